@@ -92,11 +92,24 @@ void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t
     }
 }
 
-void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec)
+static bool may_write(const struct sc_graph_write *write, int32_t thread,
+                      const struct sc_frozen_memory *memory)
+{
+    if (!write || (write->named.count && thread == memory->hazard.event.thread))
+        return true;
+    return sc_graph_write_may_touch(write, memory->shape.address,
+                                    sc_shape_hull_bytes(&memory->shape), memory->base);
+}
+
+void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread,
+                        const struct sc_graph_write *write)
 {
     for (unsigned i = 0; i < frozen->count; i++) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
-        memory->launches = has_exec(memory, exec) ? memory->launches + 1 : 0;
+        if (has_exec(memory, exec))
+            memory->launches++;
+        else if (may_write(write, thread, memory))
+            memory->launches = 0;
     }
 }
 

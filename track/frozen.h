@@ -6,8 +6,10 @@
  * next. What nobody has written again when the graph is launched for the second time is frozen.
  * Until then a memory waits here, as long as the graph or one of its execs is known.
  *
- * Whoever writes such memory must be known: a launch of another exec may, so that the launches
- * before it do not count any more.
+ * Whoever writes such memory must be known: a launch of another exec may, unless it is known what
+ * that writes (graph_writes.h), so that the launches before it do not count any more. A kernel may
+ * have addresses from memory; so where one is launched by the thread that captured, and not by one
+ * that has its own work, anything may have been written.
  *
  * Plain data. Locks: none; the caller's lock guards every call.
  */
@@ -18,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/graph_writes.h"
 #include "track/hazard.h"
 #include "track/shape.h"
 
@@ -62,8 +65,10 @@ void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle);
  * known what its execs to come read. */
 void sc_frozen_changed(struct sc_frozen *frozen);
 
-/* The exec was launched. Behind it, sc_frozen_take gives what is frozen, until it returns false. */
-void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec);
+/* The exec was launched by the thread, and writes no more than `write`; NULL: that is not known.
+ * Behind it, sc_frozen_take gives what is frozen, until it returns false. */
+void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread,
+                        const struct sc_graph_write *write);
 bool sc_frozen_take(struct sc_frozen *frozen, struct sc_hazard *hazard);
 
 #endif

@@ -31,6 +31,7 @@ struct sc_left_out {
     sc_left_out_base *base_of; /* while it is judged */
     uint32_t order;
     uint32_t first_unknown; /* order of the first captured kernel that may do anything; 0: none */
+    size_t captured_count;  /* operations, whatever is known of them */
     bool is_full;
     uint64_t unknown;
     unsigned node_count, node_use_count, site_count, beside_use_count, allocation_count;
@@ -95,6 +96,7 @@ void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_c
 {
     uint32_t order = ++left_out->order;
     unsigned count = count_of(op);
+    left_out->captured_count++;
     if (op->is_partly_known && !left_out->first_unknown)
         left_out->first_unknown = order;
     if (count == 0 ||
@@ -185,6 +187,22 @@ void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *o
 static uintptr_t end_of(const struct sc_left_out_use *use)
 {
     return use->shape.address + sc_shape_hull_bytes(&use->shape);
+}
+
+bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
+                        struct sc_graph_write *write)
+{
+    write->written.count = write->named.count = 0;
+    if (left_out->is_full || left_out->first_unknown || left_out->captured_count != node_count)
+        return false;
+    for (unsigned i = 0; i < left_out->node_use_count; i++) {
+        const struct sc_left_out_use *use = &left_out->node_uses[i].is;
+        if (use->access == SC_LEFT_OUT_WRITES)
+            sc_graph_write_add(&write->written, use->shape.address, end_of(use) - 1);
+        else if (use->access == SC_LEFT_OUT_NAMES)
+            sc_graph_write_add(&write->named, use->shape.address, use->shape.address);
+    }
+    return true;
 }
 
 /* Most do not, which is to be seen at once. */

@@ -36,6 +36,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/graph_writes.h"
 #include "track/hazard.h"
 #include "track/shape.h"
 
@@ -107,6 +108,11 @@ typedef uintptr_t sc_left_out_base(uintptr_t address);
 typedef void sc_left_out_visit(void *context, const struct sc_left_out_finding *finding);
 void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,
                       sc_left_out_visit *visit, void *context);
+
+/* What launches of the graph may write, if it has so many nodes. False: that is not known, as where
+ * another thread has captured into the graph. */
+bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
+                        struct sc_graph_write *write);
 
 /* Operations that did not fit. */
 uint64_t sc_left_out_unknown(const struct sc_left_out *left_out);

@@ -20,7 +20,7 @@
 /* Work beside a capture into the graph is judged by what was captured, and this was not. */
 static CUresult added(CUresult result, CUgraph graph)
 {
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+    if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_node_added((uintptr_t)graph);
     return result;
 }
@@ -123,7 +123,7 @@ CUresult cuGraphAddNode_v3(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 
 static CUresult node_changed(CUresult result)
 {
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+    if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_node_changed();
     return result;
 }
@@ -233,7 +233,7 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph original)
 
 uint32_t sc_graph_calls_destroying(const void *handle)
 {
-    if (sc_beside_is_asked() && sc_active())
+    if (sc_beside_follows_graphs() && sc_active())
         sc_beside_handle_gone((uintptr_t)handle);
     return sc_active() ? sc_track_graph_detach(&sc_track, (uintptr_t)handle) : 0;
 }

@@ -34,7 +34,7 @@ static CUresult made(CUresult result, struct sc_stack_sources *redirects,
         const struct sc_graph_call by = sc_graph_call((uintptr_t)*exec, call);
         sc_exec_uses_note_made(&by, graph, redirects);
     }
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+    if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_instantiated((uintptr_t)graph, (uintptr_t)*exec);
     sc_stack_sources_end(redirects);
     errno = saved;
@@ -50,7 +50,7 @@ static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
         const struct sc_graph_call by = sc_graph_call((uintptr_t)exec, call);
         sc_exec_uses_note_updated(&by, graph, redirects);
     }
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+    if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_instantiated((uintptr_t)graph, (uintptr_t)exec);
     sc_stack_sources_end(redirects);
     errno = saved;
@@ -132,7 +132,7 @@ static struct exec_change changing(const struct sc_call *call, CUgraphExec exec,
 {
     struct exec_change change = {.by = sc_graph_call((uintptr_t)exec, call),
                                  .node = (uintptr_t)node};
-    if (sc_beside_is_asked())
+    if (sc_beside_follows_graphs())
         sc_beside_handle_gone((uintptr_t)exec); /* it may read other memory now */
     change.flags = sc_track_graph_flags(&sc_track, change.by.graph, change.node);
     sc_track_graph_drop_node(&sc_track, change.by.graph, change.node);
@@ -199,7 +199,7 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
 /* The exec may read other memory now. */
 static CUresult reads_changed(CUresult result, CUgraphExec exec)
 {
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
+    if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_handle_gone((uintptr_t)exec);
     return result;
 }

@@ -7,15 +7,18 @@
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/driver/addresses.h"
+#include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "report/annotations.h"
 #include "report/frame_kinds.h"
 #include "track/frozen.h"
+#include "track/graph_writes.h"
 #include "track/hazard.h"
 #include "track/left_out.h"
 #include "track/order.h"
+#include "track/pool.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
@@ -25,7 +28,7 @@
 /* LOOKS_MAX: so many operations are looked at on behalf of the memory that is watched. */
 enum { OPEN_MAX = 64, LOOKS_MAX = 16384 };
 
-_Atomic unsigned sc_beside_concerns;
+_Atomic unsigned sc_beside_concerns, sc_beside_graphs;
 
 /* Captures that the thread began and that are open, unless another thread has ended one. */
 static __thread unsigned own_count __attribute__((tls_model("initial-exec")));
@@ -44,9 +47,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct open_capture captures[OPEN_MAX];
 static unsigned capture_count;
 static struct sc_frozen frozen;
-static _Atomic unsigned frozen_count; /* of its memories, for those without the lock */
-static unsigned looks;                /* since memory was last watched anew */
-static struct sc_left_out *spare;     /* of the capture before, whose pages are there; or NULL */
+static _Atomic unsigned frozen_count;  /* of its memories, for those without the lock */
+static struct sc_graph_writes *writes; /* NULL: of no graph it is known */
+static unsigned looks;                 /* since memory was last watched anew */
+static struct sc_left_out *spare;      /* of the capture before, whose pages are there; or NULL */
 static _Atomic uint64_t unjudged;
 
 bool sc_beside_is_own(void)
@@ -87,6 +91,7 @@ static void end(void)
         own += captures[i].thread == sc_thread_id();
     own_count = own;
     atomic_store_explicit(&frozen_count, frozen.count, memory_order_relaxed);
+    atomic_store_explicit(&sc_beside_graphs, writes ? writes->count : 0, memory_order_relaxed);
     atomic_store_explicit(&sc_beside_concerns, capture_count + frozen.count, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
 }
@@ -307,6 +312,15 @@ void sc_beside_unknown(void)
     end();
 }
 
+void sc_beside_contexts_gone(void)
+{
+    sc_beside_unknown();
+    begin();
+    if (writes)
+        sc_graph_writes_forget_all(writes);
+    end();
+}
+
 /* ---- verdicts ---- */
 
 static struct sc_hazard describe(const struct sc_left_out_finding *finding)
@@ -361,6 +375,25 @@ static void judge(void *graph, const struct sc_left_out_finding *finding)
         watch(finding, &hazard, *(const uintptr_t *)graph);
 }
 
+/* Of a node that nobody has told of it is not known what it writes. */
+static void note_graph_writes(const struct open_capture *capture)
+{
+    struct sc_graph_write write;
+    size_t count = 0;
+    bool is_known =
+        sc_real.cuGraphGetNodes &&
+        sc_real.cuGraphGetNodes((CUgraph)capture->graph, NULL, &count) == CUDA_SUCCESS &&
+        sc_left_out_writes(capture->left_out, count, &write);
+    begin();
+    if (!writes)
+        writes = sc_pages_map(sizeof *writes);
+    if (writes && is_known)
+        sc_graph_writes_set(writes, capture->graph, &write);
+    else if (writes)
+        sc_graph_writes_forget(writes, capture->graph);
+    end();
+}
+
 void sc_beside_ended(const struct sc_stream_record *stream)
 {
     int saved = errno;
@@ -369,6 +402,7 @@ void sc_beside_ended(const struct sc_stream_record *stream)
     struct open_capture capture = take(stream);
     if (!capture.left_out)
         return;
+    note_graph_writes(&capture);
     sc_left_out_each(capture.left_out, sc_address_base, judge, &capture.graph);
     count_unjudged(sc_left_out_unknown(capture.left_out));
     give_back(capture.left_out);
@@ -381,6 +415,8 @@ void sc_beside_instantiated(uintptr_t graph, uintptr_t exec)
 {
     begin();
     sc_frozen_instantiated(&frozen, graph, exec);
+    if (writes)
+        sc_graph_writes_copy(writes, graph, exec);
     end();
 }
 
@@ -388,6 +424,8 @@ void sc_beside_handle_gone(uintptr_t handle)
 {
     begin();
     sc_frozen_gone(&frozen, handle);
+    if (writes)
+        sc_graph_writes_forget(writes, handle);
     end();
 }
 
@@ -398,6 +436,8 @@ void sc_beside_node_added(uintptr_t graph)
         if (captures[i].graph == graph)
             note_unknown(captures[i].left_out);
     sc_frozen_gone(&frozen, graph); /* execs that were made before go on as they are */
+    if (writes)
+        sc_graph_writes_forget(writes, graph);
     end();
 }
 
@@ -405,6 +445,8 @@ void sc_beside_node_changed(void)
 {
     begin();
     sc_frozen_changed(&frozen);
+    if (writes) /* whose node it was is not known */
+        sc_graph_writes_forget_all(writes);
     end();
 }
 
@@ -423,7 +465,8 @@ void sc_beside_graph_launched(uintptr_t exec)
     if (!sc_beside_is_watching() || sc_replaying_prepares())
         return;
     begin();
-    sc_frozen_launched(&frozen, exec);
+    sc_frozen_launched(&frozen, exec, sc_thread_id(),
+                       writes ? sc_graph_writes_find(writes, exec) : NULL);
     end();
     while (take_frozen(&hazard))
         sc_reaper_report(&hazard);

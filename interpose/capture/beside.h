@@ -11,7 +11,8 @@
  * Only calls that come through wrappers are judged: allocations would be missing among others. What
  * passes by may have done anything.
  *
- * Unless sc_beside_is_asked, which is one load, nothing of this has to be told.
+ * Unless sc_beside_is_asked, which is one load, nothing of this has to be told, but what becomes of
+ * graphs and execs.
  *
  * Thread-safe. Locks: one of its own, a leaf; none may be held where something is reported. errno
  * is kept. Not for a signal handler.
@@ -35,6 +36,16 @@ extern _Atomic unsigned sc_beside_concerns;
 static inline bool sc_beside_is_asked(void)
 {
     return sc_unlikely(atomic_load_explicit(&sc_beside_concerns, memory_order_relaxed) != 0);
+}
+
+/* Graphs and execs of which it is known what they write (track/graph_writes.h). */
+extern _Atomic unsigned sc_beside_graphs;
+
+/* Has what becomes of graphs and execs to be told? */
+static inline bool sc_beside_follows_graphs(void)
+{
+    return sc_beside_is_asked() ||
+           sc_unlikely(atomic_load_explicit(&sc_beside_graphs, memory_order_relaxed) != 0);
 }
 
 /* Is a capture open that the calling thread began, as far as it knows? */
@@ -73,11 +84,13 @@ void sc_beside_issued(const struct sc_beside_op *op);
 /* Device memory, managed memory included, was allocated. */
 void sc_beside_allocated(uintptr_t address, size_t size_bytes);
 
-/* Device memory was written, and nobody knows where; or contexts are gone, and handles with them.
- * What follows in the thread's captures is judged as if it might read that. */
+/* Device memory was written, and nobody knows where. What follows in the thread's captures is
+ * judged as if it might read that. */
 void sc_beside_unknown(void);
+/* The same: contexts are gone, and handles with them. */
+void sc_beside_contexts_gone(void);
 
-/* ---- graphs ---- */
+/* ---- graphs, if sc_beside_follows_graphs ---- */
 
 /* The exec is the graph's from now on: it was made, or updated. */
 void sc_beside_instantiated(uintptr_t graph, uintptr_t exec);

@@ -184,8 +184,8 @@ void sc_captures_context_gone(const struct sc_context *context)
 {
     uintptr_t graph;
     bool ended = false;
-    if (sc_beside_is_asked() && sc_active())
-        sc_beside_unknown();
+    if (sc_beside_follows_graphs() && sc_active())
+        sc_beside_contexts_gone();
     for (; take_capture_in(context, &graph); ended = true)
         sc_reaper_forget_graph(graph);
     sc_capturing_changed();

@@ -7,6 +7,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/context_calls.h"
+#include "interpose/capture/beside.h"
 #include "interpose/driver/driver.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
@@ -61,6 +62,8 @@ static void act(const struct sc_news *news)
         sc_context_calls_told_end((CUcontext)news->handle);
         break;
     case SC_NEWS_GRAPH_ENDS:
+        if (sc_beside_follows_graphs())
+            sc_beside_handle_gone(news->handle);
         sc_reaper_forget_graph(news->handle);
         break;
     case SC_NEWS_STREAM_WAITED:

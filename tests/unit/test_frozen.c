@@ -6,6 +6,7 @@
 #include <check.h>
 
 enum { A = 0x10000, B = 0x20000, SIZE = 0x1000, GRAPH = 1, OTHER_GRAPH, EXEC, OTHER, THIRD };
+enum { OWN_THREAD = 77, OTHER_THREAD };
 
 static struct sc_frozen frozen;
 static const struct sc_fold no_fold;
@@ -18,7 +19,7 @@ static struct sc_shape bytes_at(uintptr_t address)
 static void add(uint32_t name, uintptr_t address, uintptr_t graph)
 {
     const struct sc_frozen_memory memory = {
-        .hazard = {.code = SC305, .event = {.stack = name}},
+        .hazard = {.code = SC305, .event = {.stack = name, .thread = OWN_THREAD}},
         .shape = bytes_at(address),
         .base = address - SIZE,
         .graph = graph,
@@ -43,7 +44,7 @@ static void write_at(uintptr_t address)
 static uint32_t launch(uintptr_t exec)
 {
     struct sc_hazard hazard = {0};
-    sc_frozen_launched(&frozen, exec);
+    sc_frozen_launched(&frozen, exec, OWN_THREAD, NULL);
     bool found = sc_frozen_take(&frozen, &hazard);
     ck_assert(found || !hazard.event.stack);
     return hazard.event.stack;
@@ -74,6 +75,43 @@ START_TEST(another_exec_may_have_written_it)
     ck_assert_uint_eq(launch(OTHER), 0);
     ck_assert_uint_eq(launch(EXEC), 0);
     ck_assert_uint_eq(launch(EXEC), 7);
+}
+END_TEST
+
+/* Bytes, an address of the allocation before the memory, and none of both. */
+START_TEST(another_exec_that_cannot_write_it_changes_nothing)
+{
+    struct sc_graph_write write = {.written.count = 0};
+    sc_graph_write_add(&write.written, A - SIZE, A - 1);
+    sc_graph_write_add(&write.named, A + SIZE, A + SIZE);
+    ck_assert_uint_eq(launch(EXEC), 0);
+    sc_frozen_launched(&frozen, OTHER, OTHER_THREAD, &write);
+    ck_assert_uint_eq(launch(EXEC), 7);
+
+    for (unsigned i = 0; i < 2; i++) {
+        set_up();
+        write = (struct sc_graph_write){.written.count = 0};
+        sc_graph_write_add(i ? &write.written : &write.named, A - 1, i ? A : A - 1);
+        ck_assert_uint_eq(launch(EXEC), 0);
+        sc_frozen_launched(&frozen, OTHER, OTHER_THREAD, &write);
+        ck_assert_uint_eq(launch(EXEC), 0);
+        ck_assert_uint_eq(launch(EXEC), 7);
+    }
+}
+END_TEST
+
+/* It may have its addresses from memory. */
+START_TEST(a_kernel_of_the_same_thread_may_write_anything)
+{
+    struct sc_graph_write write = {.written.count = 0};
+    sc_graph_write_add(&write.written, B, B);
+    for (unsigned i = 0; i < 2; i++) {
+        set_up();
+        ck_assert_uint_eq(launch(EXEC), 0);
+        sc_frozen_launched(&frozen, OTHER, OWN_THREAD, &write);
+        ck_assert_uint_eq(launch(EXEC), i == 0 ? 7 : 0);
+        sc_graph_write_add(&write.named, B, B);
+    }
 }
 END_TEST
 
@@ -165,8 +203,8 @@ START_TEST(several_memories_are_told_one_by_one)
     struct sc_hazard hazard;
     add(8, B, GRAPH);
     sc_frozen_instantiated(&frozen, GRAPH, OTHER);
-    sc_frozen_launched(&frozen, OTHER);
-    sc_frozen_launched(&frozen, OTHER);
+    sc_frozen_launched(&frozen, OTHER, OWN_THREAD, NULL);
+    sc_frozen_launched(&frozen, OTHER, OWN_THREAD, NULL);
     uint32_t names = 0;
     while (sc_frozen_take(&frozen, &hazard))
         names += hazard.event.stack;
@@ -196,6 +234,8 @@ int main(void)
     tcase_add_test(cases, memory_is_frozen_at_the_second_launch);
     tcase_add_test(cases, launches_of_all_execs_of_the_graph_count);
     tcase_add_test(cases, another_exec_may_have_written_it);
+    tcase_add_test(cases, another_exec_that_cannot_write_it_changes_nothing);
+    tcase_add_test(cases, a_kernel_of_the_same_thread_may_write_anything);
     tcase_add_test(cases, what_is_written_is_not_frozen);
     tcase_add_test(cases, a_kernel_may_write_from_an_address_of_the_allocation_on);
     tcase_add_test(cases, all_is_forgotten_where_anything_may_be_written);

@@ -515,6 +515,48 @@ START_TEST(uses_and_allocations_are_bounded)
 }
 END_TEST
 
+static void expect_interval(const struct sc_graph_write_intervals *intervals, unsigned i,
+                            uintptr_t first, uintptr_t last)
+{
+    ck_assert_uint_lt(i, intervals->count);
+    ck_assert_uint_eq(intervals->of[i].first, first);
+    ck_assert_uint_eq(intervals->of[i].last, last);
+}
+
+START_TEST(what_launches_may_write_is_told)
+{
+    struct sc_graph_write write;
+    captured_copy(1, B, A);
+    captured_download(2, C);
+    captured_kernel(3, C + 8);
+    captured(4, &(struct sc_left_out_op){0});
+    beside_upload(1, C);
+    ck_assert(sc_left_out_writes(tested, 4, &write));
+    ck_assert_uint_eq(write.written.count, 1);
+    expect_interval(&write.written, 0, B, B + SIZE - 1);
+    ck_assert_uint_eq(write.named.count, 1);
+    expect_interval(&write.named, 0, C + 8, C + 8);
+}
+END_TEST
+
+/* Another thread has captured, or a kernel is not known, or there was no room. */
+START_TEST(what_launches_may_write_may_not_be_known)
+{
+    static uintptr_t names[256];
+    struct sc_graph_write write;
+    captured_copy(1, B, A);
+    ck_assert(!sc_left_out_writes(tested, 2, &write));
+    captured_unknown(2);
+    ck_assert(!sc_left_out_writes(tested, 2, &write));
+    sc_left_out_clear(tested);
+    captured_copy(1, B, A);
+    ck_assert(sc_left_out_writes(tested, 1, &write));
+    for (unsigned i = 0; i <= SC_LEFT_OUT_NODE_USES_MAX / 256; i++)
+        captured(1, &(struct sc_left_out_op){.name_count = 256, .names = names});
+    ck_assert(!sc_left_out_writes(tested, 2 + SC_LEFT_OUT_NODE_USES_MAX / 256, &write));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("left_out");
@@ -554,6 +596,8 @@ int main(void)
     tcase_add_test(cases, what_does_not_fit_is_counted_and_so_is_what_follows);
     tcase_add_test(cases, further_stacks_do_not_fit);
     tcase_add_test(cases, uses_and_allocations_are_bounded);
+    tcase_add_test(cases, what_launches_may_write_is_told);
+    tcase_add_test(cases, what_launches_may_write_may_not_be_known);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

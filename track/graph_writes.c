@@ -1,0 +1,130 @@
+#include "track/graph_writes.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+/* ---- intervals ---- */
+
+static void remove_at(struct sc_graph_write_intervals *intervals, unsigned i)
+{
+    intervals->count--;
+    memmove(&intervals->of[i], &intervals->of[i + 1],
+            (intervals->count - i) * sizeof *intervals->of);
+}
+
+/* The gap behind an interval. */
+static uintptr_t gap_behind(const struct sc_graph_write_intervals *intervals, unsigned i)
+{
+    return intervals->of[i + 1].first - intervals->of[i].last;
+}
+
+static void join_closest(struct sc_graph_write_intervals *intervals)
+{
+    unsigned closest = 0;
+    for (unsigned i = 1; i + 1 < intervals->count; i++)
+        if (gap_behind(intervals, i) < gap_behind(intervals, closest))
+            closest = i;
+    intervals->of[closest].last = intervals->of[closest + 1].last;
+    remove_at(intervals, closest + 1);
+}
+
+/* The first one that ends at the address or behind. */
+static unsigned find(const struct sc_graph_write_intervals *intervals, uintptr_t address)
+{
+    unsigned i = 0;
+    while (i < intervals->count && intervals->of[i].last < address)
+        i++;
+    return i;
+}
+
+static void insert(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
+{
+    if (intervals->count == SC_GRAPH_INTERVALS_MAX)
+        join_closest(intervals);
+    unsigned i = find(intervals, first);
+    if (i < intervals->count && intervals->of[i].first <= first) /* joined just now */
+        return;
+    memmove(&intervals->of[i + 1], &intervals->of[i],
+            (intervals->count - i) * sizeof *intervals->of);
+    intervals->of[i] = (struct sc_graph_write_interval){first, last};
+    intervals->count++;
+}
+
+void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
+{
+    unsigned i = find(intervals, first);
+    if (i < intervals->count && intervals->of[i].first <= first && last <= intervals->of[i].last)
+        return;
+    while (i < intervals->count && intervals->of[i].first <= last) {
+        first = intervals->of[i].first < first ? intervals->of[i].first : first;
+        last = intervals->of[i].last > last ? intervals->of[i].last : last;
+        remove_at(intervals, i);
+    }
+    insert(intervals, first, last);
+}
+
+static bool meets(const struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
+{
+    unsigned i = find(intervals, first);
+    return i < intervals->count && intervals->of[i].first <= last;
+}
+
+bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t address,
+                              size_t size_bytes, uintptr_t base)
+{
+    uintptr_t last = address + size_bytes - 1;
+    return meets(&write->written, address, last) || meets(&write->named, base, last);
+}
+
+/* ---- graphs ---- */
+
+static unsigned place_of(const struct sc_graph_writes *writes, uintptr_t handle)
+{
+    unsigned i = 0;
+    while (i < SC_GRAPH_WRITES_MAX && writes->handles[i] != handle)
+        i++;
+    return i;
+}
+
+void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
+                         const struct sc_graph_write *write)
+{
+    struct sc_graph_write is = *write; /* it may be in the place that is used */
+    sc_graph_writes_forget(writes, handle);
+    writes->count += writes->handles[writes->next] == 0;
+    writes->handles[writes->next] = handle;
+    writes->writes[writes->next] = is;
+    writes->next = (writes->next + 1) % SC_GRAPH_WRITES_MAX;
+}
+
+const struct sc_graph_write *sc_graph_writes_find(const struct sc_graph_writes *writes,
+                                                  uintptr_t handle)
+{
+    unsigned i = handle && writes->count ? place_of(writes, handle) : SC_GRAPH_WRITES_MAX;
+    return i < SC_GRAPH_WRITES_MAX ? &writes->writes[i] : NULL;
+}
+
+void sc_graph_writes_copy(struct sc_graph_writes *writes, uintptr_t graph, uintptr_t exec)
+{
+    const struct sc_graph_write *write = sc_graph_writes_find(writes, graph);
+    if (write)
+        sc_graph_writes_set(writes, exec, write);
+    else
+        sc_graph_writes_forget(writes, exec);
+}
+
+void sc_graph_writes_forget(struct sc_graph_writes *writes, uintptr_t handle)
+{
+    unsigned i = handle && writes->count ? place_of(writes, handle) : SC_GRAPH_WRITES_MAX;
+    if (i == SC_GRAPH_WRITES_MAX)
+        return;
+    writes->handles[i] = 0;
+    writes->count--;
+}
+
+void sc_graph_writes_forget_all(struct sc_graph_writes *writes)
+{
+    memset(writes->handles, 0, sizeof writes->handles);
+    writes->count = 0;
+}

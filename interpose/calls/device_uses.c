@@ -234,14 +234,17 @@ static void mark(struct sc_stream_record *stream, uint64_t ticks)
         sc_marks_issued(stream, 0, false, ticks);
 }
 
-void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct sc_call *call,
-                                struct sc_stream_record *stream, const struct sc_op_info *op)
+struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,
+                                            const struct sc_call *call,
+                                            struct sc_stream_record *stream,
+                                            const struct sc_op_info *op)
 {
     struct sc_op_info infos[SC_DEVICE_USES_MAX];
     for (unsigned i = 0; i < uses->count; i++)
         infos[i] = describe_with(&uses->of[i], call, stream, op);
     sc_track_device_issue(&sc_track, infos, uses->count);
     mark(stream, op->ticks);
+    return infos[0].ticket;
 }
 
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,

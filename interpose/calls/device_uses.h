@@ -68,9 +68,12 @@ struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
                                         const struct sc_stream_record *stream, uint64_t place);
 
 /* The same beside the call's operation on host memory, which was recorded, or at such a moment:
- * ticket, stack, time and thread are those of `op`. */
-void sc_device_uses_note_beside(const struct sc_device_uses *uses, const struct sc_call *call,
-                                struct sc_stream_record *stream, const struct sc_op_info *op);
+ * ticket, stack, time and thread are those of `op`. Returns the ticket that they have, for further
+ * uses of the same call. */
+struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,
+                                            const struct sc_call *call,
+                                            struct sc_stream_record *stream,
+                                            const struct sc_op_info *op);
 
 /* The driver has accepted the free of the memory in the stream's order, which is the only use. */
 void sc_device_uses_note_free(const struct sc_device_uses *uses, const struct sc_call *call,

@@ -57,7 +57,7 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
         moment = sc_device_uses_moment(call, stream, place);
     for (unsigned i = 0; i < read.count; i++) {
         struct sc_device_uses uses = use_at(read.addresses[i]);
-        sc_device_uses_note_beside(&uses, call, stream, &moment);
+        moment.ticket = sc_device_uses_note_beside(&uses, call, stream, &moment);
     }
     errno = saved;
 }

@@ -64,10 +64,11 @@ static void begin_launch(struct work *work, const struct sc_call *call, struct s
 static CUresult end_launch(struct work *work, struct sc_launch *launch, CUresult result)
 {
     const struct sc_call *call = work->detour.call;
+    uint64_t place = sc_order_place(&work->work.ordered); /* while the call has one */
     result = end(work, result);
     launch->is_accepted = result == CUDA_SUCCESS;
     if (sc_kernel_uses_are_asked() && work->work.stream && launch->is_accepted)
-        sc_kernel_uses_note(call, work->work.stream, launch, sc_order_place(&work->work.ordered));
+        sc_kernel_uses_note(call, work->work.stream, launch, place);
     if (sc_beside_is_asked() && launch->is_accepted)
         sc_beside_uses_launched(call, launch, sc_detour_is_taken(&work->detour));
     return result;

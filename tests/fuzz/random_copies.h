@@ -155,11 +155,22 @@ static bool pick_copy(struct copy *copy)
     return world.device_used + copy->size_bytes <= DEVICE_BYTES;
 }
 
+/* KNOWN: a copy that may have a snapshot leaves an equal one in flight that the device reads the
+ * source itself for. */
+static void learn_equals(const struct copy *copy)
+{
+    for (int i = 0; world.healed && copy->direction == H2D && i < world.copy_count; i++)
+        if (in_flight(&world.copies[i]) && is_repeated(&world.copies[i], copy) &&
+            world.copies[i].snapshot != YES)
+            learn(&world.copies[i]);
+}
+
 static void act_copy(void)
 {
     struct copy copy = {.direction = below(7) % 3, .slot = pick_slot()};
     if (!pick_copy(&copy) || count_in_flight(copy.buffer) == PER_BUFFER_MAX)
         return;
+    learn_equals(&copy);
     if (world.correct)
         avoid_conflicts(&copy);
     say("%s on slot %d, buffer %d, %zu bytes at %zu; node %d", direction_names[copy.direction],

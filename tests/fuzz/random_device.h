@@ -27,7 +27,8 @@ struct device_use {
     size_t offset, size_bytes;
     bool reads; /* merely */
     bool of_allocation;
-    bool replaced; /* a later one stands for it */
+    bool is_kernel; /* random_kernels.h */
+    bool replaced;  /* a later one stands for it */
 };
 
 static struct {
@@ -59,6 +60,12 @@ static bool uses_conflict(const struct device_use *earlier, const struct device_
            !(earlier->reads && later->reads) && uses_meet(earlier, later);
 }
 
+static bool is_put_in_order(const struct device_use *earlier, const struct device_use *later)
+{
+    bool asked = world.kernels == KERNELS_ORDERED || !(earlier->is_kernel || later->is_kernel);
+    return world.healed && asked;
+}
+
 /* Before the use is kept, which its node comes with. The library finds what one use runs into, and
  * then puts the stream behind all of it. */
 static void judge_use(const struct device_use *use, int node)
@@ -76,7 +83,7 @@ static void judge_use(const struct device_use *use, int node)
         expect_call(earlier->of_allocation || use->of_allocation ? DEVICE_ALLOCATION
                                                                  : DEVICE_IN_FLIGHT,
                     true);
-        if (world.healed)
+        if (is_put_in_order(earlier, use))
             oracle_heal(&world.oracle, node, earlier->node);
     }
 }

@@ -31,6 +31,8 @@
 
 #include "random_device.h"
 
+#include "random_kernels.h"
+
 #include "random_touches.h"
 
 #include "random_execs.h"
@@ -66,7 +68,7 @@ static const struct {
     {4, act_enable_node},    {4, act_update},
     {3, act_add_node},       {2, act_destroy_node},
     {40, act_device_use},    {16, act_device_at_once},
-    {8, act_device_memory},
+    {8, act_device_memory},  {20, act_kernel},
 };
 
 static void act(void)
@@ -86,12 +88,13 @@ static void act(void)
 
 /* ---- programs ---- */
 
-static void start_device(bool healed, bool watched)
+static void start_device(bool healed, bool watched, enum kernels kernels)
 {
     CUdevice device = 0;
     CUstream stream = NULL;
     world.healed = healed;
     world.watches_device = watched;
+    world.kernels = kernels;
     CHECK(cuInit(0));
     CHECK(cuDeviceGet(&device, 0));
     CHECK(cuDevicePrimaryCtxRetain(&baton.context, device));
@@ -104,6 +107,7 @@ static void start_device(bool healed, bool watched)
     /* KNOWN: what is done to device memory before streams may be unordered is not known. */
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cuStreamDestroy(stream));
+    load_kernel();
     start_threads();
 }
 

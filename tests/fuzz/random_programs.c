@@ -22,18 +22,27 @@ static const struct setting settings[] = {
     }
     DEVICES("device=1"),
     DEVICES(NULL),
+    DEVICES("device=1:kernels=report"),
+    DEVICES("device=1:kernels=order"),
 };
 
-static bool watches_device(void)
+static bool is_asked_for(const char *option)
 {
     const char *options = getenv("SAFECOPY_OPTIONS");
-    return options && strstr(options, "device=1");
+    return options && strstr(options, option);
+}
+
+static enum kernels kernels_asked_for(void)
+{
+    if (is_asked_for("kernels=order"))
+        return KERNELS_ORDERED;
+    return is_asked_for("kernels=report") ? KERNELS_REPORTED : KERNELS_OFF;
 }
 
 static void run(unsigned long count, uint64_t seed, const char *mode)
 {
     world.exact = strcmp(mode, "fix") != 0;
-    start_device(strcmp(mode, "report") != 0, watches_device());
+    start_device(strcmp(mode, "report") != 0, is_asked_for("device=1"), kernels_asked_for());
     for (unsigned long i = 0; i < count; i++)
         run_program(seed + i);
     end_threads();

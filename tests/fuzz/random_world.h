@@ -51,6 +51,7 @@ enum { H2D, D2H, MEMSET };
 static const char *const direction_names[] = {"H2D", "D2H", "memset"};
 
 enum surely { NO, MAYBE, YES };
+enum kernels { KERNELS_OFF, KERNELS_REPORTED, KERNELS_ORDERED }; /* the option */
 
 struct slot {
     CUstream handle;
@@ -107,6 +108,7 @@ static struct world {
     bool correct; /* this program's class */
     bool healed;  /* mode=fix */
     bool watches_device;
+    enum kernels kernels;
     bool exact; /* guards last until the host knows, and not only until completion */
     int thread, thread_count, slot_count, event_count, buffer_count;
     int copy_count, block_count, stale_count, lives;

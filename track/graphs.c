@@ -410,6 +410,7 @@ static void drop_events(struct sc_graph *graph, uintptr_t node)
         graph->exec.events.records |= !graph->exec.events.list[i].waits;
     }
     graph->exec.events.count = kept;
+    sc_graph_addresses_drop(&graph->exec.addresses, node);
     graph->exec.signals &= node != 0;
     graph->exec.awaits_host &= node != 0;
 }
@@ -476,6 +477,7 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     if (!graph->handle)
         return;
     note_enabled(graph, node, enabled);
+    sc_graph_addresses_changed(&graph->exec.addresses);
     note_stale(graph);
 }
 
@@ -607,6 +609,30 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
     note_stale(graph);
 }
 
+/* ---- addresses of kernels ---- */
+
+void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                           uintptr_t address)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    if (id)
+        sc_graph_addresses_add(&sc_graphs_at(graphs, id)->exec.addresses, &graphs->order->arena,
+                               node, address);
+}
+
+static bool is_disabled_in(void *graph, uintptr_t node)
+{
+    return is_disabled(graph, node);
+}
+
+uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_t index,
+                                  uintptr_t *into, uint32_t room)
+{
+    struct sc_graph *graph = sc_graphs_at(graphs, id);
+    return sc_graph_addresses_list(&graph->exec.addresses, index, into, room, is_disabled_in,
+                                   graph);
+}
+
 /* ---- names ---- */
 
 static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
@@ -678,6 +704,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     sc_graph_uses_give(graphs, &graph->exec.runs);
     give_names(graphs, graph);
     give_events(graphs, graph);
+    sc_graph_addresses_give(&graph->exec.addresses, &graphs->order->arena);
     if (graph->exec.disables)
         sc_handles_destroy(&graph->exec.disabled);
     graph->exec.disables = false;

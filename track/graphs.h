@@ -22,6 +22,7 @@
 #define SC_TRACK_GRAPHS_H
 
 #include "track/frames.h"
+#include "track/graph_addresses.h"
 #include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -115,9 +116,10 @@ struct sc_exec {
     struct sc_point last_launch; /* no other stream gets the id of its stream */
     struct sc_graph_names names; /* of the nodes, in the driver's order */
     struct sc_graph_events events;
-    struct sc_heard *heard;     /* host nodes; NULL: none is known */
-    bool disables;              /* a node was disabled once */
-    struct sc_handles disabled; /* then: the nodes that are. An update leaves them so */
+    struct sc_graph_addresses addresses; /* of kernel nodes, where they are asked for */
+    struct sc_heard *heard;              /* host nodes; NULL: none is known */
+    bool disables;                       /* a node was disabled once */
+    struct sc_handles disabled;          /* then: the nodes that are. An update leaves them so */
 };
 
 /* One for each place in a list of uses. Uses are named by their index + 1; 0: none. */
@@ -255,6 +257,13 @@ void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintp
 /* A node of the exec records the event, or waits for the event. */
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event);
+
+/* A kernel node of the exec has the address among its parameters. The second one lists them
+ * (sc_graph_addresses_list), without those of nodes that are disabled. */
+void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                           uintptr_t address);
+uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_t index,
+                                  uintptr_t *into, uint32_t room);
 
 /* The exec's uses are complete: makes the runs. Plain uses of neighbouring bytes of one
  * range in the same direction and of the same step become one; stacks and disabled nodes are left

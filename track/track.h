@@ -409,6 +409,13 @@ void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);
 
+/* Addresses of the exec's kernels (track/graph_addresses.h). The exec is known in the second one.
+ */
+void sc_track_graph_add_address(struct sc_track *track, uintptr_t exec, uintptr_t node,
+                                uintptr_t address);
+uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_t index,
+                                  uintptr_t *into, uint32_t room);
+
 /* Host nodes of execs (track/heard.h), and launches around the driver's call. The exec is known.
  * What a run tells is returned as a point, of stream 0 if it is nothing, for sc_track_known. */
 struct sc_heard_node *sc_track_heard_add(struct sc_track *track, uintptr_t exec, uintptr_t node,

@@ -210,6 +210,23 @@ void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
     unlock(track);
 }
 
+void sc_track_graph_add_address(struct sc_track *track, uintptr_t exec, uintptr_t node,
+                                uintptr_t address)
+{
+    lock(track);
+    sc_graphs_add_address(&track->graphs, exec, node, address);
+    unlock(track);
+}
+
+uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_t index,
+                                  uintptr_t *into, uint32_t room)
+{
+    lock(track);
+    uint32_t count = sc_graphs_list_addresses(&track->graphs, exec, index, into, room);
+    unlock(track);
+    return count;
+}
+
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits)
 {
     lock(track);
@@ -469,11 +486,11 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
         op->fold.width_bytes != extra->fold.width_bytes ||
         op->fold.pitch_bytes != extra->fold.pitch_bytes)
         return false;
+    op->unseen = launch->unseen;
     if (!op->unjudged)
         sc_inflight_conflicts(&track->inflight, op, note_conflict, &conflict);
     if (conflict || !sc_inflight_issue_again(&track->inflight, id, launch->guards))
         return false;
-    op->unseen = launch->unseen;
     if (!op->ticket.legacy)
         op->ticket.epoch = launch->place;
     op->stack = launch->stack;

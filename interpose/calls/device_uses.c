@@ -177,9 +177,17 @@ static bool may_heal(void)
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing)
 {
+    sc_device_uses_judge_behind(uses, call, stream, healing, NULL);
+}
+
+void sc_device_uses_judge_behind(const struct sc_device_uses *uses, const struct sc_call *call,
+                                 struct sc_stream_record *stream, enum sc_device_healing healing,
+                                 const struct sc_point *after)
+{
     bool heals = may_heal() && healing != SC_NOT_HEALED;
     for (unsigned i = 0; i < uses->count; i++) {
         struct sc_op_info info = describe(&uses->of[i], call, stream);
+        info.after = after;
         judge(
             &info,
             &(struct judgement){call, stream, info.direction, heals, healing == SC_HEALED_BY_WAIT},

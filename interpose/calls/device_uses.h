@@ -50,9 +50,13 @@ void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_s
  * may wait for the program. */
 enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT, SC_NOT_HEALED };
 
-/* Before the call, which is about to be made on the stream. */
+/* Before the call, which is about to be made on the stream. `after`: what the call comes after as
+ * well, or NULL. */
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing);
+void sc_device_uses_judge_behind(const struct sc_device_uses *uses, const struct sc_call *call,
+                                 struct sc_stream_record *stream, enum sc_device_healing healing,
+                                 const struct sc_point *after);
 
 /* Before the call, which frees memory of a pool at once and waits for nothing: it is made to wait.
  */

@@ -11,6 +11,7 @@
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/exec_uses.h"
 #include "interpose/graph/host_nodes.h"
+#include "interpose/graph/kernel_nodes.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/stack_sources.h"
 #include "interpose/streams/contexts.h"
@@ -208,14 +209,31 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                         const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     SC_WRAPPER(cuGraphExecKernelNodeSetParams);
-    return reads_changed(real(exec, node, params), exec);
+    CUresult result = real(exec, node, params);
+    if (result == CUDA_SUCCESS)
+        sc_kernel_nodes_changed(
+            (uintptr_t)exec, (uintptr_t)node,
+            &(struct sc_kernel_node_given){params->func, params->kernelParams, params->extra});
+    return reads_changed(result, exec);
+}
+
+/* A kernel that is no function is of a library, and found by either handle. */
+static CUfunction function_of(CUfunction function, CUkernel kernel)
+{
+    return function ? function : (CUfunction)kernel;
 }
 
 CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     SC_WRAPPER(cuGraphExecKernelNodeSetParams_v2);
-    return reads_changed(real(exec, node, params), exec);
+    CUresult result = real(exec, node, params);
+    if (result == CUDA_SUCCESS)
+        sc_kernel_nodes_changed(
+            (uintptr_t)exec, (uintptr_t)node,
+            &(struct sc_kernel_node_given){function_of(params->func, params->kern),
+                                           params->kernelParams, params->extra});
+    return reads_changed(result, exec);
 }
 
 CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)
@@ -292,6 +310,11 @@ static void note_params(const struct sc_graph_call *by, CUgraphNode node,
         sc_exec_uses_note_event(by, (uintptr_t)node, params->eventRecord.event, false);
     else if (params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
         sc_exec_uses_note_event(by, (uintptr_t)node, params->eventWait.event, true);
+    else if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        sc_kernel_nodes_changed(
+            by->graph, (uintptr_t)node,
+            &(struct sc_kernel_node_given){function_of(params->kernel.func, params->kernel.kern),
+                                           params->kernel.kernelParams, params->kernel.extra});
     else
         sc_node_uses_note_node(by, (uintptr_t)node, params, NULL);
 }

@@ -9,6 +9,7 @@
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/issue.h"
+#include "interpose/calls/kernel_uses.h"
 #include "interpose/calls/sync.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
@@ -290,6 +291,14 @@ static void begin_call(struct launch *launch)
         begin_heard(launch);
 }
 
+/* Where a node waits for something, or tells of what is before it, a kernel may be in an order that
+ * the launch as a whole is not in. */
+static bool has_plain_kernels(const struct launch *launch)
+{
+    bool in_parts = launch->waits || launch->records || launch->signals || launch->hears;
+    return launch->exec && !in_parts && launch->seen;
+}
+
 /* In a capturing stream the driver refuses a launch. */
 static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stream)
 {
@@ -315,6 +324,8 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
         look_at_stacks(launch);
     if (launch->graph)
         order_runs(launch);
+    if (sc_kernel_uses_are_asked() && has_plain_kernels(launch))
+        sc_kernel_uses_judge_graph(launch->call, launch->stream, launch->exec, launch->last);
     begin_call(launch);
     errno = saved;
 }
@@ -390,6 +401,8 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         record_what_is_told(launch);
     else if (launch->graph)
         record_runs(launch);
+    if (sc_kernel_uses_are_asked() && has_plain_kernels(launch))
+        sc_kernel_uses_note_graph(launch->call, launch->stream, launch->exec, launch->place);
     if (!launch->graph)
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
     sc_work_note(launch->call, launch->stream,

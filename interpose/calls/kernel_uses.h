@@ -34,4 +34,11 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_launch *launch, uint64_t place);
 
+/* The same of a graph's launch, with the addresses of its kernel nodes. `exec`: the tracker's id.
+ * `after`: what the launch comes after besides its stream, or NULL. */
+void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
+                                uint32_t exec, const struct sc_point *after);
+void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
+                               uint32_t exec, uint64_t place);
+
 #endif

@@ -4,6 +4,7 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/host_nodes.h"
+#include "interpose/graph/kernel_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/tellers.h"
 #include "interpose/graph/unjudged.h"
@@ -26,6 +27,7 @@ struct making {
     bool may_watch;             /* the exec knows the outermost graph's nodes by their own names */
     bool has_hosts;             /* there are host nodes among these */
     bool has_tellers;           /* a node may tell in a way that is seen */
+    unsigned bodies;            /* of conditional nodes, around the node that is met */
 };
 
 /* By which the exec's uses know a node. */
@@ -119,6 +121,9 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     if (!is_host)
         note_signal(&met, type);
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL && !making->bodies)
+        sc_kernel_nodes_note(making->call->graph, name, node);
+    making->bodies += type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
     in->flag |= sc_unjudged_may_matter(type);
     return SC_STEP_INTO;
@@ -129,8 +134,10 @@ static void leave_node(void *context, struct sc_walked_graph *in, CUgraphNode no
                        CUgraphNodeType type)
 {
     struct making *making = context;
-    if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-        unjudge_name(making, name_of(making, sc_node_walk_top(in, node)));
+    if (type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        return;
+    making->bodies--;
+    unjudge_name(making, name_of(making, sc_node_walk_top(in, node)));
 }
 
 struct level {

@@ -3,6 +3,7 @@
 
 #include "announce.h"
 #include "api.h"
+#include "kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ static void free_node_locked(CUgraphNode node, const struct sim_fence *launch)
     } else if (node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
         sim_condition_retire_locked(&node->params.condition, launch);
     }
+    sim_values_give_locked(node->values);
     free(node->deps);
     free(node);
 }
@@ -87,6 +89,8 @@ static bool copy_node_locked(CUgraphNode to, CUgraphNode from)
     to->params = from->params;
     to->disabled = from->disabled;
     to->twin = from;
+    to->values = from->values;
+    sim_values_share_locked(to->values);
     if (from->type == CU_GRAPH_NODE_TYPE_GRAPH) {
         to->params.child = sim_graph_clone_locked(from->params.child);
         return to->params.child != NULL;

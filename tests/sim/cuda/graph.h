@@ -27,6 +27,7 @@ struct CUgraphNode_st {
     CUgraphNode twin;  /* a clone's or exec's node: the node it was made from */
     CUgraphNode image; /* the node in the clone being made */
     struct sim_work work;
+    struct sim_values *values; /* of a kernel's parameters */
     union {
         CUDA_MEMCPY3D copy;
         CUDA_MEMSET_NODE_PARAMS fill;
@@ -76,6 +77,7 @@ bool sim_graph_has_condition_locked(CUgraph graph);
 
 /* Fill in node->work from node->params, checking them; and the other way for captured work. */
 CUresult sim_node_prepare_locked(CUgraphNode node);
+void sim_node_keep_values_locked(CUgraphNode node); /* once it is accepted */
 void sim_node_describe_locked(CUgraphNode node);
 
 /* Without the lock: adding and changing nodes by the parameter struct of their type. An exec's

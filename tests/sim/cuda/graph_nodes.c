@@ -121,6 +121,16 @@ static void store(CUgraphNode node, const void *params)
     }
 }
 
+/* The caller's values are its own again when the call returns. */
+void sim_node_keep_values_locked(CUgraphNode node)
+{
+    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        struct sim_values *former = node->values;
+        node->values = sim_values_copy(&node->params.kernel);
+        sim_values_give_locked(former);
+    }
+}
+
 CUresult sim_node_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
                       CUgraphNodeType type, const void *params)
 {
@@ -137,6 +147,8 @@ CUresult sim_node_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, 
     }
     if (node && result != CUDA_SUCCESS) {
         sim_graph_remove_locked(node);
+    } else if (node) {
+        sim_node_keep_values_locked(node);
     }
     sim_unlock();
     if (result == CUDA_SUCCESS) {
@@ -229,6 +241,8 @@ static CUresult set_locked(CUgraphNode node, CUgraphNodeType type, const void *p
     if (result != CUDA_SUCCESS) {
         node->work = old.work;
         node->params = old.params;
+    } else {
+        sim_node_keep_values_locked(node);
     }
     return result;
 }

@@ -11,4 +11,13 @@
  * third says (of 32 bits). */
 CUresult sim_kernel_work(CUfunction function, void **params, void **extra, struct sim_work *work);
 
+/* The values of a kernel's parameters, which nodes keep and share. */
+struct sim_values;
+
+/* Copies them, and has the parameters name the copies. NULL: they are not known, or there are none,
+ * and the parameters stay as they are. */
+struct sim_values *sim_values_copy(CUDA_KERNEL_NODE_PARAMS *params);
+void sim_values_share_locked(struct sim_values *values); /* NULL: nothing happens */
+void sim_values_give_locked(struct sim_values *values);
+
 #endif

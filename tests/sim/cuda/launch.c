@@ -53,6 +53,7 @@ static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PA
         result = sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_KERNEL, &work, &node);
         if (result == CUDA_SUCCESS) {
             node->params.kernel = *params;
+            sim_node_keep_values_locked(node);
         }
     } else if (result == CUDA_SUCCESS) {
         result = issue_locked(stream, &work);

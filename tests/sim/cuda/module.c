@@ -153,6 +153,51 @@ CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct 
     return CUDA_SUCCESS;
 }
 
+struct sim_values {
+    unsigned users;
+    void *of[SIM_PARAMETERS_MAX];
+    _Alignas(16) char bytes[];
+};
+
+struct sim_values *sim_values_copy(CUDA_KERNEL_NODE_PARAMS *params)
+{
+    CUfunction f = of_kernel(params->func ? (CUkernel)(void *)params->func : params->kern);
+    const char *buffer = params->kernelParams ? NULL : buffer_of(params->extra);
+    int count = f && (params->kernelParams || buffer) ? f->parameter_count : 0;
+    size_t size = 0;
+    for (int i = 0; i < count; i++) {
+        size = f->parameters[i].offset + f->parameters[i].size;
+    }
+    struct sim_values *values = size ? calloc(1, sizeof *values + size) : NULL;
+    if (!values) {
+        return NULL;
+    }
+    values->users = 1;
+    for (int i = 0; i < count; i++) {
+        const struct sim_parameter *p = &f->parameters[i];
+        const void *from = buffer ? buffer + p->offset : params->kernelParams[i];
+        values->of[i] = values->bytes + p->offset;
+        memcpy(values->of[i], from, p->size);
+    }
+    params->kernelParams = values->of;
+    params->extra = NULL;
+    return values;
+}
+
+void sim_values_share_locked(struct sim_values *values)
+{
+    if (values) {
+        values->users++;
+    }
+}
+
+void sim_values_give_locked(struct sim_values *values)
+{
+    if (values && --values->users == 0) {
+        free(values);
+    }
+}
+
 SIM_API(cuModuleLoad, (CUmodule * module, const char *fname), module, fname)
 {
     return load(module, fname);

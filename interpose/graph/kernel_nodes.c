@@ -2,15 +2,19 @@
 
 #include "interpose/base/process.h"
 #include "interpose/driver/kernel_parameters.h"
+#include "interpose/driver/replaying.h"
 #include "report/options.h"
 #include "track/track.h"
 
 #include "track/poison.h"
 
-/* The driver has copied the parameters, or just read them. */
+/* The driver has copied the parameters, or just read them. Where calls pass the wrappers by, a node
+ * may have changed unseen. */
 static void add(uintptr_t exec, uintptr_t name, const struct sc_kernel_node_given *given)
 {
     struct sc_kernel_parameters read;
+    if (sc_replaying_is_on())
+        return;
     const struct sc_launch launch = {.function = given->function,
                                      .parameters = given->parameters,
                                      .extra = given->extra,

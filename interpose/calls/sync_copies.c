@@ -17,6 +17,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
+#include "interpose/streams/doubts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
@@ -166,8 +167,10 @@ static void begin_moved(struct copy *copy, CUstream handle)
  * then, copy->stream, and behind it comes end_moved. */
 static bool begins_moved(struct copy *copy)
 {
+    uint64_t doubts_before = sc_doubts_raised();
     judge(copy);
     judge_uses(copy);
+    sc_doubts_call_begins(doubts_before);
     copy->stream = NULL;
     copy->uses.count = 0;
     copy->used_on = NULL;

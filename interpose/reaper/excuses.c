@@ -75,6 +75,7 @@ static bool is_order_made(const struct sc_excuse *excuse)
 
 void sc_excuses_function_returned(unsigned call)
 {
+    sc_doubts_function_returned(call);
     if (sc_likely(atomic_load_explicit(&order_count, memory_order_relaxed) == 0))
         return;
     sc_own_lock_take(&lock);

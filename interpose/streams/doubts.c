@@ -22,6 +22,8 @@ struct function {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 static struct doubt {
     bool is_used;
+    bool is_in_call;     /* the thread is, in the one that touches */
+    uint64_t raised;     /* as how manieth */
     int32_t thread;      /* that has touched */
     uint64_t within;     /* the host function that has, or 0 */
     struct sc_ticket of; /* what was touched is this one's */
@@ -31,6 +33,7 @@ static struct doubt {
     struct function functions[SC_HOST_FUNCTIONS_LISTED];
 } doubts[DOUBTS_MAX];
 static uint64_t wait_count;
+static _Atomic uint64_t raised;
 static _Atomic unsigned doubt_count;
 
 static unsigned listed(const struct doubt *doubt)
@@ -54,6 +57,7 @@ unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ti
         if (doubts[i].is_used)
             continue;
         doubts[i] = (struct doubt){.is_used = true,
+                                   .raised = atomic_fetch_add(&raised, 1) + 1,
                                    .thread = sc_thread_id(),
                                    .within = sc_host_functions_own(),
                                    .of = *ticket};
@@ -100,8 +104,45 @@ void sc_doubts_wait_ends(void)
         return;
     sc_own_lock_take(&lock);
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
-        if (is_own(&doubts[i]))
+        if (is_own(&doubts[i])) {
             doubts[i].wait = 0;
+            doubts[i].is_in_call = false;
+        }
+    sc_own_lock_give(&lock);
+}
+
+uint64_t sc_doubts_raised(void)
+{
+    return atomic_load_explicit(&raised, memory_order_relaxed);
+}
+
+void sc_doubts_call_begins(uint64_t before)
+{
+    if (sc_likely(sc_doubts_raised() == before))
+        return;
+    sc_own_lock_take(&lock);
+    for (unsigned i = 0; i < DOUBTS_MAX; i++)
+        doubts[i].is_in_call |= is_own(&doubts[i]) && doubts[i].raised > before;
+    sc_own_lock_give(&lock);
+}
+
+/* ---- what the functions do ---- */
+
+static void clear(struct doubt *doubt, uint64_t launched)
+{
+    for (unsigned i = 0; i < listed(doubt); i++)
+        doubt->functions[i].is_cleared |= doubt->functions[i].launched == launched;
+}
+
+void sc_doubts_function_returned(unsigned call)
+{
+    if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
+        return;
+    uint64_t launched = sc_host_functions_last_of(call);
+    sc_own_lock_take(&lock);
+    for (unsigned i = 0; i < DOUBTS_MAX && launched; i++)
+        if (doubts[i].is_used && doubts[i].is_in_call)
+            clear(&doubts[i], launched);
     sc_own_lock_give(&lock);
 }
 

@@ -5,7 +5,8 @@
  * was open already when it began. Until a gate is open the program may touch what is behind it. So
  * such a touch counts only where each of these functions is seen to go on while the thread that had
  * touched could not open a gate any more: while it waits for the very operation, or has ended. A
- * function that polls would have ended then.
+ * function that polls would have ended then. And a function that returns before the call that
+ * touches has let nobody touch first.
  *
  * Locks: a leaf's own.
  */
@@ -23,6 +24,16 @@
  * doubt is given back once; 0: there is no room. Signal safe. */
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket);
 void sc_doubts_end(unsigned doubt);
+
+/* The doubts that the calling thread has raised since sc_doubts_raised() gave `before` are of the
+ * call that it is about to make, which ends by sc_doubts_wait_ends(). A load where there is none.
+ */
+uint64_t sc_doubts_raised(void);
+void sc_doubts_call_begins(uint64_t before);
+
+/* On the thread of a host function, when it has returned and the stream has not gone on; `call` as
+ * sc_host_functions_launched gave it. A load where there is no doubt. */
+void sc_doubts_function_returned(unsigned call);
 
 /* Every millisecond or so until the functions have returned. Some system calls. */
 void sc_doubts_look(unsigned doubt);

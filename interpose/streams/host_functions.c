@@ -170,6 +170,15 @@ bool sc_host_functions_is_open(uint64_t launched)
     return is_open;
 }
 
+uint64_t sc_host_functions_last_of(unsigned call)
+{
+    uint64_t launched = call ? atomic_load(&calls[call - 1].launched) : 0;
+    for (unsigned i = 0; i < CALLS_MAX; i++)
+        if (i + 1 != call && atomic_load(&calls[i].launched) == launched)
+            return 0;
+    return launched;
+}
+
 uint64_t sc_host_functions_own(void)
 {
     return running ? atomic_load(&calls[running - 1].launched) : 0;

@@ -55,6 +55,9 @@ enum { SC_HOST_FUNCTIONS_LISTED = 24 };
 unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched);
 bool sc_host_functions_is_open(uint64_t launched);
 
+/* What names the call, if no other that is open has the same name; else 0. */
+uint64_t sc_host_functions_last_of(unsigned call);
+
 /* The one that the calling thread runs, by the same; 0: none. */
 uint64_t sc_host_functions_own(void);
 

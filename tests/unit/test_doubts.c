@@ -244,6 +244,44 @@ START_TEST(a_host_function_that_has_touched_is_out_of_it_when_it_has_returned)
 }
 END_TEST
 
+/* 0: while the call that touches is on, 1: when it has ended, 2: the thread is in another call. */
+START_TEST(a_function_that_returns_within_the_call_that_touches_is_no_gate)
+{
+    struct sc_op_info op = behind();
+    launch(FUNCTION);
+    op.ticks = sc_ticks();
+    uint64_t before = sc_doubts_raised();
+    unsigned doubt = sc_doubts_begin(&op, &touched);
+    sc_doubts_call_begins(_i == 2 ? sc_doubts_raised() : before);
+    if (_i == 1)
+        sc_doubts_wait_ends();
+    sc_doubts_function_returned(polling.call);
+    sc_host_functions_dropped(polling.call);
+    ck_assert_int_eq(sc_doubts_remain(doubt), _i != 0);
+    sc_doubts_end(doubt);
+}
+END_TEST
+
+/* The nodes of a launch have one name, and others may be to come. */
+START_TEST(a_node_that_returns_is_not_the_whole_launch)
+{
+    struct sc_op_info op = behind();
+    uint64_t ticks = op.ticks - 1;
+    unsigned first = sc_host_functions_launched(ticks, STREAM, FUNCTION);
+    unsigned second = sc_host_functions_launched(ticks, STREAM, FUNCTION + 1);
+    uint64_t before = sc_doubts_raised();
+    unsigned doubt = sc_doubts_begin(&op, &touched);
+    sc_doubts_call_begins(before);
+    sc_doubts_function_returned(first);
+    sc_host_functions_dropped(first);
+    ck_assert(sc_doubts_remain(doubt));
+    sc_doubts_function_returned(second);
+    sc_host_functions_dropped(second);
+    ck_assert(!sc_doubts_remain(doubt));
+    sc_doubts_end(doubt);
+}
+END_TEST
+
 START_TEST(each_of_several_functions_has_to_be_cleared)
 {
     struct sc_point point = sc_order_point(&order, touched_stream);
@@ -319,6 +357,9 @@ static Suite *all_tests(void)
     tcase_add_test(tests, a_toucher_that_waits_for_something_else_may_open_a_gate_afterwards);
     tcase_add_test(tests, a_gate_that_was_open_before_it_began_may_have_waited);
     tcase_add_test(tests, a_host_function_that_has_touched_is_out_of_it_when_it_has_returned);
+    tcase_add_loop_test(tests, a_function_that_returns_within_the_call_that_touches_is_no_gate, 0,
+                        3);
+    tcase_add_test(tests, a_node_that_returns_is_not_the_whole_launch);
     tcase_add_test(tests, each_of_several_functions_has_to_be_cleared);
     tcase_add_test(tests, more_functions_than_are_listed_are_not_told_apart);
     tcase_add_test(tests, doubts_without_room_remain);

@@ -162,6 +162,11 @@ bool sc_doubts_remain(unsigned doubt)
     return atomic_load(&is_in_doubt);
 }
 
+void sc_doubts_function_returned(unsigned call)
+{
+    (void)call;
+}
+
 /* From when it is set on, the reaper's second question behind a function that has returned, which
  * is asked with no lock held, is answered when it is not set any more. */
 static _Atomic bool holds_back, is_held_back;

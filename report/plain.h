@@ -21,8 +21,8 @@ enum { SC_PLAIN_GROWTH = 6 };
  * in *code, or 0 if the bytes are not UTF-8. `count` is at least 1. */
 size_t sc_plain_character(const char *bytes, size_t count, uint32_t *code);
 
-/* False for control characters (C0, DEL, C1), separators of lines and paragraphs, and what sets the
- * direction of text. */
+/* False for control characters (C0, DEL, C1), separators of lines and paragraphs, what sets the
+ * direction of text, and what nobody would see. The joiners of words are harmless. */
 bool sc_plain_is_harmless(uint32_t code);
 
 /* Appends \uNNNN for a `code` that is not harmless. */

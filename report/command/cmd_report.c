@@ -237,7 +237,7 @@ static int take_flag(struct work *work, int flag, char *const *argv)
         return take_format(work, optarg);
     case 'o':
         work->out_path = optarg;
-        return 0;
+        return sc_outfile_is_possible(optarg) ? 0 : SC_COMMAND_USAGE;
     case 'e':
         return take_filter(work, optarg);
     case 'b':

@@ -2,6 +2,7 @@
 #include "report/command/command.h"
 
 #include "report/command/new_reports.h"
+#include "report/command/outfile.h"
 #include "report/command/preload.h"
 #include "report/command/program.h"
 #include "report/command/run_ledger.h"
@@ -142,7 +143,7 @@ static bool take_flag(struct work *work, int flag, char **argv)
         return sc_command_has_format(optarg);
     case 'o':
         work->out_path = optarg;
-        return true;
+        return sc_outfile_is_possible(optarg);
     case 'i':
         work->is_injected = true;
         return true;

@@ -60,6 +60,20 @@ static bool open_beside(struct sc_outfile *file, const char *path)
     return false;
 }
 
+bool sc_outfile_is_possible(const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        return true;
+    if (path[0] == '\0')
+        return refuse("-o", "the name is empty. Name a file, or - for standard output");
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    bool is_there = folder && access(folder, W_OK | X_OK) == 0;
+    int error = folder ? errno : ENOMEM;
+    free(folder);
+    return is_there ? may_replace(path) : refuse(path, strerror(error));
+}
+
 bool sc_outfile_open(struct sc_outfile *file, const char *path)
 {
     bool is_beside = path && strcmp(path, "-") != 0;

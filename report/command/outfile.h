@@ -14,6 +14,10 @@ struct sc_outfile {
     char *beside; /* NULL: the stream is standard output */
 };
 
+/* Before the work whose result is to be written: can the file be made, as far as can be seen?
+ * `path` "-" is standard output. False after it has said what is wrong. */
+bool sc_outfile_is_possible(const char *path);
+
 /* `path` NULL or "-" is standard output. False after it has said what is wrong. */
 bool sc_outfile_open(struct sc_outfile *file, const char *path);
 

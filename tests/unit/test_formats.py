@@ -27,8 +27,8 @@ DATA = pathlib.Path("tests/unit/formats")
 SAMPLE = DATA / "sample.jsonl"
 ENDINGS = {"text": "txt", "json": "json", "html": "html", "sarif": "sarif", "junit": "xml",
            "github": "github", "markdown": "md", "perfetto": "pftrace"}
-HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-NASTY = ("\x1b[2J\t\r\x7f\x80\x9b\u061c\u202e\u2066\u2028\nSC999 forged\n::error::forged\n"
+HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u200b\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+NASTY = ("\x1b[2J\t\r\x7f\x80\x9b\u061c\u202e\u2066\u2028\u200b\ufeff\nSC999 forged\n::error::forged\n"
          "</script></style></pre></title>\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
          "]]>-->`` ```\n```<!--[click](http://evil)|@somebody #1 %0A::error:: &amp; \ufffe\uffff")
 
@@ -360,6 +360,7 @@ class Output(Files):
                             (self.folder, "a folder is there"),
                             (self.folder / "none" / "o", "No such file")]:
             self.assertEqual(self.fails(words, "-o", path, SAMPLE).stdout, b"")
+            self.assertEqual(self.fails(words, "-o", path, "no-report").stderr.count(b"\n"), 1)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fifo", "link"])
 
     def test_a_format_that_is_none_names_the_nearest_and_all(self):

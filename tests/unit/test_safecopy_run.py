@@ -113,7 +113,10 @@ class Shown(Runs):
 
     def test_strict_decides_the_status(self):
         self.assertEqual(self.start(*RUN, "--strict", RACY).returncode, 66)
-        self.assertEqual(self.start(*RUN, "-o", "/dev/full", "--strict", RACY).returncode, 66)
+        (self.folder / "gone").mkdir()
+        run = self.start(*RUN, "-o", "gone/r.txt", "--strict", "sh", "-c", f"rmdir gone; {RACY}")
+        self.assertEqual(run.returncode, 66)
+        self.assertIn("cannot write gone/r.txt: No such file", run.stderr)
 
     def test_strict_says_where_nothing_is_looked_for(self):
         for wrapper in [SAFECOPY, "run"], RUN:
@@ -271,6 +274,9 @@ class Shown(Runs):
     def test_bad_flags_start_nothing(self):
         for flags, words in ((("--format", "tex"), "did you mean 'text'"),
                              (("-o", "x"), "--format says"),
+                             (("--format", "text", "-o", "none/x"), "cannot write none/x: No such"),
+                             (("--format", "text", "-o", "/dev/full"), "is no file"),
+                             (("--format", "text", "-o", ""), "the name is empty"),
                              (("--format", "text", "--report", "none"), "leaves nothing to show"),
                              (("--format", "text", "--report", "/dev/null"), "leaves nothing"),
                              (("--format", "text", "--report", "/dev/stderr"), "leaves nothing"),

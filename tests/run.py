@@ -208,7 +208,8 @@ def fixed_addresses():
 
 SUITES = {
     "arrows": lambda: [("arrows", script("check-arrows"))],
-    "format": lambda: [("format", script("check-format")), ("dialect", script("check-dialect"))],
+    "format": lambda: [("format", script("check-format")), ("dialect", script("check-dialect")),
+                       ("docs", script("check-docs"))],
     "unit": lambda: units(Machine()) + python_units(),
     "sim": simulation,
     "conformance": lambda: self_checks(Machine(), "gpu", "conformance*", built="gpu"),

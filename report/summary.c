@@ -3,7 +3,6 @@
 #include "report/file.h"
 #include "report/frame_kinds.h"
 #include "report/json_lines.h"
-#include "report/path.h"
 #include "report/plain.h"
 #include "report/suppressing.h"
 #include "report/symtab.h"

@@ -33,7 +33,7 @@
 #include "track/told.h"
 
 /* The call that captured, added or changed a node. */
-struct sc_graph_origin {
+struct sc_graph_author {
     const char *api;         /* lives for ever; NULL: not known */
     const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
     uintptr_t stream;        /* that captured, or 0 */
@@ -46,7 +46,7 @@ struct sc_graph_origin {
 struct sc_graph_use {
     uintptr_t node; /* 0: not known */
     struct sc_shape shape;
-    struct sc_graph_origin from;
+    struct sc_graph_author author;
     uint32_t range;                  /* the tracker's, 0: none */
     uint32_t origin;                 /* of the range (track/origins.h) */
     uint32_t extra;                  /* id of what few uses have, or 0 */

@@ -591,29 +591,30 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     sc_order_unreference(inflight->order, stream);
 }
 
-struct pending_visit {
+struct in_flight_visit {
     struct sc_inflight *inflight;
     sc_inflight_visit *visit;
     void *context;
     bool stopped;
 };
 
-static bool visit_pending(void *context, uint32_t id)
+static bool visit_in_flight(void *context, uint32_t id)
 {
-    struct pending_visit *pending = context;
-    const struct sc_op *op = sc_inflight_op(pending->inflight, id);
-    pending->stopped = !sc_order_known_done(pending->inflight->order, &op->info.ticket) &&
-                       !pending->visit(pending->context, id);
-    return !pending->stopped;
+    struct in_flight_visit *visiting = context;
+    const struct sc_op *op = sc_inflight_op(visiting->inflight, id);
+    visiting->stopped = !sc_order_known_done(visiting->inflight->order, &op->info.ticket) &&
+                        !visiting->visit(visiting->context, id);
+    return !visiting->stopped;
 }
 
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context)
 {
-    struct pending_visit pending = {inflight, visit, context, false};
-    sc_grid_overlaps_locked(&inflight->op_grid, address, size_bytes, visit_pending, &pending);
-    if (!pending.stopped)
-        sc_grid_overlaps_locked(&inflight->heap_grid, address, size_bytes, visit_pending, &pending);
+    struct in_flight_visit visiting = {inflight, visit, context, false};
+    sc_grid_overlaps_locked(&inflight->op_grid, address, size_bytes, visit_in_flight, &visiting);
+    if (!visiting.stopped)
+        sc_grid_overlaps_locked(&inflight->heap_grid, address, size_bytes, visit_in_flight,
+                                &visiting);
 }
 
 struct conflict_visit {

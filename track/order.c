@@ -281,13 +281,13 @@ static void reclaim(struct sc_order *order, uint32_t id)
     drop_due(order, stream);
     drop(order, stream->joined);
     drop(order, stream->gate);
-    drop(order, stream->pending);
+    drop(order, stream->awaited);
     drop(order, stream->behind);
     drop(order, stream->orphaned);
     stream->joined = NULL;
     stream->behind = NULL;
     stream->gate = NULL;
-    stream->pending = NULL;
+    stream->awaited = NULL;
     stream->orphaned = NULL;
     stream->next_spare = order->spare;
     order->spare = id;
@@ -344,12 +344,12 @@ static bool join(struct sc_order *order, struct sc_stream *stream, const struct 
 }
 
 /* What blocking streams have waited for comes before whatever the legacy stream does next. */
-static void join_pending(struct sc_order *order, struct sc_stream *legacy)
+static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
 {
-    if (!legacy->pending || !join(order, legacy, legacy->pending))
+    if (!legacy->awaited || !join(order, legacy, legacy->awaited))
         return;
-    drop(order, legacy->pending);
-    legacy->pending = NULL;
+    drop(order, legacy->awaited);
+    legacy->awaited = NULL;
 }
 
 bool sc_order_is_behind(struct sc_order *order, uint32_t id)
@@ -368,7 +368,7 @@ bool sc_order_is_behind(struct sc_order *order, uint32_t id)
 static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
                          struct sc_order_call *call)
 {
-    join_pending(order, stream);
+    join_awaited(order, stream);
     call->is_legacy = true;
     call->place = read_relaxed(&stream->calls) + 1;
     atomic_store_explicit(&stream->calls, call->place, memory_order_relaxed);
@@ -408,7 +408,7 @@ static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
 {
     return join(order, stream, clock) &&
            (stream->kind != SC_STREAM_BLOCKING ||
-            merge_into(order, &legacy_of(order, stream)->pending, clock));
+            merge_into(order, &legacy_of(order, stream)->awaited, clock));
 }
 
 /* As a wait of its own for it would be. */
@@ -583,7 +583,7 @@ static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
 static void merge_beyond_streams(const struct walk *walk, struct sc_clock **clock,
                                  const struct sc_stream *legacy)
 {
-    merge_into(walk->order, clock, legacy->pending);
+    merge_into(walk->order, clock, legacy->awaited);
     if (walk->whole) {
         merge_into(walk->order, clock, legacy->orphaned);
         merge_into(walk->order, clock, legacy->gate);
@@ -683,7 +683,7 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point)
     know_clock(order, point->joined);
 }
 
-void sc_order_settle(struct sc_order *order, const struct sc_point *point)
+void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)
 {
     if (!point->stream)
         return;
@@ -693,16 +693,16 @@ void sc_order_settle(struct sc_order *order, const struct sc_point *point)
     if (stream->kind != SC_STREAM_LEGACY && stream->joined == point->joined &&
         now.number == point->number && now.legacy_number == point->legacy_number &&
         now.call == point->call)
-        atomic_store_explicit(&stream->settled, read_relaxed(&stream->changes),
+        atomic_store_explicit(&stream->known_changes, read_relaxed(&stream->changes),
                               memory_order_release);
 }
 
-bool sc_order_is_settled(struct sc_order *order, uint32_t id)
+bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
-    uint64_t settled = atomic_load_explicit(&stream->settled, memory_order_acquire);
+    uint64_t known_changes = atomic_load_explicit(&stream->known_changes, memory_order_acquire);
     return stream->kind != SC_STREAM_LEGACY &&
-           settled == atomic_load_explicit(&stream->changes, memory_order_acquire);
+           known_changes == atomic_load_explicit(&stream->changes, memory_order_acquire);
 }
 
 /* Of a signal on another stream it is not known where on this one it stands. */
@@ -765,7 +765,7 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
         clock_covers(stream->joined, ticket) || clock_covers(due_of(stream), ticket))
         return true;
     if (stream->kind == SC_STREAM_LEGACY)
-        return ticket->legacy == id || clock_covers(stream->pending, ticket);
+        return ticket->legacy == id || clock_covers(stream->awaited, ticket);
     if (stream->kind != SC_STREAM_BLOCKING)
         return false;
     struct sc_stream *legacy = legacy_of(order, stream);

@@ -89,8 +89,8 @@ struct sc_stream {
     /* Blocking: what its last work came after of the legacy stream's operations and calls, and the
      * behind_version that it has joined. */
     _Atomic uint64_t touched, touched_calls, seen_version;
-    _Atomic uint64_t changes;     /* of what the stream's point says */
-    _Atomic uint64_t settled;     /* the `changes` of which the host knows all */
+    _Atomic uint64_t changes;       /* of what the stream's point says */
+    _Atomic uint64_t known_changes; /* the `changes` of which the host knows all */
     struct sc_clock *_Atomic due; /* its context waits: what its next operation joins; NULL: none */
     uint32_t context;             /* id of the context's legacy stream, for every kind */
     uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
@@ -105,7 +105,7 @@ struct sc_stream {
     uint32_t next_spare;
     struct sc_clock *joined;
     struct sc_clock *gate;     /* legacy: all that its context has been told to wait for */
-    struct sc_clock *pending;  /* legacy: what blocking streams wait for: joined by its next */
+    struct sc_clock *awaited;  /* legacy: what blocking streams wait for: joined by its next */
     struct sc_clock *behind;   /* legacy: what calls that have ended had joined */
     struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
     uint64_t joined_version;   /* legacy: counts changes of `joined` */
@@ -198,11 +198,11 @@ void sc_order_wait_context(struct sc_order *order, uint32_t context, const struc
 void sc_order_known(struct sc_order *order, const struct sc_point *point);
 
 /* Whatever rested on it that everything in the point was not known to be done has been seen to. */
-void sc_order_settle(struct sc_order *order, const struct sc_point *point);
+void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point);
 
 /* Lock-free: would the host learn nothing from a wait for the stream? Of a legacy stream, which
  * stands for others as well, it is not known. */
-bool sc_order_is_settled(struct sc_order *order, uint32_t stream);
+bool sc_order_is_all_known(struct sc_order *order, uint32_t stream);
 
 /* The host may learn in a way that is not seen that everything in the point is done. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);

@@ -132,12 +132,12 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
 
 /* ---- applying ---- */
 
-/* The pages from `at` to `until` have the same live spans on them, or are `settled`: nothing is to
- * be told of them, whatever else lives there. */
+/* The pages from `at` to `until` have the same live spans on them, or are `silent`: whatever
+ * else lives there, nothing is to be told of them. */
 struct piece {
     struct sc_spans *spans;
     const struct sc_span *of;
-    bool settled;
+    bool silent;
     uintptr_t at;
     uintptr_t until;
     enum sc_access access; /* the least that a live span allows */
@@ -147,7 +147,7 @@ struct piece {
 /* Where a live span allows no more, the end of `of` changes nothing; and if the kernel knows of
  * that span, neither does the beginning. Of a thousand spans on a page the first one that is met
  * mostly says so. */
-static bool settles(const struct sc_span *span, const struct piece *piece)
+static bool silences(const struct sc_span *span, const struct piece *piece)
 {
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
 }
@@ -163,14 +163,14 @@ static bool narrow_piece(void *context, uint32_t id)
     }
     if (sc_span_end(span) < piece->until)
         piece->until = sc_span_end(span);
-    piece->settled = settles(span, piece);
+    piece->silent = silences(span, piece);
     if (span->access > piece->access)
         piece->applied = false;
     if (span->access >= piece->access) {
         piece->access = span->access;
         piece->applied |= !span->unapplied;
     }
-    return !piece->settled;
+    return !piece->silent;
 }
 
 static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
@@ -194,7 +194,7 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
  * too. Pages of a new one may have less already. */
 static bool must_tell(const struct sc_span *span, const struct piece *piece)
 {
-    if (piece->settled)
+    if (piece->silent)
         return false;
     if (span->live)
         return piece->access == span->access && !piece->applied;

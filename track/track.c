@@ -197,7 +197,7 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
     lock(track);
     sc_order_known(&track->order, point);
     retire(track, overwritten);
-    sc_order_settle(&track->order, point);
+    sc_order_note_all_known(&track->order, point);
     sc_order_release(&track->order, point);
     unlock(track);
 }

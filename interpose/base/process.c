@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "interpose/base/compiler.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"

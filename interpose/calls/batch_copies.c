@@ -3,14 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/beside.h"
-#include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"

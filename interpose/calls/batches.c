@@ -7,8 +7,6 @@
  * node reads a copy of it. A driver that takes the batch (CUDA 13.5 has nodes for it) is asked
  * first, and has its way: the graph then names what the copies name.
  */
-#include "interpose/base/compiler.h"
-#include "interpose/base/process.h"
 #include "interpose/calls/batch_copies.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/captures.h"

@@ -1,7 +1,6 @@
 /* Captures begin and end. The reaper must not record on a stream that begins one. */
 #include <errno.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"

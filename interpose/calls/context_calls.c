@@ -108,11 +108,11 @@ static void make_quiet(struct sc_context *context)
     sc_streams_each_ever(context, let_go, &deadline);
 }
 
-/* What was to be settled meanwhile is settled now. */
+/* What streams came to owe meanwhile is paid now. */
 static void make_loud(struct sc_context *context)
 {
     atomic_fetch_sub(&context->quiet, 1);
-    sc_detours_settle();
+    sc_detours_pay_all();
 }
 
 static struct sc_context *take_out(CUcontext handle)

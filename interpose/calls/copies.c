@@ -1,5 +1,4 @@
 /* Asynchronous copies, memsets and prefetches. */
-#include "interpose/base/compiler.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/addresses.h"

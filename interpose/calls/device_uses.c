@@ -1,7 +1,6 @@
 #include "interpose/calls/device_uses.h"
 
 #include "cupti_hooks/ear.h"
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/calls/at_once.h"

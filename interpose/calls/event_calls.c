@@ -280,7 +280,7 @@ static struct context_wait context_waits(CUcontext handle, CUevent event)
     }
     if (wait.context) {
         sc_marks_add_family(wait.context);
-        sc_detours_fence_family(wait.context);
+        sc_detours_fence_context(wait.context);
         sc_unfinished_context_waits(wait.context);
     }
     errno = saved;

@@ -1,7 +1,6 @@
 /* Execs: made, updated, changed, destroyed. What their nodes do is noted in graph/exec_uses.h. */
 #include <errno.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/calls/graph_calls.h"
 #include "interpose/capture/beside.h"
@@ -16,10 +15,8 @@
 #include "interpose/graph/stack_sources.h"
 #include "interpose/streams/contexts.h"
 #include "track/graphs.h"
-#include "track/handles.h"
 #include "track/hazard.h"
 #include "track/pool.h"
-#include "track/shape.h"
 #include "track/track.h"
 
 #include "track/poison.h"

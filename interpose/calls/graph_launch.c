@@ -235,9 +235,9 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
 }
 
 /* Before the call and behind it (interpose/streams/unfinished.h). */
-static uint64_t note_pending(const struct launch *launch)
+static uint64_t note_unfinished(const struct launch *launch)
 {
-    return launch->unguarded ? sc_unfinished_signal(launch->stream)
+    return launch->unguarded ? sc_unfinished_host_wait(launch->stream)
                              : sc_unfinished_host_work(launch->stream);
 }
 
@@ -247,7 +247,7 @@ static void note_work(struct launch *launch)
 {
     if (!launch->graph || launch->records || launch->signals || launch->hears)
         sc_marks_before_work(launch->stream, false);
-    launch->ticks = note_pending(launch);
+    launch->ticks = note_unfinished(launch);
 }
 
 /* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
@@ -396,7 +396,7 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
         forget_what_is_told(launch);
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
-    note_pending(launch);
+    note_unfinished(launch);
     if (launch->records || launch->hears)
         record_what_is_told(launch);
     else if (launch->graph)
@@ -408,7 +408,7 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
     sc_work_note(launch->call, launch->stream,
                  sc_order_issued(&sc_track.order, launch->stream->id) + !launch->graph);
     if (launch->exec && !launch->seen)
-        sc_unfinished_signal(launch->stream);
+        sc_unfinished_host_wait(launch->stream);
     if (launch->graph && launch->graph->stack_count)
         bring_results(launch);
     if (launch->graph && launch->graph->waiting_count)

@@ -1,5 +1,4 @@
 /* Host functions: when one starts, everything before it on its stream is done. */
-#include "interpose/base/compiler.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/detours.h"

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"

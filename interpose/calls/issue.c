@@ -115,12 +115,12 @@ static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
 }
 
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
-                       const struct sc_shape *shape, bool settled)
+                       const struct sc_shape *shape, bool is_there)
 {
     if (!sc_issue_is_on(issue))
         return;
     enum sc_buffer_kind kind = issue->stream ? kind_of_pageable(shape) : SC_PAGEABLE;
-    bool stable = issue->stream && (settled || sc_unfinished_spares_pageable(issue->stream));
+    bool stable = issue->stream && (is_there || sc_unfinished_spares_pageable(issue->stream));
     add_op(issue, direction, shape, &(struct sc_range_info){.kind = kind}, stable);
 }
 
@@ -675,7 +675,7 @@ struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsign
     if (!stream || sc_streams_is_capturing(stream))
         return work;
     if (kind & SC_WORK_AWAITS_HOST)
-        sc_unfinished_signal(stream);
+        sc_unfinished_host_wait(stream);
     else if (kind & SC_WORK_MAY_WRITE)
         sc_unfinished_queued(stream, may_write(&work, stream));
     else
@@ -695,7 +695,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
         return result;
     sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
     if (work->kind & SC_WORK_AWAITS_HOST) {
-        sc_unfinished_signal(work->stream);
+        sc_unfinished_host_wait(work->stream);
     } else if (work->kind & SC_WORK_MAY_WRITE) {
         uint64_t ticks = may_write(work, work->stream);
         if (result == CUDA_SUCCESS)

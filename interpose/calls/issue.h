@@ -114,9 +114,9 @@ void sc_issue_folded(struct sc_issue *issue, unsigned ops, unsigned touches,
                      const struct sc_fold *fold);
 
 /* The same for pageable memory that the driver may use after the call has returned (batch copies).
- * `settled`: the bytes of a source have to be there when the call is made. */
+ * `is_there`: the bytes of a source have to be there when the call is made. */
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
-                       const struct sc_shape *shape, bool settled);
+                       const struct sc_shape *shape, bool is_there);
 
 /* An issue on a stream that is known not to capture. */
 void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,

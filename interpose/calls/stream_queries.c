@@ -1,7 +1,6 @@
 /* What programs ask the driver about a stream. Asked of the legacy stream while a blocking one
  * captures, or of a stream that captures, the question alone breaks the capture (docs/driver.md,
  * Q21 and Q27). Of the legacy stream the answers are known, but for its id. */
-#include "interpose/base/compiler.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"

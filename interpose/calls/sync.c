@@ -37,8 +37,8 @@ static void wait_for_stream(struct sc_sync *sync)
 {
     sync->on = true;
     sync->since_ticks = sc_unfinished_stream_since(sync->stream);
-    sync->settled = sc_order_is_settled(&sc_track.order, sync->stream->id);
-    if (sync->settled)
+    sync->all_known = sc_order_is_all_known(&sc_track.order, sync->stream->id);
+    if (sync->all_known)
         return;
     sync->point = sc_track_point(&sc_track, sync->stream->id, sc_scope_of(sync->stream));
     sc_doubts_wait_begins(&sync->point);
@@ -137,7 +137,7 @@ static void done(struct sc_sync *sync)
         sc_unfinished_stream_done(sync->stream, sync->since_ticks);
     if (sync->context)
         sc_unfinished_context_done(sync->context, sync->since_ticks);
-    if (!sync->settled)
+    if (!sync->all_known)
         know(sync);
     sc_guard_apply();
 }

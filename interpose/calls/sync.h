@@ -19,7 +19,7 @@ struct sc_context;
 
 struct sc_sync {
     bool on;
-    bool settled; /* nothing is to be learnt of what is issued by now */
+    bool all_known; /* nothing is to be learnt of what is issued by now */
     const struct sc_call *call;
     struct sc_stream_record *stream; /* waited for, or NULL */
     struct sc_context *context;      /* waited for as a whole, or NULL */

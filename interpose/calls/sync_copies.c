@@ -4,7 +4,6 @@
  * on its stream is done, also where its own DMA has not landed yet (pageable source). Between
  * device addresses, and for memsets of device memory, the host does not wait: they are only work.
  * (docs/driver.md, Q5, Q6, Synchronous copies) */
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/calls/at_once.h"

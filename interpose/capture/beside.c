@@ -35,7 +35,7 @@ static __thread unsigned own_count __attribute__((tls_model("initial-exec")));
 
 /* A capture that is open. */
 struct open_capture {
-    const struct sc_stream_record *stream; /* its origin */
+    const struct sc_stream_record *stream; /* that began it */
     uintptr_t graph;
     int32_t thread;
     int device;
@@ -227,9 +227,9 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
     struct sc_hazard_copy what = describe_captured(op);
     begin();
     for (unsigned i = 0; i < capture_count; i++) {
-        bool is_origin = op->stream == (uintptr_t)captures[i].stream->handle;
+        bool is_first = op->stream == (uintptr_t)captures[i].stream->handle;
         what.device = captures[i].device;
-        what.stream_origin = is_origin ? captures[i].stream_origin : 0;
+        what.stream_origin = is_first ? captures[i].stream_origin : 0;
         if (captures[i].graph == graph && captures[i].thread == sc_thread_id())
             sc_left_out_captured(captures[i].left_out, &what, &op->does);
     }

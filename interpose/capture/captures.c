@@ -161,7 +161,7 @@ void sc_captures_ended(struct sc_stream_record *stream)
     sc_capturing_changed();
     if (sc_captures_any_open() && (stream->gone || !sc_streams_is_capturing(stream)) &&
         forget(stream))
-        sc_detours_settle();
+        sc_detours_pay_all();
     errno = saved;
 }
 
@@ -190,7 +190,7 @@ void sc_captures_context_gone(const struct sc_context *context)
         sc_reaper_forget_graph(graph);
     sc_capturing_changed();
     if (ended)
-        sc_detours_settle();
+        sc_detours_pay_all();
 }
 
 void sc_captures_joining(struct sc_stream_record *stream)
@@ -202,7 +202,7 @@ void sc_captures_joining(struct sc_stream_record *stream)
 /* The latest of the context, a better one if there is one; or else the latest, which may have drawn
  * in streams of this context. */
 static struct sc_capture find_capture(const struct sc_context *context,
-                                      bool (*is_better)(const struct sc_stream_record *origin,
+                                      bool (*is_better)(const struct sc_stream_record *first,
                                                         const void *argument),
                                       const void *argument)
 {
@@ -220,15 +220,15 @@ static struct sc_capture find_capture(const struct sc_context *context,
     return found;
 }
 
-static bool is_blocking(const struct sc_stream_record *origin, const void *unused)
+static bool is_blocking(const struct sc_stream_record *first, const void *unused)
 {
     (void)unused;
-    return origin->kind == SC_STREAM_BLOCKING;
+    return first->kind == SC_STREAM_BLOCKING;
 }
 
-static bool is_same(const struct sc_stream_record *origin, const void *stream)
+static bool is_same(const struct sc_stream_record *first, const void *stream)
 {
-    return origin == stream;
+    return first == stream;
 }
 
 struct sc_capture sc_captures_blocking(const struct sc_context *context)

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
@@ -22,7 +21,7 @@ struct sc_context;
 
 /* Who began a capture, and how. */
 struct sc_capture {
-    struct sc_stream_record *stream; /* its origin */
+    struct sc_stream_record *stream; /* that began it */
     uint64_t name;
     CUstreamCaptureMode mode;
     uintptr_t graph; /* the capture adds to it; the driver tells only of valid captures */

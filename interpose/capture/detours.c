@@ -60,7 +60,7 @@ static void leave_fence(void *unused, struct sc_stream_record *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-void sc_detours_fence_family(struct sc_context *context)
+void sc_detours_fence_context(struct sc_context *context)
 {
     if (sc_captures_are_repaired())
         sc_streams_each_ever(context, leave_fence, NULL);
@@ -245,7 +245,7 @@ static void pay_wait_of_legacy(struct sc_context *context)
     context->legacy_stream->owes_wait = false;
 }
 
-/* The capture may have ended meanwhile, and what was owed then has been settled. */
+/* The capture may have ended meanwhile, and what was owed then has been paid. */
 static void order_after(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -278,7 +278,7 @@ void sc_detours_pay(struct sc_stream_record *stream)
     errno = saved;
 }
 
-static void settle(struct sc_context *context)
+static void pay_in(struct sc_context *context)
 {
     if (sc_contexts_is_quiet(context) || !sc_contexts_push(context))
         return;
@@ -292,14 +292,14 @@ static void settle(struct sc_context *context)
     sc_contexts_pop();
 }
 
-void sc_detours_settle(void)
+void sc_detours_pay_all(void)
 {
     struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
     bool inside = context && sc_legacy_gate_is_used();
     if (inside)
         sc_legacy_gate_enter();
     for (; context; context = context->detours.next)
-        settle(context);
+        pay_in(context);
     if (inside)
         sc_legacy_gate_leave();
 }
@@ -310,7 +310,7 @@ static void set_capture(struct sc_detour *detour, struct sc_context *context)
 {
     detour->context = context;
     detour->stream = NULL;
-    detour->settled = false;
+    detour->answered = false;
     detour->capture = sc_captures_blocking(context);
 }
 
@@ -355,10 +355,10 @@ bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, 
     sc_detour_init(detour, call);
     if (context) {
         set_capture(detour, context);
-        detour->settled = sc_captures_are_repaired();
+        detour->answered = sc_captures_are_repaired();
     }
     errno = saved;
-    return context && detour->settled;
+    return context && detour->answered;
 }
 
 /* ---- queries: asked of each stream, so that a program that polls adds nothing to any ---- */
@@ -438,9 +438,9 @@ bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call,
     int saved = errno;
     bool met = meets_capture(detour);
     if (met && sc_captures_are_repaired())
-        detour->settled = !answer || ask_all(detour->context, answer);
+        detour->answered = !answer || ask_all(detour->context, answer);
     errno = saved;
-    return met && detour->settled;
+    return met && detour->answered;
 }
 
 /* ---- the end ---- */
@@ -467,8 +467,8 @@ static void finish_met(struct sc_detour *detour, CUresult result)
     if (!sc_replaying_prepares())
         sc_hazards_report_capture(
             SC301,
-            (detour->stream || detour->settled) && !refused ? SC_ACTION_REROUTED
-                                                            : SC_ACTION_REPORTED,
+            (detour->stream || detour->answered) && !refused ? SC_ACTION_REROUTED
+                                                             : SC_ACTION_REPORTED,
             &detour->capture.begin,
             &(struct sc_culprit){detour->call->api, detour->call->site, NULL});
 }

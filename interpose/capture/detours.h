@@ -30,7 +30,7 @@ struct sc_detour {
     bool inside;                /* of the gate */
     bool plain;                 /* whoever makes the call reports what the driver refuses */
     CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
-    bool settled;               /* the driver is not called: a query is answered, a wait left out */
+    bool answered;              /* the driver is not called: a query is answered, a wait left out */
     struct sc_capture capture;  /* that stands in the way */
     CUstreamCaptureMode before; /* the thread's mode, which is relaxed meanwhile */
 };
@@ -104,10 +104,10 @@ static inline bool sc_detour_is_taken(const struct sc_detour *detour)
 
 /* The context is about to wait for an event: leaves a fence (marks.h) in all streams of the context
  * and of its green contexts. */
-void sc_detours_fence_family(struct sc_context *context);
+void sc_detours_fence_context(struct sc_context *context);
 
 /* A capture has ended, which may have spanned several contexts: streams that still owe a wait for a
  * detour wait now. */
-void sc_detours_settle(void);
+void sc_detours_pay_all(void);
 
 #endif

@@ -48,7 +48,6 @@
 #include "report/report.h"
 #include "report/suppressing.h"
 #include "track/deadlines.h"
-#include "track/kernel.h"
 #include "track/own_lock.h"
 #include "track/pool.h"
 #include "track/track.h"

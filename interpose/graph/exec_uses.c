@@ -67,7 +67,7 @@ static void note_side(void *context, enum sc_direction direction, const struct s
     struct sc_graph_extra extra = {0};
     sc_node_uses_recognise(met->in, met->node, &use, &extra);
     extra.fold = side->fold; /* of the same bytes' use, perhaps another */
-    if (use.from.api)
+    if (use.author.api)
         sc_track_graph_add(&sc_track, met->call->graph, &use,
                            use.extra || side->fold.pitch_bytes ? &extra : NULL);
     else if (direction != SC_MEMSET || side->known) /* or it is device memory */

@@ -22,9 +22,9 @@
 
 #include "track/poison.h"
 
-static struct sc_graph_origin origin_of(const struct sc_graph_call *call)
+static struct sc_graph_author author_of(const struct sc_graph_call *call)
 {
-    return (struct sc_graph_origin){
+    return (struct sc_graph_author){
         .api = call->by->api,
         .stream = call->stream,
         .time_ns = sc_coarse_now_ns(),
@@ -87,7 +87,7 @@ void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
 {
     if (in->graph != in->base && sc_graphs_find(&sc_track.graphs, (uintptr_t)in->graph))
         sc_track_graph_recognise(&sc_track, (uintptr_t)in->graph, (uintptr_t)node, use, extra);
-    if (!use->from.api)
+    if (!use->author.api)
         sc_track_graph_recognise(&sc_track, (uintptr_t)in->base, (uintptr_t)node, use, extra);
 }
 
@@ -101,7 +101,7 @@ void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use
                       const struct sc_fold *fold)
 {
     bool on_stack = is_on_stack(use);
-    use->from = origin_of(call);
+    use->author = author_of(call);
     if (sc_likely(!on_stack && !fold->pitch_bytes)) {
         sc_track_graph_add(&sc_track, call->graph, use, NULL);
         return;

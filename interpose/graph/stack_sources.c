@@ -76,7 +76,7 @@ bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
 {
     uintptr_t found = 0;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    bool own = sc_own_stack_holds(here) && use->from.thread == sc_thread_id();
+    bool own = sc_own_stack_holds(here) && use->author.thread == sc_thread_id();
     if (own && use->shape.address < here)
         return false;
     if (!extra->frame.place)

@@ -33,7 +33,7 @@ struct finding {
     struct place *places;
     CUgraphNode *found; /* by one question to the driver */
     uint32_t *queue;    /* of a walk: the places in its order, first its teller */
-    uint32_t *pending;  /* tellers that wait for those before them */
+    uint32_t *open;     /* tellers that wait for those before them */
     uint32_t walks, whole_walks;
     unsigned steps;
     uint32_t last; /* a teller that tells of all steps; NOWHERE: there is no step yet */
@@ -184,12 +184,12 @@ static bool tell(struct finding *finding, uint32_t teller, struct walked walked)
 static bool tell_all_of(struct finding *finding, uint32_t teller)
 {
     uint32_t count = 0;
-    finding->pending[count++] = teller;
+    finding->open[count++] = teller;
     while (count) {
-        struct walked walked = walk(finding, finding->pending[count - 1], false);
+        struct walked walked = walk(finding, finding->open[count - 1], false);
         if (walked.before != NOWHERE && count < finding->count)
-            finding->pending[count++] = walked.before;
-        else if (!tell(finding, finding->pending[--count], walked))
+            finding->open[count++] = walked.before;
+        else if (!tell(finding, finding->open[--count], walked))
             return false;
     }
     return true;
@@ -222,14 +222,14 @@ bool sc_tellers_each(const CUgraphNode *nodes, size_t count, const struct sc_tel
     struct finding finding = {
         .nodes = nodes, .count = (uint32_t)count, .tellers = tellers, .last = NOWHERE};
     size_t size_bytes = count * (sizeof *finding.found + sizeof *finding.places +
-                                 sizeof *finding.queue + sizeof *finding.pending);
+                                 sizeof *finding.queue + sizeof *finding.open);
     char *room = sc_pages_map(size_bytes);
     bool found = false;
     if (room && sc_handles_init(&finding.by_node) == 0) {
         finding.found = (CUgraphNode *)(void *)room;
         finding.places = (struct place *)(void *)(finding.found + count);
         finding.queue = (uint32_t *)(void *)(finding.places + count);
-        finding.pending = finding.queue + count;
+        finding.open = finding.queue + count;
         found = find_all(&finding);
         sc_handles_destroy(&finding.by_node);
     }

@@ -135,12 +135,3 @@ void sc_keep_off_always(const void *object, size_t size_bytes)
         may_be_in_range(object, size_bytes) && !is_kept_off(address, size_bytes))
         keep_off(object, size_bytes);
 }
-
-/* ---- what is kept off ---- */
-
-bool sc_keep_off_overlaps(const void *address, size_t size_bytes)
-{
-    struct sc_kept_pages found;
-    struct sc_pages pages = pages_of(address, size_bytes);
-    return sc_kept_off_find(kept_off(), pages.start, pages.end, page_mask(), &found);
-}

@@ -36,7 +36,4 @@ void sc_keep_off_always(const void *object, size_t size_bytes);
  */
 void sc_keep_off_once(const void *object);
 
-/* Are pages of the interval kept off? Those of ranges that are not guarded at all do not count. */
-bool sc_keep_off_overlaps(const void *address, size_t size_bytes);
-
 #endif

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "cupti_hooks/ear.h"
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/unwind.h"

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "cupti_hooks/ear.h"
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"

@@ -236,15 +236,15 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
 static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
 {
     return (struct sc_hazard_copy){
-        .api = use->from.api,
+        .api = use->author.api,
         .direction = use->direction,
         .address = use->shape.address,
         .size_bytes = sc_shape_hull_bytes(&use->shape),
-        .stream = use->from.stream,
-        .thread = use->from.thread,
-        .time_ns = use->from.time_ns,
-        .stack = use->from.stack,
-        .runtime_api = use->from.runtime_api,
+        .stream = use->author.stream,
+        .thread = use->author.thread,
+        .time_ns = use->author.time_ns,
+        .stack = use->author.stack,
+        .runtime_api = use->author.runtime_api,
     };
 }
 

@@ -5,7 +5,7 @@
 #include "track/poison.h"
 
 _Atomic bool sc_capturing_was_seen;
-static _Atomic uint64_t capture_epoch = 1;
+static _Atomic uint64_t capture_version = 1;
 
 void sc_capturing_note(void)
 {
@@ -14,12 +14,12 @@ void sc_capturing_note(void)
 
 void sc_capturing_changed(void)
 {
-    atomic_fetch_add(&capture_epoch, 1);
+    atomic_fetch_add(&capture_version, 1);
 }
 
-static uint64_t epoch_now(void)
+static uint64_t version_now(void)
 {
-    return atomic_load_explicit(&capture_epoch, memory_order_acquire);
+    return atomic_load_explicit(&capture_version, memory_order_acquire);
 }
 
 bool sc_capturing_ask_handle(CUstream handle)
@@ -33,12 +33,12 @@ bool sc_capturing_ask_handle(CUstream handle)
 
 bool sc_capturing_ask(struct sc_capturing *capturing, CUstream handle)
 {
-    uint64_t epoch = epoch_now();
+    uint64_t version = version_now();
     uint64_t known = atomic_load_explicit(&capturing->state, memory_order_relaxed);
-    if (sc_likely(known >> 1 == epoch))
+    if (sc_likely(known >> 1 == version))
         return known & 1;
     bool captures = sc_capturing_ask_handle(handle);
-    atomic_store_explicit(&capturing->state, epoch << 1 | captures, memory_order_relaxed);
+    atomic_store_explicit(&capturing->state, version << 1 | captures, memory_order_relaxed);
     return captures;
 }
 
@@ -58,10 +58,10 @@ static uintptr_t ask_graph(CUstream handle)
 
 uintptr_t sc_capturing_graph(struct sc_capturing *capturing, CUstream handle)
 {
-    uint64_t epoch = epoch_now();
-    if (atomic_load_explicit(&capturing->graph_epoch, memory_order_acquire) != epoch) {
+    uint64_t version = version_now();
+    if (atomic_load_explicit(&capturing->graph_version, memory_order_acquire) != version) {
         atomic_store_explicit(&capturing->graph, ask_graph(handle), memory_order_relaxed);
-        atomic_store_explicit(&capturing->graph_epoch, epoch, memory_order_release);
+        atomic_store_explicit(&capturing->graph_version, version, memory_order_release);
     }
     return atomic_load_explicit(&capturing->graph, memory_order_relaxed);
 }

@@ -13,11 +13,11 @@
 #include "interpose/base/compiler.h"
 #include "interpose/driver/driver.h"
 
-/* What the driver said last of a stream, each with the epoch of captures in which it said so. Zero:
- * it was not asked. */
+/* What the driver said last of a stream, each with the version of captures in which it said so.
+ * Zero: it was not asked. */
 struct sc_capturing {
-    _Atomic uint64_t state; /* epoch, and bit 0: it captures */
-    _Atomic uint64_t graph_epoch;
+    _Atomic uint64_t state; /* version, and bit 0: it captures */
+    _Atomic uint64_t graph_version;
     _Atomic uintptr_t graph; /* that its capture adds to */
 };
 

@@ -50,7 +50,7 @@ void sc_unfinished_renew(struct sc_stream_record *stream)
     stream->unfinished = (struct sc_unfinished){
         .work_ticks = gate_ticks,
         .host_ticks = no_host_work_ever() ? 0 : gate_ticks,
-        .signal_ticks = sc_unfinished_none_ever() ? 0 : gate_ticks,
+        .host_wait_ticks = sc_unfinished_none_ever() ? 0 : gate_ticks,
     };
     if (stream->kind == SC_STREAM_LEGACY)
         stream->context->unfinished.family = stream->unfinished;
@@ -92,20 +92,20 @@ bool sc_unfinished_none_ever(void)
     return !atomic_load_explicit(&ever, memory_order_relaxed);
 }
 
-uint64_t sc_unfinished_signal(struct sc_stream_record *stream)
+uint64_t sc_unfinished_host_wait(struct sc_stream_record *stream)
 {
     uint64_t now = sc_unfinished_host_work(stream);
     atomic_store_explicit(&ever, true, memory_order_relaxed);
-    raise_to(&stream->unfinished.signal_ticks, now);
+    raise_to(&stream->unfinished.host_wait_ticks, now);
     if (is_family(stream))
-        raise_to(&stream->context->unfinished.family.signal_ticks, now);
+        raise_to(&stream->context->unfinished.family.host_wait_ticks, now);
     return now;
 }
 
 void sc_unfinished_join(struct sc_stream_record *stream, bool seen)
 {
     if (!seen)
-        sc_unfinished_signal(stream);
+        sc_unfinished_host_wait(stream);
     else if (no_host_work_ever())
         sc_unfinished_work(stream);
     else
@@ -258,7 +258,7 @@ bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 
 static bool family_is_seen(struct sc_context_unfinished *all)
 {
-    return get(&all->family.signal_ticks) <= get(&all->family.done_ticks);
+    return get(&all->family.host_wait_ticks) <= get(&all->family.done_ticks);
 }
 
 bool sc_unfinished_is_seen(struct sc_stream_record *stream)
@@ -266,7 +266,7 @@ bool sc_unfinished_is_seen(struct sc_stream_record *stream)
     struct sc_context_unfinished *all = &stream->context->unfinished;
     if (stream->kind == SC_STREAM_LEGACY)
         return family_is_seen(all);
-    if (get(&stream->unfinished.signal_ticks) > done_by(stream))
+    if (get(&stream->unfinished.host_wait_ticks) > done_by(stream))
         return false;
     return stream->kind == SC_STREAM_NONBLOCKING || family_is_seen(all) ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);

@@ -23,9 +23,9 @@ struct sc_context;
 
 /* Of a stream; of the legacy and all blocking streams of a context together. */
 struct sc_unfinished {
-    _Atomic uint64_t work_ticks;   /* the last work that may write host memory */
-    _Atomic uint64_t host_ticks;   /* the last of it that may be a function of the host's */
-    _Atomic uint64_t signal_ticks; /* the last wait for what the host may do */
+    _Atomic uint64_t work_ticks;      /* the last work that may write host memory */
+    _Atomic uint64_t host_ticks;      /* the last of it that may be a function of the host's */
+    _Atomic uint64_t host_wait_ticks; /* the last wait for what the host may do */
     _Atomic uint64_t done_ticks;
     _Atomic uint64_t queued_ticks; /* the last that surely was in the stream's own queue */
 };
@@ -43,13 +43,13 @@ struct sc_context_unfinished {
  * be at work. Needs the stream's lock. */
 void sc_unfinished_renew(struct sc_stream_record *stream);
 
-/* Call it before the work is issued, and again when the driver has returned. Both return the time.
- * Work may write host memory; a signal is a wait for the host that cannot be seen. */
+/* Work that may write host memory; a wait for what the host may do, which cannot be seen. Call it
+ * before the driver is called, and again when the driver has returned. Both return the time. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream);
-uint64_t sc_unfinished_signal(struct sc_stream_record *stream);
+uint64_t sc_unfinished_host_wait(struct sc_stream_record *stream);
 
 /* The same of work that may run functions of the host's: these write pageable memory, and kernels
- * do only where the device reads it in place. A signal is such work, too. */
+ * do only where the device reads it in place. A wait for the host is such work, too. */
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 
 /* The same for work that waits for work elsewhere. `seen`: nothing there waits for the host unseen.

@@ -979,7 +979,7 @@ static void sync_scope(int stream, enum sc_scope scope)
 {
     struct oracle_set reached;
     reach_scope(stream, scope, &reached);
-    if (scope == SC_SCOPE_STREAM && sc_order_is_settled(&tracker.order, id_of(stream))) {
+    if (scope == SC_SCOPE_STREAM && sc_order_is_all_known(&tracker.order, id_of(stream))) {
         settled(stream, &reached);
     } else {
         struct sc_point point = sc_track_point(&tracker, id_of(stream), scope);

@@ -4,22 +4,12 @@
 #ifndef SC_TESTS_FUZZ_RANDOM_BATCH_ORDER_H
 #define SC_TESTS_FUZZ_RANDOM_BATCH_ORDER_H
 
-static void know_scope(int stream, enum oracle_scope scope)
-{
-    struct oracle_set set;
-    oracle_reach_scope(&world.oracle, stream, scope, &set);
-    know(&set);
-}
+#include "random_waits.h"
 
 static void note_all_clear(void)
 {
     for (int slot = 0; slot < STREAMS; slot++)
         world.slots[slot].is_unclear = false;
-}
-
-static void know_context(void)
-{
-    know_scope(world.slots[0].stream, ORACLE_CONTEXT_SCOPE);
 }
 
 static void do_context_sync(void)
@@ -71,29 +61,10 @@ static void do_wait(int slot, int event)
         world.slots[i].is_unclear |= i == slot || (is_blocking(i) && is_blocking(slot));
 }
 
-static void know_event(int event)
-{
-    struct oracle_set set = {{false}};
-    oracle_reach(&world.oracle, world.events[event].node, &set);
-    know(&set);
-}
-
 static void do_event_sync(int event)
 {
     say("synchronise event %d", event);
-    CHECK(cuEventSynchronize(world.events[event].handle));
-    know_event(event);
-}
-
-static bool do_event_query(int event)
-{
-    CUresult result = cuEventQuery(world.events[event].handle);
-    say("query event %d: %d", event, (int)result);
-    if (result == CUDA_SUCCESS)
-        know_event(event);
-    else if (result != CUDA_ERROR_NOT_READY)
-        CHECK(result);
-    return result == CUDA_SUCCESS;
+    wait_for_event(event);
 }
 
 /* ---- learning ---- */
@@ -118,7 +89,7 @@ static void learn(const struct op *op)
         break;
     case 4:
         do_record(slot, event);
-        while (!do_event_query(event))
+        while (!ask_event(event))
             usleep(200);
         break;
     case 5:

@@ -66,7 +66,7 @@ static void act_sync(void)
         do_event_sync(below(EVENTS));
         break;
     default:
-        do_event_query(below(EVENTS));
+        ask_event(below(EVENTS));
         break;
     }
 }

@@ -4,17 +4,7 @@
 #ifndef SC_TESTS_FUZZ_RANDOM_CALLS_H
 #define SC_TESTS_FUZZ_RANDOM_CALLS_H
 
-static void know_scope(int stream, enum oracle_scope scope)
-{
-    struct oracle_set set;
-    oracle_reach_scope(&world.oracle, stream, scope, &set);
-    know(&set);
-}
-
-static void know_context(void)
-{
-    know_scope(world.slots[0].stream, ORACLE_CONTEXT_SCOPE);
-}
+#include "random_waits.h"
 
 static int count_in_flight(int buffer)
 {
@@ -40,31 +30,17 @@ static void do_record(int slot, int event)
     leave(slot);
 }
 
-static void know_event(int event)
-{
-    struct oracle_set set = {{false}};
-    oracle_reach(&world.oracle, world.events[event].node, &set);
-    know(&set);
-}
-
 static void do_event_sync(int event)
 {
     say("synchronise event %d", event);
     need_permission();
-    CHECK(cuEventSynchronize(world.events[event].handle));
-    know_event(event);
+    wait_for_event(event);
 }
 
 static bool do_event_query(int event)
 {
     need_permission();
-    CUresult result = cuEventQuery(world.events[event].handle);
-    say("query event %d: %d", event, (int)result);
-    if (result == CUDA_SUCCESS)
-        know_event(event);
-    else if (result != CUDA_ERROR_NOT_READY)
-        CHECK(result);
-    return result == CUDA_SUCCESS;
+    return ask_event(event);
 }
 
 static void note_waited(int slot)

@@ -117,12 +117,4 @@ static TWIN_HELPER CUgraphExec driver_end_capture(CUstream stream, size_t nodes)
     return exec;
 }
 
-static TWIN_HELPER void driver_replay(CUgraphExec exec, CUstream stream)
-{
-    if (!exec)
-        return;
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
-}
-
 #endif

@@ -4,12 +4,6 @@
 
 #include "twin_driver.h"
 
-static TWIN_HELPER void driver_replay(CUgraphExec exec, CUstream stream)
-{
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
-}
-
 /* SMALL bytes, as the struct for nodes of all types has them. */
 static TWIN_HELPER CUgraphNodeParams driver_copy_params(CUdeviceptr to, const void *from)
 {
@@ -25,6 +19,18 @@ static TWIN_HELPER CUgraphNodeParams driver_copy_params(CUdeviceptr to, const vo
     params.memcpy.copyParams.Depth = 1;
     CHECK(cuCtxGetCurrent(&params.memcpy.copyCtx));
     return params;
+}
+
+/* The graph of two copies, SMALL bytes each, captured one behind the other. */
+static TWIN_HELPER CUgraph driver_two_uploads(CUdeviceptr one, const void *first, CUdeviceptr two,
+                                              const void *second, CUstream stream)
+{
+    CUgraph graph = NULL;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemcpyHtoDAsync(one, first, SMALL, stream));
+    CHECK(cuMemcpyHtoDAsync(two, second, SMALL, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    return graph;
 }
 
 #endif

@@ -118,4 +118,13 @@ static TWIN_HELPER CUgraphNode add_copy(CUgraph graph, CUdeviceptr to, const voi
     return node;
 }
 
+/* Launches the graph and waits for it. NULL: a capture was lost, and there is none. */
+static TWIN_HELPER void driver_replay(CUgraphExec exec, CUstream stream)
+{
+    if (!exec)
+        return;
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+}
+
 #endif

@@ -158,7 +158,7 @@ START_TEST(a_graph_keeps_its_uses_as_they_were)
     const enum sc_direction directions[] = {SC_H2D, SC_D2H, SC_MEMSET};
     for (uintptr_t i = 0; i < 100; i++) {
         struct sc_graph_use use = plain(i + 1, directions[i % 3], BASE + i * 100, 50 + i);
-        use.from = (struct sc_graph_origin){.api = "copy", .stack = (uint32_t)i};
+        use.author = (struct sc_graph_author){.api = "copy", .stack = (uint32_t)i};
         add(GRAPH, use);
     }
     for (uint32_t i = 0; i < 100; i++) {
@@ -167,7 +167,7 @@ START_TEST(a_graph_keeps_its_uses_as_they_were)
         ck_assert_int_eq(use->direction, directions[i % 3]);
         ck_assert_uint_eq(use->shape.address, BASE + i * 100);
         ck_assert_uint_eq(use->shape.width_bytes, 50 + i);
-        ck_assert_uint_eq(use->from.stack, i);
+        ck_assert_uint_eq(use->author.stack, i);
     }
 }
 END_TEST
@@ -735,17 +735,17 @@ START_TEST(of_equal_uses_each_has_its_turn)
 {
     for (uintptr_t i = 0; i < 3; i++) {
         struct sc_graph_use use = plain(i + 1, SC_H2D, BASE, 64);
-        use.from.stack = (uint32_t)(10 + i);
+        use.author.stack = (uint32_t)(10 + i);
         add(GRAPH, use);
     }
     struct sc_graph_use asked = plain(0, SC_H2D, BASE, 64);
     bool seen[3] = {false};
     for (int i = 0; i < 3; i++)
-        seen[sc_graphs_same_use(&graphs, GRAPH, &asked)->from.stack - 10] = true;
+        seen[sc_graphs_same_use(&graphs, GRAPH, &asked)->author.stack - 10] = true;
     ck_assert(seen[0] && seen[1] && seen[2]);
     sc_graphs_drop_node(&graphs, GRAPH, 3);
     for (int i = 0; i < 5; i++)
-        ck_assert_uint_lt(sc_graphs_same_use(&graphs, GRAPH, &asked)->from.stack, 12);
+        ck_assert_uint_lt(sc_graphs_same_use(&graphs, GRAPH, &asked)->author.stack, 12);
 }
 END_TEST
 

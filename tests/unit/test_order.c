@@ -827,7 +827,7 @@ static void settle(uint32_t stream)
 {
     struct sc_point point = point_of(stream);
     sc_order_known(&order, &point);
-    sc_order_settle(&order, &point);
+    sc_order_note_all_known(&order, &point);
     sc_order_release(&order, &point);
 }
 
@@ -835,20 +835,20 @@ START_TEST(a_stream_is_settled_until_its_point_says_more)
 {
     uint32_t one = add(SC_STREAM_NONBLOCKING);
     uint32_t two = add(SC_STREAM_NONBLOCKING);
-    ck_assert(sc_order_is_settled(&order, one));
+    ck_assert(sc_order_is_all_known(&order, one));
     issue(one);
-    ck_assert(!sc_order_is_settled(&order, one));
+    ck_assert(!sc_order_is_all_known(&order, one));
     settle(one);
-    ck_assert(sc_order_is_settled(&order, one));
+    ck_assert(sc_order_is_all_known(&order, one));
     issue(two);
-    ck_assert(sc_order_is_settled(&order, one));
+    ck_assert(sc_order_is_all_known(&order, one));
     wait_for(one, record(two));
-    ck_assert(!sc_order_is_settled(&order, one));
+    ck_assert(!sc_order_is_all_known(&order, one));
     settle(one);
-    ck_assert(sc_order_is_settled(&order, one));
-    ck_assert(!sc_order_is_settled(&order, two));
+    ck_assert(sc_order_is_all_known(&order, one));
+    ck_assert(!sc_order_is_all_known(&order, two));
     wait_for(one, record(two)); /* which the host knows by now */
-    ck_assert(sc_order_is_settled(&order, one));
+    ck_assert(sc_order_is_all_known(&order, one));
 }
 END_TEST
 
@@ -857,13 +857,13 @@ START_TEST(a_blocking_stream_is_settled_until_it_comes_after_legacy_work)
     uint32_t blocking = add(SC_STREAM_BLOCKING);
     issue(blocking);
     settle(blocking);
-    ck_assert(sc_order_is_settled(&order, blocking));
+    ck_assert(sc_order_is_all_known(&order, blocking));
     issue(legacy);
-    ck_assert(sc_order_is_settled(&order, blocking));
+    ck_assert(sc_order_is_all_known(&order, blocking));
     sc_order_work(&order, blocking);
-    ck_assert(!sc_order_is_settled(&order, blocking));
+    ck_assert(!sc_order_is_all_known(&order, blocking));
     settle(legacy);
-    ck_assert(!sc_order_is_settled(&order, legacy));
+    ck_assert(!sc_order_is_all_known(&order, legacy));
 }
 END_TEST
 
@@ -874,9 +874,9 @@ START_TEST(an_older_point_settles_nothing)
     struct sc_point older = point_of(stream);
     issue(stream);
     sc_order_known(&order, &older);
-    sc_order_settle(&order, &older);
+    sc_order_note_all_known(&order, &older);
     sc_order_release(&order, &older);
-    ck_assert(!sc_order_is_settled(&order, stream));
+    ck_assert(!sc_order_is_all_known(&order, stream));
 }
 END_TEST
 

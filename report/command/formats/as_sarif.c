@@ -1,6 +1,5 @@
 /* SARIF 2.1.0 (OASIS): one run of the tool, a result a hazard. */
 #define _GNU_SOURCE 1
-#include "report/command/command.h"
 #include "report/command/fingerprint.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/json_writer.h"

@@ -4,12 +4,6 @@
 // been freed. Then the node is enabled again.
 #include "twin_driver.h"
 
-static void replay(CUgraphExec exec, CUstream stream)
-{
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
-}
-
 int main(void)
 {
     driver_start();
@@ -29,10 +23,10 @@ int main(void)
     CHECK(cuGraphNodeSetEnabled(exec, node, 0));
     free(source);
     void *owner = filled_block(SMALL, FOREIGN);
-    replay(exec, stream);
+    driver_replay(exec, stream);
     if (!fixed) {
         CHECK(cuGraphNodeSetEnabled(exec, node, 1));
-        replay(exec, stream);
+        driver_replay(exec, stream);
     }
 
     return finish(driver_device_holds(device, SMALL, WANTED) && holds(owner, SMALL, FOREIGN));

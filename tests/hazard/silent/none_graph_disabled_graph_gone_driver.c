@@ -4,17 +4,6 @@
 // node stays disabled, and the memory that it would read is freed.
 #include "graphs_driver.h"
 
-static CUgraph captured(CUdeviceptr one, const void *first, CUdeviceptr two, const void *second,
-                        CUstream stream)
-{
-    CUgraph graph = NULL;
-    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    CHECK(cuMemcpyHtoDAsync(one, first, SMALL, stream));
-    CHECK(cuMemcpyHtoDAsync(two, second, SMALL, stream));
-    CHECK(cuStreamEndCapture(stream, &graph));
-    return graph;
-}
-
 int main(void)
 {
     driver_start();
@@ -28,8 +17,8 @@ int main(void)
     void *former = filled_block(SMALL, FOREIGN);
     void *freed = filled_block(SMALL, FOREIGN);
     void *source = filled_block(SMALL, WANTED);
-    CUgraph graph = captured(one, former, two, source, stream);
-    CUgraph update = captured(one, freed, two, source, stream);
+    CUgraph graph = driver_two_uploads(one, former, two, source, stream);
+    CUgraph update = driver_two_uploads(one, freed, two, source, stream);
     CHECK(cuGraphGetRootNodes(graph, &first, &count));
     CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
 

@@ -3,12 +3,6 @@
 // One of two nodes is disabled in the exec, and the memory that it would read is freed.
 #include "twin_driver.h"
 
-static void replay(CUgraphExec exec, CUstream stream)
-{
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
-}
-
 int main(void)
 {
     driver_start();
@@ -31,8 +25,8 @@ int main(void)
     CHECK(cuGraphNodeSetEnabled(exec, first, 0));
     free(freed);
     void *owner = filled_block(SMALL, FOREIGN);
-    replay(exec, stream);
-    replay(exec, stream);
+    driver_replay(exec, stream);
+    driver_replay(exec, stream);
 
     bool right = driver_device_holds(one, SMALL, 0) && driver_device_holds(two, SMALL, WANTED);
     return finish(right && holds(owner, SMALL, FOREIGN));

@@ -2,7 +2,7 @@
  *
  * A wrapper says that it is at work (`carrying`). The callbacks of CUPTI run on the thread that
  * made the call and leave there what they were told. Plain thread-local data: no lock, no call,
- * safe everywhere. Without a subscription only `carrying` is written or read.
+ * safe in a signal handler too. Without a subscription only `carrying` is written or read.
  */
 #ifndef SC_CUPTI_HOOKS_EAR_H
 #define SC_CUPTI_HOOKS_EAR_H

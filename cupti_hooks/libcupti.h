@@ -4,6 +4,8 @@
  * these places are searched, in this order: CUPTI_PATH and CUPTI_HOME; beside the CUDA libraries
  * that are loaded (a toolkit's, or the `nvidia` Python wheels'); where the loader looks; CUDA_HOME,
  * CUDA_PATH and /usr/local/cuda. A copy that was found is never unloaded.
+ *
+ * Thread-safe. Locks: the loader's. Not for a signal handler.
  */
 #ifndef SC_CUPTI_HOOKS_LIBCUPTI_H
 #define SC_CUPTI_HOOKS_LIBCUPTI_H

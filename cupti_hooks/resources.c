@@ -63,8 +63,9 @@ static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
     return 0;
 }
 
-/* Does nobody else note it? Wrappers do not know of children that go with their graph, and what is
- * followed when a device's primary context is gone does not know which that was. */
+/* Is it news, since nobody else notes it? Wrappers do not know of children that go with their
+ * graph. A call that is followed when a device's primary context is gone does not know which one
+ * that was. */
 static bool is_due(enum sc_news_kind kind)
 {
     if (kind == SC_NEWS_GRAPH_ENDS)

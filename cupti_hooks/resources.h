@@ -1,7 +1,7 @@
 /* The callbacks of CUPTI's domains of resources and synchronisation, made news of (news.h).
  *
  * A call that a wrapper carries, or that is followed, is noted there and is no news. No lock is
- * taken.
+ * taken. Not for a signal handler.
  */
 #ifndef SC_CUPTI_HOOKS_RESOURCES_H
 #define SC_CUPTI_HOOKS_RESOURCES_H

@@ -8,7 +8,8 @@
  * One client of CUPTI has the records of the whole process, and a later client takes over buffers
  * too. So the library leaves before a tool registers, and does not come where a tool was first.
  *
- * Thread-safe. Locks: the callbacks take that of the table, a leaf.
+ * Thread-safe, not signal-safe. Locks: one held over calls of CUPTI; the callbacks take that of the
+ * table, a leaf.
  */
 #ifndef SC_CUPTI_HOOKS_TIMELINE_H
 #define SC_CUPTI_HOOKS_TIMELINE_H

@@ -42,9 +42,10 @@ struct sc_frame_detour sc_frame_set_detour(struct sc_frame_detour detour);
 /* Does the function that left the note still run on this thread? Needs a note: a place. */
 bool sc_frame_lives(const struct sc_frame *note);
 
-/* Has the function returned, although its return address is still there? On AArch64 that lies at
- * the low end of a frame, and a function that is called later from the same depth need not
- * overwrite it. Needs: the note is of the stack on which the thread runs. Elsewhere always false.
+/* Has the function returned, although its return address is still there? On AArch64 the
+ * address lies at the low end of a frame. A function that is called later from the same depth need
+ * not overwrite the address there. Needs: the note is of the stack on which the thread runs.
+ * Elsewhere always false.
  */
 bool sc_frame_is_passed(const struct sc_frame *note);
 

@@ -1,7 +1,7 @@
 /* What device memory the launches of graphs may write, as their captures have told.
  *
- * A launch of one graph must not count as one that may have written what another graph reads, or
- * work that was left out of that one would be found by chance (track/frozen.h). So the bytes that
+ * If a launch of one graph counted as one that may have written what another graph reads, work that
+ * was left out of the other one would be found by chance (track/frozen.h). So the bytes that
  * copies and memsets of a graph write, and the addresses that its kernels have, are kept for the
  * graph and for its execs: as a few intervals, which may hold more than that.
  *

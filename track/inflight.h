@@ -30,9 +30,9 @@ enum { SC_RETAINED_MAX = 1 << 16 };
 /* May pages of a range be protected? No, where their access is other than plain read and write. */
 enum sc_guarding { SC_GUARDING_UNKNOWN, SC_GUARDING_ALLOWED, SC_GUARDING_FORBIDDEN };
 
-/* May the host read sources in a range, for snapshots and comparisons? No, where kernels may write
- * them, where reading is slow, or where the mapping is no longer the one that the driver reads.
- * They are peeked at where the program may have taken its own access away. */
+/* May the host read sources in a range, for snapshots and comparisons? NONE: kernels may write
+ * them, or reading is slow, or the mapping is no longer the one that the driver reads. PEEKED: the
+ * kernel is asked for the bytes, since the program may have taken its own access away. */
 enum sc_snapshots { SC_SNAPSHOTS_PLAIN, SC_SNAPSHOTS_PEEKED, SC_SNAPSHOTS_NONE };
 
 struct sc_range {
@@ -255,9 +255,9 @@ void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info
                            sc_inflight_visit *visit, void *context);
 
 /* Retires what is known done, at most `limit` operations. True: there may be more. Unless
- * `overwritten` is NULL, sources are compared with the copies that were made of them, and
- * operations whose source differs, or is a local of a function that has returned, are added to it.
- */
+ * `overwritten` is NULL, sources are compared with the copies that were made of them. Operations
+ * whose source differs are added to `overwritten`, and so are those whose source is a local of a
+ * function that has returned. */
 bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten);
 
 /* The device, or the host in order, is about to write the interval: copies made of sources there

@@ -2,9 +2,9 @@
  *
  * The tracker runs inside free() and inside driver calls, so it may not allocate with the
  * allocator that it watches. A pool hands out fixed-size records that are named by a 32-bit id
- * and never move; the pages of a record stay mapped for ever ("type-stable"), so a reader
- * without a lock may look at a record that has just been recycled and must only check what it
- * read. Id 0 is never handed out.
+ * and never move. The pages of a record stay mapped for ever ("type-stable"). So a reader without a
+ * lock may look at a record that has just been recycled, if it checks what it has read. Id 0 is
+ * never handed out.
  *
  * Pools and the arena do not lock: the caller's lock guards every call but sc_pool_at, which is
  * safe from any thread for an id that was once handed out.

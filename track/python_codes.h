@@ -4,10 +4,10 @@
  * instruction, in a form that no return address has.
  *
  * A code object may be freed, and another one made at its address. So a code is known by what
- * struct sc_python_identity has. Two codes are taken for one if one lay where the other lies, with
- * the same three objects at the same three addresses, the same first line, and a line table of the
- * same length and beginning. Code that a program compiles again and again from texts that differ
- * only in names or further on can be such.
+ * struct sc_python_identity has. Two codes are taken for one if they lie
+ * at one address and agree in all of that: three objects at three addresses, the first line, and
+ * the length and the beginning of the line table. Code that a program compiles again and again can
+ * be such, from texts that differ only in names or further on.
  *
  * Lock-free; bounded memory, from mmap; thread- and signal-safe.
  */

@@ -136,8 +136,8 @@ void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_
     unlock(track);
 }
 
-/* The memory goes back to the driver when the hold ends, which another thread may bring about at
- * any time, and a range at the address is a new one then. */
+/* The memory goes back to the driver when the hold ends. Another thread may end the hold at any
+ * time, and a range at the address is a new one from then on. */
 static void end_range(struct sc_track *track, const struct sc_take_down *request)
 {
     uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, request->address);

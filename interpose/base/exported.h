@@ -2,8 +2,8 @@
  * fails allocates, and dlerror() tells the program of it; and dlvsym is ours
  * (interpose/entry/dlsym.c).
  *
- * Versions are not looked at. Nothing is allocated. Async-signal-safe but for the first call, which
- * asks the loader where this object is.
+ * Versions are not looked at. Nothing is allocated. Locks: none, and thread-safe. Async-signal-safe
+ * but for the first call, which asks the loader where this object is.
  */
 #ifndef SC_INTERPOSE_BASE_EXPORTED_H
 #define SC_INTERPOSE_BASE_EXPORTED_H

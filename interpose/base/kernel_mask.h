@@ -1,7 +1,7 @@
 /* The thread's signal mask as the kernel has it, past the C library and our own hooks. Signals 32
  * and 33 are in it, which glibc keeps to itself.
  *
- * Async-signal-safe; errno is kept.
+ * Async-signal-safe; no lock; errno is kept.
  */
 #ifndef SC_INTERPOSE_BASE_KERNEL_MASK_H
 #define SC_INTERPOSE_BASE_KERNEL_MASK_H

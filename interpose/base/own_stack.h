@@ -1,7 +1,7 @@
 /* Where stacks are: threads' own, and those on which they handle signals.
  *
- * Thread-safe; async-signal-safe but for sc_own_stack_learn, which asks the C library. errno is
- * kept.
+ * Thread-safe; async-signal-safe but for sc_own_stack_learn, which asks the C library. No lock
+ * of ours; errno is kept.
  */
 #ifndef SC_INTERPOSE_BASE_OWN_STACK_H
 #define SC_INTERPOSE_BASE_OWN_STACK_H

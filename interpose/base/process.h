@@ -1,8 +1,10 @@
 /* The process that we live in: what it is to us, and whether we do anything.
  *
- * sc_active() says whether wrappers and hooks do anything: not before the driver was attached, not
- * with mode=off, not in a forked child of a process that used CUDA (the driver does not work
- * there), not after the process began to end. It is one relaxed load.
+ * sc_active() says whether wrappers and hooks do anything. They do nothing before the driver was
+ * attached, with mode=off, and after the process began to end. Nor do they in a forked child of a
+ * process that used CUDA, where the driver does not work. It is one relaxed load.
+ *
+ * Thread-safe; no lock; safe in a signal handler, but for what says otherwise.
  */
 #ifndef SC_INTERPOSE_BASE_PROCESS_H
 #define SC_INTERPOSE_BASE_PROCESS_H

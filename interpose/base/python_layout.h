@@ -2,7 +2,7 @@
  *
  * From 3.13 on the interpreter says so itself (_Py_DebugOffsets, the first thing in _PyRuntime);
  * before that, we have tables. An offset counts bytes from the start of its object. Pure but for
- * sc_peek; thread- and signal-safe.
+ * sc_peek: thread- and signal-safe, no lock.
  */
 #ifndef SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 #define SC_INTERPOSE_BASE_PYTHON_LAYOUT_H

@@ -1,4 +1,5 @@
-/* One stack of a thread's native frames and its Python frames, innermost first. Pure.
+/* One stack of a thread's native frames and its Python frames, innermost first. Pure:
+ * thread- and signal-safe, no lock.
  *
  * The Python frames that a native frame of the evaluation loop runs stand in its place. Where no
  * frame is the loop's, all Python frames stand before the interpreter's first one, or at the end.

@@ -1,7 +1,7 @@
 /* The C library's, or the allocator's, own functions behind our hooks.
  *
  * They work before any constructor has run: the loader calls free as soon as this object is there.
- * Thread-safe.
+ * Thread-safe. Locks: the allocator's own, so not for a signal handler.
  */
 #ifndef SC_INTERPOSE_BASE_REAL_LIBC_H
 #define SC_INTERPOSE_BASE_REAL_LIBC_H

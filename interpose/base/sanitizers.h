@@ -9,6 +9,8 @@
  * reports races and deadlocks that are none. One that reports asks us for locks that the thread
  * has. So where there is a run-time, our own calls of such functions (Makefile: PAST_HOOKS) go to
  * the C library, past the run-time's interceptors.
+ *
+ * Thread-safe. Locks: sc_sanitizers_past takes the loader's, and is not for a signal handler.
  */
 #ifndef SC_INTERPOSE_BASE_SANITIZERS_H
 #define SC_INTERPOSE_BASE_SANITIZERS_H

@@ -4,7 +4,7 @@
  * stack that the program gave. That one often has 8 KB, and the kernel's frame takes most of them.
  * Coroutines run on stacks of any size.
  *
- * All functions are thread-safe and async-signal-safe; errno is kept.
+ * All functions are thread-safe and async-signal-safe. No lock; errno is kept.
  */
 #ifndef SC_INTERPOSE_BASE_SPARE_STACK_H
 #define SC_INTERPOSE_BASE_SPARE_STACK_H

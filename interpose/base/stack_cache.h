@@ -10,7 +10,8 @@
  * When a module is closed, all is forgotten: another one may be mapped in its place, whose frames
  * look the same but for where they end.
  *
- * Per thread. A thread that learns its first stack takes a table, under a leaf lock.
+ * Per thread. A thread that learns its first stack takes a table, under a leaf lock. Not for a
+ * signal handler, which has its stack unwound.
  */
 #ifndef SC_INTERPOSE_BASE_STACK_CACHE_H
 #define SC_INTERPOSE_BASE_STACK_CACHE_H

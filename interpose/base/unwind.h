@@ -4,9 +4,9 @@
  * program never fails to start for want of it; without it, stacks are one frame deep.
  * sc_unwind_here neither allocates with malloc nor takes a lock that the driver could hold.
  *
- * A program copies from the same few places over and over. A stack that was seen before from the
- * same place and stack depth is recognised by looking at the return addresses where they lie, which
- * costs a load for each frame instead of an unwinding step (stack_cache.h).
+ * A program copies from the same few places over and over. So a stack that was seen before from
+ * the same place and stack depth is recognised by its return addresses, where they lie. That costs
+ * a load for each frame instead of an unwinding step (stack_cache.h).
  */
 #ifndef SC_INTERPOSE_BASE_UNWIND_H
 #define SC_INTERPOSE_BASE_UNWIND_H

@@ -10,7 +10,8 @@
  * Nothing is judged where the order may exist and not be seen: where the call or the operation is
  * behind what waits for the host (interpose/streams/unfinished.h).
  *
- * Locks: none may be held. errno is kept. Calls the driver where something is found.
+ * Locks: none may be held. errno is kept. Calls the driver where something is found: not for a
+ * signal handler.
  */
 #ifndef SC_INTERPOSE_CALLS_AT_ONCE_H
 #define SC_INTERPOSE_CALLS_AT_ONCE_H

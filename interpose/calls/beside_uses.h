@@ -4,7 +4,7 @@
  * `is_detour`: a capture stood in the way of the call, which is reported already.
  *
  * Pre: sc_beside_is_asked(), and the driver has accepted the call. Locks: none may be held. errno
- * is kept. Calls the driver about a kernel's parameters.
+ * is kept. Calls the driver about a kernel's parameters: not for a signal handler.
  */
 #ifndef SC_INTERPOSE_CALLS_BESIDE_USES_H
 #define SC_INTERPOSE_CALLS_BESIDE_USES_H

@@ -97,9 +97,9 @@ static void let_go(void *deadline, struct sc_stream_record *stream)
         pthread_mutex_unlock(&stream->lock);
 }
 
-/* A thread of the program's may hold a stream's lock while the driver has no room for what it
- * issues, and may be waiting for what this one does behind its call: a release that is not the
- * last one, and the end of a green context, wait for nothing. */
+/* Another thread of the program's may have a stream's lock, since the driver has no room for what
+ * that thread issues. It may be waiting for what this thread does behind its call. A release that
+ * is not the last one, and the end of a green context, wait for nothing. So the wait has an end. */
 static void make_quiet(struct sc_context *context)
 {
     struct timespec deadline = sc_deadline_in(LET_GO_NS);

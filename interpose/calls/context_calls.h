@@ -1,4 +1,8 @@
-/* Contexts that end on a way that no wrapper saw (missed/resource_news.h). */
+/* Contexts that end on a way that no wrapper saw (missed/resource_news.h).
+ *
+ * Thread-safe. Locks: none is taken that is held over calls of the driver. Not for a signal
+ * handler.
+ */
 #ifndef SC_INTERPOSE_CALLS_CONTEXT_CALLS_H
 #define SC_INTERPOSE_CALLS_CONTEXT_CALLS_H
 

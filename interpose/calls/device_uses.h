@@ -1,11 +1,15 @@
 /* What a call does with device memory: held against what other streams do there (SC501, SC502).
  *
- * A wrapper collects the uses of its call, has them judged before the call is made (what they
- * conflict with is reported, and in mode=fix the call's stream waits for it), and notes them when
- * the driver has accepted the call, unless they were done when it returned. It does so only while
- * sc_track_watches_device.
+ * A wrapper does three things, only while sc_track_watches_device:
  *
- * Locks: none may be held. errno may change. Calls the driver where something is found.
+ * 1. It collects the uses of its call.
+ * 2. It has them judged before the call is made. What they conflict with is reported, and in
+ *    mode=fix the call's stream waits for it.
+ * 3. It notes them when the driver has accepted the call. Uses that were done when the call
+ * returned are left out.
+ *
+ * Locks: none may be held. errno may change. Calls the driver where something is found: not for a
+ * signal handler.
  */
 #ifndef SC_INTERPOSE_CALLS_DEVICE_USES_H
 #define SC_INTERPOSE_CALLS_DEVICE_USES_H

@@ -1,4 +1,8 @@
-/* A stream waits for an event. */
+/* A stream waits for an event.
+ *
+ * Thread-safe. Locks: the tracker's inside; none of the library's may be held. Not for a signal
+ * handler.
+ */
 #ifndef SC_INTERPOSE_CALLS_EVENT_CALLS_H
 #define SC_INTERPOSE_CALLS_EVENT_CALLS_H
 

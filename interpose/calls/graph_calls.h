@@ -1,7 +1,7 @@
 /* Graphs: captured, built by hand, cloned, destroyed. What their nodes name is noted as the nodes
  * come (node_uses.h). graph_execs.c makes execs from graphs, and graph_launch.c launches execs.
  *
- * Locks: none of its own; the tracker's inside.
+ * Locks: none of its own; the tracker's inside. Thread-safe, not signal-safe.
  */
 #ifndef SC_INTERPOSE_CALLS_GRAPH_CALLS_H
 #define SC_INTERPOSE_CALLS_GRAPH_CALLS_H

@@ -1,4 +1,8 @@
-/* Host memory that comes and goes on a way that no wrapper saw (replay.h). */
+/* Host memory that comes and goes on a way that no wrapper saw (replay.h).
+ *
+ * Thread-safe. Locks: none may be held. sc_host_memory_leaves may wait, at most stall_limit. Not
+ * for a signal handler.
+ */
 #ifndef SC_INTERPOSE_CALLS_HOST_MEMORY_H
 #define SC_INTERPOSE_CALLS_HOST_MEMORY_H
 

@@ -143,8 +143,8 @@ void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc
     };
 }
 
-/* Pageable memory is staged in the call on its way to the device, and complete at return on its way
- * back, which then also ends whatever the stream did before (docs/driver.md). */
+/* The driver stages a pageable source in the call. A copy to a pageable destination is complete
+ * when the call returns, and so is whatever the stream did before (docs/driver.md). */
 static void complete_in_call(struct sc_issue *issue, enum sc_direction direction,
                              const struct sc_shape *shape)
 {
@@ -242,8 +242,8 @@ static void order_after_conflicts(struct sc_issue *issue, struct sc_op_info *op)
     }
 }
 
-/* A launch that uses freed memory is a hazard by itself (SC401), but it sees what it would have
- * seen if the operations before the free had been done at once. */
+/* A launch that uses freed memory is a hazard by itself (SC401). It sees all the same what it would
+ * have seen if the operations before the free had been done at once. */
 static void order_after_held(struct sc_issue *issue, const struct sc_op_info *op)
 {
     struct sc_ticket tickets[SC_TRACK_OPS_MAX];
@@ -266,9 +266,9 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
                                       &(struct sc_culprit){call->api, call->site, NULL});
 }
 
-/* The driver takes the bytes of a small plain copy in the call where nothing is queued in its
- * stream, although the legacy stream, or what the context waits for, may be about to write them
- * (docs/driver.md, Sources taken early). `known`: copies that we know are among those. */
+/* Where nothing is queued in the stream, the driver takes the bytes of a small plain copy in the
+ * call. The legacy stream, or what the context waits for, may still be about to write them
+ * (docs/driver.md, Sources taken early). `known`: copies that we know are among that work. */
 static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op, bool known)
 {
     if (op->direction != SC_H2D || !op->range || op->by_graph || op->shape.rows != 1 ||

@@ -1,12 +1,18 @@
-/* What every wrapper of an asynchronous operation does around the real call.
+/* What every wrapper of an asynchronous operation does around the real call, in this order:
  *
- * sc_issue_begin finds the stream, sc_issue_host names each host range that the operation reads or
- * writes, sc_issue_ready orders it after conflicting operations (mode=fix), sc_issue_call does so
- * and tells the tracker that the call begins, sc_issue_source says where the device is to read a
- * plain source, sc_issue_end records the operation if the driver accepted it, and guards its pages.
- * All are cheap no-ops where the library is inactive. Where the stream is capturing, the ranges
- * become uses of its graph. What the driver reads or writes within the call is no operation of its
- * own, and is held against those in flight (interpose/calls/at_once.h).
+ *     sc_issue_begin     finds the stream
+ *     sc_issue_host      names a host range that the operation reads or writes
+ *     sc_issue_call      orders it after what it conflicts with (mode=fix), as sc_issue_ready does
+ *                        alone, and tells the tracker that the call begins
+ *     sc_issue_source    says where the device is to read a plain source
+ *     sc_issue_end       records the operation if the driver has accepted it, and guards its pages
+ *
+ * Each of them does next to nothing where the library is inactive. Where the stream captures, the
+ * ranges become uses of its graph. What the driver reads or writes within the call is no operation.
+ * It is held against those in flight (interpose/calls/at_once.h).
+ *
+ * Thread-safe; an issue is its wrapper's. Locks: none may be held. errno is kept by sc_issue_end,
+ * and may change before. Calls the driver: not for a signal handler.
  */
 #ifndef SC_INTERPOSE_CALLS_ISSUE_H
 #define SC_INTERPOSE_CALLS_ISSUE_H

@@ -2,10 +2,11 @@
  * copies, memsets and frees of other streams do there (SC501, SC502).
  *
  * A kernel may use the memory that an address among its parameters lies in. It is taken to use the
- * byte at that address and to change nothing, so it conflicts with what writes, allocates or frees
- * that byte in no order, and never with another kernel or with what merely reads.
+ * byte at that address and to change nothing. So it conflicts with what writes, allocates or frees
+ * that byte in no order. It never conflicts with another kernel or with what merely reads.
  *
- * Locks: none may be held. errno is kept. Both call the driver about the kernel's parameters.
+ * Locks: none may be held. errno is kept. Both call the driver about the kernel's parameters: not
+ * for a signal handler.
  */
 #ifndef SC_INTERPOSE_CALLS_KERNEL_USES_H
 #define SC_INTERPOSE_CALLS_KERNEL_USES_H

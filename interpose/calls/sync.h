@@ -3,6 +3,8 @@
  * Before the call, sc_sync_begin_* notes what is issued by now. After a call that succeeded,
  * sc_sync_end notes that all of it is done. Sources that were overwritten meanwhile are reported,
  * and pages are let go.
+ *
+ * Thread-safe. Locks: none may be held. sc_sync_end keeps errno. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_CALLS_SYNC_H
 #define SC_INTERPOSE_CALLS_SYNC_H

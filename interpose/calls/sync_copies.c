@@ -1,9 +1,9 @@
 /* Synchronous copies and memsets.
  *
- * One that has to do with host memory, managed memory included, returns after everything before it
- * on its stream is done, also where its own DMA has not landed yet (pageable source). Between
- * device addresses, and for memsets of device memory, the host does not wait: they are only work.
- * (docs/driver.md, Q5, Q6, Synchronous copies) */
+ * A call that has to do with host memory, managed memory included, returns when everything before
+ * it on its stream is done. Its own bytes may still be on their way then (pageable source). For
+ * copies between device addresses, and for memsets of device memory, the host does not wait: they
+ * are only work. (docs/driver.md, Q5, Q6, Synchronous copies) */
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/calls/at_once.h"
@@ -76,9 +76,9 @@ static bool blocks_host(const struct copy *copy)
     return copy->sides.src.used || copy->sides.dst.used;
 }
 
-/* These are in order with all that is issued in the contexts that they name, before and behind them
- * and in whatever stream (cuda_runtime_api.h, cudaMemcpyPeer), and so with every use of their
- * memory that is watched. */
+/* Such a copy names its contexts, and is in order with all that is issued in these, in whatever
+ * stream and before or behind it (cuda_runtime_api.h, cudaMemcpyPeer). So it is in order with every
+ * use of its memory that is watched. */
 static bool is_serialized(const struct copy *copy)
 {
     return copy->sides.is_serialized;

@@ -1,5 +1,6 @@
 /* A call of a driver function, as its wrapper was called: what hazards, detours and permits tell of
- * it, handed down by pointer. It lives on the wrapper's stack until the wrapper returns.
+ * it, handed down by pointer. It lives on the wrapper's stack until the wrapper returns. Plain
+ * data: no lock, safe in a signal handler.
  */
 #ifndef SC_INTERPOSE_DRIVER_CALL_H
 #define SC_INTERPOSE_DRIVER_CALL_H

@@ -5,7 +5,8 @@
  * nothing here costs anything. The driver stays loaded from then on, since the pointers must
  * stay good.
  *
- * Thread-safe.
+ * Thread-safe. Locks: what it says at sc_driver_attach. A signal handler may read sc_real, and call
+ * nothing here.
  */
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_H
 #define SC_INTERPOSE_DRIVER_DRIVER_H

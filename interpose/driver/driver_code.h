@@ -1,5 +1,9 @@
 /* Is the driver itself at work? It touches memory that the program gave it, and waits for nothing
- * while it does. */
+ * while it does.
+ *
+ * Thread-safe. Locks: none, but for sc_driver_code_note, which takes the loader's. The questions
+ * are async-signal-safe.
+ */
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_CODE_H
 #define SC_INTERPOSE_DRIVER_DRIVER_CODE_H
 

@@ -1,4 +1,7 @@
-/* Calls of ours that break no capture. */
+/* Calls of ours that break no capture.
+ *
+ * Of the calling thread alone. Locks: none. Calls the driver: not for a signal handler.
+ */
 #ifndef SC_INTERPOSE_DRIVER_RELAXED_H
 #define SC_INTERPOSE_DRIVER_RELAXED_H
 

@@ -1,7 +1,7 @@
 /* Is a wrapper run for what it notes, and not for its call? The driver has carried the call out
  * already, or is about to. missed/replay.h runs wrappers so for calls that passed every wrapper by.
  *
- * Plain thread-local data: no lock, no call, safe everywhere.
+ * Plain thread-local data: no lock, no call, safe in a signal handler too.
  */
 #ifndef SC_INTERPOSE_DRIVER_REPLAYING_H
 #define SC_INTERPOSE_DRIVER_REPLAYING_H

@@ -19,6 +19,9 @@
  * Every wrapper reads alike: observe, call the real one, record, return what it returned. To call
  * `real` looks at the answer as well: an error that leaves the context unusable is told at once, as
  * long as what was in flight is still known (sc_postmortem_failed).
+ *
+ * Locks: a wrapper is called with none of the library's, on any thread, and not by a signal
+ * handler.
  */
 #ifndef SC_INTERPOSE_DRIVER_WRAP_H
 #define SC_INTERPOSE_DRIVER_WRAP_H

@@ -3,6 +3,8 @@
  * Then no call comes through a wrapper, and no function of libc comes through a hook. All that is
  * known is what CUPTI's callbacks tell (replay.h). Hazards of CUDA's own frees, of unordered
  * operations and of captures are reported, and frees wait for what is in flight.
+ *
+ * Thread-safe, not signal-safe.
  */
 #ifndef SC_INTERPOSE_ENTRY_INJECTED_H
 #define SC_INTERPOSE_ENTRY_INJECTED_H

@@ -1,4 +1,8 @@
-/* What the entry asks of start and exit; lower folders ask by base/upcalls.h. */
+/* What the entry asks of start and exit; lower folders ask by base/upcalls.h.
+ *
+ * Thread-safe. Locks: none may be held by who calls sc_life_dump, and none matters to the others.
+ * Not for a signal handler.
+ */
 #ifndef SC_INTERPOSE_ENTRY_LIFE_H
 #define SC_INTERPOSE_ENTRY_LIFE_H
 

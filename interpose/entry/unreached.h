@@ -2,7 +2,7 @@
  *
  * A tool may stand between the program and the driver (Nsight Compute does). A program may have a
  * loader of its own, or libcuda in another namespace. Nothing was looked for in such a process, and
- * the report has to say so.
+ * the report has to say so. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_ENTRY_UNREACHED_H
 #define SC_INTERPOSE_ENTRY_UNREACHED_H

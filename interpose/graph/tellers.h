@@ -4,8 +4,8 @@
  * A node tells of what stands before it in the graph, by the edges. A launch numbers its operations
  * one after the other, and an event stands for all numbers up to one. So what is told is put into
  * steps (track/told.h), each of which some node tells of in addition to the steps before it.
- * Where two nodes tell each of what the other one does not, as in two branches, one of them gets a
- * step, and what only the other one tells of is not judged.
+ * In two branches each of two nodes tells of what the other one does not. Then one of them gets a
+ * step. What only the other one tells of is not judged.
  *
  * A child graph tells as its node if a node in it records an event. What stands in it before that
  * node is not judged (interpose/graph/unjudged.h).

@@ -1,9 +1,10 @@
 /* madvise and process_madvise: advice by which pages lose what is in them.
  *
  * A device keeps the pages that it has pinned. When the program drops them from its mapping, a copy
- * to the device still reads the old bytes and a copy from it lands where nobody looks, as after
- * munmap; of pageable memory the driver finds new pages, of zeros. So the call waits. Afterwards a
- * registration is of other pages than the host sees: nothing is guarded or compared there.
+ * to the device still reads the old bytes, and a copy from the device lands where nobody looks, as
+ * after munmap. Of pageable memory the driver finds new pages, of zeros. So the call waits.
+ * Afterwards a registration is of other pages than the host sees: nothing is guarded or compared
+ * there.
  *
  * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_FREE: private pages are lost, but for a file's that
  *   nobody can have changed. Shared ones remain their file's, and the next touch finds them.

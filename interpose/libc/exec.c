@@ -47,8 +47,8 @@ void sc_exec_prepare(void)
     let_go();
 }
 
-/* What is lent for a program that did start in our place goes with the process, or, where a child
- * of vfork became that program, is found by the frame that is gone. */
+/* If the program starts in our place, what is lent for it goes with the process. If a child of
+ * vfork becomes the program, the loan is found by its frame, which is gone. */
 static void lend(struct sc_loans *loans, const char *name, void *site, const char *path,
                  char *const arguments[], char *const environment[])
 {

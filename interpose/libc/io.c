@@ -1,10 +1,10 @@
 /* The C library's functions that hand memory of the program to the kernel.
  *
  * Where a load or store would fault and be handled by the guard, a system call fails with EFAULT.
- * So what a call is about to touch is touched first, here, as far as it is guarded, and is not
- * guarded until the call is back (interpose/guard/look.h, loans.h). Where that is not known,
- * because memory was registered meanwhile or the loans are too many, a call that fails with EFAULT
- * has transferred nothing, and is handled and repeated.
+ * So what a call is about to touch is touched first, here, as far as it is guarded. It is not
+ * guarded until the call is back (interpose/guard/look.h, loans.h). Where memory was registered
+ * meanwhile, or the loans are too many, the call may fail with EFAULT all the same. Such a call has
+ * transferred nothing: the touch is handled, and the call repeated.
  *
  * In a process that has no pinned memory, a wrapper is two loads around the real function. All are
  * async-signal-safe where that is, cancellation points where that is, and change neither result nor

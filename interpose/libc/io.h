@@ -1,4 +1,8 @@
-/* System calls by number, as syscall() makes them: what the hooks of io.c know of each. */
+/* System calls by number, as syscall() makes them: what the hooks of io.c know of each.
+ *
+ * Thread-safe. Locks: those of a touch (base/upcalls.h), where something is guarded. Safe in a
+ * signal handler as the call itself is.
+ */
 #ifndef SC_INTERPOSE_LIBC_IO_H
 #define SC_INTERPOSE_LIBC_IO_H
 

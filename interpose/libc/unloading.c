@@ -1,10 +1,10 @@
 /* dlclose of a module whose static data is in flight.
  *
- * Whether a module goes is for the loader to say, when it has counted who has it open and who needs
- * it, and what it then unmaps it unmaps by itself. Before that the module's destructors run, and a
- * correct module waits in them for its copies. Behind those without a priority stands a call of
- * __cxa_finalize, made by what the compiler links into each module: behind it, mode=fix waits for
- * what is still in flight on the module. It is a hazard only if the module is gone afterwards.
+ * The loader says whether a module goes: it counts who has the module open and who needs it. It
+ * unmaps the module by itself. Before that the module's destructors run, and a correct module waits
+ * in them for its copies. The last of those without a priority calls __cxa_finalize, which the
+ * compiler links into each module. Behind that call, mode=fix waits for what is still in flight on
+ * the module. It is a hazard only if the module is gone afterwards.
  *
  * That wait holds the loader's lock, so a copy that waits for a thread which needs it is waited for
  * until stall_limit. A module without destructors is waited for before the loader's own call. One

@@ -7,6 +7,9 @@
  * Wrapped are cuptiSubscribe, cuptiSubscribe_v2, cuptiActivityRegisterCallbacks,
  * cuptiActivityEnable, cuptiActivityEnableContext and cuptiFinalize, for those who link libcupti
  * and for those who ask dlsym.
+ *
+ * Thread-safe. Locks: CUPTI's subscription (cupti_hooks/subscription.h); the two questions take the
+ * loader's. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_MISSED_CUPTI_DOORS_H
 #define SC_INTERPOSE_MISSED_CUPTI_DOORS_H

@@ -10,7 +10,8 @@
  * - The point of a synchronise is taken after the call. So an operation that another thread has
  *   issued on the stream meanwhile may be taken for known done.
  *
- * Called inside of the driver, on the thread that called it.
+ * Called inside of the driver, on the thread that called it. Locks: none of the library's may be
+ * held; those of the wrapper are taken. Not for a signal handler. errno may change.
  */
 #ifndef SC_INTERPOSE_MISSED_REPLAY_H
 #define SC_INTERPOSE_MISSED_REPLAY_H

@@ -4,7 +4,7 @@
  *
  * Called inside of the driver. So the driver is not called, no lock is taken that is held over
  * calls of the driver, and no stack is unwound. What needs more is left to whoever meets the name
- * next. errno is kept.
+ * next. errno is kept. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_MISSED_RESOURCE_NEWS_H
 #define SC_INTERPOSE_MISSED_RESOURCE_NEWS_H

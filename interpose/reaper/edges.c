@@ -27,9 +27,9 @@
 
 enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096, LOOK_NS = 1000 * 1000 };
 
-/* What the device and the host write, each on a line of its own. It only ever grows: by the `turn`
- * of its edge, the thread writes 2 * turn - 1, which lets the stream go, and the writer stream
- * 2 * turn, behind which the word may be used again. */
+/* What the device and the host write, each word on a line of its own. A word only ever grows. For
+ * the edge with the number `turn` the thread writes 2 * turn - 1, which lets the stream go. The
+ * writer stream writes 2 * turn, and behind that the word may be used again. */
 struct word {
     _Atomic uint32_t value;
     char rest[PAGE_BYTES / WORDS - sizeof(uint32_t)];

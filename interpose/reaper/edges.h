@@ -11,7 +11,7 @@
  *
  * The thread makes no call of the driver and takes no lock but its own, a leaf. It starts with the
  * first such edge. It looks at host functions every millisecond while one is open that an edge's
- * operation is behind.
+ * operation is behind. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_REAPER_EDGES_H
 #define SC_INTERPOSE_REAPER_EDGES_H

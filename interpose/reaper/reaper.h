@@ -30,9 +30,14 @@ struct sc_later;
 struct sc_op_info;
 struct sc_context;
 
-/* How a hazard was found: by a call, by a touch of the program's just now, by what a touch has
- * left, or by an operation or a synchronous call just now that the first one may race with. */
-enum sc_finding { SC_BY_CALL, SC_BY_TOUCH, SC_LATER, SC_BY_ORDER };
+/* How a hazard was found. */
+enum sc_finding {
+    SC_BY_CALL,  /* a call that takes memory away */
+    SC_BY_TOUCH, /* a touch of the program's, just now */
+    SC_LATER,    /* what a touch has left */
+    SC_BY_ORDER, /* an operation or a synchronous call, just now, that the operation may race with
+                  */
+};
 
 /* Hands the reaper a hazard with the operation that it depends on; the reaper fills in the
  * certainty, and leaves it out where it is suppressed. Returns at once. With halt_on_error=1 the

@@ -4,7 +4,8 @@
  * stream. Records are never freed, since streams point to them.
  *
  * Lock: that of the contexts, taken inside of a stream's and outside of the streams' registry
- * (interpose/streams/streams.h). No libc hook takes it.
+ * (interpose/streams/streams.h). No libc hook takes it. Thread-safe; only what says "lock-free" is
+ * for a signal handler.
  */
 #ifndef SC_INTERPOSE_STREAMS_CONTEXTS_H
 #define SC_INTERPOSE_STREAMS_CONTEXTS_H
@@ -118,9 +119,10 @@ static inline bool sc_contexts_is_quiet(const struct sc_context *context)
            (context->primary && atomic_load(&context->primary->quiet) != 0);
 }
 
-/* Out of the table, for who ends it (calls/context_calls.c): by its handle, which may be another
- * context's before the driver's call returns; a green one of the primary context; one that is gone.
- * NULL: there is none. And back, where the driver did not end it. */
+/* Takes a context out of the table, for who ends it (calls/context_calls.c): the one with the
+ * handle, which may be another context's before the driver's call returns; a green one of the
+ * primary context; one that is gone. NULL: there is none. The last function puts the context back,
+ * where the driver did not end it. */
 struct sc_context *sc_contexts_take(CUcontext handle);
 struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary);
 struct sc_context *sc_contexts_take_gone(void);

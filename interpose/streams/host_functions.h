@@ -4,10 +4,10 @@
  * same if the function ends only when it is told to: a gate, or work that is handed to another
  * thread. A touch that waited for the copy would wait for itself, and be accused of what is right.
  * So a function that waits for a semaphore, a condition or a barrier is taken to wait for the
- * program's threads. Others are looked at while a touch waits: one that is found asleep in a call
- * which others end, again and again, or that does not return for long, is taken for one, too, and
- * so is the same function from then on. What was issued behind it is not watched until it has
- * returned (unguarded: unseen).
+ * program's threads. Others are looked at while a touch waits. A function counts as waiting if it
+ * is found asleep, again and again, in a call that others end, or if it does not return for long.
+ * It counts so from then on, each time that it runs. What was issued behind such a function is not
+ * watched until it has returned (unguarded: unseen).
  *
  * Locks: none. All are async-signal-safe, and from any thread.
  */

@@ -1,8 +1,11 @@
 /* Marks: events of ours that tell when operations are complete.
  *
- * Recording one behind every copy would cost a tenth of the copy, so a mark is recorded behind a
- * large copy, behind the first copy after a while, before other work follows copies on a stream,
- * and when somebody needs to know. The legacy stream is never touched: an event on a blocking
+ * A mark behind every copy would cost a tenth of the copy. So a mark is recorded
+ * - behind a large copy, and behind the first copy after a while;
+ * - before other work follows copies on a stream;
+ * - when somebody needs to know.
+ *
+ * The legacy stream is never touched: an event on a blocking
  * stream of ours follows the legacy stream's work and nothing later (docs/driver.md, Q24). The
  * per-thread default stream can be named by its own thread only, so there every operation is
  * marked, by that thread.

@@ -1,15 +1,16 @@
 /* What may still be at work on a stream besides the copies that we know.
  *
  * A kernel, a graph or a host function may write the very memory that a later copy on the stream
- * reads, so a copy behind one cannot be snapshotted when it is issued. Behind a wait for a value or
- * a semaphore the host itself may still be meant to write it, so there it is not guarded either,
- * nor on other streams behind that. Told by times: what was issued before a wait of the host that
- * succeeded is done.
+ * reads. So a copy behind such work cannot be snapshotted when it is issued. Behind a wait for a
+ * value or a semaphore the host itself may still be meant to write the memory. So there it is not
+ * guarded either, nor on other streams behind that. All this is told by times: what was issued
+ * before a wait of the host that succeeded is done.
  *
  * Work is noted before the driver is called, and once more when it has returned: a wait of another
  * thread that came in between does not cover it, however much later it began.
  *
- * Lock-free but for sc_unfinished_context_waits, thread-safe. Times are sc_ticks().
+ * Lock-free but for sc_unfinished_context_waits, thread-safe, and so safe in a signal handler but
+ * for that one. Times are sc_ticks().
  */
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_H
 #define SC_INTERPOSE_STREAMS_UNFINISHED_H

@@ -7,9 +7,9 @@
 enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
 
 /* Becomes a program under the library or, where a format is asked for, runs the program, shows what
- * it reported and ends as it did. Returns the program's status, or where it could not be started 2
- * for bad options or a missing library, 126 or 127 as a shell for a program that cannot be run or
- * found. */
+ * it reported and ends as it did. Returns the program's status. Where the program could not be
+ * started: 2 for bad options or a missing library, and as a shell 126 for a program that cannot be
+ * run and 127 for one that is not found. */
 int sc_command_run(int argc, char **argv);
 
 /* Shows reports: 0 without hazards, 1 with, 2 if one could not be read or nothing be written. With

@@ -1,9 +1,9 @@
 /* The different hazards of one or more runs.
  *
  * Hazards are equal if they have the same code and the same stacks. Of equal hazards the text of
- * the last line is kept, with references to the frames that other lines have as well, and not the
- * JSON objects, which take many times as much. So memory grows with the hazards that differ, and
- * not with the lines.
+ * the last line is kept, and the frames that it shares with other lines once for all. The JSON
+ * objects, which take many times as much, are not kept. So memory grows with the hazards that
+ * differ, and not with the lines.
  */
 #ifndef SC_REPORT_COMMAND_FINDINGS_H
 #define SC_REPORT_COMMAND_FINDINGS_H

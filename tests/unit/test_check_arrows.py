@@ -21,6 +21,9 @@ def loaded(root):
     return module
 
 
+PROMISE = "/* No lock; safe in a signal handler. */\n"
+
+
 class Tree(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -28,7 +31,7 @@ class Tree(unittest.TestCase):
         self.root = pathlib.Path(folder.name).resolve()
         self.arrows = loaded(self.root)
         self.write("track/poison.h", "#pragma GCC poison malloc\n")
-        self.write("interpose/base/low.h", "void sc_low(void);\n")
+        self.write("interpose/base/low.h", PROMISE + "void sc_low(void);\n")
         self.write("interpose/base/low.c", '#include "interpose/base/low.h"\nvoid sc_low(void) {}\n')
 
     def write(self, path, text):
@@ -80,9 +83,9 @@ class Tree(unittest.TestCase):
         self.assertIn("modules of the same name: low in interpose/base, track", self.problems())
 
     def test_a_function_that_does_not_bear_its_modules_name(self):
-        self.write("interpose/guard/high.h", "void sc_high(void);\nint *sc_high_ask(int of);\n"
+        self.write("interpose/guard/high.h", PROMISE + "void sc_high(void);\nint *sc_high_ask(int of);\n"
                                              "typedef void sc_visit(int);\nvoid sc_other(void);\n")
-        self.assertEqual(self.problems(), "interpose/guard/high.h:4: sc_other does not begin with "
+        self.assertEqual(self.problems(), "interpose/guard/high.h:5: sc_other does not begin with "
                                           "sc_high_\n")
 
     def test_a_member_that_another_module_owns(self):
@@ -103,6 +106,14 @@ class Tree(unittest.TestCase):
         self.write("interpose/base/low.c", "int low(void) { return SC_FIRST; }\n")
         self.assertIn("interpose/base/low.c:1: names SC_FIRST without including track/words.h",
                       self.problems())
+
+    def test_a_header_that_does_not_say_who_may_call(self):
+        self.write("interpose/guard/high.h", "void sc_high(void); /* thread-safe */\n")
+        self.assertEqual(self.problems(), "interpose/guard/high.h:1: says nothing of locks\n"
+                                          "interpose/guard/high.h:1: says nothing of signal handlers\n")
+        self.write("interpose/guard/high.h", "struct sc_high;\n")
+        self.write("track/high_words.h", "void sc_high_words(void);\n")
+        self.assertEqual(self.problems(), "")
 
     def test_a_table_with_a_circle(self):
         self.arrows.ROOMS = {"base": "driver", "driver": "base"}

@@ -67,7 +67,10 @@ class Docs(unittest.TestCase):
                       "```\n[a](lost.md)\n```")
 
     def test_names(self):
-        self.refused("names `sc_low_lose`", "`sc_low_lose` and `sc_low_find`")
+        self.refused("names sc_low_lose", "`sc_low_lose` and `sc_low_find`", "sc_low_lose",
+                     "`sc_low_lose()`")
+        self.assertIn("page.md:3: names sc_low_lose", self.said("first\n```\nsc_low_lose -->\n```"))
+        self.refused("names `SC_LOW", "`SC_LOW(a)`")
         self.refused("names `lost.c`", "`lost.c`")
         self.refused("names `track/lost.h`", "`track/lost.h`")
         self.accepted("`sc_low_find`", "`sc_low_find()`", "`sc_low_*`", "`low.h`", "`track/low.h`",

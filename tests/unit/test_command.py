@@ -584,8 +584,8 @@ class Main(Command):
                                  encoding="utf-8", check=False).stdout
         self.assertEqual(masked(shown).strip(), masked(printed).strip())
 
-    def test_the_readme_has_every_key_and_default(self):
-        page = (ROOT / "README.md").read_text(encoding="utf-8")
+    def test_the_table_of_options_has_every_key_and_default(self):
+        page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
         rows = re.findall(r"^\| ([a-z_]+) \| (\S+?),? .*?\| .*?(not in this version)?\)? \|$", page,
                           re.M)
         table = re.findall(r"^  ([a-z_]+) +(\S+?),? .*?(not in this version)?\)?$",

@@ -11,6 +11,7 @@
 #include "interpose/calls/issue.h"
 #include "interpose/calls/kernel_uses.h"
 #include "interpose/calls/sync.h"
+#include "interpose/calls/work.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
 #include "interpose/capture/detours.h"

@@ -177,36 +177,4 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
 /* Is the stream, as the call names it, part of a capture? */
 bool sc_issue_is_captured(const struct sc_call *call, CUstream stream);
 
-/* What a synchronise of the stream waits for. */
-static inline enum sc_scope sc_scope_of(const struct sc_stream_record *stream)
-{
-    return stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM;
-}
-
-/* Work that is no copy of host memory, by what it may do besides: write host memory, wait for the
- * host (interpose/streams/unfinished.h), tell the host that what came before it is done. A kernel
- * may do each of these, and hardly ever waits. */
-enum {
-    SC_WORK_QUIET = 0,
-    SC_WORK_MAY_WRITE = 1,
-    SC_WORK_AWAITS_HOST = 2,
-    SC_WORK_SIGNALS = 4,
-    SC_WORK_OF_DEVICE = 8, /* the host has no part in it */
-    SC_WORK_KERNEL = SC_WORK_MAY_WRITE | SC_WORK_OF_DEVICE,
-};
-
-/* Around the call; the end hands the result on. */
-struct sc_work {
-    const struct sc_call *call;
-    struct sc_stream_record *stream; /* NULL: nothing is to be noted */
-    unsigned kind;
-    struct sc_order_call ordered;
-};
-struct sc_work sc_work_begin(const struct sc_call *call, CUstream stream, unsigned kind);
-CUresult sc_work_end(struct sc_work *work, CUresult result);
-
-/* For the history of the stream. It is done once the host knows that so many operations are. */
-void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
-                  uint64_t number);
-
 #endif

@@ -10,6 +10,7 @@
 #include "interpose/calls/event_calls.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/kernel_uses.h"
+#include "interpose/calls/work.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"

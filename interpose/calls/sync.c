@@ -40,7 +40,7 @@ static void wait_for_stream(struct sc_sync *sync)
     sync->all_known = sc_order_is_all_known(&sc_track.order, sync->stream->id);
     if (sync->all_known)
         return;
-    sync->point = sc_track_point(&sc_track, sync->stream->id, sc_scope_of(sync->stream));
+    sync->point = sc_track_point(&sc_track, sync->stream->id, sc_streams_scope(sync->stream));
     sc_doubts_wait_begins(&sync->point);
 }
 

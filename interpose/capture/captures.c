@@ -142,7 +142,7 @@ uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
     return graph;
 }
 
-static bool forget(const struct sc_stream_record *stream)
+static bool forget_if_open(const struct sc_stream_record *stream)
 {
     unsigned i = 0;
     pthread_mutex_lock(&captures_lock);
@@ -160,7 +160,7 @@ void sc_captures_ended(struct sc_stream_record *stream)
     int saved = errno;
     sc_capturing_changed();
     if (sc_captures_any_open() && (stream->gone || !sc_streams_is_capturing(stream)) &&
-        forget(stream))
+        forget_if_open(stream))
         sc_detours_pay_all();
     errno = saved;
 }

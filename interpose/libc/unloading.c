@@ -150,7 +150,7 @@ static bool await_all(const struct sc_ops *ops)
     bool waited = false;
     sc_nvtx_stall_begin("dlclose");
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
-        if (sc_marks_ask(&ops->ops[i].ticket))
+        if (sc_marks_show_complete(&ops->ops[i].ticket))
             continue;
         waited = true;
         if (!sc_marks_await(&ops->ops[i].ticket, deadline_ns))

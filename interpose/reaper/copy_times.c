@@ -61,7 +61,7 @@ static bool ask_awaited(void)
 {
     bool any = false;
     for (unsigned i = 0; i < awaited_count; i++) {
-        if (!awaited[i].complete_ns && sc_marks_ask(&awaited[i].ticket))
+        if (!awaited[i].complete_ns && sc_marks_show_complete(&awaited[i].ticket))
             awaited[i].complete_ns = sc_now_ns();
         any |= awaited[i].complete_ns != 0;
     }

@@ -124,7 +124,8 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
 void sc_hazards_judge(struct sc_judged *judged)
 {
     for (unsigned i = 0; i < sc_ops_kept(&judged->ops); i++)
-        judged->counts[i] = sc_reaper_ask(&judged->ops.ops[i].ticket, &judged->certainty[i]);
+        judged->counts[i] =
+            sc_reaper_finds_hazard(&judged->ops.ops[i].ticket, &judged->certainty[i]);
 }
 
 void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,

@@ -103,13 +103,13 @@ static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certaint
 {
     const struct sc_ticket *ticket = &verdict->ticket;
     bool complete = verdict->signalled ? !sc_marks_show_incomplete(ticket, verdict->last)
-                                       : sc_marks_ask(ticket);
+                                       : sc_marks_show_complete(ticket);
     bool seen = !complete && (verdict->signalled || sc_marks_stand_close(ticket));
     *certainty = seen && !verdict->taken ? SC_OBSERVED : SC_LATENT;
     return !complete || !verdict->signalled;
 }
 
-bool sc_reaper_ask(const struct sc_ticket *ticket, enum sc_certainty *certainty)
+bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty)
 {
     int saved = errno;
     struct verdict verdict = verdict_on(&(struct sc_hazard){.code = SC_HAZARD_CODE_COUNT}, ticket);
@@ -326,7 +326,7 @@ static void ask_awaited(void)
     do {
         count = sc_track_awaited_streams(&sc_track, after, tickets, AWAITED_MAX);
         for (unsigned i = 0; i < count; i++)
-            sc_marks_ask(&tickets[i]);
+            sc_marks_show_complete(&tickets[i]);
         after = tickets[AWAITED_MAX - 1].stream;
     } while (count == AWAITED_MAX);
 }

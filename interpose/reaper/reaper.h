@@ -57,7 +57,7 @@ void sc_reaper_report(const struct sc_hazard *hazard);
 
 /* The certainty of a hazard over this operation, if it were judged now. False: no hazard that
  * counts. Asks the device on the calling thread; not in a hook that the driver may call. */
-bool sc_reaper_ask(const struct sc_ticket *ticket, enum sc_certainty *certainty);
+bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty);
 
 /* Gives the verdicts that are still due, on the calling thread. A call that waits for the device
  * does so first: afterwards an operation that was running would look as if it had been complete.

@@ -22,7 +22,7 @@ static uint64_t version_now(void)
     return atomic_load_explicit(&capture_version, memory_order_acquire);
 }
 
-bool sc_capturing_ask_handle(CUstream handle)
+bool sc_capturing_may_be_on(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (!sc_real.cuStreamIsCapturing)
@@ -31,13 +31,13 @@ bool sc_capturing_ask_handle(CUstream handle)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-bool sc_capturing_ask(struct sc_capturing *capturing, CUstream handle)
+bool sc_capturing_is_on(struct sc_capturing *capturing, CUstream handle)
 {
     uint64_t version = version_now();
     uint64_t known = atomic_load_explicit(&capturing->state, memory_order_relaxed);
     if (sc_likely(known >> 1 == version))
         return known & 1;
-    bool captures = sc_capturing_ask_handle(handle);
+    bool captures = sc_capturing_may_be_on(handle);
     atomic_store_explicit(&capturing->state, version << 1 | captures, memory_order_relaxed);
     return captures;
 }

@@ -35,10 +35,10 @@ static inline bool sc_capturing_seen(void)
 void sc_capturing_changed(void);
 
 /* By asking the driver. True also if it does not say. */
-bool sc_capturing_ask_handle(CUstream handle);
+bool sc_capturing_may_be_on(CUstream handle);
 
 /* Is a capture open on the stream? */
-bool sc_capturing_ask(struct sc_capturing *capturing, CUstream handle);
+bool sc_capturing_is_on(struct sc_capturing *capturing, CUstream handle);
 
 /* The graph that a capture of the stream adds to; 0 if the driver does not say. */
 uintptr_t sc_capturing_graph(struct sc_capturing *capturing, CUstream handle);

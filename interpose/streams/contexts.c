@@ -64,7 +64,7 @@ static void ask_lineage(struct answers *answers)
 {
     CUcontext primary = NULL;
     CUgreenCtx green = NULL;
-    answers->may_be_green = sc_capturing_ask_handle(CU_STREAM_LEGACY);
+    answers->may_be_green = sc_capturing_may_be_on(CU_STREAM_LEGACY);
     if (answers->may_be_green || !sc_real.cuStreamGetCtx_v2)
         return;
     answers->may_be_green =

@@ -449,7 +449,7 @@ static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
     return stream->marks.count && newest(&stream->marks)->number >= number;
 }
 
-bool sc_marks_ask(const struct sc_ticket *ticket)
+bool sc_marks_show_complete(const struct sc_ticket *ticket)
 {
     if (sc_order_complete(&sc_track.order, ticket))
         return true;
@@ -475,7 +475,7 @@ static void sleep_for(uint64_t ns)
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
 {
     uint64_t poll_ns = POLL_MIN_NS;
-    while (!sc_marks_ask(ticket)) {
+    while (!sc_marks_show_complete(ticket)) {
         if (sc_now_ns() >= deadline_ns)
             return false;
         sleep_for(poll_ns);

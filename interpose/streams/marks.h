@@ -115,7 +115,7 @@ static inline void sc_marks_void_locked(struct sc_stream_record *stream)
 
 /* Makes sure that operation `ticket` will be seen complete, and looks whether it is. False while
  * it is not, or cannot be known now (the stream captures, or belongs to another thread). */
-bool sc_marks_ask(const struct sc_ticket *ticket);
+bool sc_marks_show_complete(const struct sc_ticket *ticket);
 
 /* Does the mark behind the operation stand before whatever other work followed it? Else it says of
  * a complete operation that it is not. */

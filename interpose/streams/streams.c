@@ -316,7 +316,7 @@ static struct sc_stream_record *learn_stream(CUstream handle)
 {
     unsigned flags = 0;
     CUcontext context_handle = NULL;
-    if (sc_capturing_ask_handle(handle) ||
+    if (sc_capturing_may_be_on(handle) ||
         sc_real.cuStreamGetFlags(handle, &flags) != CUDA_SUCCESS ||
         sc_real.cuStreamGetCtx(handle, &context_handle) != CUDA_SUCCESS)
         return NULL;

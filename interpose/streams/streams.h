@@ -86,7 +86,7 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
 /* Is a capture open on it? Cheap, and always false in a process that never captured. */
 static inline bool sc_streams_is_capturing(struct sc_stream_record *stream)
 {
-    return sc_capturing_seen() && sc_capturing_ask(&stream->capturing, stream->handle);
+    return sc_capturing_seen() && sc_capturing_is_on(&stream->capturing, stream->handle);
 }
 
 /* The graph that a capture of the stream adds to; 0 if the driver does not say. */
@@ -144,5 +144,11 @@ void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, vo
 /* The context is gone, and its streams' handles name nothing any more. The events of a green one,
  * and so its marks, are good as long as its primary context is. */
 void sc_streams_bury(struct sc_context *context, bool events_are_dead);
+
+/* What a synchronise of the stream waits for. */
+static inline enum sc_scope sc_streams_scope(const struct sc_stream_record *stream)
+{
+    return stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM;
+}
 
 #endif

@@ -241,7 +241,7 @@ static bool anchor_reports(struct work *work)
 }
 
 /* False: there is nothing to fail for. */
-static bool show(struct work *work, char **paths)
+static bool shows_failure(struct work *work, char **paths)
 {
     char name[] = "report", format[] = "--format", out[] = "-o", standard[] = "-", end[] = "--";
     char *fixed[] = {name, format, work->format, out, work->out_path ? work->out_path : standard,
@@ -299,7 +299,7 @@ static int conclude(struct work *work, struct sc_new_reports *reports, struct sc
 {
     sc_run_ledger_read(ledger);
     char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
-    bool are_hazardous = paths[0] && show(work, paths);
+    bool are_hazardous = paths[0] && shows_failure(work, paths);
     if (!paths[0])
         tell_without_reports(ledger);
     if (ledger->has_living)

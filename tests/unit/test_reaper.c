@@ -70,7 +70,7 @@ static void let_reaper_sleep(void)
         step();
 }
 
-bool sc_marks_ask(const struct sc_ticket *ticket)
+bool sc_marks_show_complete(const struct sc_ticket *ticket)
 {
     unsigned asked = atomic_fetch_add(&asks, 1) + 1;
     if (!is_reaper && lets_reaper_sleep)
@@ -480,13 +480,13 @@ START_TEST(what_is_asked_is_not_reported)
 {
     enum sc_certainty certainty = SC_LATENT;
     struct sc_op_info op = issue();
-    ck_assert(sc_reaper_ask(&op.ticket, &certainty));
+    ck_assert(sc_reaper_finds_hazard(&op.ticket, &certainty));
     ck_assert_int_eq(certainty, SC_OBSERVED);
     atomic_store(&device_done, op.ticket.number);
-    ck_assert(sc_reaper_ask(&op.ticket, &certainty));
+    ck_assert(sc_reaper_finds_hazard(&op.ticket, &certainty));
     ck_assert_int_eq(certainty, SC_LATENT);
     signal_host();
-    ck_assert(!sc_reaper_ask(&op.ticket, &certainty));
+    ck_assert(!sc_reaper_finds_hazard(&op.ticket, &certainty));
     assert_reported(0, 0);
     ck_assert_uint_eq(threads_started, 0);
 }

@@ -1,0 +1,80 @@
+#include "interpose/calls/work.h"
+
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/recently.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "report/options.h"
+#include "track/hazard.h"
+#include "track/history.h"
+#include "track/ticks.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
+                  uint64_t number)
+{
+    if (!sc_options.postmortem)
+        return;
+    sc_recently_issued((struct sc_history_entry){
+        .api = call->api,
+        .site = (uintptr_t)call->site,
+        .stream = stream->id,
+        .direction = SC_NO_DIRECTION,
+        .ticks = sc_ticks(),
+        .number = number,
+    });
+}
+
+/* What may write host memory, a kernel or a function of the host's. */
+static uint64_t may_write(const struct sc_work *work, struct sc_stream_record *stream)
+{
+    return work->kind & SC_WORK_OF_DEVICE ? sc_unfinished_work(stream)
+                                          : sc_unfinished_host_work(stream);
+}
+
+struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
+{
+    sc_own_stack_learn();
+    struct sc_stream_record *stream =
+        sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
+    struct sc_work work = {.call = call, .kind = kind};
+    if (!stream || sc_streams_is_capturing(stream))
+        return work;
+    if (kind & SC_WORK_AWAITS_HOST)
+        sc_unfinished_host_wait(stream);
+    else if (kind & SC_WORK_MAY_WRITE)
+        sc_unfinished_queued(stream, may_write(&work, stream));
+    else
+        sc_unfinished_legacy(stream);
+    sc_marks_before_work(stream, kind & SC_WORK_OF_DEVICE);
+    sc_track_begin(&sc_track, stream->id, &work.ordered);
+    if (kind & SC_WORK_SIGNALS)
+        sc_track_signal(&sc_track, stream->id, &work.ordered);
+    work.stream = stream;
+    return work;
+}
+
+/* What was noted before is noted once more: the driver has it only now. */
+CUresult sc_work_end(struct sc_work *work, CUresult result)
+{
+    if (!work->stream)
+        return result;
+    sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
+    if (work->kind & SC_WORK_AWAITS_HOST) {
+        sc_unfinished_host_wait(work->stream);
+    } else if (work->kind & SC_WORK_MAY_WRITE) {
+        uint64_t ticks = may_write(work, work->stream);
+        if (result == CUDA_SUCCESS)
+            sc_unfinished_queued(work->stream, ticks);
+    } else {
+        sc_unfinished_legacy(work->stream);
+    }
+    if (result == CUDA_SUCCESS)
+        sc_work_note(work->call, work->stream,
+                     sc_order_issued(&sc_track.order, work->stream->id) + 1);
+    return result;
+}

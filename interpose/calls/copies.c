@@ -241,15 +241,20 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
         sc_issue_device(issue, SC_MEMSET, false, &shape);
 }
 
+static void begin_memset(struct copy *copy, const struct sc_call *call, CUstream *stream,
+                         CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t height)
+{
+    begin(copy, call, stream);
+    set_rows(&copy->issue, dst, pitch, width_bytes, height);
+    sc_issue_call(&copy->issue);
+}
+
 SC_PAIR(cuMemsetD8Async, _ptsz,
         (CUdeviceptr dst, unsigned char value, size_t count, CUstream stream),
         (dst, value, count, stream))
 {
     struct copy copy;
-    begin(&copy, call, &stream);
-    size_t width = count * sizeof value;
-    set_rows(&copy.issue, dst, width, width, 1);
-    sc_issue_call(&copy.issue);
+    begin_memset(&copy, call, &stream, dst, sizeof value * count, sizeof value * count, 1);
     return end(&copy, real(dst, value, count, stream));
 }
 
@@ -259,9 +264,7 @@ SC_PAIR(cuMemsetD2D8Async, _ptsz,
         (dst, pitch, value, width, height, stream))
 {
     struct copy copy;
-    begin(&copy, call, &stream);
-    set_rows(&copy.issue, dst, pitch, width * sizeof value, height);
-    sc_issue_call(&copy.issue);
+    begin_memset(&copy, call, &stream, dst, pitch, sizeof value * width, height);
     return end(&copy, real(dst, pitch, value, width, height, stream));
 }
 
@@ -270,10 +273,7 @@ SC_PAIR(cuMemsetD16Async, _ptsz,
         (dst, value, count, stream))
 {
     struct copy copy;
-    begin(&copy, call, &stream);
-    size_t width = count * sizeof value;
-    set_rows(&copy.issue, dst, width, width, 1);
-    sc_issue_call(&copy.issue);
+    begin_memset(&copy, call, &stream, dst, sizeof value * count, sizeof value * count, 1);
     return end(&copy, real(dst, value, count, stream));
 }
 
@@ -283,9 +283,7 @@ SC_PAIR(cuMemsetD2D16Async, _ptsz,
         (dst, pitch, value, width, height, stream))
 {
     struct copy copy;
-    begin(&copy, call, &stream);
-    set_rows(&copy.issue, dst, pitch, width * sizeof value, height);
-    sc_issue_call(&copy.issue);
+    begin_memset(&copy, call, &stream, dst, pitch, sizeof value * width, height);
     return end(&copy, real(dst, pitch, value, width, height, stream));
 }
 
@@ -294,10 +292,7 @@ SC_PAIR(cuMemsetD32Async, _ptsz,
         (dst, value, count, stream))
 {
     struct copy copy;
-    begin(&copy, call, &stream);
-    size_t width = count * sizeof value;
-    set_rows(&copy.issue, dst, width, width, 1);
-    sc_issue_call(&copy.issue);
+    begin_memset(&copy, call, &stream, dst, sizeof value * count, sizeof value * count, 1);
     return end(&copy, real(dst, value, count, stream));
 }
 
@@ -307,9 +302,7 @@ SC_PAIR(cuMemsetD2D32Async, _ptsz,
         (dst, pitch, value, width, height, stream))
 {
     struct copy copy;
-    begin(&copy, call, &stream);
-    set_rows(&copy.issue, dst, pitch, width * sizeof value, height);
-    sc_issue_call(&copy.issue);
+    begin_memset(&copy, call, &stream, dst, pitch, sizeof value * width, height);
     return end(&copy, real(dst, pitch, value, width, height, stream));
 }
 

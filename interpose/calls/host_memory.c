@@ -152,28 +152,37 @@ static void settle(const void *address, size_t bytes)
     }
 }
 
-CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
+/* False: the memory is of our own pages, which the driver refuses in its own. */
+static bool may_be_registered(const void *address, size_t bytes)
 {
-    SC_WRAPPER(cuMemHostRegister);
     settle(address, bytes);
-    if (sc_pinned_overlaps((uintptr_t)address, bytes))
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = SC_PERMITTED(real(address, bytes, flags));
+    return !sc_pinned_overlaps((uintptr_t)address, bytes);
+}
+
+static CUresult registered(CUresult result, const void *address, size_t bytes, unsigned flags,
+                           const struct sc_call *call)
+{
     if (result == CUDA_SUCCESS)
         add_registered(address, bytes, flags, call);
     return result;
 }
 
+CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
+{
+    SC_WRAPPER(cuMemHostRegister);
+    if (!may_be_registered(address, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = SC_PERMITTED(real(address, bytes, flags));
+    return registered(result, address, bytes, flags, call);
+}
+
 CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
 {
     SC_WRAPPER(cuMemHostRegister_v2);
-    settle(address, bytes);
-    if (sc_pinned_overlaps((uintptr_t)address, bytes))
+    if (!may_be_registered(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    if (result == CUDA_SUCCESS)
-        add_registered(address, bytes, flags, call);
-    return result;
+    return registered(result, address, bytes, flags, call);
 }
 
 struct giving_back {

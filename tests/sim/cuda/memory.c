@@ -204,6 +204,15 @@ SIM_API(cuMemHostUnregister, (void *p), p)
     return result;
 }
 
+/* False: the memory is neither pinned nor registered. */
+static bool find_host(const void *p, struct sim_range *range)
+{
+    sim_lock();
+    sim_memory_find_locked((uintptr_t)p, range);
+    sim_unlock();
+    return range->kind == MEMORY_PINNED || range->kind == MEMORY_REGISTERED;
+}
+
 SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr * pdptr, void *p, unsigned int Flags), pdptr, p,
         Flags)
 {
@@ -211,10 +220,7 @@ SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr * pdptr, void *p, unsigned in
     if (!pdptr || Flags != 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    sim_lock();
-    sim_memory_find_locked((uintptr_t)p, &range);
-    sim_unlock();
-    if (range.kind != MEMORY_PINNED && range.kind != MEMORY_REGISTERED) {
+    if (!find_host(p, &range)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     *pdptr = (CUdeviceptr)p;
@@ -227,10 +233,7 @@ SIM_API(cuMemHostGetFlags, (unsigned int *pFlags, void *p), pFlags, p)
     if (!pFlags) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    sim_lock();
-    sim_memory_find_locked((uintptr_t)p, &range);
-    sim_unlock();
-    if (range.kind != MEMORY_PINNED && range.kind != MEMORY_REGISTERED) {
+    if (!find_host(p, &range)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     *pFlags = range.flags | CU_MEMHOSTALLOC_DEVICEMAP;

@@ -149,13 +149,14 @@ static void look_at_prctl(struct sc_look *look, int option, const void *name)
         STRING(name, NAME_BYTES);
 }
 
-/* What is guarded is let go while that is allowed. */
+/* What is guarded is let go while that is allowed, and what comes is not guarded. */
 static void look_at_limit(struct sc_look *look, int which, const void *to)
 {
     if (!look->loans || which != RLIMIT_DATA || !to)
         return;
     sc_data_limit_changes();
-    sc_guard_release_all();
+    if (sc_look_is_needed())
+        sc_guard_release_all();
 }
 
 /* The kernel knows a process by each of its threads. */
@@ -278,6 +279,11 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
     HOOK(NULL, REPEAT, IF_FAILED,                                                                  \
          sc_track_range_may_be_near(&sc_track, into) && sc_look_is_needed(), type, name, #name,    \
          parameters, arguments, OUT(into))
+
+#define SC_IO_LIMIT(type, name, parameters, ...)                                                   \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, REPEAT, IF_FAILED, which == RLIMIT_DATA || sc_look_is_needed(), type, name, #name,  \
+         parameters, __VA_ARGS__)
 
 #define SC_ONCE(type, name, parameters, ...)                                                       \
     DECLARE(type, name, parameters)                                                                \

@@ -133,6 +133,12 @@ static inline __attribute__((always_inline)) bool has_hook(long number)
     }
 }
 
+/* Looked at whether or not something may be guarded by then. */
+static inline __attribute__((always_inline)) bool may_set_limit(long number)
+{
+    return number == SYS_prlimit64 || number == SYS_setrlimit;
+}
+
 /* What the hook does before the call. True: the call is not to be made, and has succeeded. The
  * hook itself is not called: what stands behind it may come back here by the number. */
 static bool prepare(long number, const long *of, void *site)
@@ -177,7 +183,7 @@ static long call_prepared(long number, const long *of, void *site)
 static __attribute__((noinline)) long call_seen(long number, long a, long b, long c, long d, long e,
                                                 long f, void *site)
 {
-    sc_io_look *look = sc_look_is_needed() ? sc_io_look_of(number) : NULL;
+    sc_io_look *look = sc_look_is_needed() || may_set_limit(number) ? sc_io_look_of(number) : NULL;
     const long of[] = {a, b, c, d, e, f};
     if (number == SYS_rt_sigprocmask)
         return change_mask(a, b, c, d);
@@ -203,7 +209,8 @@ SC_EXPORT call_function raw_call __asm__("syscall");
 long raw_call(long number, long a, long b, long c, long d, long e, long f)
 {
     void *found = sc_loader_found(&next_call);
-    if (sc_unlikely(!found) || has_hook(number) || sc_keep_off_may_be_needed())
+    if (sc_unlikely(!found) || has_hook(number) || may_set_limit(number) ||
+        sc_keep_off_may_be_needed())
         return call_seen(number, a, b, c, d, e, f, SC_SITE());
     return JUMP(found, number, a, b, c, d, e, f);
 }

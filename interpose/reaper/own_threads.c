@@ -33,7 +33,7 @@ static bool start(const pthread_attr_t *attributes, void *(*run)(void *))
 bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes)
 {
     pthread_attr_t attributes;
-    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     if (stack_bytes)

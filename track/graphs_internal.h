@@ -1,5 +1,5 @@
-/* What the files that make up the graphs share (graphs.c, graph_links.c, graph_runs.c,
- * graph_frees.c), and no others. */
+/* What the files that make up the graphs share (graphs.c, graph_nodes.c, graph_links.c,
+ * graph_runs.c, graph_frees.c), and no others. */
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 
@@ -33,6 +33,31 @@ void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
 
 /* What few uses have, made if the use has none of it. NULL: there is no memory. */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use);
+
+/* The graph of that handle; one of nothing if there is none. */
+struct sc_graph *sc_graphs_known(struct sc_graphs *graphs, uintptr_t handle);
+
+/* Counts the use for what its graph has of its kind; `one` is 1, or -1 where the use is counted no
+ * more. */
+void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one);
+
+/* Drops the events and addresses of the node, or with 0 of all nodes. */
+void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node);
+
+/* Gives back what graph_nodes.c keeps. */
+void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph);
+
+/* The runs of an exec are to be made again. */
+static inline void sc_graph_note_stale(struct sc_graph *graph)
+{
+    graph->exec.is_stale = graph->is_exec;
+}
+
+/* The driver is not asked: the node's own graph, and with it the node, may be gone. */
+static inline bool sc_graph_is_disabled(struct sc_graph *graph, uintptr_t node)
+{
+    return graph->exec.disables && node && sc_handles_get(&graph->exec.disabled, node);
+}
 
 static inline uintptr_t sc_graph_use_end(const struct sc_graph_use *use)
 {

@@ -1,0 +1,244 @@
+/* What is kept of single nodes besides the memory that they name: whether they are enabled and
+ * judged, what they tell, the events that they record and wait for, the addresses of kernels, their
+ * names.
+ */
+#include <string.h>
+
+#include "track/graphs_internal.h"
+
+#include "track/poison.h"
+
+enum { EVENTS_MIN = 4 };
+
+/* ---- enabled, judged, told ---- */
+
+static void note_enabled(struct sc_graph *graph, uintptr_t node, bool enabled)
+{
+    if (!enabled && !graph->exec.disables)
+        graph->exec.disables = sc_handles_init(&graph->exec.disabled) == 0;
+    if (graph->exec.disables && !enabled)
+        sc_handles_put(&graph->exec.disabled, node, true);
+    else if (graph->exec.disables)
+        sc_handles_remove(&graph->exec.disabled, node);
+}
+
+void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, bool enabled)
+{
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    uint32_t use = sc_graph_first_of(graphs, graph, node);
+    for (; use; use = sc_graph_next_of(graph, use)) {
+        sc_graph_count_use(graph, sc_graph_use_at(graph, use), -1);
+        sc_graph_use_at(graph, use)->disabled = !enabled;
+        sc_graph_count_use(graph, sc_graph_use_at(graph, use), 1);
+    }
+    if (!graph->handle)
+        return;
+    note_enabled(graph, node, enabled);
+    sc_graph_addresses_changed(&graph->exec.addresses);
+    sc_graph_note_stale(graph);
+}
+
+void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+{
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    uint32_t use = sc_graph_first_of(graphs, graph, node);
+    for (; use; use = sc_graph_next_of(graph, use))
+        sc_graph_use_at(graph, use)->unjudged = true;
+    sc_graph_note_stale(graph);
+}
+
+void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes)
+{
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    for (uint32_t i = 0; i < graph->uses.count; i++)
+        if (sc_handles_get(nodes, graph->uses.list[i].node))
+            graph->uses.list[i].unjudged = true;
+    sc_graph_note_stale(graph);
+}
+
+bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
+{
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    uint32_t first = sc_graph_first_of(graphs, graph, node);
+    for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
+        sc_graph_use_at(graph, use)->told = step & SC_TOLD_MAX;
+    sc_graph_note_stale(graph);
+    return first;
+}
+
+void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
+{
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    for (uint32_t i = 0; i < graph->exec.events.count; i++)
+        if (graph->exec.events.list[i].node == node)
+            graph->exec.events.list[i].tells = (uint8_t)step;
+    struct sc_heard_node *heard = sc_heard_find(graph->exec.heard, node);
+    if (heard)
+        heard->tells = (uint8_t)step;
+    sc_graph_note_stale(graph);
+}
+
+/* Up to which step the node tells. */
+static uint8_t told_by(const struct sc_graph *graph, uintptr_t node)
+{
+    const struct sc_heard_node *heard = sc_heard_find(graph->exec.heard, node);
+    uint8_t step = heard ? heard->tells : 0;
+    for (uint32_t i = 0; i < graph->exec.events.count; i++)
+        if (graph->exec.events.list[i].node == node)
+            step = graph->exec.events.list[i].tells;
+    return step;
+}
+
+struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+{
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    uint32_t first = sc_graph_first_of(graphs, graph, node);
+    struct sc_graph_flags flags = {.tells = told_by(graph, node)};
+    if (!first)
+        return flags;
+    const struct sc_graph_use *use = sc_graph_use_at(graph, first);
+    flags.disabled = use->disabled;
+    flags.unjudged = use->unjudged;
+    flags.told = use->told;
+    return flags;
+}
+
+void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                      enum sc_direction direction)
+{
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    uint32_t use = sc_graph_first_of(graphs, graph, node);
+    void *saved = NULL;
+    for (; use && !saved; use = sc_graph_next_of(graph, use))
+        if (sc_graph_use_at(graph, use)->direction == direction)
+            saved = sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->saved;
+    return saved;
+}
+
+void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+{
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    uint32_t use = sc_graph_first_of(graphs, graph, node);
+    for (; use; use = sc_graph_next_of(graph, use))
+        if (sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->saved)
+            sc_graph_use_at(graph, use)->redirected = true;
+}
+
+/* ---- events ---- */
+
+void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
+{
+    uint32_t kept = 0;
+    graph->exec.events.records = false;
+    for (uint32_t i = 0; i < graph->exec.events.count; i++) {
+        if (!node || graph->exec.events.list[i].node == node)
+            continue;
+        graph->exec.events.list[kept++] = graph->exec.events.list[i];
+        graph->exec.events.records |= !graph->exec.events.list[i].waits;
+    }
+    graph->exec.events.count = kept;
+    sc_graph_addresses_drop(&graph->exec.addresses, node);
+    graph->exec.signals &= node != 0;
+    graph->exec.awaits_host &= node != 0;
+}
+
+static void give_events(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    if (graph->exec.events.list)
+        sc_arena_give(&graphs->order->arena, graph->exec.events.list,
+                      graph->exec.events.capacity * sizeof *graph->exec.events.list);
+    graph->exec.events.list = NULL;
+    graph->exec.events.count = graph->exec.events.capacity = 0;
+}
+
+static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    uint32_t count = graph->exec.events.count;
+    uint32_t capacity = graph->exec.events.capacity ? graph->exec.events.capacity * 4 : EVENTS_MIN;
+    if (count < graph->exec.events.capacity)
+        return true;
+    struct sc_graph_event *larger = sc_arena_take(&graphs->order->arena, capacity * sizeof *larger);
+    if (!larger)
+        return false;
+    if (count)
+        memcpy(larger, graph->exec.events.list, count * sizeof *larger);
+    give_events(graphs, graph);
+    graph->exec.events.list = larger;
+    graph->exec.events.count = count;
+    graph->exec.events.capacity = capacity;
+    return true;
+}
+
+void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
+                         const struct sc_graph_event *event)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
+    if (!graph || !make_room_for_event(graphs, graph))
+        return;
+    graph->exec.events.list[graph->exec.events.count++] = *event;
+    graph->exec.events.records |= !event->waits;
+    sc_graph_note_stale(graph);
+}
+
+/* ---- addresses of kernels ---- */
+
+void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                           uintptr_t address)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    if (id)
+        sc_graph_addresses_add(&sc_graphs_at(graphs, id)->exec.addresses, &graphs->order->arena,
+                               node, address);
+}
+
+static bool is_disabled_in(void *graph, uintptr_t node)
+{
+    return sc_graph_is_disabled(graph, node);
+}
+
+uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_t index,
+                                  uintptr_t *into, uint32_t room)
+{
+    struct sc_graph *graph = sc_graphs_at(graphs, id);
+    return sc_graph_addresses_list(&graph->exec.addresses, index, into, room, is_disabled_in,
+                                   graph);
+}
+
+/* ---- names ---- */
+
+static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    if (graph->exec.names.list)
+        sc_arena_give(&graphs->order->arena, graph->exec.names.list,
+                      graph->exec.names.count * sizeof *graph->exec.names.list);
+    graph->exec.names.list = NULL;
+    graph->exec.names.count = 0;
+}
+
+void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
+                         uint32_t count)
+{
+    uint32_t id = sc_graphs_find(graphs, handle);
+    struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
+    if (!graph || !count)
+        return;
+    give_names(graphs, graph);
+    graph->exec.names.list = sc_arena_take(&graphs->order->arena, count * sizeof *names);
+    if (!graph->exec.names.list)
+        return;
+    memcpy(graph->exec.names.list, names, count * sizeof *names);
+    graph->exec.names.count = count;
+}
+
+/* ---- the end ---- */
+
+void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    give_names(graphs, graph);
+    give_events(graphs, graph);
+    sc_graph_addresses_give(&graph->exec.addresses, &graphs->order->arena);
+    if (graph->exec.disables)
+        sc_handles_destroy(&graph->exec.disabled);
+    graph->exec.disables = false;
+}

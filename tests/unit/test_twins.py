@@ -92,5 +92,17 @@ class Readme(unittest.TestCase):
             self.assertIn(f"`{header.name}`", README)
 
 
+class WildBugs(unittest.TestCase):
+    """docs/wild-bugs.md has a row for each program of wild/, with its number and its codes."""
+
+    def test_each_program_has_its_row(self):
+        page = (TESTS.parent / "docs" / "wild-bugs.md").read_text(encoding="utf-8")
+        rows = {match[2]: (int(match[1]), set(re.findall(r"\[(SC\d+)\]", match[3])) or {"none"})
+                for match in re.finditer(r"^\| (\d+) \| .*? \| `(row\w+)` \| (.*?) \|", page, re.M)}
+        programs_of_rows = {source.stem: (int(source.stem[3:5]), codes_of(source))
+                            for source in (HAZARD / "wild").glob("row*.c*")}
+        self.assertEqual(rows, programs_of_rows)
+
+
 if __name__ == "__main__":
     unittest.main()

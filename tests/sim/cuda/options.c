@@ -40,77 +40,53 @@ static bool parse(const char *text, const struct unit *units, uint64_t most, uin
     return false;
 }
 
-static bool set(const char *key, const char *value)
+/* The keys, and the member that each sets: a flag, an int or a uint64_t. */
+#define DAY_NS (UINT64_C(86400) * 1000000000)
+#define SETS(member) &sim_options.member, sizeof sim_options.member
+static const struct key {
+    const char *name;
+    void *member;
+    size_t member_bytes;
+    const struct unit *units;
+    uint64_t least, most;
+} keys[] = {
+    {"devices", SETS(devices), plain, 0, SIM_MAX_DEVICES},
+    {"delay", SETS(delay_ns), time_units, 0, DAY_NS},
+    {"late", SETS(late), plain, 0, 1},
+    {"late_limit", SETS(late_limit_ns), time_units, 0, DAY_NS},
+    {"seed", SETS(seed), plain, 0, UINT64_MAX},
+    {"kernel", SETS(kernel_ns), time_units, 0, DAY_NS},
+    {"pageable_access", SETS(pageable_access), plain, 0, 1},
+    {"bandwidth", SETS(bandwidth), size_units, 0, UINT64_MAX},
+    {"launch", SETS(launch_ns), time_units, 0, DAY_NS},
+    {"late_batch", SETS(late_batch), plain, 0, 1},
+    {"region", SETS(region), size_units, SIM_REGION_MIN, UINT64_C(1) << 40},
+    {"return", SETS(return_ns), time_units, 0, DAY_NS},
+    {"driver", SETS(driver), plain, 12000, 13990},
+};
+
+static void store(const struct key *key, uint64_t number)
 {
-    const uint64_t day_ns = UINT64_C(86400) * 1000000000;
-    const struct {
-        const char *key;
-        const struct unit *units;
-        uint64_t least, most;
-    } keys[] = {
-        {"devices", plain, 0, SIM_MAX_DEVICES},
-        {"delay", time_units, 0, day_ns},
-        {"late", plain, 0, 1},
-        {"late_limit", time_units, 0, day_ns},
-        {"seed", plain, 0, UINT64_MAX},
-        {"kernel", time_units, 0, day_ns},
-        {"pageable_access", plain, 0, 1},
-        {"bandwidth", size_units, 0, UINT64_MAX},
-        {"launch", time_units, 0, day_ns},
-        {"late_batch", plain, 0, 1},
-        {"region", size_units, SIM_REGION_MIN, UINT64_C(1) << 40},
-        {"return", time_units, 0, day_ns},
-        {"driver", plain, 12000, 13990},
-    };
+    if (key->member_bytes == sizeof(bool)) {
+        *(bool *)key->member = number != 0;
+    } else if (key->member_bytes == sizeof(int)) {
+        *(int *)key->member = (int)number;
+    } else {
+        *(uint64_t *)key->member = number;
+    }
+}
+
+static bool set(const char *name, const char *value)
+{
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t number;
-        if (strcmp(key, keys[i].key) != 0) {
+        if (strcmp(name, keys[i].name) != 0) {
             continue;
         }
         if (!parse(value, keys[i].units, keys[i].most, &number) || number < keys[i].least) {
             return false;
         }
-        switch (i) {
-        case 0:
-            sim_options.devices = (int)number;
-            break;
-        case 1:
-            sim_options.delay_ns = number;
-            break;
-        case 2:
-            sim_options.late = number;
-            break;
-        case 3:
-            sim_options.late_limit_ns = number;
-            break;
-        case 4:
-            sim_options.seed = number;
-            break;
-        case 5:
-            sim_options.kernel_ns = number;
-            break;
-        case 6:
-            sim_options.pageable_access = number;
-            break;
-        case 7:
-            sim_options.bandwidth = number;
-            break;
-        case 8:
-            sim_options.launch_ns = number;
-            break;
-        case 9:
-            sim_options.late_batch = number;
-            break;
-        case 10:
-            sim_options.region = number;
-            break;
-        case 11:
-            sim_options.return_ns = number;
-            break;
-        case 12:
-            sim_options.driver = (int)number;
-            break;
-        }
+        store(&keys[i], number);
         return true;
     }
     return false;

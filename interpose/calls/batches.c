@@ -7,7 +7,9 @@
  * node reads a copy of it. A driver that takes the batch (CUDA 13.5 has nodes for it) is asked
  * first, and has its way: the graph then names what the copies name.
  */
+#include "interpose/calls/batch.h"
 #include "interpose/calls/batch_copies.h"
+#include "interpose/calls/batch_sources.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/captures.h"
@@ -230,7 +232,7 @@ static void make_pieces(struct flat_batch *batch, struct flat_batch *made)
     size_t at = 0;
     size_t attributes = 0;
     for (size_t i = 0; i < copies->count; i++) {
-        unsigned count = sc_batch_copies_pieces(copies, i, batch->sizes[i], pieces);
+        unsigned count = sc_batch_sources_pieces(copies, i, batch->sizes[i], pieces);
         if (attributes < batch->attribute_count && batch->first[attributes] == i)
             made->first[attributes++] = at;
         for (unsigned piece = 0; piece < count; piece++, at++) {
@@ -267,7 +269,7 @@ static void rename_failed(const struct flat_batch *batch)
     size_t *failed = batch->batch.failed;
     size_t end = 0;
     for (size_t i = 0; failed && copies->extra && i < copies->count; i++) {
-        end += sc_batch_copies_pieces(copies, i, batch->sizes[i], pieces);
+        end += sc_batch_sources_pieces(copies, i, batch->sizes[i], pieces);
         if (*failed < end) {
             *failed = i;
             return;
@@ -466,7 +468,7 @@ static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
     CUDA_MEMCPY3D_BATCH_OP *list = copies->replaced ? copies->scratch : NULL;
     for (size_t i = 0; list && i < copies->count; i++) {
         list[i] = batch->list[i];
-        sc_batch_copies_pieces(copies, i, SIZE_MAX, pieces);
+        sc_batch_sources_pieces(copies, i, SIZE_MAX, pieces);
         if (pieces[0].source)
             list[i].src.op.ptr.ptr = (CUdeviceptr)(uintptr_t)pieces[0].source;
     }

@@ -1,0 +1,274 @@
+#include "interpose/calls/batch_sources.h"
+
+#include <string.h>
+
+#include "interpose/base/process.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/guard/guard.h"
+#include "interpose/memory/snapshots.h"
+#include "interpose/reaper/large_copies.h"
+#include "report/options.h"
+#include "track/hazard.h"
+#include "track/inflight.h"
+#include "track/pool.h"
+#include "track/shape.h"
+#include "track/spans.h"
+#include "track/staging.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+enum { STAGED_BYTES_MAX = 64 * 1024 };
+
+static size_t scratch_bytes(const struct sc_batch *batch)
+{
+    return batch->count * (sizeof *batch->sources + batch->scratch_bytes);
+}
+
+struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index)
+{
+    size_t size_bytes = scratch_bytes(batch);
+    bool few = size_bytes <= sizeof batch->few;
+    if (!batch->sources) {
+        if (few)
+            memset(batch->few, 0, size_bytes);
+        batch->sources = few ? (void *)batch->few : sc_pages_map(size_bytes);
+        batch->scratch = batch->sources ? batch->sources + batch->count : NULL;
+    }
+    return batch->sources ? &batch->sources[index] : NULL;
+}
+
+struct sc_op_info *sc_batch_sources_op(struct sc_issue *issue)
+{
+    return issue->count && issue->ops[0].direction == SC_H2D ? &issue->ops[0] : NULL;
+}
+
+/* What others' operations have guarded cannot be read by way of the kernel. What the call was to
+ * wait for of that, it has waited for. */
+static void copy_source(struct sc_batch *batch, size_t index, const struct sc_shape *shape)
+{
+    struct sc_batch_source *source = sc_batch_sources_at(batch, index);
+    if (!source)
+        return;
+    source->copy_bytes = sc_shape_hull_bytes(shape);
+    source->copy = sc_large_copies_make(shape->address, source->copy_bytes);
+    if (!source->copy) {
+        sc_guard_let_go((const void *)shape->address, source->copy_bytes);
+        source->copy = sc_large_copies_make(shape->address, source->copy_bytes);
+    }
+    batch->replaced |= source->copy != NULL;
+}
+
+static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_op_info *op,
+                                 uintptr_t address, size_t size_bytes)
+{
+    struct sc_op_info edge = *op;
+    edge.shape = (struct sc_shape){address, size_bytes, size_bytes, 1};
+    sc_snapshots_take(batch->stream->context, &edge);
+    return edge.slot;
+}
+
+static void guard_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
+                         struct sc_op_info *op)
+{
+    struct sc_batch_source *source = sc_batch_sources_at(batch, index);
+    uintptr_t address = op->shape.address;
+    if (!source)
+        return;
+    sc_issue_guard(issue, op);
+    source->is_guard_chosen = true;
+    source->guard_address = op->guard_address;
+    source->guard_bytes = op->guard_bytes;
+    uintptr_t guard_end = op->guard_address + op->guard_bytes;
+    uintptr_t end = address + op->shape.width_bytes;
+    if (!op->guard_bytes || !batch->splits)
+        return;
+    if (op->guard_address > address)
+        source->edge_bytes[0] = (uint32_t)(op->guard_address - address);
+    if (guard_end < end)
+        source->edge_bytes[1] = (uint32_t)(end - guard_end);
+    if (source->edge_bytes[0])
+        source->edges[0] = take_edge(batch, op, address, source->edge_bytes[0]);
+    if (source->edge_bytes[1])
+        source->edges[1] = take_edge(batch, op, guard_end, source->edge_bytes[1]);
+    batch->extra += (source->edges[0] != NULL) + (source->edges[1] != NULL);
+    batch->replaced |= batch->extra != 0;
+}
+
+/* The program may be about to change it. No function of the host's and no graph is to write it
+ * before; a copy may be. */
+static void keep_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
+                        struct sc_op_info *op)
+{
+    size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
+    bool copied = op->kind == SC_STACK || sc_guard_may_be_stack(op->shape.address, hull_bytes);
+    if (copied && sc_track_is_stable(&sc_track, op))
+        copy_source(batch, index, &op->shape);
+    else if (!copied && op->shape.rows == 1)
+        guard_source(batch, index, issue, op);
+}
+
+bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
+{
+    const struct sc_copy_side *src = &copy->sides.src;
+    return copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && src->used && !src->known &&
+           sc_shape_hull_bytes(&src->shape) > STAGED_BYTES_MAX;
+}
+
+void sc_batch_sources_read(struct sc_batch_gathered *gathered)
+{
+    sc_peek_all(gathered->items, gathered->count);
+    for (unsigned i = 0; i < gathered->count; i++) {
+        struct sc_batch_source *source = gathered->sources[i];
+        if (gathered->items[i].read)
+            continue;
+        sc_track_give_slot(&sc_track, source->slot);
+        source->slot = NULL;
+    }
+    gathered->count = 0;
+}
+
+/* False: there is no slot. */
+static bool gather(struct sc_batch_gathered *gathered, struct sc_batch *batch, size_t index,
+                   const struct sc_op_info *op)
+{
+    struct sc_batch_source *source = sc_batch_sources_at(batch, index);
+    struct sc_slot *slot = source ? sc_snapshots_reserve(batch->stream->context, op) : NULL;
+    if (!slot)
+        return false;
+    if (gathered->count == SC_PEEK_ITEMS_MAX)
+        sc_batch_sources_read(gathered);
+    source->slot = slot;
+    batch->replaced = true;
+    gathered->sources[gathered->count] = source;
+    gathered->items[gathered->count++] = (struct sc_peek_item){
+        slot->bytes, op->shape.address, sc_shape_hull_bytes(&op->shape), false};
+    return true;
+}
+
+static bool snapshot(struct sc_batch *batch, size_t index, struct sc_op_info *op)
+{
+    struct sc_batch_source *source = sc_batch_sources_at(batch, index);
+    if (source && sc_snapshots_take(batch->stream->context, op))
+        source->slot = op->slot;
+    batch->replaced |= op->slot != NULL;
+    return op->slot != NULL;
+}
+
+void sc_batch_sources_replace(struct sc_batch *batch, size_t index, struct sc_issue *issue,
+                              const struct sc_batch_copy *copy, struct sc_batch_gathered *gathered)
+{
+    struct sc_op_info *op = sc_batch_sources_op(issue);
+    bool replaced = false;
+    if (!op && sc_batch_sources_is_late(copy))
+        copy_source(batch, index, &copy->sides.src.shape);
+    if (!op)
+        return;
+    if (sc_snapshots_are_for(op))
+        replaced = op->kind == SC_PAGEABLE ? gather(gathered, batch, index, op)
+                                           : snapshot(batch, index, op);
+    if (!replaced && !op->range && op->stable)
+        keep_source(batch, index, issue, op);
+}
+
+bool sc_batch_sources_are_replaced(const struct sc_batch *batch)
+{
+    return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && batch->scratch_bytes;
+}
+
+unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
+                                 struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX])
+{
+    static const struct sc_batch_source nothing;
+    const struct sc_batch_source *source = batch->sources ? &batch->sources[index] : &nothing;
+    unsigned count = 0;
+    size_t at = 0;
+    size_t end = size_bytes - (source->edges[1] ? source->edge_bytes[1] : 0);
+    if (source->edges[0]) {
+        pieces[count++] =
+            (struct sc_batch_piece){0, source->edge_bytes[0], source->edges[0]->bytes};
+        at = source->edge_bytes[0];
+    }
+    pieces[count++] =
+        (struct sc_batch_piece){at, end - at, source->slot ? source->slot->bytes : source->copy};
+    if (source->edges[1])
+        pieces[count++] =
+            (struct sc_batch_piece){end, source->edge_bytes[1], source->edges[1]->bytes};
+    return count;
+}
+
+static void give_back(struct sc_slot *slot)
+{
+    if (slot)
+        sc_track_give_slot(&sc_track, slot);
+}
+
+static void give_back_slots(struct sc_batch_source *source)
+{
+    give_back(source->slot);
+    give_back(source->edges[0]);
+    give_back(source->edges[1]);
+}
+
+/* A range that has come or gone meanwhile may leave slots without an operation. */
+void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue *issue)
+{
+    struct sc_op_info *op = sc_batch_sources_op(issue);
+    if (!op) {
+        give_back_slots(source);
+        return;
+    }
+    op->slot = source->slot;
+    op->copied = source->copy != NULL;
+    op->is_guard_chosen = source->is_guard_chosen;
+    op->guard_address = source->guard_address;
+    op->guard_bytes = source->guard_bytes;
+    op->access = source->guard_bytes ? SC_ACCESS_READ : SC_ACCESS_ALL;
+    op->shares_pages = source->is_guard_chosen || op->copied;
+    for (unsigned edge = 0; edge < 2; edge++) {
+        op->edges[edge] = source->edges[edge];
+        op->edge_bytes[edge] = source->edge_bytes[edge];
+    }
+}
+
+/* The driver may have begun with copies before the one that it refused: what they read is kept as
+ * if all were under way. */
+static void keep_slot(const struct sc_batch *batch, struct sc_slot *slot)
+{
+    struct sc_order_call none = {0};
+    SC_ISSUED(issued);
+    struct sc_op_info read = {
+        .api = batch->call->api,
+        .shape = {(uintptr_t)slot->bytes, 1, 1, 1},
+        .ticket = {.stream = batch->stream->id},
+        .direction = SC_H2D,
+        .kind = SC_PINNED,
+        .access = SC_ACCESS_ALL,
+        .slot = slot,
+        .unjudged = true,
+    };
+    sc_track_issue(&sc_track, &none, &read, 1, &issued);
+}
+
+static void keep_refused(const struct sc_batch *batch, struct sc_batch_source *source)
+{
+    struct sc_slot *const slots[] = {source->slot, source->edges[0], source->edges[1]};
+    struct sc_op_info read = {
+        .api = batch->call->api,
+        .ticket = {.stream = batch->stream->id},
+        .access = SC_ACCESS_ALL,
+    };
+    for (unsigned i = 0; i < sizeof slots / sizeof slots[0]; i++)
+        if (slots[i])
+            keep_slot(batch, slots[i]);
+    if (source->copy)
+        sc_large_copies_keep(source->copy, source->copy_bytes, &read);
+}
+
+void sc_batch_sources_end(struct sc_batch *batch, bool refused)
+{
+    for (size_t i = 0; refused && batch->sources && i < batch->count; i++)
+        keep_refused(batch, &batch->sources[i]);
+    if (batch->sources && (void *)batch->sources != (void *)batch->few)
+        sc_pages_unmap(batch->sources, scratch_bytes(batch));
+}

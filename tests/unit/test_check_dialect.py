@@ -50,6 +50,13 @@ class Dialect(unittest.TestCase):
                       "if (likely(p != NULL))", "if ((p != NULL) != wanted)",
                       "a = likely(p != NULL) ? p : b;", "if (p) /* != NULL */")
 
+    def test_braces(self):
+        self.refused("braces", "if (a) {\n    b();\n}\n", "while (a(b)) {\n    b++;\n}\n")
+        self.refused("braces", "    for (;;) {\n        b(\"}\");\n    }\n")
+        self.accepted("if (a)\n    b();\n", "if (a) {\n    b();\n    c();\n}\n",
+                      "if (a) {\n    b(c,\n      d);\n}\n", "if (a) {\n    b();\n} else {\n    c();\n}\n",
+                      "if (a) {\n    if (b) {\n        c();\n        d();\n    }\n}\n")
+
     def test_builtins(self):
         self.refused("__atomic_load_n", "a = __atomic_load_n(&b, __ATOMIC_ACQUIRE);")
         self.refused("__sync_synchronize", "__sync_synchronize();")

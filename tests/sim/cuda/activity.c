@@ -11,18 +11,16 @@ void sim_cuda_set_activity(const struct sim_activity_hooks *wanted)
 
 static size_t bytes_of(const struct sim_work *work)
 {
-    if (work->kind == WORK_COPY) {
+    if (work->kind == WORK_COPY)
         return work->copy.width * work->copy.height * work->copy.depth;
-    }
     return work->fill.width * work->fill.element * work->fill.height;
 }
 
 void sim_activity_issued_locked(CUstream stream, struct sim_op *op)
 {
     const struct sim_activity_hooks *to = atomic_load_explicit(&hooks, memory_order_relaxed);
-    if (!to || (op->work.kind != WORK_COPY && op->work.kind != WORK_FILL)) {
+    if (!to || (op->work.kind != WORK_COPY && op->work.kind != WORK_FILL))
         return;
-    }
     struct sim_activity activity = {
         .is_memset = op->work.kind == WORK_FILL,
         .bytes = bytes_of(&op->work),
@@ -35,16 +33,14 @@ void sim_activity_issued_locked(CUstream stream, struct sim_op *op)
 
 void sim_activity_started(struct sim_op *op)
 {
-    if (op->activity && !op->start_ns) {
+    if (op->activity && !op->start_ns)
         op->start_ns = sim_now_ns();
-    }
 }
 
 /* Hooks that are gone leave the record incomplete for ever, as a process that ends does. */
 void sim_activity_done(const struct sim_op *op)
 {
     const struct sim_activity_hooks *to = op->activity ? atomic_load(&hooks) : NULL;
-    if (to) {
+    if (to)
         to->done(op->activity, op->start_ns, sim_now_ns());
-    }
 }

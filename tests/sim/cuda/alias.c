@@ -23,9 +23,8 @@ static bool can_map_again(void)
 {
     static enum { UNKNOWN, YES, NO } known;
     void *page = MAP_FAILED;
-    if (known == UNKNOWN) {
+    if (known == UNKNOWN)
         page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    }
     if (page != MAP_FAILED) {
         uintptr_t again = map_again((uintptr_t)page, PAGE);
         known = again ? YES : NO;
@@ -45,9 +44,8 @@ static bool is_shared(uintptr_t first, size_t bytes)
         shared = sscanf(line, "%lx-%lx %4s", &start, &end, access) == 3 && access[3] == 's' &&
                  start <= first && first + bytes <= end;
     }
-    if (maps) {
+    if (maps)
         fclose(maps);
-    }
     return shared;
 }
 
@@ -56,17 +54,15 @@ static uintptr_t exchange(uintptr_t first, size_t bytes)
     const int access = PROT_READ | PROT_WRITE;
     int file = memfd_create("sim-gpu-registered", MFD_CLOEXEC);
     void *alias = MAP_FAILED;
-    if (file >= 0 && pwrite(file, (void *)first, bytes, 0) == (ssize_t)bytes) {
+    if (file >= 0 && pwrite(file, (void *)first, bytes, 0) == (ssize_t)bytes)
         alias = mmap(NULL, bytes, access, MAP_SHARED, file, 0);
-    }
     if (alias != MAP_FAILED &&
         mmap((void *)first, bytes, access, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED) {
         munmap(alias, bytes);
         alias = MAP_FAILED;
     }
-    if (file >= 0) {
+    if (file >= 0)
         close(file);
-    }
     return alias == MAP_FAILED ? 0 : (uintptr_t)alias;
 }
 

@@ -19,15 +19,13 @@ void sim_cuda_set_event_callback(sim_event_callback *callback)
 
 void sim_announce_locked(const struct sim_event *event)
 {
-    if (!sim_announces()) {
+    if (!sim_announces())
         return;
-    }
     if (noted.count == noted.capacity) {
         unsigned capacity = noted.capacity ? 2 * noted.capacity : 16;
         struct sim_event *list = realloc(noted.list, capacity * sizeof *list);
-        if (!list) {
+        if (!list)
             return;
-        }
         noted.list = list;
         noted.capacity = capacity;
     }
@@ -43,9 +41,8 @@ void sim_announce_deliver(void)
     noted.list = NULL;
     noted.count = noted.capacity = 0;
     sim_thread.announces = false;
-    for (unsigned i = 0; hook && i < due.count; i++) {
+    for (unsigned i = 0; hook && i < due.count; i++)
         hook(&due.list[i]);
-    }
     free(due.list);
 }
 
@@ -68,9 +65,8 @@ void sim_announce_graph_locked(enum sim_resource resource, CUgraph graph)
 void sim_announce_node_locked(enum sim_resource resource, CUgraphNode node)
 {
     struct sim_event event = {.resource = resource, .graph = node->graph, .node = node};
-    if (resource == SIM_NODE_BEGINS) {
+    if (resource == SIM_NODE_BEGINS)
         event.node_type = node->type;
-    }
     if (resource == SIM_NODE_CLONED) {
         event.original_node = node->twin;
         event.original_graph = node->twin->graph;
@@ -86,31 +82,26 @@ void sim_announce_exec_locked(enum sim_resource resource, CUgraphExec exec, CUgr
 static void announce_end_of_node_locked(CUgraphNode node)
 {
     sim_announce_node_locked(SIM_NODE_ENDS, node);
-    if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->params.child) {
+    if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->params.child)
         sim_announce_end_of_graph_locked(node->params.child);
-    } else if (node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
-        for (unsigned i = 0; i < node->params.condition.count; i++) {
+    else if (node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        for (unsigned i = 0; i < node->params.condition.count; i++)
             sim_announce_end_of_graph_locked(node->params.condition.bodies[i]);
-        }
-    }
 }
 
 void sim_announce_end_of_graph_locked(CUgraph graph)
 {
-    if (!sim_announces()) {
+    if (!sim_announces())
         return;
-    }
     sim_announce_graph_locked(SIM_GRAPH_ENDS, graph);
-    for (CUgraphNode node = graph->first; node; node = node->next) {
+    for (CUgraphNode node = graph->first; node; node = node->next)
         announce_end_of_node_locked(node);
-    }
 }
 
 void sim_announce_end_of_node_locked(CUgraphNode node)
 {
-    if (sim_announces()) {
+    if (sim_announces())
         announce_end_of_node_locked(node);
-    }
 }
 
 void sim_announce_wait_locked(CUcontext context, CUstream stream)

@@ -67,9 +67,8 @@ static size_t arena_bytes(void)
  * emulator may have room, and takes seconds over each mapping of so much. */
 static void fit_regions(void)
 {
-    while (region > sim_options.region && sim_options.region > 0) {
+    while (region > sim_options.region && sim_options.region > 0)
         region /= 2;
-    }
     for (; region > SIM_REGION_MIN && sim_options.region == 0; region /= 2) {
         size_t all = (2 + 2 + 1) * arena_bytes();
         void *room = reserve(2 * all, PROT_NONE, -1);
@@ -85,27 +84,23 @@ static int start_arena(struct arena *arena, bool doubled)
     arena->file = -1;
     if (doubled) {
         arena->file = memfd_create("sim-gpu-host-memory", MFD_CLOEXEC);
-        if (arena->file < 0 || ftruncate(arena->file, (off_t)arena_bytes()) != 0) {
+        if (arena->file < 0 || ftruncate(arena->file, (off_t)arena_bytes()) != 0)
             return -errno;
-        }
         arena->alias = reserve(arena_bytes(), PROT_NONE, arena->file);
     }
     arena->base = reserve(arena_bytes(), PROT_NONE, arena->file);
-    if (arena->file >= 0) {
+    if (arena->file >= 0)
         close(arena->file);
-    }
-    if (!arena->base || (doubled && !arena->alias)) {
+    if (!arena->base || (doubled && !arena->alias))
         return -ENOMEM;
-    }
     for (unsigned c = 0; c < CLASSES; c++) {
         size_t count = region_bytes(c) >> (c + LEAST_SHIFT);
         if (count > 0) {
             arena->classes[c].blocks =
                 reserve(count * sizeof(struct block), PROT_READ | PROT_WRITE, -1);
         }
-        if (count > 0 && !arena->classes[c].blocks) {
+        if (count > 0 && !arena->classes[c].blocks)
             return -ENOMEM;
-        }
     }
     return 0;
 }
@@ -114,9 +109,8 @@ int sim_memory_start(void)
 {
     fit_regions();
     int error = start_arena(arena_of_kind(MEMORY_PINNED), true);
-    if (error == 0) {
+    if (error == 0)
         error = start_arena(arena_of_kind(MEMORY_MANAGED), true);
-    }
     return error ? error : start_arena(arena_of_kind(MEMORY_DEVICE), false);
 }
 
@@ -132,9 +126,8 @@ static bool extend(struct arena *arena, unsigned c)
 {
     struct class *class = &arena->classes[c];
     size_t end = (class->made + 1) << (c + LEAST_SHIFT);
-    if (end > region_bytes(c)) {
+    if (end > region_bytes(c))
         return false;
-    }
     if (end > class->committed) {
         size_t more = class->committed > COMMIT_BYTES ? class->committed : COMMIT_BYTES;
         size_t target = class->committed + more < end ? end : class->committed + more;
@@ -142,9 +135,8 @@ static bool extend(struct arena *arena, unsigned c)
         size_t from = c * region + class->committed;
         size_t bytes = target - class->committed;
         if (mprotect(arena->base + from, bytes, PROT_READ | PROT_WRITE) != 0 ||
-            (arena->alias && mprotect(arena->alias + from, bytes, PROT_READ | PROT_WRITE) != 0)) {
+            (arena->alias && mprotect(arena->alias + from, bytes, PROT_READ | PROT_WRITE) != 0))
             return false;
-        }
         class->committed = target;
     }
     class->made++;
@@ -157,9 +149,8 @@ uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
     static unsigned long long ids;
     struct arena *arena = arena_of_kind(kind);
     if (size == 0 || size > (size_t)1 << MOST_SHIFT ||
-        (kind == MEMORY_DEVICE && size > TOTAL_BYTES - used[like->device])) {
+        (kind == MEMORY_DEVICE && size > TOTAL_BYTES - used[like->device]))
         return 0;
-    }
     unsigned c = class_for(size);
     struct class *class = &arena->classes[c];
     size_t index;
@@ -187,9 +178,8 @@ static struct block *block_at(uintptr_t address, struct arena **arena, uintptr_t
 {
     for (struct arena *a = arenas; a < arenas + 3; a++) {
         size_t offset = address - (uintptr_t)a->base;
-        if (address < (uintptr_t)a->base || offset >= arena_bytes()) {
+        if (address < (uintptr_t)a->base || offset >= arena_bytes())
             continue;
-        }
         size_t c = offset / region < CLASSES ? offset / region : CLASSES - 1;
         size_t index = (offset - c * region) >> (c + LEAST_SHIFT);
         *arena = a;
@@ -201,11 +191,10 @@ static struct block *block_at(uintptr_t address, struct arena **arena, uintptr_t
 
 static void return_pages(struct arena *arena, uintptr_t base, size_t size)
 {
-    if (arena->alias) {
+    if (arena->alias)
         madvise(arena->alias + (base - (uintptr_t)arena->base), size, MADV_REMOVE);
-    } else {
+    else
         madvise((void *)base, size, MADV_DONTNEED);
-    }
 }
 
 void sim_memory_free_locked(uintptr_t address)
@@ -213,12 +202,10 @@ void sim_memory_free_locked(uintptr_t address)
     struct arena *arena;
     uintptr_t base;
     struct block *block = block_at(address, &arena, &base);
-    if (!block || block->size == 0) {
+    if (!block || block->size == 0)
         return;
-    }
-    if (block->size > (size_t)1 << (RETURN_SHIFT - 1)) {
+    if (block->size > (size_t)1 << (RETURN_SHIFT - 1))
         return_pages(arena, base, block->size);
-    }
     used[block->device] -= arena == arena_of_kind(MEMORY_DEVICE) ? block->size : 0;
     struct class *class = &arena->classes[class_for(block->size)];
     block->size = 0;
@@ -232,9 +219,8 @@ void sim_memory_find_locked(uintptr_t address, struct sim_range *range)
     uintptr_t base = 0;
     struct block *block = block_at(address, &arena, &base);
     if (!block) {
-        if (!sim_registry_find_locked(address, range)) {
+        if (!sim_registry_find_locked(address, range))
             range->kind = MEMORY_PAGEABLE;
-        }
         return;
     }
     if (address - base >= block->size) {

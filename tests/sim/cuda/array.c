@@ -36,9 +36,8 @@ static size_t element_bytes(CUarray_format format)
 
 bool sim_array_layout(CUarray array, uintptr_t *base, size_t *pitch, size_t *slice)
 {
-    if (!array || array->magic != MAGIC_ARRAY) {
+    if (!array || array->magic != MAGIC_ARRAY)
         return false;
-    }
     *base = array->base;
     *pitch = array->pitch;
     *slice = array->slice;
@@ -54,13 +53,11 @@ size_t sim_array_element_bytes(CUarray array)
 static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     size_t element = element_bytes(d->Format) * d->NumChannels;
-    if (!out || d->Width == 0 || element == 0 || d->NumChannels > 4 || d->NumChannels == 3) {
+    if (!out || d->Width == 0 || element == 0 || d->NumChannels > 4 || d->NumChannels == 3)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUarray array = calloc(1, sizeof *array);
-    if (!array) {
+    if (!array)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     array->magic = MAGIC_ARRAY;
     array->description = *d;
     array->pitch = (d->Width * element + 31) & ~(size_t)31;
@@ -87,9 +84,8 @@ static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d)
 SIM_API(cuArrayCreate_v2, (CUarray * pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray), pHandle,
         pAllocateArray)
 {
-    if (!pAllocateArray) {
+    if (!pAllocateArray)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_ARRAY3D_DESCRIPTOR d = {
         .Width = pAllocateArray->Width,
         .Height = pAllocateArray->Height,
@@ -108,9 +104,8 @@ SIM_API(cuArray3DCreate_v2, (CUarray * pHandle, const CUDA_ARRAY3D_DESCRIPTOR *p
 SIM_API(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * pArrayDescriptor, CUarray hArray),
         pArrayDescriptor, hArray)
 {
-    if (!pArrayDescriptor || !hArray || hArray->magic != MAGIC_ARRAY) {
+    if (!pArrayDescriptor || !hArray || hArray->magic != MAGIC_ARRAY)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pArrayDescriptor = hArray->description;
     return CUDA_SUCCESS;
 }
@@ -118,9 +113,8 @@ SIM_API(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * pArrayDescriptor, 
 SIM_API(cuArrayGetDescriptor_v2, (CUDA_ARRAY_DESCRIPTOR * pArrayDescriptor, CUarray hArray),
         pArrayDescriptor, hArray)
 {
-    if (!pArrayDescriptor || !hArray || hArray->magic != MAGIC_ARRAY) {
+    if (!pArrayDescriptor || !hArray || hArray->magic != MAGIC_ARRAY)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     pArrayDescriptor->Width = hArray->description.Width;
     pArrayDescriptor->Height = hArray->description.Height;
     pArrayDescriptor->Format = hArray->description.Format;
@@ -130,9 +124,8 @@ SIM_API(cuArrayGetDescriptor_v2, (CUDA_ARRAY_DESCRIPTOR * pArrayDescriptor, CUar
 
 SIM_API(cuArrayDestroy, (CUarray hArray), hArray)
 {
-    if (!hArray || hArray->magic != MAGIC_ARRAY) {
+    if (!hArray || hArray->magic != MAGIC_ARRAY)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     CUcontext context = sim_context_current();
     sim_lock();
     CUresult result = sim_context_valid_locked(context) ? sim_capture_unsafe_locked()
@@ -143,9 +136,8 @@ SIM_API(cuArrayDestroy, (CUarray hArray), hArray)
         hArray->magic = 0;
     }
     sim_unlock();
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         free(hArray);
-    }
     return result;
 }
 

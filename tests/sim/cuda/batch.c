@@ -35,15 +35,12 @@ static CUresult check(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_
 {
     enum sim_manner manner;
     if (!dsts || !srcs || !sizes || count == 0 || !attrs || !firsts || attr_count == 0 ||
-        attr_count > count || firsts[0] != 0) {
+        attr_count > count || firsts[0] != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    for (size_t i = 0; i < attr_count; i++) {
+    for (size_t i = 0; i < attr_count; i++)
         if ((i > 0 && firsts[i] <= firsts[i - 1]) || firsts[i] >= count ||
-            manner_of(attrs[i].srcAccessOrder, &manner) != CUDA_SUCCESS) {
+            manner_of(attrs[i].srcAccessOrder, &manner) != CUDA_SUCCESS)
             return CUDA_ERROR_INVALID_VALUE;
-        }
-    }
     return CUDA_SUCCESS;
 }
 
@@ -54,19 +51,16 @@ static CUresult batch(CUstream dflt, CUstream handle, CUdeviceptr *dsts, CUdevic
     size_t attr = 0;
     CUresult result = check(dsts, srcs, sizes, count, attrs, firsts, attr_count);
     *failed = SIZE_MAX;
-    if (result == CUDA_SUCCESS && is_legacy(dflt, handle)) {
+    if (result == CUDA_SUCCESS && is_legacy(dflt, handle))
         result = CUDA_ERROR_INVALID_VALUE;
-    }
     for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
         struct sim_copy copy = sim_copy_flat(dsts[i], srcs[i], sizes[i]);
         enum sim_manner manner;
-        while (attr + 1 < attr_count && firsts[attr + 1] <= i) {
+        while (attr + 1 < attr_count && firsts[attr + 1] <= i)
             attr++;
-        }
         result = manner_of(attrs[attr].srcAccessOrder, &manner);
-        if (result == CUDA_SUCCESS) {
+        if (result == CUDA_SUCCESS)
             result = sim_copy_submit(handle, dflt, &copy, manner);
-        }
         *failed = result && result != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED ? i : SIZE_MAX;
     }
     return result;
@@ -81,9 +75,8 @@ SIM_API_PTSZ(cuMemcpyBatchAsync,
     size_t failed;
     CUresult result =
         batch(dflt, hStream, dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, &failed);
-    if (failIdx && result != CUDA_SUCCESS) {
+    if (failIdx && result != CUDA_SUCCESS)
         *failIdx = failed;
-    }
     return result;
 }
 
@@ -135,9 +128,8 @@ static CUresult operand(const CUmemcpy3DOperand *o, const CUextent3D *extent, st
         side->offset = o->op.array.offset;
         return CUDA_SUCCESS;
     }
-    if (o->type != CU_MEMCPY_OPERAND_TYPE_POINTER) {
+    if (o->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     side->type = CU_MEMORYTYPE_UNIFIED;
     side->address = o->op.ptr.ptr;
     side->pitch = o->op.ptr.rowLength ? o->op.ptr.rowLength : side->pitch;
@@ -178,12 +170,10 @@ static CUresult one_3d(CUstream dflt, CUstream handle, const CUDA_MEMCPY3D_BATCH
     enum sim_manner manner;
     size_t unit = unit_of(op);
     CUresult result = unit ? manner_of(op->srcAccessOrder, &manner) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         result = operand(&op->src, &op->extent, &src);
-    }
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         result = operand(&op->dst, &op->extent, &dst);
-    }
     if (result == CUDA_SUCCESS) {
         CUDA_MEMCPY3D p = parameters(&src, &dst, &op->extent, unit);
         result = sim_copy_from_3d(&p, &copy);
@@ -197,9 +187,8 @@ static CUresult batch_3d(CUstream dflt, CUstream handle, size_t count,
 {
     CUresult result = CUDA_SUCCESS;
     *failed = SIZE_MAX;
-    if (!ops || count == 0 || flags != 0 || is_legacy(dflt, handle)) {
+    if (!ops || count == 0 || flags != 0 || is_legacy(dflt, handle))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
         result = one_3d(dflt, handle, &ops[i]);
         *failed = result && result != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED ? i : SIZE_MAX;
@@ -214,9 +203,8 @@ SIM_API_PTSZ(cuMemcpy3DBatchAsync,
 {
     size_t failed;
     CUresult result = batch_3d(dflt, hStream, numOps, opList, &failed, flags);
-    if (failIdx && result != CUDA_SUCCESS) {
+    if (failIdx && result != CUDA_SUCCESS)
         *failIdx = failed;
-    }
     return result;
 }
 

@@ -14,9 +14,8 @@ static struct sim_slab captures = {sizeof(struct sim_capture) + sizeof(void *), 
 
 static bool endangered(const struct sim_capture *c)
 {
-    if (c->thread == sim_thread.id) {
+    if (c->thread == sim_thread.id)
         return c->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
-    }
     return c->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
            sim_thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
@@ -24,9 +23,8 @@ static bool endangered(const struct sim_capture *c)
 CUresult sim_capture_unsafe_locked(void)
 {
     CUresult result = CUDA_SUCCESS;
-    if (!sim_captures || sim_thread.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) {
+    if (!sim_captures || sim_thread.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED)
         return result;
-    }
     for (struct sim_capture *c = sim_captures; c; c = c->next) {
         if (endangered(c)) {
             c->invalidated = true;
@@ -83,9 +81,8 @@ CUresult sim_capture_ask_locked(CUstream stream)
 
 CUresult sim_capture_wait_locked(CUstream stream)
 {
-    if (!sim_captures) {
+    if (!sim_captures)
         return CUDA_SUCCESS;
-    }
     CUresult result = sim_capture_ask_locked(stream);
     return result ? result : sim_capture_unsafe_locked();
 }
@@ -97,15 +94,12 @@ static bool live(CUevent event)
 
 CUresult sim_capture_event_locked(CUevent event)
 {
-    if (sim_fault) {
+    if (sim_fault)
         return sim_fault;
-    }
-    if (!event->capture) {
+    if (!event->capture)
         return sim_capture_unsafe_locked();
-    }
-    if (!live(event)) {
+    if (!live(event))
         return CUDA_ERROR_INVALID_VALUE; /* its capture is over */
-    }
     event->capture->invalidated = true;
     return CUDA_ERROR_CAPTURED_EVENT;
 }
@@ -113,22 +107,18 @@ CUresult sim_capture_event_locked(CUevent event)
 CUresult sim_stream_enter_locked(CUstream handle, CUstream dflt, CUstream *stream)
 {
     CUresult result = sim_stream_resolve_locked(handle, dflt, stream);
-    if (result != CUDA_SUCCESS || !sim_captures) {
+    if (result != CUDA_SUCCESS || !sim_captures)
         return result;
-    }
-    if ((*stream)->capture && (*stream)->capture->invalidated) {
+    if ((*stream)->capture && (*stream)->capture->invalidated)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    }
     return (*stream)->legacy ? legacy_conflict_locked((*stream)->context, true) : CUDA_SUCCESS;
 }
 
 static bool contains(CUgraphNode const *nodes, size_t count, CUgraphNode node)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (nodes[i] == node) {
+    for (size_t i = 0; i < count; i++)
+        if (nodes[i] == node)
             return true;
-        }
-    }
     return false;
 }
 
@@ -137,17 +127,13 @@ CUresult sim_capture_set_deps_locked(CUstream stream, const CUgraphNode *deps, s
 {
     size_t old = add ? stream->capture_dep_count : 0;
     CUgraphNode *room = calloc(old + count + 1, sizeof *room);
-    if (!room) {
+    if (!room)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (old) {
+    if (old)
         memcpy(room, stream->capture_deps, old * sizeof *room);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!contains(room, old, deps[i])) {
+    for (size_t i = 0; i < count; i++)
+        if (!contains(room, old, deps[i]))
             room[old++] = deps[i];
-        }
-    }
     free(stream->capture_deps);
     stream->capture_deps = room;
     stream->capture_dep_count = old;
@@ -159,16 +145,14 @@ CUresult sim_capture_add_locked(CUstream stream, CUgraphNodeType type, const str
 {
     CUgraphNode added = sim_graph_add_locked(stream->capture->graph, type, stream->capture_deps,
                                              stream->capture_dep_count);
-    if (!added) {
+    if (!added)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     if (work) {
         added->work = *work;
         sim_node_describe_locked(added);
     }
-    if (node) {
+    if (node)
         *node = added;
-    }
     return sim_capture_set_deps_locked(stream, &added, 1, false);
 }
 
@@ -176,9 +160,8 @@ CUresult sim_capture_event_node_locked(CUstream stream, CUgraphNodeType type, CU
 {
     CUgraphNode node;
     CUresult result = sim_capture_add_locked(stream, type, NULL, &node);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         node->params.event = event;
-    }
     return result;
 }
 
@@ -194,12 +177,10 @@ CUresult sim_capture_record_locked(CUstream stream, CUevent event)
 {
     size_t count = stream->capture_dep_count;
     CUgraphNode *deps = calloc(count + 1, sizeof *deps);
-    if (!deps) {
+    if (!deps)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (count) {
+    if (count)
         memcpy(deps, stream->capture_deps, count * sizeof *deps);
-    }
     sim_capture_forget_event_locked(event);
     event->capture = stream->capture;
     event->capture_id = stream->capture->id;
@@ -217,31 +198,26 @@ static void enlist_locked(struct sim_capture *capture, CUstream stream)
 
 CUresult sim_capture_join_locked(CUstream stream, CUevent event)
 {
-    if (event->capture && !live(event)) {
+    if (event->capture && !live(event))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     if (!event->capture) {
-        if (!event->record) {
+        if (!event->record)
             return CUDA_SUCCESS;
-        }
         stream->capture->invalidated = true;
         return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
     }
     struct sim_capture *capture = event->capture;
-    if (capture->invalidated) {
+    if (capture->invalidated)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    }
     if (stream->capture ? stream->capture != capture : stream->legacy) {
         capture->invalidated = true;
-        if (!stream->capture) {
+        if (!stream->capture)
             return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-        }
         stream->capture->invalidated = true;
         return CUDA_ERROR_STREAM_CAPTURE_MERGE;
     }
-    if (!stream->capture) {
+    if (!stream->capture)
         enlist_locked(capture, stream);
-    }
     return sim_capture_set_deps_locked(stream, event->capture_deps, event->capture_dep_count, true);
 }
 
@@ -251,17 +227,15 @@ static CUresult begin(CUstream dflt, CUstream handle, CUgraph graph, const CUgra
     static unsigned long long ids;
     CUstream stream;
     struct sim_capture *capture = NULL;
-    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
+    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_thread_register();
     sim_lock();
     CUresult result = sim_stream_resolve_locked(handle, dflt, &stream);
-    if (result == CUDA_SUCCESS && stream->legacy && !stream->context->green) {
+    if (result == CUDA_SUCCESS && stream->legacy && !stream->context->green)
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    } else if (result == CUDA_SUCCESS && stream->capture) {
+    else if (result == CUDA_SUCCESS && stream->capture)
         result = CUDA_ERROR_ILLEGAL_STATE;
-    }
     if (result == CUDA_SUCCESS) {
         capture = sim_slab_take_locked(&captures);
         result = capture ? sim_capture_set_deps_locked(stream, deps, count, false)
@@ -301,9 +275,8 @@ SIM_API_PTSZ(cuStreamBeginCaptureToGraph,
              hStream, hGraph, dependencies, dependencyData, numDependencies, mode)
 {
     (void)dependencyData;
-    if (!hGraph || hGraph->magic != MAGIC_GRAPH || (numDependencies && !dependencies)) {
+    if (!hGraph || hGraph->magic != MAGIC_GRAPH || (numDependencies && !dependencies))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     return begin(dflt, hStream, hGraph, dependencies, numDependencies, mode);
 }
 
@@ -318,9 +291,8 @@ static void mark_ancestors(const CUgraphNode *nodes, size_t count, CUgraphNode *
                 room[waiting++] = nodes[i];
             }
         }
-        if (waiting == 0) {
+        if (waiting == 0)
             return;
-        }
         CUgraphNode next = room[--waiting];
         nodes = next->deps;
         count = next->dep_count;
@@ -333,17 +305,13 @@ static bool joined_locked(const struct sim_capture *capture)
     CUstream origin = capture->origin;
     CUgraphNode *room = calloc(capture->graph->count + 1, sizeof *room);
     bool joined = room != NULL;
-    for (CUgraphNode n = capture->graph->first; n; n = n->next) {
+    for (CUgraphNode n = capture->graph->first; n; n = n->next)
         n->visited = false;
-    }
-    if (room) {
+    if (room)
         mark_ancestors(origin->capture_deps, origin->capture_dep_count, room);
-    }
-    for (CUstream s = capture->streams; s; s = s->next_captured) {
-        for (size_t i = 0; i < s->capture_dep_count; i++) {
+    for (CUstream s = capture->streams; s; s = s->next_captured)
+        for (size_t i = 0; i < s->capture_dep_count; i++)
             joined = joined && s->capture_deps[i]->visited;
-        }
-    }
     free(room);
     return joined;
 }
@@ -370,22 +338,20 @@ static CUresult end_locked(CUstream stream, CUgraph *graph)
 {
     struct sim_capture *capture = stream->capture;
     CUresult result = CUDA_SUCCESS;
-    if (!capture) {
+    if (!capture)
         return CUDA_ERROR_ILLEGAL_STATE;
-    }
     bool foreign =
         capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != sim_thread.id;
     if (capture->origin != stream) {
         capture->invalidated = true;
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    if (foreign) {
+    if (foreign)
         result = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD; /* and the capture is over */
-    } else if (capture->invalidated) {
+    else if (capture->invalidated)
         result = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    } else if (!joined_locked(capture)) {
+    else if (!joined_locked(capture))
         result = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-    }
     *graph = result == CUDA_SUCCESS ? capture->graph : NULL;
     if (result != CUDA_SUCCESS && capture->owns_graph) {
         sim_announce_end_of_graph_locked(capture->graph);
@@ -401,13 +367,11 @@ SIM_API_PTSZ(cuStreamEndCapture, (CUstream hStream, CUgraph *phGraph), hStream, 
     CUgraph graph = NULL;
     sim_lock();
     CUresult result = sim_stream_resolve_locked(hStream, dflt, &stream);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         result = end_locked(stream, &graph);
-    }
     sim_unlock();
-    if (phGraph) {
+    if (phGraph)
         *phGraph = graph;
-    }
     return result;
 }
 

@@ -7,9 +7,8 @@
 
 static CUstreamCaptureStatus status_of(CUstream stream)
 {
-    if (!stream->capture) {
+    if (!stream->capture)
         return CU_STREAM_CAPTURE_STATUS_NONE;
-    }
     return stream->capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
                                         : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
@@ -18,15 +17,12 @@ static CUstreamCaptureStatus status_of(CUstream stream)
 static CUresult look_locked(CUstream handle, CUstream dflt, CUstream *stream)
 {
     CUresult result = sim_stream_resolve_locked(handle, dflt, stream);
-    if (result != CUDA_SUCCESS || !(*stream)->legacy) {
+    if (result != CUDA_SUCCESS || !(*stream)->legacy)
         return result;
-    }
     for (struct sim_capture *c = sim_captures; c; c = c->next) {
-        for (CUstream s = c->streams; s; s = s->next_captured) {
-            if (s->blocking && s->context == (*stream)->context) {
+        for (CUstream s = c->streams; s; s = s->next_captured)
+            if (s->blocking && s->context == (*stream)->context)
                 return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-            }
-        }
     }
     return CUDA_SUCCESS;
 }
@@ -35,14 +31,12 @@ SIM_API_PTSZ(cuStreamIsCapturing, (CUstream hStream, CUstreamCaptureStatus *capt
              captureStatus)
 {
     CUstream stream;
-    if (!captureStatus) {
+    if (!captureStatus)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUresult result = look_locked(hStream, dflt, &stream);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *captureStatus = status_of(stream);
-    }
     sim_unlock();
     return result;
 }
@@ -51,27 +45,21 @@ static CUresult info(CUstream dflt, CUstream handle, CUstreamCaptureStatus *stat
                      CUgraph *graph, const CUgraphNode **deps, size_t *count)
 {
     CUstream stream;
-    if (!status) {
+    if (!status)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUresult result = look_locked(handle, dflt, &stream);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *status = status_of(stream);
-    }
     if (result == CUDA_SUCCESS && *status == CU_STREAM_CAPTURE_STATUS_ACTIVE) {
-        if (id) {
+        if (id)
             *id = stream->capture->id;
-        }
-        if (graph) {
+        if (graph)
             *graph = stream->capture->graph;
-        }
-        if (deps) {
+        if (deps)
             *deps = stream->capture_deps;
-        }
-        if (count) {
+        if (count)
             *count = stream->capture_dep_count;
-        }
     }
     sim_unlock();
     return result;
@@ -101,9 +89,8 @@ SIM_API_PTSZ(cuStreamGetCaptureInfo_v3,
              hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
              numDependencies_out)
 {
-    if (edgeData_out) {
+    if (edgeData_out)
         *edgeData_out = NULL;
-    }
     return info(dflt, hStream, captureStatus_out, id_out, graph_out, dependencies_out,
                 numDependencies_out);
 }
@@ -112,14 +99,12 @@ static CUresult update(CUstream dflt, CUstream handle, const CUgraphNode *deps, 
                        unsigned flags)
 {
     CUstream stream;
-    if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (count && !deps)) {
+    if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES || (count && !deps))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
-    if (result == CUDA_SUCCESS && !stream->capture) {
+    if (result == CUDA_SUCCESS && !stream->capture)
         result = CUDA_ERROR_ILLEGAL_STATE;
-    }
     if (result == CUDA_SUCCESS) {
         result = sim_capture_set_deps_locked(stream, deps, count,
                                              flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
@@ -147,9 +132,8 @@ SIM_API_PTSZ(cuStreamUpdateCaptureDependencies_v2,
 
 SIM_API(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode), mode)
 {
-    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
+    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUstreamCaptureMode old = sim_thread.capture_mode;
     sim_thread.capture_mode = *mode;
     *mode = old;

@@ -32,11 +32,9 @@ bool sim_context_valid_locked(CUcontext context)
 
 CUcontext sim_context_primary_locked(CUdevice device)
 {
-    for (CUcontext c = sim_contexts; c; c = c->next) {
-        if (c->primary && c->device == device) {
+    for (CUcontext c = sim_contexts; c; c = c->next)
+        if (c->primary && c->device == device)
             return c;
-        }
-    }
     return NULL;
 }
 
@@ -83,11 +81,9 @@ static CUcontext new_locked(CUdevice device, unsigned flags, bool primary)
 static void announce_end_locked(CUcontext context)
 {
     sim_announce_context_locked(SIM_CONTEXT_ENDS, context);
-    for (CUstream s = context->streams; s; s = s->next) {
-        if (s->magic == MAGIC_STREAM && !s->legacy && !s->per_thread) {
+    for (CUstream s = context->streams; s; s = s->next)
+        if (s->magic == MAGIC_STREAM && !s->legacy && !s->per_thread)
             sim_announce_stream_locked(SIM_STREAM_ENDS, s);
-        }
-    }
     sim_announce_now_locked();
 }
 
@@ -104,16 +100,14 @@ static void end_locked(CUcontext context)
     }
     for (CUstream s = context->streams, next; s; s = next) {
         next = s->next;
-        if (s->capture) {
+        if (s->capture)
             sim_capture_drop_stream_locked(s);
-        }
         s->next = s->prev = NULL;
         s->context = NULL;
         bool handle = s->magic == MAGIC_STREAM && !s->per_thread;
         s->magic = 0;
-        if (handle) {
+        if (handle)
             sim_stream_unref_locked(s);
-        }
     }
     context->streams = context->legacy = NULL;
     sim_registry_drop_context_locked(context);
@@ -133,9 +127,8 @@ static CUresult push(CUcontext context)
     if (sim_thread.depth == sim_thread.capacity) {
         unsigned capacity = sim_thread.capacity ? 2 * sim_thread.capacity : 8;
         CUcontext *stack = realloc(sim_thread.stack, capacity * sizeof *stack);
-        if (!stack) {
+        if (!stack)
             return CUDA_ERROR_OUT_OF_MEMORY;
-        }
         sim_thread.stack = stack;
         sim_thread.capacity = capacity;
     }
@@ -145,18 +138,15 @@ static CUresult push(CUcontext context)
 
 static CUresult create(CUcontext *pctx, unsigned flags, CUdevice device)
 {
-    if (!pctx || (flags & ~(unsigned)CU_CTX_FLAGS_MASK)) {
+    if (!pctx || (flags & ~(unsigned)CU_CTX_FLAGS_MASK))
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid_device(device)) {
+    if (!valid_device(device))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     sim_lock();
     CUcontext context = new_locked(device, flags, false);
     sim_unlock();
-    if (!context) {
+    if (!context)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     *pctx = context;
     return push(context);
 }
@@ -179,9 +169,8 @@ SIM_API(cuCtxCreate_v4,
         (CUcontext * pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev),
         pctx, ctxCreateParams, flags, dev)
 {
-    if (ctxCreateParams && (ctxCreateParams->numExecAffinityParams || ctxCreateParams->cigParams)) {
+    if (ctxCreateParams && (ctxCreateParams->numExecAffinityParams || ctxCreateParams->cigParams))
         return CUDA_ERROR_NOT_SUPPORTED;
-    }
     return create(pctx, flags, dev);
 }
 
@@ -189,27 +178,23 @@ SIM_API(cuCtxDestroy_v2, (CUcontext ctx), ctx)
 {
     CUresult result = CUDA_SUCCESS;
     sim_lock();
-    if (!sim_context_valid_locked(ctx) || ctx->primary) {
+    if (!sim_context_valid_locked(ctx) || ctx->primary)
         result = CUDA_ERROR_INVALID_CONTEXT;
-    } else {
+    else
         end_locked(ctx);
-    }
     sim_unlock();
-    if (result == CUDA_SUCCESS && sim_context_current() == ctx) {
+    if (result == CUDA_SUCCESS && sim_context_current() == ctx)
         sim_thread.depth--;
-    }
     return result;
 }
 
 static CUcontext retain_locked(CUdevice device)
 {
     CUcontext context = sim_context_primary_locked(device);
-    if (!context) {
+    if (!context)
         context = new_locked(device, primary_flags[device], true);
-    }
-    if (context) {
+    if (context)
         context->retained++;
-    }
     return context;
 }
 
@@ -219,9 +204,8 @@ static CUcontext retain_locked(CUdevice device)
 SIM_API(cuDeviceGetDevResource, (CUdevice device, CUdevResource *resource, CUdevResourceType type),
         device, resource, type)
 {
-    if (!resource || type != CU_DEV_RESOURCE_TYPE_SM || !valid_device(device)) {
+    if (!resource || type != CU_DEV_RESOURCE_TYPE_SM || !valid_device(device))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *resource = (CUdevResource){.type = type, .sm.smCount = 132};
     return CUDA_SUCCESS;
 }
@@ -232,9 +216,8 @@ SIM_API(cuDevSmResourceSplitByCount,
         result, nbGroups, input, remainder, flags, minCount)
 {
     (void)flags;
-    if (!result || !nbGroups || *nbGroups != 1 || !input || remainder || !minCount) {
+    if (!result || !nbGroups || *nbGroups != 1 || !input || remainder || !minCount)
         return CUDA_ERROR_NOT_SUPPORTED;
-    }
     *result = *input;
     result->sm.smCount = minCount;
     return CUDA_SUCCESS;
@@ -245,9 +228,8 @@ SIM_API(cuDevResourceGenerateDesc,
         resources, nbResources)
 {
     static int any;
-    if (!phDesc || !resources || nbResources == 0) {
+    if (!phDesc || !resources || nbResources == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *phDesc = (CUdevResourceDesc)(void *)&any;
     return CUDA_SUCCESS;
 }
@@ -256,15 +238,13 @@ SIM_API(cuGreenCtxCreate,
         (CUgreenCtx * phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags), phCtx, desc,
         dev, flags)
 {
-    if (!phCtx || !desc || !valid_device(dev) || !(flags & CU_GREEN_CTX_DEFAULT_STREAM)) {
+    if (!phCtx || !desc || !valid_device(dev) || !(flags & CU_GREEN_CTX_DEFAULT_STREAM))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUcontext primary = retain_locked(dev);
     CUcontext context = primary ? new_locked(dev, 0, false) : NULL;
-    if (context) {
+    if (context)
         context->green = true;
-    }
     sim_unlock();
     *phCtx = (CUgreenCtx)(void *)context;
     return context ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -272,9 +252,8 @@ SIM_API(cuGreenCtxCreate,
 
 SIM_API(cuCtxFromGreenCtx, (CUcontext * pContext, CUgreenCtx hCtx), pContext, hCtx)
 {
-    if (!pContext || !hCtx) {
+    if (!pContext || !hCtx)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pContext = (CUcontext)(void *)hCtx;
     return CUDA_SUCCESS;
 }
@@ -289,9 +268,8 @@ SIM_API(cuGreenCtxDestroy, (CUgreenCtx hCtx), hCtx)
         sim_announce_now_locked();
         context->detached = true;
         CUcontext primary = sim_context_primary_locked(context->device);
-        if (primary && --primary->retained == 0) {
+        if (primary && --primary->retained == 0)
             end_locked(primary);
-        }
     }
     sim_unlock();
     return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
@@ -308,22 +286,19 @@ static CUresult check(CUcontext context)
 SIM_API(cuCtxPushCurrent_v2, (CUcontext ctx), ctx)
 {
     CUresult result = check(ctx);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         sim_context_use_locked(ctx, "cuCtxPushCurrent");
-    }
     return result ? result : push(ctx);
 }
 
 SIM_API(cuCtxPopCurrent_v2, (CUcontext * pctx), pctx)
 {
     CUcontext current = sim_context_current();
-    if (!current) {
+    if (!current)
         return CUDA_ERROR_INVALID_CONTEXT;
-    }
     sim_thread.depth--;
-    if (pctx) {
+    if (pctx)
         *pctx = current;
-    }
     return CUDA_SUCCESS;
 }
 
@@ -333,9 +308,8 @@ SIM_API(cuCtxSetCurrent, (CUcontext ctx), ctx)
         sim_thread.depth -= sim_thread.depth > 0;
         return CUDA_SUCCESS;
     }
-    if (ctx == sim_context_current()) {
+    if (ctx == sim_context_current())
         return CUDA_SUCCESS;
-    }
     CUresult result = check(ctx);
     if (result == CUDA_SUCCESS && sim_thread.depth > 0) {
         sim_thread.stack[sim_thread.depth - 1] = ctx;
@@ -346,21 +320,18 @@ SIM_API(cuCtxSetCurrent, (CUcontext ctx), ctx)
 
 SIM_API(cuCtxGetCurrent, (CUcontext * pctx), pctx)
 {
-    if (!pctx) {
+    if (!pctx)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pctx = sim_context_current();
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDevicePrimaryCtxRetain, (CUcontext * pctx, CUdevice dev), pctx, dev)
 {
-    if (!pctx) {
+    if (!pctx)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid_device(dev)) {
+    if (!valid_device(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     sim_lock();
     CUcontext context = retain_locked(dev);
     sim_unlock();
@@ -371,9 +342,8 @@ SIM_API(cuDevicePrimaryCtxRetain, (CUcontext * pctx, CUdevice dev), pctx, dev)
 static bool has_green_one_locked(CUdevice dev)
 {
     CUcontext c = sim_contexts;
-    while (c && !(c->green && !c->detached && c->device == dev)) {
+    while (c && !(c->green && !c->detached && c->device == dev))
         c = c->next;
-    }
     return c != NULL;
 }
 
@@ -382,18 +352,16 @@ static bool has_green_one_locked(CUdevice dev)
 static CUresult release(CUdevice dev, bool at_once)
 {
     CUresult result = CUDA_SUCCESS;
-    if (!valid_device(dev)) {
+    if (!valid_device(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     sim_lock();
     CUcontext context = sim_context_primary_locked(dev);
-    if (!context) {
+    if (!context)
         result = at_once ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-    } else if (at_once && has_green_one_locked(dev)) {
+    else if (at_once && has_green_one_locked(dev))
         result = CUDA_ERROR_NOT_PERMITTED;
-    } else if (at_once || --context->retained == 0) {
+    else if (at_once || --context->retained == 0)
         end_locked(context);
-    }
     sim_unlock();
     return result;
 }
@@ -420,15 +388,13 @@ SIM_API(cuDevicePrimaryCtxReset_v2, (CUdevice dev), dev)
 
 static CUresult set_flags(CUdevice dev, unsigned flags)
 {
-    if (!valid_device(dev)) {
+    if (!valid_device(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     sim_lock();
     CUcontext context = sim_context_primary_locked(dev);
     primary_flags[dev] = flags;
-    if (context) {
+    if (context)
         context->flags = flags;
-    }
     sim_unlock();
     return CUDA_SUCCESS;
 }
@@ -446,12 +412,10 @@ SIM_API(cuDevicePrimaryCtxSetFlags_v2, (CUdevice dev, unsigned int flags), dev, 
 SIM_API(cuDevicePrimaryCtxGetState, (CUdevice dev, unsigned int *flags, int *active), dev, flags,
         active)
 {
-    if (!flags || !active) {
+    if (!flags || !active)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid_device(dev)) {
+    if (!valid_device(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     sim_lock();
     *flags = primary_flags[dev];
     *active = sim_context_primary_locked(dev) != NULL;

@@ -18,9 +18,8 @@ static CUresult get_device(CUdevice *device, CUcontext ctx)
 {
     CUcontext context;
     CUresult result = device ? named(ctx, &context) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *device = context->device;
-    }
     return result;
 }
 
@@ -45,9 +44,8 @@ static CUresult synchronize(CUcontext ctx)
             sim_device_wait_locked(context->device, context);
             result = sim_fault;
         }
-        if (result == CUDA_SUCCESS) {
+        if (result == CUDA_SUCCESS)
             sim_announce_wait_locked(context, NULL);
-        }
         sim_unlock();
     }
     return result;
@@ -67,9 +65,8 @@ SIM_API(cuCtxGetFlags, (unsigned int *flags), flags)
 {
     CUcontext context;
     CUresult result = flags ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *flags = context->flags;
-    }
     return result;
 }
 
@@ -77,9 +74,8 @@ SIM_API(cuCtxSetFlags, (unsigned int flags), flags)
 {
     CUcontext context;
     CUresult result = named(NULL, &context);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         context->flags = flags;
-    }
     return result;
 }
 
@@ -87,9 +83,8 @@ SIM_API(cuCtxGetId, (CUcontext ctx, unsigned long long *ctxId), ctx, ctxId)
 {
     CUcontext context;
     CUresult result = ctxId ? named(ctx, &context) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *ctxId = context->id;
-    }
     return result;
 }
 
@@ -97,9 +92,8 @@ SIM_API(cuCtxGetApiVersion, (CUcontext ctx, unsigned int *version), ctx, version
 {
     CUcontext context;
     CUresult result = version ? named(ctx, &context) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *version = 3020;
-    }
     return result;
 }
 
@@ -109,12 +103,10 @@ SIM_API(cuCtxGetStreamPriorityRange, (int *leastPriority, int *greatestPriority)
     CUcontext context;
     CUresult result = named(NULL, &context);
     if (result == CUDA_SUCCESS) {
-        if (leastPriority) {
+        if (leastPriority)
             *leastPriority = 0;
-        }
-        if (greatestPriority) {
+        if (greatestPriority)
             *greatestPriority = -5;
-        }
     }
     return result;
 }
@@ -123,12 +115,10 @@ SIM_API(cuCtxSetLimit, (CUlimit limit, size_t value), limit, value)
 {
     CUcontext context;
     CUresult result = named(NULL, &context);
-    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX) {
+    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX)
         result = CUDA_ERROR_UNSUPPORTED_LIMIT;
-    }
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         context->limits[limit] = value;
-    }
     return result;
 }
 
@@ -136,12 +126,10 @@ SIM_API(cuCtxGetLimit, (size_t * pvalue, CUlimit limit), pvalue, limit)
 {
     CUcontext context;
     CUresult result = pvalue ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX) {
+    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX)
         result = CUDA_ERROR_UNSUPPORTED_LIMIT;
-    }
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *pvalue = context->limits[limit];
-    }
     return result;
 }
 
@@ -149,9 +137,8 @@ SIM_API(cuCtxGetCacheConfig, (CUfunc_cache * pconfig), pconfig)
 {
     CUcontext context;
     CUresult result = pconfig ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *pconfig = CU_FUNC_CACHE_PREFER_NONE;
-    }
     return result;
 }
 

@@ -27,12 +27,10 @@ enum plan {
 
 static enum plan plan_batch(enum sim_manner manner, bool pageable_source, size_t bytes)
 {
-    if (manner == MANNER_BATCH_STREAM) {
+    if (manner == MANNER_BATCH_STREAM)
         return !pageable_source ? PLAN_LATE : sim_options.late_batch ? PLAN_FAULT : PLAN_WAIT;
-    }
-    if (pageable_source) {
+    if (pageable_source)
         return bytes <= STAGED_BATCH ? PLAN_STAGE : PLAN_FAULT;
-    }
     return PLAN_LATE;
 }
 
@@ -43,24 +41,20 @@ static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
     bool to_pageable = dst->kind == MEMORY_PAGEABLE && !sim_options.pageable_access;
     switch (manner) {
     case MANNER_ASYNC:
-        if (to_pageable || (sim_is_host(src) && sim_is_host(dst))) {
+        if (to_pageable || (sim_is_host(src) && sim_is_host(dst)))
             return PLAN_WAIT;
-        }
         return !from_pageable ? PLAN_LATE : bytes <= STAGED_ASYNC ? PLAN_STAGE : PLAN_WAIT;
     case MANNER_SYNC:
-        if (!sim_is_waited_for(src) && !sim_is_waited_for(dst)) {
+        if (!sim_is_waited_for(src) && !sim_is_waited_for(dst))
             return PLAN_LATE; /* the device's own business: no wait on the host */
-        }
         return from_pageable && !sim_is_host(dst) ? PLAN_STAGE : PLAN_WAIT;
     case MANNER_NODE:
-        if (to_pageable || (from_pageable && bytes > STAGED_ASYNC)) {
+        if (to_pageable || (from_pageable && bytes > STAGED_ASYNC))
             return PLAN_WAIT;
-        }
         return from_pageable ? PLAN_STAGE : PLAN_LATE;
     case MANNER_BATCH_DURING:
-        if (sim_is_waited_for(src) && !from_pageable) {
+        if (sim_is_waited_for(src) && !from_pageable)
             return PLAN_WAIT; /* of managed memory as its contract has it: that was not asked */
-        }
         return plan_batch(manner, from_pageable, bytes);
     default:
         return plan_batch(manner, from_pageable, bytes);
@@ -74,9 +68,8 @@ static bool is_batch(enum sim_manner manner)
 
 static bool fits(const struct sim_range *range, uintptr_t address, size_t extent)
 {
-    if (range->kind == MEMORY_PAGEABLE) {
+    if (range->kind == MEMORY_PAGEABLE)
         return address != 0;
-    }
     return range->kind != MEMORY_INVALID && extent <= range->size - (address - range->base);
 }
 
@@ -88,20 +81,17 @@ static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum pla
     sim_memory_find_locked(c->src, &src);
     sim_memory_find_locked(c->dst, &dst);
     if (!fits(&src, c->src, sim_extent(c, c->src_pitch, c->src_slice)) ||
-        !fits(&dst, c->dst, sim_extent(c, c->dst_pitch, c->dst_slice))) {
+        !fits(&dst, c->dst, sim_extent(c, c->dst_pitch, c->dst_slice)))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *plan = plan_copy(manner, &src, &dst, c->width * c->height * c->depth);
     *small = src.kind != MEMORY_PAGEABLE && sim_is_host(&src) && !sim_is_host(&dst) &&
              c->height == 1 && c->depth == 1 && c->width <= TAKEN_EARLY;
     c->src = sim_device_view(&src, c->src, &c->src_access);
     c->dst = sim_device_view(&dst, c->dst, &c->dst_access);
-    if (*plan == PLAN_FAULT) {
+    if (*plan == PLAN_FAULT)
         c->src_access = ACCESS_RAW;
-    }
-    if (is_batch(manner) && dst.kind == MEMORY_PAGEABLE && !sim_options.pageable_access) {
+    if (is_batch(manner) && dst.kind == MEMORY_PAGEABLE && !sim_options.pageable_access)
         c->dst_access = ACCESS_RAW;
-    }
     return CUDA_SUCCESS;
 }
 
@@ -109,9 +99,8 @@ static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum pla
 static CUresult stage(struct sim_copy *c)
 {
     char *staged = malloc(c->width * c->height * c->depth);
-    if (!staged) {
+    if (!staged)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     for (size_t z = 0; z < c->depth; z++) {
         for (size_t y = 0; y < c->height; y++) {
             memcpy(staged + (z * c->height + y) * c->width,
@@ -142,9 +131,8 @@ static CUresult wait_for_turn_locked(CUstream stream)
     struct sim_work mark = {.kind = WORK_MARK};
     uint64_t seq;
     CUresult result = sim_stream_work_locked(stream, &mark, &seq);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         sim_stream_wait_locked(stream, seq);
-    }
     return result;
 }
 
@@ -162,14 +150,12 @@ static unsigned landing_delays(const struct sim_copy *copy)
 static CUresult take_early(struct sim_copy *c)
 {
     char *taken = malloc(c->width);
-    if (!taken) {
+    if (!taken)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (c->src_access == ACCESS_SAFE) {
+    if (c->src_access == ACCESS_SAFE)
         sim_dma_read(taken, c->src, c->width);
-    } else {
+    else
         memcpy(taken, (const void *)c->src, c->width);
-    }
     c->staged = taken;
     c->src = (uintptr_t)taken;
     c->src_access = ACCESS_DIRECT;
@@ -180,9 +166,8 @@ static CUresult stage_unlocked(CUstream stream, struct sim_copy *copy, enum sim_
 {
     CUresult result = CUDA_SUCCESS;
     sim_stream_ref_locked(stream);
-    if (manner == MANNER_SYNC) {
+    if (manner == MANNER_SYNC)
         result = wait_for_turn_locked(stream);
-    }
     if (result == CUDA_SUCCESS) {
         sim_unlock();
         result = stage(copy);
@@ -214,25 +199,21 @@ static CUresult issue_locked(CUstream stream, const struct sim_copy *copy, enum 
         result = stage_unlocked(stream, &work.copy, manner);
         work.delays = manner == MANNER_SYNC ? landing_delays(&work.copy) : 0;
     }
-    if (result != CUDA_SUCCESS) {
+    if (result != CUDA_SUCCESS)
         return result;
-    }
     result = sim_stream_work_locked(stream, &work, &seq);
-    if (result == CUDA_SUCCESS && plan == PLAN_WAIT) {
+    if (result == CUDA_SUCCESS && plan == PLAN_WAIT)
         sim_stream_wait_locked(stream, seq);
-    }
     return result;
 }
 
 static CUresult capture_locked(CUstream stream, const struct sim_copy *copy, enum sim_manner manner)
 {
     struct sim_work work = {.kind = WORK_COPY, .copy = *copy};
-    if (manner == MANNER_SYNC) {
+    if (manner == MANNER_SYNC)
         return sim_capture_wait_locked(stream);
-    }
-    if (manner != MANNER_ASYNC && sim_options.driver < SIM_TAKES_BATCHES) {
+    if (manner != MANNER_ASYNC && sim_options.driver < SIM_TAKES_BATCHES)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; /* and the capture goes on without it */
-    }
     return sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEMCPY, &work, NULL);
 }
 

@@ -27,16 +27,14 @@ static CUresult resolve(const struct side *s, size_t width, size_t rows, uintptr
         base = (uintptr_t)s->device;
         break;
     case CU_MEMORYTYPE_ARRAY:
-        if (!sim_array_layout(s->array, &base, pitch, slice)) {
+        if (!sim_array_layout(s->array, &base, pitch, slice))
             return CUDA_ERROR_INVALID_HANDLE;
-        }
         break;
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (*pitch < width || base == 0) {
+    if (*pitch < width || base == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *at = base + s->x + s->y * *pitch + s->z * *slice;
     return CUDA_SUCCESS;
 }
@@ -56,9 +54,8 @@ CUresult sim_copy_from_3d(const CUDA_MEMCPY3D *p, struct sim_copy *copy)
         .src_type = p->srcMemoryType,
         .dst_type = p->dstMemoryType,
     };
-    if (sim_copy_empty(copy)) {
+    if (sim_copy_empty(copy))
         return CUDA_SUCCESS;
-    }
     CUresult result =
         resolve(&src, p->WidthInBytes, p->Height, &copy->src, &copy->src_pitch, &copy->src_slice);
     return result ? result
@@ -126,27 +123,24 @@ static CUresult submit(CUstream dflt, CUstream handle, const CUDA_MEMCPY3D *p,
 
 SIM_API_PTDS(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *pCopy), pCopy)
 {
-    if (!pCopy) {
+    if (!pCopy)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_MEMCPY3D p = from_2d(pCopy);
     return submit(dflt, NULL, &p, MANNER_SYNC);
 }
 
 SIM_API_PTDS(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *pCopy), pCopy)
 {
-    if (!pCopy) {
+    if (!pCopy)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_MEMCPY3D p = from_2d(pCopy);
     return submit(dflt, NULL, &p, MANNER_SYNC);
 }
 
 SIM_API_PTSZ(cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *pCopy, CUstream hStream), pCopy, hStream)
 {
-    if (!pCopy) {
+    if (!pCopy)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_MEMCPY3D p = from_2d(pCopy);
     return submit(dflt, hStream, &p, MANNER_ASYNC);
 }
@@ -163,9 +157,8 @@ SIM_API_PTSZ(cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *pCopy, CUstream hStream),
 
 SIM_API_PTDS(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *pCopy), pCopy)
 {
-    if (!pCopy) {
+    if (!pCopy)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_MEMCPY3D p = from_peer(pCopy);
     return submit(dflt, NULL, &p, MANNER_SYNC);
 }
@@ -173,9 +166,8 @@ SIM_API_PTDS(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *pCopy), pCopy)
 SIM_API_PTSZ(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream), pCopy,
              hStream)
 {
-    if (!pCopy) {
+    if (!pCopy)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_MEMCPY3D p = from_peer(pCopy);
     return submit(dflt, hStream, &p, MANNER_ASYNC);
 }

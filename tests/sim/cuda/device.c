@@ -12,45 +12,38 @@ static bool valid(CUdevice device)
 
 SIM_API(cuDeviceGet, (CUdevice * device, int ordinal), device, ordinal)
 {
-    if (!device) {
+    if (!device)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid(ordinal)) {
+    if (!valid(ordinal))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     *device = ordinal;
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDeviceGetCount, (int *count), count)
 {
-    if (!count) {
+    if (!count)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *count = sim_options.devices;
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDeviceGetName, (char *name, int len, CUdevice dev), name, len, dev)
 {
-    if (!name || len <= 0) {
+    if (!name || len <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid(dev)) {
+    if (!valid(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     snprintf(name, (size_t)len, "Simulated GPU");
     return CUDA_SUCCESS;
 }
 
 static CUresult get_uuid(CUuuid *uuid, CUdevice dev)
 {
-    if (!uuid) {
+    if (!uuid)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid(dev)) {
+    if (!valid(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     memcpy(uuid->bytes, "simulated-gpu-00", sizeof uuid->bytes);
     uuid->bytes[15] = (char)('0' + dev);
     return CUDA_SUCCESS;
@@ -68,24 +61,20 @@ SIM_API(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice dev), uuid, dev)
 
 SIM_API(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice dev), bytes, dev)
 {
-    if (!bytes) {
+    if (!bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid(dev)) {
+    if (!valid(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     *bytes = sim_memory_total();
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDeviceComputeCapability, (int *major, int *minor, CUdevice dev), major, minor, dev)
 {
-    if (!major || !minor) {
+    if (!major || !minor)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid(dev)) {
+    if (!valid(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     *major = 9;
     *minor = 0;
     return CUDA_SUCCESS;
@@ -148,34 +137,27 @@ static const struct {
 
 SIM_API(cuDeviceGetAttribute, (int *pi, CUdevice_attribute attrib, CUdevice dev), pi, attrib, dev)
 {
-    if (!pi || (int)attrib <= 0 || attrib >= CU_DEVICE_ATTRIBUTE_MAX) {
+    if (!pi || (int)attrib <= 0 || attrib >= CU_DEVICE_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid(dev)) {
+    if (!valid(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     *pi = 0;
-    if (attrib == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS) {
+    if (attrib == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS)
         *pi = sim_options.pageable_access;
-    } else if (attrib == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) {
+    else if (attrib == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)
         *pi = dev + 1;
-    }
-    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
-        if (attributes[i].attribute == attrib) {
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+        if (attributes[i].attribute == attrib)
             *pi = attributes[i].value;
-        }
-    }
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDeviceGetPCIBusId, (char *pciBusId, int len, CUdevice dev), pciBusId, len, dev)
 {
-    if (!pciBusId || len < 13) {
+    if (!pciBusId || len < 13)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid(dev)) {
+    if (!valid(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     snprintf(pciBusId, (size_t)len, "0000:%02X:00.0", (unsigned)dev + 1);
     return CUDA_SUCCESS;
 }
@@ -183,12 +165,10 @@ SIM_API(cuDeviceGetPCIBusId, (char *pciBusId, int len, CUdevice dev), pciBusId, 
 SIM_API(cuDeviceGetByPCIBusId, (CUdevice * dev, const char *pciBusId), dev, pciBusId)
 {
     unsigned domain, bus;
-    if (!dev || !pciBusId) {
+    if (!dev || !pciBusId)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (sscanf(pciBusId, "%x:%x:", &domain, &bus) != 2 || !valid((int)bus - 1)) {
+    if (sscanf(pciBusId, "%x:%x:", &domain, &bus) != 2 || !valid((int)bus - 1))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     *dev = (int)bus - 1;
     return CUDA_SUCCESS;
 }
@@ -196,12 +176,10 @@ SIM_API(cuDeviceGetByPCIBusId, (CUdevice * dev, const char *pciBusId), dev, pciB
 SIM_API(cuDeviceCanAccessPeer, (int *canAccessPeer, CUdevice dev, CUdevice peerDev), canAccessPeer,
         dev, peerDev)
 {
-    if (!canAccessPeer) {
+    if (!canAccessPeer)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid(dev) || !valid(peerDev)) {
+    if (!valid(dev) || !valid(peerDev))
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     *canAccessPeer = dev != peerDev;
     return CUDA_SUCCESS;
 }
@@ -210,12 +188,10 @@ SIM_API(cuDeviceGetP2PAttribute,
         (int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice), value,
         attrib, srcDevice, dstDevice)
 {
-    if (!value) {
+    if (!value)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!valid(srcDevice) || !valid(dstDevice) || srcDevice == dstDevice) {
+    if (!valid(srcDevice) || !valid(dstDevice) || srcDevice == dstDevice)
         return CUDA_ERROR_INVALID_DEVICE;
-    }
     *value = attrib == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED;
     return CUDA_SUCCESS;
 }

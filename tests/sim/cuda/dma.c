@@ -46,9 +46,8 @@ static int open_memory(int flags)
 
 static void close_memory(int fd)
 {
-    if (fd >= 0) {
+    if (fd >= 0)
         sc_kernel_call(SYS_close, fd);
-    }
 }
 
 static void read_hidden(char *to, uintptr_t from, size_t bytes)
@@ -72,9 +71,8 @@ static void write_hidden(uintptr_t to, const char *from, size_t bytes)
     int fd = open_memory(O_WRONLY);
     while (bytes > 0) {
         long n = fd >= 0 ? sc_kernel_call(SYS_pwrite64, fd, from, bytes, to) : -1;
-        if (n <= 0) {
+        if (n <= 0)
             n = (long)to_next_page(to, bytes); /* lands nowhere */
-        }
         to += (size_t)n;
         from += n;
         bytes -= (size_t)n;
@@ -87,9 +85,8 @@ void sim_dma_read(void *to, uintptr_t from, size_t bytes)
     struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
     long n = sc_kernel_call(SYS_process_vm_readv, own_pid(), &local, 1, &remote, 1, 0);
     size_t done = n > 0 ? (size_t)n : 0;
-    if (done < bytes) {
+    if (done < bytes)
         read_hidden((char *)to + done, from + done, bytes - done);
-    }
 }
 
 /* The program's memory is the local side, which valgrind then knows to be written. */
@@ -98,7 +95,6 @@ void sim_dma_write(uintptr_t to, const void *from, size_t bytes)
     struct iovec local = {(void *)to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
     long n = sc_kernel_call(SYS_process_vm_readv, own_pid(), &local, 1, &remote, 1, 0);
     size_t done = n > 0 ? (size_t)n : 0;
-    if (done < bytes) {
+    if (done < bytes)
         write_hidden(to + done, (const char *)from + done, bytes - done);
-    }
 }

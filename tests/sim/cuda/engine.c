@@ -46,9 +46,8 @@ static void heap_put(unsigned i, CUstream stream)
 
 static void heap_up(unsigned i, CUstream stream)
 {
-    for (; i > 0 && engine.heap[(i - 1) / 2]->ready_ns > stream->ready_ns; i = (i - 1) / 2) {
+    for (; i > 0 && engine.heap[(i - 1) / 2]->ready_ns > stream->ready_ns; i = (i - 1) / 2)
         heap_put(i, engine.heap[(i - 1) / 2]);
-    }
     heap_put(i, stream);
 }
 
@@ -56,18 +55,15 @@ static void heap_remove_locked(CUstream stream)
 {
     unsigned i = stream->heap_index;
     CUstream last = engine.heap[--engine.count];
-    if (last == stream) {
+    if (last == stream)
         return;
-    }
     for (;;) {
         unsigned child = 2 * i + 1;
         if (child + 1 < engine.count &&
-            engine.heap[child + 1]->ready_ns < engine.heap[child]->ready_ns) {
+            engine.heap[child + 1]->ready_ns < engine.heap[child]->ready_ns)
             child++;
-        }
-        if (child >= engine.count || engine.heap[child]->ready_ns >= last->ready_ns) {
+        if (child >= engine.count || engine.heap[child]->ready_ns >= last->ready_ns)
             break;
-        }
         heap_put(i, engine.heap[child]);
         i = child;
     }
@@ -85,24 +81,21 @@ static void start_locked(void)
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    if (pthread_create(&thread, NULL, engine_main, NULL) != 0) {
+    if (pthread_create(&thread, NULL, engine_main, NULL) != 0)
         abort(); /* a device that cannot run is of no use to a test */
-    }
     pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 static void kick_locked(uint64_t ready_ns)
 {
-    if (!engine.started) {
+    if (!engine.started)
         start_locked();
-    }
     if (engine.asleep && ready_ns < engine.asleep_until) {
         engine.asleep = false;
         atomic_fetch_add(&engine.kicks, 1);
-        if (!atomic_load(&engine.spinning)) {
+        if (!atomic_load(&engine.spinning))
             sim_futex_wake(&engine.kicks);
-        }
     }
 }
 
@@ -111,9 +104,8 @@ static void schedule_locked(CUstream stream, uint64_t ready_ns)
     if (engine.count == engine.capacity) {
         unsigned capacity = engine.capacity ? 2 * engine.capacity : 64;
         CUstream *heap = realloc(engine.heap, capacity * sizeof *heap);
-        if (!heap) {
+        if (!heap)
             abort();
-        }
         engine.heap = heap;
         engine.capacity = capacity;
     }
@@ -125,9 +117,8 @@ static void schedule_locked(CUstream stream, uint64_t ready_ns)
 
 static uint64_t ready_ns(CUstream stream, const struct sim_op *op)
 {
-    if (sim_options.late && op->seq > stream->forced && op->limit_ns > op->due_ns) {
+    if (sim_options.late && op->seq > stream->forced && op->limit_ns > op->due_ns)
         return op->limit_ns;
-    }
     return op->due_ns;
 }
 
@@ -135,9 +126,8 @@ static bool fences_reached_locked(struct sim_op *op)
 {
     while (op->fence_count > 0) {
         struct sim_fence *fence = &op->fences[op->fence_count - 1];
-        if (!sim_stream_reached(fence->stream, fence->seq)) {
+        if (!sim_stream_reached(fence->stream, fence->seq))
             return false;
-        }
         op->fence_count--;
         sim_stream_unref_locked(fence->stream);
     }
@@ -149,9 +139,8 @@ static void block_locked(CUstream stream, struct sim_fence on)
     stream->state = STREAM_BLOCKED;
     stream->blocked_on = on;
     stream->next_dependent = on.stream->dependents;
-    if (!on.stream->dependents || on.seq < on.stream->dependents_least) {
+    if (!on.stream->dependents || on.seq < on.stream->dependents_least)
         on.stream->dependents_least = on.seq;
-    }
     on.stream->dependents = stream;
 }
 
@@ -173,9 +162,8 @@ void sim_engine_advance_locked(CUstream stream)
 void sim_engine_completed_locked(CUstream stream)
 {
     CUstream waiting = stream->dependents;
-    if (!waiting || !sim_stream_reached(stream, stream->dependents_least)) {
+    if (!waiting || !sim_stream_reached(stream, stream->dependents_least))
         return;
-    }
     stream->dependents = NULL;
     while (waiting) {
         CUstream next = waiting->next_dependent;
@@ -218,9 +206,8 @@ static void run_batch_locked(CUstream stream, uint64_t now)
         sim_activity_done(batch[i]);
     }
     sim_lock();
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         sim_op_free_locked(batch[i]);
-    }
     sim_engine_completed_locked(stream);
     sim_engine_advance_locked(stream);
 }
@@ -288,9 +275,8 @@ static void *engine_main(void *unused)
     }
     atomic_store(&engine.stopped, true);
     sim_unlock();
-    for (;;) {
+    for (;;)
         pause();
-    }
     return NULL;
 }
 
@@ -303,9 +289,8 @@ void sim_engine_stop(void)
     atomic_store(&engine.stop, true);
     atomic_fetch_add(&engine.kicks, 1);
     sim_futex_wake(&engine.kicks);
-    for (int i = 0; started && !atomic_load(&engine.stopped) && i < 1000; i++) {
+    for (int i = 0; started && !atomic_load(&engine.stopped) && i < 1000; i++)
         nanosleep(&moment, NULL);
-    }
 }
 
 /* late=1: wakes up a stream whose first operation has just been forced. */
@@ -321,9 +306,8 @@ void sim_stream_force_locked(CUstream stream, uint64_t seq)
 {
     struct sim_fence *todo = NULL, item = {stream, seq};
     size_t count = 0, room = 0;
-    if (!sim_options.late) {
+    if (!sim_options.late)
         return;
-    }
     for (;;) {
         CUstream s = item.stream;
         uint64_t old = s->forced;
@@ -334,9 +318,8 @@ void sim_stream_force_locked(CUstream stream, uint64_t seq)
                     if (count == room) {
                         size_t more = room ? 2 * room : 32;
                         struct sim_fence *grown = realloc(todo, more * sizeof *todo);
-                        if (!grown) {
+                        if (!grown)
                             break; /* late_limit will start it */
-                        }
                         todo = grown;
                         room = more;
                     }
@@ -345,9 +328,8 @@ void sim_stream_force_locked(CUstream stream, uint64_t seq)
             }
             rekey_locked(s);
         }
-        if (count == 0) {
+        if (count == 0)
             break;
-        }
         item = todo[--count];
     }
     free(todo);

@@ -159,9 +159,8 @@ SIM_API_EARLY(cuGetErrorName, (CUresult error, const char **pStr), error, pStr)
             return CUDA_SUCCESS;
         }
     }
-    if (pStr) {
+    if (pStr)
         *pStr = NULL;
-    }
     return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -173,8 +172,7 @@ SIM_API_EARLY(cuGetErrorString, (CUresult error, const char **pStr), error, pStr
             return CUDA_SUCCESS;
         }
     }
-    if (pStr) {
+    if (pStr)
         *pStr = NULL;
-    }
     return CUDA_ERROR_INVALID_VALUE;
 }

@@ -20,9 +20,8 @@ void sim_record_unref_locked(struct sim_record *record)
 SIM_API(cuEventCreate, (CUevent * phEvent, unsigned int Flags), phEvent, Flags)
 {
     if (!phEvent || (Flags & ~7u) ||
-        ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))) {
+        ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING)))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUcontext context = sim_context_current();
     CUresult result = CUDA_ERROR_INVALID_CONTEXT;
     sim_lock();
@@ -77,9 +76,8 @@ static bool fits_locked(CUevent event, CUstream stream)
 static CUresult mark_locked(CUevent event, CUstream stream, struct sim_op *op)
 {
     struct sim_record *record = op ? sim_slab_take_locked(&records) : NULL;
-    if (!record) {
+    if (!record)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     sim_capture_forget_event_locked(event);
     sim_stream_ref_locked(stream);
     record->fence = (struct sim_fence){stream, stream->issued + 1};
@@ -95,9 +93,8 @@ static CUresult mark_locked(CUevent event, CUstream stream, struct sim_op *op)
 static CUstream nameless_stream_locked(CUcontext context)
 {
     CUstream stream = sim_stream_new_locked(context, CU_STREAM_NON_BLOCKING, 0);
-    if (stream) {
+    if (stream)
         stream->magic = 0;
-    }
     return stream;
 }
 
@@ -106,47 +103,38 @@ static CUresult mark_aside_locked(CUevent event, CUstream stream)
 {
     CUstream aside = nameless_stream_locked(stream->context);
     struct sim_op *op = aside ? sim_op_new_locked() : NULL;
-    if (op) {
+    if (op)
         sim_op_come_after_locked(op, stream);
-    }
     CUresult result = mark_locked(event, aside, op);
-    if (aside) {
+    if (aside)
         sim_stream_unref_locked(aside);
-    }
     return result;
 }
 
 CUresult sim_event_record_locked(CUevent event, CUstream stream)
 {
-    if (!event || event->magic != MAGIC_EVENT || !fits_locked(event, stream)) {
+    if (!event || event->magic != MAGIC_EVENT || !fits_locked(event, stream))
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     sim_context_use_locked(stream->context, "cuEventRecord");
-    if (stream->capture) {
+    if (stream->capture)
         return sim_capture_record_locked(stream, event);
-    }
     return sim_stream_is_held_up_locked(stream) ? mark_aside_locked(event, stream)
                                                 : mark_locked(event, stream, sim_op_new_locked());
 }
 
 CUresult sim_event_wait_locked(CUevent event, CUstream stream)
 {
-    if (!event || event->magic != MAGIC_EVENT) {
+    if (!event || event->magic != MAGIC_EVENT)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
-    if (stream->capture || event->capture) {
+    if (stream->capture || event->capture)
         return sim_capture_join_locked(stream, event);
-    }
     struct sim_record *record = event->record;
     bool reached = !record || sim_stream_reached(record->fence.stream, record->fence.seq);
-    if (!record || (reached && !stream->legacy)) {
+    if (!record || (reached && !stream->legacy))
         return CUDA_SUCCESS; /* in the legacy stream it still joins the blocking ones */
-    }
     struct sim_op *op = sim_op_new_locked();
-    if (!op ||
-        (!reached && sim_op_fence_locked(op, record->fence.stream, record->fence.seq) != 0)) {
+    if (!op || (!reached && sim_op_fence_locked(op, record->fence.stream, record->fence.seq) != 0))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     op->is_wait = true;
     sim_stream_issue_locked(stream, op);
     return CUDA_SUCCESS;
@@ -157,9 +145,8 @@ SIM_API_PTSZ(cuEventRecord, (CUevent hEvent, CUstream hStream), hEvent, hStream)
     CUstream stream;
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         result = sim_event_record_locked(hEvent, stream);
-    }
     sim_unlock();
     return result;
 }
@@ -168,47 +155,40 @@ SIM_API_PTSZ(cuEventRecordWithFlags, (CUevent hEvent, CUstream hStream, unsigned
              hStream, flags)
 {
     CUstream stream;
-    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL) {
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
-    if (result == CUDA_SUCCESS && flags && !stream->capture) {
+    if (result == CUDA_SUCCESS && flags && !stream->capture)
         result = CUDA_ERROR_INVALID_VALUE;
-    }
-    if (result == CUDA_SUCCESS && flags) {
+    if (result == CUDA_SUCCESS && flags)
         result = sim_capture_event_node_locked(stream, CU_GRAPH_NODE_TYPE_EVENT_RECORD, hEvent);
-    } else if (result == CUDA_SUCCESS) {
+    else if (result == CUDA_SUCCESS)
         result = sim_event_record_locked(hEvent, stream);
-    }
     sim_unlock();
     return result;
 }
 
 SIM_API(cuEventQuery, (CUevent hEvent), hEvent)
 {
-    if (!hEvent || hEvent->magic != MAGIC_EVENT) {
+    if (!hEvent || hEvent->magic != MAGIC_EVENT)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     sim_lock();
-    if (!hEvent->context->detached || hEvent->context->ending) { /* or else its events live on */
+    if (!hEvent->context->detached || hEvent->context->ending) /* or else its events live on */
         sim_context_use_locked(hEvent->context, "cuEventQuery");
-    }
     CUresult result = sim_capture_event_locked(hEvent);
     struct sim_record *record = hEvent->record;
     if (result == CUDA_SUCCESS && record &&
-        !sim_stream_reached(record->fence.stream, record->fence.seq)) {
+        !sim_stream_reached(record->fence.stream, record->fence.seq))
         result = CUDA_ERROR_NOT_READY;
-    }
     sim_unlock();
     return result;
 }
 
 SIM_API(cuEventSynchronize, (CUevent hEvent), hEvent)
 {
-    if (!hEvent || hEvent->magic != MAGIC_EVENT) {
+    if (!hEvent || hEvent->magic != MAGIC_EVENT)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     sim_lock();
     CUresult result = sim_capture_event_locked(hEvent);
     struct sim_record *record = hEvent->record;
@@ -222,23 +202,20 @@ SIM_API(cuEventSynchronize, (CUevent hEvent), hEvent)
 
 static CUresult elapsed(float *ms, CUevent start, CUevent end)
 {
-    if (!ms) {
+    if (!ms)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!start || !end || start->magic != MAGIC_EVENT || end->magic != MAGIC_EVENT) {
+    if (!start || !end || start->magic != MAGIC_EVENT || end->magic != MAGIC_EVENT)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     CUresult result = CUDA_SUCCESS;
     sim_lock();
     struct sim_record *from = start->record, *to = end->record;
-    if (!from || !to || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)) {
+    if (!from || !to || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
         result = CUDA_ERROR_INVALID_HANDLE;
-    } else if (!sim_stream_reached(from->fence.stream, from->fence.seq) ||
-               !sim_stream_reached(to->fence.stream, to->fence.seq)) {
+    else if (!sim_stream_reached(from->fence.stream, from->fence.seq) ||
+             !sim_stream_reached(to->fence.stream, to->fence.seq))
         result = CUDA_ERROR_NOT_READY;
-    } else {
+    else
         *ms = (float)((double)(int64_t)(to->time_ns - from->time_ns) / 1e6);
-    }
     sim_unlock();
     return result;
 }
@@ -266,22 +243,18 @@ static bool is_part_locked(CUcontext part, CUcontext context)
 /* INVALID_CONTEXT or INVALID_HANDLE, or 900 where a stream of the context captures. */
 static CUresult check_locked(CUcontext context, CUevent event)
 {
-    if (!sim_context_valid_locked(context) || context->detached) {
+    if (!sim_context_valid_locked(context) || context->detached)
         return CUDA_ERROR_INVALID_CONTEXT;
-    }
-    if (!event || event->magic != MAGIC_EVENT) {
+    if (!event || event->magic != MAGIC_EVENT)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     return sim_capture_whole_locked(context->device, context);
 }
 
 static void fence_all_locked(struct sim_op *op, CUcontext context)
 {
-    for (CUcontext c = sim_contexts; c; c = c->next) {
-        for (CUstream s = is_part_locked(c, context) ? c->streams : NULL; s; s = s->next) {
+    for (CUcontext c = sim_contexts; c; c = c->next)
+        for (CUstream s = is_part_locked(c, context) ? c->streams : NULL; s; s = s->next)
             sim_op_fence_locked(op, s, s->issued);
-        }
-    }
 }
 
 static CUresult record_context(CUcontext context, CUevent event)
@@ -289,19 +262,16 @@ static CUresult record_context(CUcontext context, CUevent event)
     sim_lock();
     CUresult result = check_locked(context, event);
     if (result == CUDA_SUCCESS &&
-        sim_context_home_locked(event->context) != sim_context_home_locked(context)) {
+        sim_context_home_locked(event->context) != sim_context_home_locked(context))
         result = CUDA_ERROR_INVALID_HANDLE;
-    }
     if (result == CUDA_SUCCESS) {
         CUstream all = nameless_stream_locked(context);
         struct sim_op *op = all ? sim_op_new_locked() : NULL;
-        if (op) {
+        if (op)
             fence_all_locked(op, context);
-        }
         result = mark_locked(event, all, op);
-        if (all) {
+        if (all)
             sim_stream_unref_locked(all);
-        }
     }
     sim_unlock();
     return result;
@@ -311,9 +281,8 @@ static CUresult record_context(CUcontext context, CUevent event)
  * operations, which a query, a synchronise, and the record of or a wait for an event are not. */
 static CUresult wait_at_gate_locked(CUcontext context, CUevent event)
 {
-    if (!context->gate) {
+    if (!context->gate)
         context->gate = nameless_stream_locked(context);
-    }
     return context->gate ? sim_event_wait_locked(event, context->gate) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -325,9 +294,8 @@ static CUresult wait_context(CUcontext context, CUevent event)
         event->capture->invalidated = true;
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         result = wait_at_gate_locked(context, event);
-    }
     sim_unlock();
     return result;
 }

@@ -23,11 +23,10 @@ CUgraph sim_graph_new_locked(void)
 
 static void free_node_locked(CUgraphNode node, const struct sim_fence *launch)
 {
-    if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->params.child) {
+    if (node->type == CU_GRAPH_NODE_TYPE_GRAPH && node->params.child)
         sim_graph_retire_locked(node->params.child, launch);
-    } else if (node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+    else if (node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         sim_condition_retire_locked(&node->params.condition, launch);
-    }
     sim_values_give_locked(node->values);
     free(node->deps);
     free(node);
@@ -57,9 +56,8 @@ CUgraphNode sim_graph_add_locked(CUgraph graph, CUgraphNodeType type, const CUgr
         free(node);
         return NULL;
     }
-    if (count) {
+    if (count)
         memcpy(node->deps, deps, count * sizeof *deps);
-    }
     node->dep_count = count;
     node->graph = graph;
     node->type = type;
@@ -73,11 +71,9 @@ CUgraphNode sim_graph_add_locked(CUgraph graph, CUgraphNodeType type, const CUgr
 
 bool sim_graph_has_locked(CUgraph graph, CUgraphNode node)
 {
-    for (CUgraphNode n = graph->first; n; n = n->next) {
-        if (n == node) {
+    for (CUgraphNode n = graph->first; n; n = n->next)
+        if (n == node)
             return true;
-        }
-    }
     return false;
 }
 
@@ -111,11 +107,9 @@ CUgraph sim_graph_clone_locked(CUgraph graph)
         from->image = to;
         sim_announce_node_locked(SIM_NODE_CLONED, to);
     }
-    for (CUgraphNode to = clone ? clone->first : NULL; to; to = to->next) {
-        for (size_t i = 0; i < to->dep_count; i++) {
+    for (CUgraphNode to = clone ? clone->first : NULL; to; to = to->next)
+        for (size_t i = 0; i < to->dep_count; i++)
             to->deps[i] = to->deps[i]->image;
-        }
-    }
     if (clone && sim_objects_share_locked(graph, clone) != CUDA_SUCCESS) {
         sim_graph_free_locked(clone);
         return NULL;
@@ -126,11 +120,9 @@ CUgraph sim_graph_clone_locked(CUgraph graph)
 static void remove_dep(CUgraphNode node, CUgraphNode dep)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < node->dep_count; i++) {
-        if (node->deps[i] != dep) {
+    for (size_t i = 0; i < node->dep_count; i++)
+        if (node->deps[i] != dep)
             node->deps[kept++] = node->deps[i];
-        }
-    }
     node->dep_count = kept;
 }
 
@@ -157,9 +149,8 @@ static bool is_graph(CUgraph graph)
 
 SIM_API(cuGraphCreate, (CUgraph * phGraph, unsigned int flags), phGraph, flags)
 {
-    if (!phGraph || flags != 0) {
+    if (!phGraph || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     *phGraph = sim_graph_new_locked();
     sim_unlock();
@@ -168,9 +159,8 @@ SIM_API(cuGraphCreate, (CUgraph * phGraph, unsigned int flags), phGraph, flags)
 
 SIM_API(cuGraphDestroy, (CUgraph hGraph), hGraph)
 {
-    if (!is_graph(hGraph)) {
+    if (!is_graph(hGraph))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     sim_announce_end_of_graph_locked(hGraph);
     sim_announce_now_locked();
@@ -181,9 +171,8 @@ SIM_API(cuGraphDestroy, (CUgraph hGraph), hGraph)
 
 SIM_API(cuGraphClone, (CUgraph * phGraphClone, CUgraph originalGraph), phGraphClone, originalGraph)
 {
-    if (!phGraphClone || !is_graph(originalGraph)) {
+    if (!phGraphClone || !is_graph(originalGraph))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     bool can = !sim_graph_has_condition_locked(originalGraph);
     *phGraphClone = can ? sim_graph_clone_locked(originalGraph) : NULL;
@@ -195,9 +184,8 @@ SIM_API(cuGraphNodeFindInClone, (CUgraphNode * phNode, CUgraphNode hOriginalNode
         phNode, hOriginalNode, hClone)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
-    if (!phNode || !is_graph(hClone)) {
+    if (!phNode || !is_graph(hClone))
         return result;
-    }
     sim_lock();
     for (CUgraphNode n = hClone->first; n; n = n->next) {
         if (n->twin == hOriginalNode) {
@@ -211,9 +199,8 @@ SIM_API(cuGraphNodeFindInClone, (CUgraphNode * phNode, CUgraphNode hOriginalNode
 
 SIM_API(cuGraphDestroyNode, (CUgraphNode hNode), hNode)
 {
-    if (!hNode) {
+    if (!hNode)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     sim_announce_end_of_node_locked(hNode);
     sim_announce_now_locked();
@@ -225,21 +212,18 @@ SIM_API(cuGraphDestroyNode, (CUgraphNode hNode), hNode)
 static CUresult list(CUgraph graph, CUgraphNode *nodes, size_t *count, bool roots)
 {
     size_t found = 0;
-    if (!count || !is_graph(graph)) {
+    if (!count || !is_graph(graph))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     for (CUgraphNode n = graph->first; n; n = n->next) {
         if (!roots || n->dep_count == 0) {
-            if (nodes && found < *count) {
+            if (nodes && found < *count)
                 nodes[found] = n;
-            }
             found++;
         }
     }
-    for (size_t i = found; nodes && i < *count; i++) {
+    for (size_t i = found; nodes && i < *count; i++)
         nodes[i] = NULL;
-    }
     *count = found;
     sim_unlock();
     return CUDA_SUCCESS;
@@ -259,9 +243,8 @@ SIM_API(cuGraphGetRootNodes, (CUgraph hGraph, CUgraphNode *rootNodes, size_t *nu
 
 SIM_API(cuGraphNodeGetType, (CUgraphNode hNode, CUgraphNodeType *type), hNode, type)
 {
-    if (!hNode || !type) {
+    if (!hNode || !type)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *type = hNode->type;
     return CUDA_SUCCESS;
 }

@@ -13,9 +13,8 @@ SIM_API(cuGraphConditionalHandleCreate,
     static uint64_t made;
     (void)ctx;
     if (!pHandle_out || !hGraph || hGraph->magic != MAGIC_GRAPH ||
-        (flags & ~(unsigned)CU_GRAPH_COND_ASSIGN_DEFAULT)) {
+        (flags & ~(unsigned)CU_GRAPH_COND_ASSIGN_DEFAULT))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     uint64_t number = ++made;
     sim_unlock();
@@ -27,9 +26,8 @@ static bool make_bodies_locked(struct sim_condition *condition, unsigned count)
 {
     for (condition->count = 0; condition->count < count; condition->count++) {
         CUgraph body = sim_graph_new_locked();
-        if (!body) {
+        if (!body)
             return false;
-        }
         condition->bodies[condition->count] = body;
     }
     return true;
@@ -52,16 +50,13 @@ static unsigned bodies_max(CUgraphConditionalNodeType type)
 CUresult sim_condition_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
                            CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
-    if (!out || !graph || graph->magic != MAGIC_GRAPH || (count && !deps) || !params->handle) {
+    if (!out || !graph || graph->magic != MAGIC_GRAPH || (count && !deps) || !params->handle)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     unsigned value = (unsigned)params->handle;
-    if (params->size == 0 || params->size > bodies_max(params->type)) {
+    if (params->size == 0 || params->size > bodies_max(params->type))
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if ((params->type == CU_GRAPH_COND_TYPE_WHILE && value) || params->size > BODIES_MAX) {
+    if ((params->type == CU_GRAPH_COND_TYPE_WHILE && value) || params->size > BODIES_MAX)
         return CUDA_ERROR_NOT_SUPPORTED;
-    }
     sim_lock();
     CUgraphNode node = sim_graph_add_locked(graph, CU_GRAPH_NODE_TYPE_CONDITIONAL, deps, count);
     if (node && !make_bodies_locked(&node->params.condition, params->size)) {
@@ -83,9 +78,8 @@ bool sim_condition_copy_locked(struct sim_condition *to, const struct sim_condit
     *to = (struct sim_condition){.type = from->type, .value = from->value};
     for (; to->count < from->count; to->count++) {
         CUgraph body = sim_graph_clone_locked(from->bodies[to->count]);
-        if (!body) {
+        if (!body)
             return false;
-        }
         to->bodies[to->count] = body;
     }
     return true;
@@ -93,9 +87,8 @@ bool sim_condition_copy_locked(struct sim_condition *to, const struct sim_condit
 
 void sim_condition_retire_locked(struct sim_condition *condition, const struct sim_fence *launch)
 {
-    for (unsigned i = 0; i < condition->count; i++) {
+    for (unsigned i = 0; i < condition->count; i++)
         sim_graph_retire_locked(condition->bodies[i], launch);
-    }
 }
 
 CUgraph sim_condition_chosen(const struct sim_condition *condition)
@@ -113,12 +106,10 @@ CUgraph sim_condition_chosen(const struct sim_condition *condition)
 
 bool sim_graph_has_condition_locked(CUgraph graph)
 {
-    for (CUgraphNode n = graph->first; n; n = n->next) {
+    for (CUgraphNode n = graph->first; n; n = n->next)
         if (n->type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
             (n->type == CU_GRAPH_NODE_TYPE_GRAPH && n->params.child &&
-             sim_graph_has_condition_locked(n->params.child))) {
+             sim_graph_has_condition_locked(n->params.child)))
             return true;
-        }
-    }
     return false;
 }

@@ -9,18 +9,16 @@ static CUresult edges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraph
                       size_t *count)
 {
     size_t found = 0;
-    if (!count || !graph || graph->magic != MAGIC_GRAPH) {
+    if (!count || !graph || graph->magic != MAGIC_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     for (CUgraphNode n = graph->first; n; n = n->next) {
         for (size_t i = 0; i < n->dep_count; i++, found++) {
             if (from && to && found < *count) {
                 from[found] = n->deps[i];
                 to[found] = n;
-                if (data) {
+                if (data)
                     memset(&data[found], 0, sizeof *data);
-                }
             }
         }
     }
@@ -45,13 +43,11 @@ SIM_API(cuGraphGetEdges_v2,
 
 static CUresult dependencies(CUgraphNode node, CUgraphNode *out, size_t *count)
 {
-    if (!node || !count) {
+    if (!node || !count)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
-    for (size_t i = 0; out && i < node->dep_count && i < *count; i++) {
+    for (size_t i = 0; out && i < node->dep_count && i < *count; i++)
         out[i] = node->deps[i];
-    }
     *count = node->dep_count;
     sim_unlock();
     return CUDA_SUCCESS;
@@ -75,26 +71,22 @@ SIM_API(cuGraphNodeGetDependencies_v2,
 
 static bool depends(CUgraphNode node, CUgraphNode on)
 {
-    for (size_t i = 0; i < node->dep_count; i++) {
-        if (node->deps[i] == on) {
+    for (size_t i = 0; i < node->dep_count; i++)
+        if (node->deps[i] == on)
             return true;
-        }
-    }
     return false;
 }
 
 static CUresult dependents(CUgraphNode node, CUgraphNode *out, size_t *count)
 {
     size_t found = 0;
-    if (!node || !count) {
+    if (!node || !count)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     for (CUgraphNode n = node->graph->first; n; n = n->next) {
         if (depends(n, node)) {
-            if (out && found < *count) {
+            if (out && found < *count)
                 out[found] = n;
-            }
             found++;
         }
     }
@@ -121,13 +113,11 @@ SIM_API(cuGraphNodeGetDependentNodes_v2,
 
 static CUresult add_edge_locked(CUgraphNode from, CUgraphNode to)
 {
-    if (!from || !to || from == to || from->graph != to->graph || depends(to, from)) {
+    if (!from || !to || from == to || from->graph != to->graph || depends(to, from))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUgraphNode *deps = realloc(to->deps, (to->dep_count + 1) * sizeof *deps);
-    if (!deps) {
+    if (!deps)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     to->deps = deps;
     deps[to->dep_count++] = from;
     return CUDA_SUCCESS;
@@ -148,13 +138,11 @@ static CUresult change(CUgraph graph, const CUgraphNode *from, const CUgraphNode
                        CUresult (*one_locked)(CUgraphNode, CUgraphNode))
 {
     CUresult result = CUDA_SUCCESS;
-    if (!graph || graph->magic != MAGIC_GRAPH || (count && (!from || !to))) {
+    if (!graph || graph->magic != MAGIC_GRAPH || (count && (!from || !to)))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
-    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
         result = one_locked(from[i], to[i]);
-    }
     sim_unlock();
     return result;
 }

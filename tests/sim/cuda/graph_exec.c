@@ -22,11 +22,9 @@ static bool is_exec(CUgraphExec exec)
 
 static bool ready(CUgraphNode node)
 {
-    for (size_t i = 0; i < node->dep_count; i++) {
-        if (!node->deps[i]->visited) {
+    for (size_t i = 0; i < node->dep_count; i++)
+        if (!node->deps[i]->visited)
             return false;
-        }
-    }
     return true;
 }
 
@@ -34,9 +32,8 @@ static bool ready(CUgraphNode node)
 static bool sort_locked(CUgraph graph)
 {
     CUgraphNode sorted = NULL, *last = &sorted;
-    for (CUgraphNode n = graph->first; n; n = n->next) {
+    for (CUgraphNode n = graph->first; n; n = n->next)
         n->visited = false;
-    }
     for (bool progress = true; progress;) {
         progress = false;
         for (CUgraphNode *at = &graph->first; *at;) {
@@ -62,9 +59,8 @@ static bool sort_locked(CUgraph graph)
 
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long flags)
 {
-    if (!out || !graph || graph->magic != MAGIC_GRAPH) {
+    if (!out || !graph || graph->magic != MAGIC_GRAPH)
         return sim_capture_mistaken();
-    }
     sim_lock();
     CUresult unsafe = sim_capture_unsafe_locked();
     if (unsafe != CUDA_SUCCESS) {
@@ -122,9 +118,8 @@ SIM_API_PTSZ(cuGraphInstantiateWithParams,
              phGraphExec, hGraph, instantiateParams)
 {
     (void)dflt;
-    if (!instantiateParams) {
+    if (!instantiateParams)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     instantiateParams->hErrNode_out = NULL;
     instantiateParams->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
     return instantiate(phGraphExec, hGraph, instantiateParams->flags);
@@ -132,18 +127,16 @@ SIM_API_PTSZ(cuGraphInstantiateWithParams,
 
 SIM_API(cuGraphExecGetFlags, (CUgraphExec hGraphExec, cuuint64_t *flags), hGraphExec, flags)
 {
-    if (!is_exec(hGraphExec) || !flags) {
+    if (!is_exec(hGraphExec) || !flags)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *flags = hGraphExec->flags;
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
 {
-    if (!is_exec(hGraphExec)) {
+    if (!is_exec(hGraphExec))
         return sim_capture_mistaken();
-    }
     sim_lock();
     CUresult unsafe = sim_capture_unsafe_locked();
     if (unsafe != CUDA_SUCCESS) {
@@ -154,9 +147,8 @@ SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
     sim_announce_end_of_graph_locked(hGraphExec->graph);
     sim_announce_now_locked();
     sim_graph_retire_locked(hGraphExec->graph, &hGraphExec->recent);
-    if (hGraphExec->recent.stream) {
+    if (hGraphExec->recent.stream)
         sim_stream_unref_locked(hGraphExec->recent.stream);
-    }
     hGraphExec->magic = 0;
     sim_slab_give_locked(&execs, hGraphExec);
     sim_unlock();
@@ -187,9 +179,8 @@ static CUresult launch_chosen_locked(CUgraphNode node, CUstream stream, bool *wa
 
 static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *waits)
 {
-    if (node->disabled) { /* the launch is work nevertheless */
+    if (node->disabled) /* the launch is work nevertheless */
         return sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
-    }
     switch (node->type) {
     case CU_GRAPH_NODE_TYPE_MEMCPY:
     case CU_GRAPH_NODE_TYPE_MEMSET:
@@ -213,18 +204,16 @@ static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *wait
 static CUresult launch_nodes_locked(CUgraph graph, CUstream stream, bool *waits)
 {
     CUresult result = CUDA_SUCCESS;
-    for (CUgraphNode n = graph->first; n && result == CUDA_SUCCESS; n = n->next) {
+    for (CUgraphNode n = graph->first; n && result == CUDA_SUCCESS; n = n->next)
         result = launch_node_locked(n, stream, waits);
-    }
     return result;
 }
 
 static bool does_nothing(CUgraph graph)
 {
     CUgraphNode n = graph->first;
-    while (n && n->type == CU_GRAPH_NODE_TYPE_EMPTY) {
+    while (n && n->type == CU_GRAPH_NODE_TYPE_EMPTY)
         n = n->next;
-    }
     return !n;
 }
 
@@ -236,9 +225,8 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
 {
     struct sim_work mark = {.kind = WORK_MARK};
     struct sim_op *first = sim_op_new_locked();
-    if (!first) {
+    if (!first)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     if (does_nothing(exec->graph)) {
         first->is_nothing = true;
         sim_stream_issue_locked(stream, first);
@@ -254,9 +242,8 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
     bool waits = false;
     CUresult result = launch_nodes_locked(exec->graph, stream, &waits);
     CUresult marked = sim_stream_work_locked(stream, &mark, &exec->recent.seq);
-    if (waits && result == CUDA_SUCCESS && marked == CUDA_SUCCESS) {
+    if (waits && result == CUDA_SUCCESS && marked == CUDA_SUCCESS)
         sim_stream_wait_locked(stream, exec->recent.seq);
-    }
     return result ? result : marked;
 }
 
@@ -264,17 +251,15 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
 static void last_ns(uint64_t ns)
 {
     const struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    if (ns) {
+    if (ns)
         nanosleep(&time, NULL);
-    }
 }
 
 SIM_API_PTSZ(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), hGraphExec, hStream)
 {
     CUstream stream;
-    if (!is_exec(hGraphExec)) {
+    if (!is_exec(hGraphExec))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     last_ns(sim_options.launch_ns);
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
@@ -292,15 +277,12 @@ SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
     CUstream stream;
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         result = sim_capture_ask_locked(stream);
-    }
-    if (result == CUDA_SUCCESS && !is_exec(hGraphExec)) {
+    if (result == CUDA_SUCCESS && !is_exec(hGraphExec))
         result = CUDA_ERROR_INVALID_VALUE;
-    }
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
-    }
     sim_unlock();
     return result;
 }
@@ -331,9 +313,8 @@ static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
 
 static CUresult update(CUgraphExec exec, CUgraph graph)
 {
-    if (!is_exec(exec) || !graph || graph->magic != MAGIC_GRAPH) {
+    if (!is_exec(exec) || !graph || graph->magic != MAGIC_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     bool fits = replace_locked(exec, &exec->graph, graph);
     sim_unlock();
@@ -342,9 +323,8 @@ static CUresult update(CUgraphExec exec, CUgraph graph)
 
 CUresult sim_exec_set_child(CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
-    if (!is_exec(exec) || !child || child->magic != MAGIC_GRAPH) {
+    if (!is_exec(exec) || !child || child->magic != MAGIC_GRAPH)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUgraphNode own = sim_exec_node_locked(exec, node);
     bool fits = own && own->type == CU_GRAPH_NODE_TYPE_GRAPH &&
@@ -366,9 +346,8 @@ SIM_API(cuGraphExecUpdate,
         hGraphExec, hGraph, hErrorNode_out, updateResult_out)
 {
     CUresult result = update(hGraphExec, hGraph);
-    if (hErrorNode_out) {
+    if (hErrorNode_out)
         *hErrorNode_out = NULL;
-    }
     if (updateResult_out) {
         *updateResult_out =
             result ? CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED : CU_GRAPH_EXEC_UPDATE_SUCCESS;

@@ -135,9 +135,8 @@ CUresult sim_node_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, 
                       CUgraphNodeType type, const void *params)
 {
     if (!out || !is_graph(graph) || (count && !deps) ||
-        (!params && type != CU_GRAPH_NODE_TYPE_EMPTY)) {
+        (!params && type != CU_GRAPH_NODE_TYPE_EMPTY))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUgraphNode node = sim_graph_add_locked(graph, type, deps, count);
     CUresult result = node ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -145,15 +144,13 @@ CUresult sim_node_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, 
         store(node, params);
         result = sim_node_prepare_locked(node);
     }
-    if (node && result != CUDA_SUCCESS) {
+    if (node && result != CUDA_SUCCESS)
         sim_graph_remove_locked(node);
-    } else if (node) {
+    else if (node)
         sim_node_keep_values_locked(node);
-    }
     sim_unlock();
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *out = node;
-    }
     return result;
 }
 
@@ -195,9 +192,8 @@ SIM_API(cuGraphAddEmptyNode,
 CUresult sim_node_add_child(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
                             CUgraph child, bool moves)
 {
-    if (!out || !is_graph(graph) || !is_graph(child) || (count && !deps)) {
+    if (!out || !is_graph(graph) || !is_graph(child) || (count && !deps))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     bool can = !sim_graph_has_condition_locked(child);
     CUgraph copy = !can ? NULL : moves ? child : sim_graph_clone_locked(child);
@@ -222,9 +218,8 @@ SIM_API(cuGraphAddChildGraphNode,
 
 SIM_API(cuGraphChildGraphNodeGetGraph, (CUgraphNode hNode, CUgraph *phGraph), hNode, phGraph)
 {
-    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_GRAPH || !phGraph) {
+    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_GRAPH || !phGraph)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *phGraph = hNode->params.child;
     return CUDA_SUCCESS;
 }
@@ -232,9 +227,8 @@ SIM_API(cuGraphChildGraphNodeGetGraph, (CUgraphNode hNode, CUgraph *phGraph), hN
 /* Changes a node; the old parameters stay if the new ones are refused. */
 static CUresult set_locked(CUgraphNode node, CUgraphNodeType type, const void *params)
 {
-    if (!node || node->type != type || !params) {
+    if (!node || node->type != type || !params)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     struct CUgraphNode_st old = *node;
     store(node, params);
     CUresult result = sim_node_prepare_locked(node);
@@ -258,18 +252,16 @@ CUresult sim_node_set(CUgraphNode node, CUgraphNodeType type, const void *params
 CUgraphNode sim_exec_node_locked(CUgraphExec exec, CUgraphNode node)
 {
     CUgraphNode own = exec->graph->first;
-    while (own && own->twin != node) {
+    while (own && own->twin != node)
         own = own->next;
-    }
     return own;
 }
 
 CUresult sim_node_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,
                            const void *params)
 {
-    if (!exec || exec->magic != MAGIC_EXEC) {
+    if (!exec || exec->magic != MAGIC_EXEC)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUgraphNode own = sim_exec_node_locked(exec, node);
     bool fits = type != CU_GRAPH_NODE_TYPE_MEMCPY || !own || !params ||
@@ -283,9 +275,8 @@ CUresult sim_node_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType t
     SIM_API(cuGraph##name##NodeGetParams##TYPE, (CUgraphNode hNode, params_type * nodeParams),     \
             hNode, nodeParams)                                                                     \
     {                                                                                              \
-        if (!hNode || hNode->type != NODE_TYPE_##field || !nodeParams) {                           \
+        if (!hNode || hNode->type != NODE_TYPE_##field || !nodeParams)                             \
             return CUDA_ERROR_INVALID_VALUE;                                                       \
-        }                                                                                          \
         *nodeParams = hNode->params.field;                                                         \
         return CUDA_SUCCESS;                                                                       \
     }                                                                                              \

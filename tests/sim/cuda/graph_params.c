@@ -52,19 +52,16 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, si
                     CUgraphNodeParams *p)
 {
     union plain plain;
-    if (!p) {
+    if (!p)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     if (p->type == CU_GRAPH_NODE_TYPE_GRAPH) {
         bool moves = p->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
         return sim_node_add_child(out, graph, deps, count, p->graph.graph, moves);
     }
-    if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL) {
+    if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return sim_condition_add(out, graph, deps, count, &p->conditional);
-    }
-    if (!simplify(p, &plain)) {
+    if (!simplify(p, &plain))
         return CUDA_ERROR_NOT_SUPPORTED;
-    }
     return sim_node_add(out, graph, deps, count, p->type,
                         p->type == CU_GRAPH_NODE_TYPE_EMPTY ? NULL : &plain);
 }
@@ -100,9 +97,8 @@ SIM_API(cuGraphAddNode_v3,
 static CUresult set_params(CUgraphNode node, CUgraphNodeParams *params)
 {
     union plain plain;
-    if (!params || !simplify(params, &plain)) {
+    if (!params || !simplify(params, &plain))
         return params ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    }
     return sim_node_set(node, params->type, &plain);
 }
 
@@ -122,12 +118,10 @@ SIM_API(cuGraphExecNodeSetParams,
         hNode, nodeParams)
 {
     union plain plain;
-    if (nodeParams && nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH) {
+    if (nodeParams && nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH)
         return sim_exec_set_child(hGraphExec, hNode, nodeParams->graph.graph);
-    }
-    if (!nodeParams || !simplify(nodeParams, &plain)) {
+    if (!nodeParams || !simplify(nodeParams, &plain))
         return nodeParams ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    }
     return sim_node_set_exec(hGraphExec, hNode, nodeParams->type, &plain);
 }
 
@@ -144,9 +138,8 @@ SIM_API(cuGraphAddKernelNode,
          size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams),
         phGraphNode, hGraph, dependencies, numDependencies, nodeParams)
 {
-    if (!nodeParams) {
+    if (!nodeParams)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_KERNEL_NODE_PARAMS params = newer(nodeParams);
     return sim_node_add(phGraphNode, hGraph, dependencies, numDependencies,
                         CU_GRAPH_NODE_TYPE_KERNEL, &params);
@@ -155,9 +148,8 @@ SIM_API(cuGraphAddKernelNode,
 SIM_API(cuGraphKernelNodeGetParams, (CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams),
         hNode, nodeParams)
 {
-    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams) {
+    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_KERNEL || !nodeParams)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     const CUDA_KERNEL_NODE_PARAMS *p = &hNode->params.kernel;
     *nodeParams = (CUDA_KERNEL_NODE_PARAMS_v1){
         p->func,      p->gridDimX,  p->gridDimY,       p->gridDimZ,     p->blockDimX,
@@ -168,9 +160,8 @@ SIM_API(cuGraphKernelNodeGetParams, (CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_
 SIM_API(cuGraphKernelNodeSetParams,
         (CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams), hNode, nodeParams)
 {
-    if (!nodeParams) {
+    if (!nodeParams)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_KERNEL_NODE_PARAMS params = newer(nodeParams);
     return sim_node_set(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &params);
 }
@@ -179,9 +170,8 @@ SIM_API(cuGraphExecKernelNodeSetParams,
         (CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams),
         hGraphExec, hNode, nodeParams)
 {
-    if (!nodeParams) {
+    if (!nodeParams)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_KERNEL_NODE_PARAMS params = newer(nodeParams);
     return sim_node_set_exec(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, &params);
 }
@@ -190,9 +180,8 @@ SIM_API(cuGraphExecKernelNodeSetParams,
     SIM_API(cuGraph##name##NodeGetEvent, (CUgraphNode hNode, CUevent * event_out), hNode,          \
             event_out)                                                                             \
     {                                                                                              \
-        if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_##TYPE || !event_out) {                    \
+        if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_##TYPE || !event_out)                      \
             return CUDA_ERROR_INVALID_VALUE;                                                       \
-        }                                                                                          \
         *event_out = hNode->params.event;                                                          \
         return CUDA_SUCCESS;                                                                       \
     }                                                                                              \
@@ -216,21 +205,18 @@ SIM_API(cuGraphAddMemAllocNode,
         phGraphNode, hGraph, dependencies, numDependencies, nodeParams)
 {
     CUcontext context = sim_context_current();
-    if (!nodeParams || nodeParams->bytesize == 0 || !context) {
+    if (!nodeParams || nodeParams->bytesize == 0 || !context)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     struct sim_range like = {.device = context->device, .context = context};
     sim_lock();
     nodeParams->dptr = sim_memory_alloc_locked(MEMORY_DEVICE, nodeParams->bytesize, &like);
     sim_unlock();
-    if (!nodeParams->dptr) {
+    if (!nodeParams->dptr)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     CUresult result = sim_node_add(phGraphNode, hGraph, dependencies, numDependencies,
                                    CU_GRAPH_NODE_TYPE_MEM_ALLOC, nodeParams);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         (*phGraphNode)->params.memory = nodeParams->dptr;
-    }
     return result;
 }
 
@@ -241,26 +227,23 @@ SIM_API(cuGraphAddMemFreeNode,
 {
     CUresult result = sim_node_add(phGraphNode, hGraph, dependencies, numDependencies,
                                    CU_GRAPH_NODE_TYPE_MEM_FREE, &dptr);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         (*phGraphNode)->params.memory = dptr;
-    }
     return result;
 }
 
 SIM_API(cuGraphMemFreeNodeGetParams, (CUgraphNode hNode, CUdeviceptr *dptr_out), hNode, dptr_out)
 {
-    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_MEM_FREE || !dptr_out) {
+    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_MEM_FREE || !dptr_out)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *dptr_out = hNode->params.memory;
     return CUDA_SUCCESS;
 }
 
 static CUresult enabled(CUgraphExec exec, CUgraphNode node, CUgraphNode *own)
 {
-    if (!exec || exec->magic != MAGIC_EXEC) {
+    if (!exec || exec->magic != MAGIC_EXEC)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     *own = sim_exec_node_locked(exec, node);
     sim_unlock();
@@ -272,9 +255,8 @@ SIM_API(cuGraphNodeSetEnabled, (CUgraphExec hGraphExec, CUgraphNode hNode, unsig
 {
     CUgraphNode own;
     CUresult result = enabled(hGraphExec, hNode, &own);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         own->disabled = !isEnabled;
-    }
     return result;
 }
 
@@ -283,8 +265,7 @@ SIM_API(cuGraphNodeGetEnabled, (CUgraphExec hGraphExec, CUgraphNode hNode, unsig
 {
     CUgraphNode own;
     CUresult result = isEnabled ? enabled(hGraphExec, hNode, &own) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *isEnabled = !own->disabled;
-    }
     return result;
 }

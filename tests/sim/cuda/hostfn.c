@@ -30,14 +30,12 @@ static CUstream take_stream(void)
 
 static void run(const struct sim_host *host)
 {
-    if (atomic_load(&sim_state) != SIM_READY) {
+    if (atomic_load(&sim_state) != SIM_READY)
         return; /* the process is exiting: its functions may be gone */
-    }
-    if (host->callback) {
+    if (host->callback)
         host->callback(host->handle, CUDA_SUCCESS, host->arg);
-    } else {
+    else
         host->fn(host->arg);
-    }
 }
 
 static void *host_main(void *unused)
@@ -68,9 +66,8 @@ static void spawn(void)
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    if (pthread_create(&thread, NULL, host_main, NULL) == 0) {
+    if (pthread_create(&thread, NULL, host_main, NULL) == 0)
         pthread_detach(thread);
-    }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
@@ -78,17 +75,15 @@ void sim_hostfn_submit_locked(CUstream stream)
 {
     pthread_mutex_lock(&pool.lock);
     stream->next_dependent = NULL;
-    if (pool.first) {
+    if (pool.first)
         pool.last->next_dependent = stream;
-    } else {
+    else
         pool.first = stream;
-    }
     pool.last = stream;
     pool.waiting++;
     bool more = pool.waiting > pool.idle;
     pthread_cond_signal(&pool.work);
     pthread_mutex_unlock(&pool.lock);
-    if (more) {
+    if (more)
         spawn();
-    }
 }

@@ -10,9 +10,8 @@ static CUresult issue_locked(CUstream stream, struct sim_work *work)
 {
     bool waits = false;
     CUresult result = CUDA_SUCCESS;
-    if (work->kind == WORK_KERNEL_COPY && !sim_copy_empty(&work->copy)) {
+    if (work->kind == WORK_KERNEL_COPY && !sim_copy_empty(&work->copy))
         result = sim_copy_bind_node_locked(&work->copy, &waits);
-    }
     return result ? result : sim_stream_work_locked(stream, work, NULL);
 }
 
@@ -23,11 +22,10 @@ static CUresult record_events_locked(CUstream stream, const CUlaunchConfig *conf
     CUresult result = CUDA_SUCCESS;
     for (unsigned i = 0; config && i < config->numAttrs && result == CUDA_SUCCESS; i++) {
         const CUlaunchAttribute *attribute = &config->attrs[i];
-        if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
             result = sim_event_record_locked(attribute->value.programmaticEvent.event, stream);
-        } else if (attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT) {
+        else if (attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
             result = sim_event_record_locked(attribute->value.launchCompletionEvent.event, stream);
-        }
     }
     return result;
 }
@@ -40,13 +38,11 @@ static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PA
     CUstream stream;
     CUgraphNode node;
     if (params->gridDimX == 0 || params->gridDimY == 0 || params->gridDimZ == 0 ||
-        params->blockDimX == 0 || params->blockDimY == 0 || params->blockDimZ == 0) {
+        params->blockDimX == 0 || params->blockDimY == 0 || params->blockDimZ == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUresult result = sim_kernel_work(params->func, params->kernelParams, params->extra, &work);
-    if (result != CUDA_SUCCESS) {
+    if (result != CUDA_SUCCESS)
         return result;
-    }
     sim_lock();
     result = sim_stream_enter_locked(handle, dflt, &stream);
     if (result == CUDA_SUCCESS && stream->capture) {
@@ -58,9 +54,8 @@ static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PA
     } else if (result == CUDA_SUCCESS) {
         result = issue_locked(stream, &work);
     }
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         result = record_events_locked(stream, config);
-    }
     sim_unlock();
     return result;
 }
@@ -83,9 +78,8 @@ SIM_API_PTSZ(cuLaunchKernelEx,
              (const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra),
              config, f, kernelParams, extra)
 {
-    if (!config) {
+    if (!config)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUDA_KERNEL_NODE_PARAMS params = {
         f,
         config->gridDimX,

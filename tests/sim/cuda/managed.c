@@ -24,9 +24,8 @@ static CUresult prefetch(CUstream dflt, CUstream handle, const CUdeviceptr *addr
     CUstream stream;
     sim_lock();
     CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
-    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++) {
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
         result = check_locked(addresses[i], sizes[i]);
-    }
     if (result == CUDA_SUCCESS) {
         result = stream->capture ? sim_capture_wait_locked(stream)
                                  : sim_stream_work_locked(stream, &mark, NULL);
@@ -59,9 +58,8 @@ SIM_API_PTSZ(cuMemPrefetchBatchAsync,
              dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream)
 {
     if (!dptrs || !sizes || count == 0 || !prefetchLocs || !prefetchLocIdxs ||
-        numPrefetchLocs == 0 || flags != 0) {
+        numPrefetchLocs == 0 || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     return prefetch(dflt, hStream, dptrs, sizes, count);
 }
 

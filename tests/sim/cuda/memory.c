@@ -11,9 +11,8 @@
 static CUresult enter_locked(CUcontext *context)
 {
     *context = sim_context_current();
-    if (sim_fault) {
+    if (sim_fault)
         return sim_fault;
-    }
     return sim_context_valid_locked(*context) ? sim_capture_unsafe_locked()
                                               : CUDA_ERROR_INVALID_CONTEXT;
 }
@@ -21,9 +20,8 @@ static CUresult enter_locked(CUcontext *context)
 static CUresult allocate(enum sim_memory_kind kind, size_t size, unsigned flags, uintptr_t *address)
 {
     CUcontext context;
-    if (size == 0) {
+    if (size == 0)
         return sim_capture_mistaken();
-    }
     sim_lock();
     CUresult result = enter_locked(&context);
     if (result == CUDA_SUCCESS) {
@@ -41,9 +39,8 @@ static CUresult allocate_device(enum sim_memory_kind kind, CUdeviceptr *dptr, si
 {
     uintptr_t address = 0;
     CUresult result = dptr ? allocate(kind, size, flags, &address) : sim_capture_mistaken();
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *dptr = address;
-    }
     return result;
 }
 
@@ -51,9 +48,8 @@ static CUresult allocate_host(void **pp, size_t size, unsigned flags)
 {
     uintptr_t address = 0;
     CUresult result = pp ? allocate(MEMORY_PINNED, size, flags, &address) : sim_capture_mistaken();
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *pp = (void *)address;
-    }
     return result;
 }
 
@@ -67,9 +63,8 @@ SIM_API(cuMemAllocPitch_v2,
          unsigned int ElementSizeBytes),
         dptr, pPitch, WidthInBytes, Height, ElementSizeBytes)
 {
-    if (!pPitch || (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)) {
+    if (!pPitch || (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pPitch = (WidthInBytes + PITCH - 1) & ~(PITCH - 1);
     return allocate_device(MEMORY_DEVICE, dptr, *pPitch * Height, 0);
 }
@@ -77,9 +72,8 @@ SIM_API(cuMemAllocPitch_v2,
 SIM_API(cuMemAllocManaged, (CUdeviceptr * dptr, size_t bytesize, unsigned int flags), dptr,
         bytesize, flags)
 {
-    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST) {
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     return allocate_device(MEMORY_MANAGED, dptr, bytesize, flags);
 }
 
@@ -90,9 +84,8 @@ SIM_API(cuMemAllocHost_v2, (void **pp, size_t bytesize), pp, bytesize)
 
 SIM_API(cuMemHostAlloc, (void **pp, size_t bytesize, unsigned int Flags), pp, bytesize, Flags)
 {
-    if (Flags & ~7u) {
+    if (Flags & ~7u)
         return sim_capture_mistaken();
-    }
     return allocate_host(pp, bytesize, Flags);
 }
 
@@ -102,9 +95,8 @@ SIM_API(cuMemHostAlloc, (void **pp, size_t bytesize, unsigned int Flags), pp, by
 static CUresult free_locked(uintptr_t address, bool host)
 {
     CUcontext context;
-    if (!address) {
+    if (!address)
         return sim_fault ? sim_fault : sim_capture_unsafe_locked(); /* without a context, too */
-    }
     CUresult result = enter_locked(&context);
     for (int pass = 0; pass < 2 && result == CUDA_SUCCESS; pass++) {
         struct sim_range range;
@@ -114,9 +106,8 @@ static CUresult free_locked(uintptr_t address, bool host)
         if (!right_kind || range.base != address) {
             result = CUDA_ERROR_INVALID_VALUE;
         } else if (pass == 0) {
-            if (!range.pool) {
+            if (!range.pool)
                 sim_device_wait_locked(range.device, NULL);
-            }
             result = sim_fault;
         } else {
             sim_memory_free_locked(address);
@@ -148,23 +139,20 @@ static CUresult register_host(void *p, size_t bytesize, unsigned flags)
     uintptr_t base = (uintptr_t)p;
     const unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                            CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
-    if (!p || bytesize == 0 || base + bytesize < base || (flags & ~known)) {
+    if (!p || bytesize == 0 || base + bytesize < base || (flags & ~known))
         return sim_capture_mistaken();
-    }
-    if (flags & CU_MEMHOSTREGISTER_IOMEMORY) {
+    if (flags & CU_MEMHOSTREGISTER_IOMEMORY)
         return CUDA_ERROR_NOT_SUPPORTED;
-    }
     sim_lock();
     CUresult result = enter_locked(&context);
     if (result == CUDA_SUCCESS) {
         sim_memory_find_locked(base, &range);
-        if (sim_registry_overlaps_locked(base, bytesize)) {
+        if (sim_registry_overlaps_locked(base, bytesize))
             result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-        } else if (range.kind != MEMORY_PAGEABLE) {
+        else if (range.kind != MEMORY_PAGEABLE)
             result = CUDA_ERROR_INVALID_VALUE;
-        } else {
+        else
             result = sim_registry_add_locked(base, bytesize, flags, context);
-        }
     }
     sim_unlock();
     return result;
@@ -184,9 +172,8 @@ SIM_API(cuMemHostUnregister, (void *p), p)
 {
     CUcontext context;
     struct sim_range range;
-    if (!p) {
+    if (!p)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUresult result = enter_locked(&context);
     if (result == CUDA_SUCCESS) {
@@ -217,12 +204,10 @@ SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr * pdptr, void *p, unsigned in
         Flags)
 {
     struct sim_range range;
-    if (!pdptr || Flags != 0) {
+    if (!pdptr || Flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!find_host(p, &range)) {
+    if (!find_host(p, &range))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pdptr = (CUdeviceptr)p;
     return CUDA_SUCCESS;
 }
@@ -230,21 +215,18 @@ SIM_API(cuMemHostGetDevicePointer_v2, (CUdeviceptr * pdptr, void *p, unsigned in
 SIM_API(cuMemHostGetFlags, (unsigned int *pFlags, void *p), pFlags, p)
 {
     struct sim_range range;
-    if (!pFlags) {
+    if (!pFlags)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!find_host(p, &range)) {
+    if (!find_host(p, &range))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pFlags = range.flags | CU_MEMHOSTALLOC_DEVICEMAP;
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuMemGetInfo_v2, (size_t * free, size_t *total), free, total)
 {
-    if (!free || !total) {
+    if (!free || !total)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUcontext context = sim_context_current();
     sim_lock();
     bool valid = sim_context_valid_locked(context);
@@ -263,14 +245,11 @@ SIM_API(cuMemGetAddressRange_v2, (CUdeviceptr * pbase, size_t *psize, CUdevicept
     sim_lock();
     sim_memory_find_locked((uintptr_t)dptr, &range);
     sim_unlock();
-    if (range.kind == MEMORY_PAGEABLE || range.kind == MEMORY_INVALID) {
+    if (range.kind == MEMORY_PAGEABLE || range.kind == MEMORY_INVALID)
         return CUDA_ERROR_NOT_FOUND;
-    }
-    if (pbase) {
+    if (pbase)
         *pbase = range.base;
-    }
-    if (psize) {
+    if (psize)
         *psize = range.size;
-    }
     return CUDA_SUCCESS;
 }

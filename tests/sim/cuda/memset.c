@@ -17,9 +17,8 @@ CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *waits)
     bool reachable = range.kind != MEMORY_INVALID &&
                      (range.kind != MEMORY_PAGEABLE || sim_options.pageable_access);
     if (!reachable || fill->dst % fill->element != 0 ||
-        (range.kind != MEMORY_PAGEABLE && extent > range.size - (fill->dst - range.base))) {
+        (range.kind != MEMORY_PAGEABLE && extent > range.size - (fill->dst - range.base)))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *waits = sim_is_waited_for(&range);
     fill->dst = sim_device_view(&range, fill->dst, &fill->access);
     return CUDA_SUCCESS;
@@ -39,12 +38,10 @@ static CUresult submit(CUstream dflt, CUstream handle, const struct sim_fill *fi
     } else if (result == CUDA_SUCCESS) {
         result = sim_fill_bind_locked(&work.fill, &waits);
         bool empty = fill->width == 0 || fill->height == 0;
-        if (result == CUDA_SUCCESS && !empty) {
+        if (result == CUDA_SUCCESS && !empty)
             result = sim_stream_work_locked(stream, &work, &seq);
-        }
-        if (result == CUDA_SUCCESS && !empty && sync && waits) {
+        if (result == CUDA_SUCCESS && !empty && sync && waits)
             sim_stream_wait_locked(stream, seq);
-        }
     }
     sim_unlock();
     return result;

@@ -9,9 +9,8 @@ SIM_API_EARLY(cuGetExportTable, (const void **ppExportTable, const CUuuid *pExpo
               ppExportTable, pExportTableId)
 {
     (void)pExportTableId;
-    if (ppExportTable) {
+    if (ppExportTable)
         *ppExportTable = NULL;
-    }
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -26,9 +25,8 @@ SIM_API(cuDeviceGetExecAffinitySupport, (int *pi, CUexecAffinityType type, CUdev
         dev)
 {
     (void)type, (void)dev;
-    if (!pi) {
+    if (!pi)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pi = 0;
     return CUDA_SUCCESS;
 }
@@ -40,9 +38,8 @@ SIM_API_VOID(cuCtxResetPersistingL2Cache)
 
 SIM_API(cuCtxGetSharedMemConfig, (CUsharedconfig * pConfig), pConfig)
 {
-    if (!pConfig) {
+    if (!pConfig)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
     return CUDA_SUCCESS;
 }
@@ -57,12 +54,10 @@ SIM_API(cuMemGetDefaultMemPool,
         (CUmemoryPool * pool_out, CUmemLocation *location, CUmemAllocationType type), pool_out,
         location, type)
 {
-    if (!pool_out || !location || type != CU_MEM_ALLOCATION_TYPE_PINNED) {
+    if (!pool_out || !location || type != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) {
+    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_NOT_SUPPORTED;
-    }
     *pool_out = sim_pool_default(location->id);
     return *pool_out ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
@@ -76,9 +71,8 @@ SIM_API(cuMemRangeGetAttribute,
     sim_lock();
     sim_memory_find_locked((uintptr_t)devPtr, &range);
     sim_unlock();
-    if (!data || dataSize == 0 || count == 0 || range.kind != MEMORY_MANAGED) {
+    if (!data || dataSize == 0 || count == 0 || range.kind != MEMORY_MANAGED)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     memset(data, 0, dataSize);
     if (attribute != CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY && dataSize >= sizeof(int)) {
         const int invalid = CU_DEVICE_INVALID; /* no preference, never prefetched */
@@ -93,9 +87,8 @@ SIM_API(cuOccupancyMaxPotentialBlockSize,
         minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
 {
     (void)blockSizeToDynamicSMemSize, (void)dynamicSMemSize;
-    if (!minGridSize || !blockSize || !func) {
+    if (!minGridSize || !blockSize || !func)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *blockSize = blockSizeLimit > 0 && blockSizeLimit < 1024 ? blockSizeLimit : 1024;
     *minGridSize = 264;
     return CUDA_SUCCESS;

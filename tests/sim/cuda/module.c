@@ -47,13 +47,11 @@ static bool is_kernel(const void *handle)
 
 static CUresult load(CUmodule *module, const void *image)
 {
-    if (!module || !image) {
+    if (!module || !image)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *module = calloc(1, sizeof **module);
-    if (!*module) {
+    if (!*module)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     (*module)->magic = MAGIC_MODULE;
     (*module)->text = sim_ptx_copy(image);
     return CUDA_SUCCESS;
@@ -61,9 +59,8 @@ static CUresult load(CUmodule *module, const void *image)
 
 static CUresult unload(CUmodule module)
 {
-    if (!module || module->magic != MAGIC_MODULE) {
+    if (!module || module->magic != MAGIC_MODULE)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     sim_lock();
     for (CUfunction f = module->functions, next; f; f = next) {
         next = f->next;
@@ -78,14 +75,12 @@ static CUresult unload(CUmodule module)
 
 static CUresult find(CUmodule module, const char *name, CUfunction *function)
 {
-    if (!module || module->magic != MAGIC_MODULE || !name || !function) {
+    if (!module || module->magic != MAGIC_MODULE || !name || !function)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUfunction f = module->functions;
-    while (f && strcmp(f->name, name) != 0) {
+    while (f && strcmp(f->name, name) != 0)
         f = f->next;
-    }
     if (!f && (f = calloc(1, sizeof *f + strlen(name) + 1)) != NULL) {
         strcpy(f->name, name);
         f->parameter_count =
@@ -104,9 +99,8 @@ static CUresult find(CUmodule module, const char *name, CUfunction *function)
 static const char *buffer_of(void **extra)
 {
     const char *buffer = NULL;
-    for (size_t i = 0; extra && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+    for (size_t i = 0; extra && extra[i] != CU_LAUNCH_PARAM_END; i += 2)
         buffer = extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER ? extra[i + 1] : buffer;
-    }
     return buffer;
 }
 
@@ -115,9 +109,8 @@ static bool read_parameter(void **params, void **extra, size_t index, void *to, 
 {
     const char *buffer = params ? NULL : buffer_of(extra);
     const char *from = params ? params[index] : buffer ? buffer + 8 * index : NULL;
-    if (from) {
+    if (from)
         memcpy(to, from, bytes);
-    }
     return from != NULL;
 }
 
@@ -127,9 +120,8 @@ static CUresult copy_work(void **params, void **extra, struct sim_work *work)
     uint32_t bytes;
     if (!read_parameter(params, extra, 0, &to, sizeof to) ||
         !read_parameter(params, extra, 1, &from, sizeof from) ||
-        !read_parameter(params, extra, 2, &bytes, sizeof bytes)) {
+        !read_parameter(params, extra, 2, &bytes, sizeof bytes))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     work->kind = WORK_KERNEL_COPY;
     work->copy = sim_copy_flat(to, from, bytes);
     return CUDA_SUCCESS;
@@ -138,18 +130,15 @@ static CUresult copy_work(void **params, void **extra, struct sim_work *work)
 CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct sim_work *work)
 {
     CUfunction function = of_kernel((CUkernel)(void *)handle);
-    if (!function) {
+    if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
-    if (strcmp(function->name, "copy_bytes") == 0) {
+    if (strcmp(function->name, "copy_bytes") == 0)
         return copy_work(params, extra, work);
-    }
     work->kind = strcmp(function->name, "fault") == 0 ? WORK_FAULT : WORK_KERNEL;
     work->kernel_ns = sim_options.kernel_ns;
     if (strcmp(function->name, "spin") == 0 &&
-        !read_parameter(params, extra, 0, &work->kernel_ns, sizeof work->kernel_ns)) {
+        !read_parameter(params, extra, 0, &work->kernel_ns, sizeof work->kernel_ns))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     return CUDA_SUCCESS;
 }
 
@@ -165,13 +154,11 @@ struct sim_values *sim_values_copy(CUDA_KERNEL_NODE_PARAMS *params)
     const char *buffer = params->kernelParams ? NULL : buffer_of(params->extra);
     int count = f && (params->kernelParams || buffer) ? f->parameter_count : 0;
     size_t size = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         size = f->parameters[i].offset + f->parameters[i].size;
-    }
     struct sim_values *values = size ? calloc(1, sizeof *values + size) : NULL;
-    if (!values) {
+    if (!values)
         return NULL;
-    }
     values->users = 1;
     for (int i = 0; i < count; i++) {
         const struct sim_parameter *p = &f->parameters[i];
@@ -186,16 +173,14 @@ struct sim_values *sim_values_copy(CUDA_KERNEL_NODE_PARAMS *params)
 
 void sim_values_share_locked(struct sim_values *values)
 {
-    if (values) {
+    if (values)
         values->users++;
-    }
 }
 
 void sim_values_give_locked(struct sim_values *values)
 {
-    if (values && --values->users == 0) {
+    if (values && --values->users == 0)
         free(values);
-    }
 }
 
 SIM_API(cuModuleLoad, (CUmodule * module, const char *fname), module, fname)
@@ -224,9 +209,8 @@ SIM_API(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin), module
 
 SIM_API(cuModuleUnload, (CUmodule hmod), hmod)
 {
-    if (!hmod || hmod->magic != MAGIC_MODULE) {
+    if (!hmod || hmod->magic != MAGIC_MODULE)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     sim_lock();
     CUresult unsafe = sim_capture_unsafe_locked();
     sim_unlock();
@@ -241,9 +225,8 @@ SIM_API(cuModuleGetFunction, (CUfunction * hfunc, CUmodule hmod, const char *nam
 
 SIM_API(cuModuleGetLoadingMode, (CUmoduleLoadingMode * mode), mode)
 {
-    if (!mode) {
+    if (!mode)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *mode = CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
 }
@@ -259,9 +242,8 @@ SIM_API(cuLibraryLoadData,
     (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     CUmodule module = NULL;
     CUresult result = library ? load(&module, code) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *library = (CUlibrary)(void *)module;
-    }
     return result;
 }
 
@@ -276,35 +258,31 @@ SIM_API(cuLibraryGetKernel, (CUkernel * pKernel, CUlibrary library, const char *
     CUfunction function = NULL;
     CUresult result =
         pKernel ? find(of_library(library), name, &function) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         *pKernel = kernel_of(function);
-    }
     return result;
 }
 
 SIM_API(cuLibraryGetModule, (CUmodule * pMod, CUlibrary library), pMod, library)
 {
-    if (!pMod || !library) {
+    if (!pMod || !library)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pMod = of_library(library);
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuKernelGetFunction, (CUfunction * pFunc, CUkernel kernel), pFunc, kernel)
 {
-    if (!pFunc || !kernel) {
+    if (!pFunc || !kernel)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *pFunc = of_kernel(kernel);
     return CUDA_SUCCESS;
 }
 
 static CUresult name_of(const char **name, CUfunction function)
 {
-    if (!name || !function) {
+    if (!name || !function)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *name = function->name;
     return CUDA_SUCCESS;
 }
@@ -322,19 +300,15 @@ SIM_API(cuKernelGetName, (const char **name, CUkernel hfunc), name, hfunc)
 /* Of a kernel whose module is no PTX the driver knows the parameters, and this one does not. */
 static CUresult parameter(CUfunction function, size_t index, size_t *offset, size_t *size)
 {
-    if (!offset) {
+    if (!offset)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (function->parameter_count < 0) {
+    if (function->parameter_count < 0)
         return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    if (index >= (size_t)function->parameter_count) {
+    if (index >= (size_t)function->parameter_count)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *offset = function->parameters[index].offset;
-    if (size) {
+    if (size)
         *size = function->parameters[index].size;
-    }
     return CUDA_SUCCESS;
 }
 
@@ -342,9 +316,8 @@ SIM_API(cuFuncGetParamInfo,
         (CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize), func,
         paramIndex, paramOffset, paramSize)
 {
-    if (!func || is_kernel(func)) {
+    if (!func || is_kernel(func))
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     return parameter(func, paramIndex, paramOffset, paramSize);
 }
 
@@ -352,29 +325,25 @@ SIM_API(cuKernelGetParamInfo,
         (CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize), kernel,
         paramIndex, paramOffset, paramSize)
 {
-    if (!is_kernel(kernel)) {
+    if (!is_kernel(kernel))
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     return parameter(of_kernel(kernel), paramIndex, paramOffset, paramSize);
 }
 
 SIM_API(cuFuncGetModule, (CUmodule * hmod, CUfunction hfunc), hmod, hfunc)
 {
-    if (!hmod || !hfunc) {
+    if (!hmod || !hfunc)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *hmod = hfunc->module;
     return CUDA_SUCCESS;
 }
 
 static CUresult attribute(int *pi, CUfunction_attribute attrib, CUfunction function)
 {
-    if (!pi || (unsigned)attrib >= CU_FUNC_ATTRIBUTE_MAX) {
+    if (!pi || (unsigned)attrib >= CU_FUNC_ATTRIBUTE_MAX)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!function) {
+    if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
-    }
     switch (attrib) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
         *pi = 1024;
@@ -421,9 +390,8 @@ SIM_API(cuFuncLoad, (CUfunction function), function)
 
 SIM_API(cuFuncIsLoaded, (CUfunctionLoadingState * state, CUfunction function), state, function)
 {
-    if (!state || !function) {
+    if (!state || !function)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
     return CUDA_SUCCESS;
 }
@@ -447,9 +415,8 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessor,
         blockSize, dynamicSMemSize)
 {
     (void)dynamicSMemSize;
-    if (!numBlocks || !func || blockSize <= 0) {
+    if (!numBlocks || !func || blockSize <= 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *numBlocks = blockSize > 2048 ? 0 : 2048 / blockSize > 32 ? 32 : 2048 / blockSize;
     return CUDA_SUCCESS;
 }

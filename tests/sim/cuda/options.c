@@ -27,9 +27,8 @@ static const struct unit plain[] = {{"", 1}, {NULL, 0}};
 static bool parse(const char *text, const struct unit *units, uint64_t most, uint64_t *result)
 {
     char *end;
-    if (*text < '0' || *text > '9') {
+    if (*text < '0' || *text > '9')
         return false;
-    }
     uint64_t number = strtoull(text, &end, 10);
     for (; units->suffix; units++) {
         if (strcmp(end, units->suffix) == 0 && number <= most / units->scale) {
@@ -67,25 +66,22 @@ static const struct key {
 
 static void store(const struct key *key, uint64_t number)
 {
-    if (key->member_bytes == sizeof(bool)) {
+    if (key->member_bytes == sizeof(bool))
         *(bool *)key->member = number != 0;
-    } else if (key->member_bytes == sizeof(int)) {
+    else if (key->member_bytes == sizeof(int))
         *(int *)key->member = (int)number;
-    } else {
+    else
         *(uint64_t *)key->member = number;
-    }
 }
 
 static bool set(const char *name, const char *value)
 {
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t number;
-        if (strcmp(name, keys[i].name) != 0) {
+        if (strcmp(name, keys[i].name) != 0)
             continue;
-        }
-        if (!parse(value, keys[i].units, keys[i].most, &number) || number < keys[i].least) {
+        if (!parse(value, keys[i].units, keys[i].most, &number) || number < keys[i].least)
             return false;
-        }
         store(&keys[i], number);
         return true;
     }
@@ -114,15 +110,12 @@ void sim_options_read(void)
     char *rest = copy;
     for (char *item; (item = strsep(&rest, ":")) != NULL;) {
         char *value = strchr(item, '=');
-        if (*item == '\0') {
+        if (*item == '\0')
             continue;
-        }
-        if (value) {
+        if (value)
             *value++ = '\0';
-        }
-        if (!value || !set(item, value)) {
+        if (!value || !set(item, value))
             complain(item, value ? value : "");
-        }
     }
     free(copy);
 }

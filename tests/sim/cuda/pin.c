@@ -37,20 +37,17 @@ static bool is_ours(int fd, ino_t inode)
 
 static void close_pin(struct pin *pin)
 {
-    if (is_ours(pin->out, pin->inode)) {
+    if (is_ours(pin->out, pin->inode))
         close(pin->out);
-    }
-    if (is_ours(pin->in, pin->inode)) {
+    if (is_ours(pin->in, pin->inode))
         close(pin->in);
-    }
     pin->size = 0;
 }
 
 static bool open_pipe(int ends[2], size_t bytes)
 {
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return false;
-    }
     if (fcntl(ends[1], F_SETPIPE_SZ, (int)bytes) < (int)bytes) {
         close(ends[0]);
         close(ends[1]);
@@ -66,28 +63,24 @@ static bool fill_pin(struct pin *pin, uintptr_t base, size_t size)
     struct iovec pages = {(void *)base, size};
     struct stat status;
     int ends[2];
-    if (!open_pipe(ends, whole)) {
+    if (!open_pipe(ends, whole))
         return false;
-    }
     /* A page never written would be the shared zero page, which the next write replaces. */
     sc_kernel_call(SYS_madvise, first, whole, MADV_POPULATE_WRITE);
     long kept = sc_kernel_call(SYS_vmsplice, ends[1], &pages, 1, SPLICE_F_NONBLOCK);
     *pin = (struct pin){base, kept > 0 ? (size_t)kept : 0, ends[0], ends[1], 0};
-    if (fstat(ends[0], &status) == 0) {
+    if (fstat(ends[0], &status) == 0)
         pin->inode = status.st_ino;
-    }
-    if (pin->size == 0) {
+    if (pin->size == 0)
         close_pin(pin);
-    }
     return pin->size > 0;
 }
 
 int sim_pin_take(uintptr_t base, size_t size)
 {
     int taken = -1;
-    if (size > MOST_BYTES) {
+    if (size > MOST_BYTES)
         return -1;
-    }
     pthread_mutex_lock(&pins_lock);
     for (int i = 0; i < PINS; i++) {
         if (pins[i].size == 0) {
@@ -113,9 +106,8 @@ static void read_pin(const struct pin *pin, char *to, size_t offset, size_t byte
 {
     char skipped[4096];
     int copy[2];
-    if (!is_ours(pin->out, pin->inode) || !open_pipe(copy, pin->size + 8192)) {
+    if (!is_ours(pin->out, pin->inode) || !open_pipe(copy, pin->size + 8192))
         return;
-    }
     ssize_t n = tee(pin->out, copy[1], pin->size, SPLICE_F_NONBLOCK);
     while (n > 0 && offset > 0) {
         n = read(copy[0], skipped, offset < sizeof skipped ? offset : sizeof skipped);

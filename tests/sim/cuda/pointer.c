@@ -96,12 +96,10 @@ SIM_API(cuPointerGetAttribute, (void *data, CUpointer_attribute attribute, CUdev
         attribute, ptr)
 {
     struct sim_range range;
-    if (!data) {
+    if (!data)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!sim_context_current()) {
+    if (!sim_context_current())
         return CUDA_ERROR_INVALID_CONTEXT;
-    }
     sim_lock();
     sim_memory_find_locked((uintptr_t)ptr, &range);
     sim_unlock();
@@ -114,18 +112,15 @@ SIM_API(cuPointerGetAttributes,
 {
     struct sim_range range;
     CUresult result = CUDA_SUCCESS;
-    if (!attributes || !data || numAttributes == 0) {
+    if (!attributes || !data || numAttributes == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!sim_context_current()) {
+    if (!sim_context_current())
         return CUDA_ERROR_INVALID_CONTEXT;
-    }
     sim_lock();
     sim_memory_find_locked((uintptr_t)ptr, &range);
     sim_unlock();
-    for (unsigned i = 0; i < numAttributes && result == CUDA_SUCCESS; i++) {
+    for (unsigned i = 0; i < numAttributes && result == CUDA_SUCCESS; i++)
         result = data[i] ? get(data[i], attributes[i], ptr, &range) : CUDA_ERROR_INVALID_VALUE;
-    }
     return result;
 }
 
@@ -133,9 +128,8 @@ SIM_API(cuPointerSetAttribute, (const void *value, CUpointer_attribute attribute
         value, attribute, ptr)
 {
     struct sim_range range;
-    if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) {
+    if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     sim_memory_find_locked((uintptr_t)ptr, &range);
     sim_unlock();

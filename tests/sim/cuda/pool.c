@@ -27,9 +27,8 @@ static bool valid_device(CUdevice device)
 
 CUmemoryPool sim_pool_default(CUdevice device)
 {
-    if (!valid_device(device)) {
+    if (!valid_device(device))
         return NULL;
-    }
     CUmemoryPool pool = &default_pools[device];
     sim_lock();
     pool->magic = MAGIC_POOL;
@@ -49,9 +48,8 @@ static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUst
                          CUstream handle)
 {
     CUstream stream;
-    if (!dptr || size == 0) {
+    if (!dptr || size == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUresult result = enter_locked(handle, dflt, &stream);
     if (result == CUDA_SUCCESS) {
@@ -61,12 +59,10 @@ static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUst
         CUgraphNode node = NULL;
         *dptr = sim_memory_alloc_locked(MEMORY_DEVICE, size, &like);
         result = *dptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-        if (*dptr && stream->capture) {
+        if (*dptr && stream->capture)
             result = sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, NULL, &node);
-        }
-        if (node) {
+        if (node)
             node->params.memory = *dptr;
-        }
         if (*dptr) {
             pool->used += size;
             pool->peak = pool->used > pool->peak ? pool->used : pool->peak;
@@ -86,9 +82,8 @@ SIM_API_PTSZ(cuMemAllocFromPoolAsync,
              (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream), dptr,
              bytesize, pool, hStream)
 {
-    if (!pool || pool->magic != MAGIC_POOL) {
+    if (!pool || pool->magic != MAGIC_POOL)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     return allocate(dptr, bytesize, pool, dflt, hStream);
 }
 
@@ -105,13 +100,11 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
         } else if (stream->capture) {
             CUgraphNode node;
             result = sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEM_FREE, NULL, &node);
-            if (result == CUDA_SUCCESS) {
+            if (result == CUDA_SUCCESS)
                 node->params.memory = dptr;
-            }
         } else {
-            if (range.pool) {
+            if (range.pool)
                 range.pool->used -= range.size;
-            }
             sim_memory_free_locked((uintptr_t)dptr);
             result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
         }
@@ -122,18 +115,16 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
 
 SIM_API(cuDeviceGetDefaultMemPool, (CUmemoryPool * pool_out, CUdevice dev), pool_out, dev)
 {
-    if (!pool_out || !valid_device(dev)) {
+    if (!pool_out || !valid_device(dev))
         return pool_out ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
-    }
     *pool_out = sim_pool_default(dev);
     return CUDA_SUCCESS;
 }
 
 SIM_API(cuDeviceGetMemPool, (CUmemoryPool * pool, CUdevice dev), pool, dev)
 {
-    if (!pool || !valid_device(dev)) {
+    if (!pool || !valid_device(dev))
         return pool ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     *pool = current_pools[dev];
     sim_unlock();
@@ -143,9 +134,8 @@ SIM_API(cuDeviceGetMemPool, (CUmemoryPool * pool, CUdevice dev), pool, dev)
 
 SIM_API(cuDeviceSetMemPool, (CUdevice dev, CUmemoryPool pool), dev, pool)
 {
-    if (!valid_device(dev) || !pool || pool->magic != MAGIC_POOL) {
+    if (!valid_device(dev) || !pool || pool->magic != MAGIC_POOL)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     current_pools[dev] = pool;
     sim_unlock();
@@ -163,14 +153,12 @@ static CUresult capture_refuses(void)
 SIM_API(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *poolProps), pool, poolProps)
 {
     if (!pool || !poolProps || poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        !valid_device(poolProps->location.id)) {
+        !valid_device(poolProps->location.id))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     CUresult unsafe = capture_refuses();
     CUmemoryPool made = unsafe ? NULL : calloc(1, sizeof *made);
-    if (!made) {
+    if (!made)
         return unsafe ? unsafe : CUDA_ERROR_OUT_OF_MEMORY;
-    }
     made->magic = MAGIC_POOL;
     made->device = poolProps->location.id;
     *pool = made;
@@ -184,9 +172,8 @@ SIM_API(cuMemPoolDestroy, (CUmemoryPool pool), pool)
     sim_lock();
     if (pool && pool->magic == MAGIC_POOL && pool != &default_pools[pool->device]) {
         pool->magic = 0;
-        if (current_pools[pool->device] == pool) {
+        if (current_pools[pool->device] == pool)
             current_pools[pool->device] = NULL;
-        }
         result = CUDA_SUCCESS;
     }
     sim_unlock();
@@ -202,15 +189,13 @@ SIM_API(cuMemPoolTrimTo, (CUmemoryPool pool, size_t minBytesToKeep), pool, minBy
 SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, void *value), pool,
         attr, value)
 {
-    if (!pool || pool->magic != MAGIC_POOL || !value) {
+    if (!pool || pool->magic != MAGIC_POOL || !value)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
-    if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
+    if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
         memcpy(&pool->threshold, value, sizeof pool->threshold);
-    } else if (attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
+    else if (attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
         pool->peak = pool->used;
-    }
     sim_unlock();
     return CUDA_SUCCESS;
 }
@@ -218,9 +203,8 @@ SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
 SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, void *value), pool,
         attr, value)
 {
-    if (!pool || pool->magic != MAGIC_POOL || !value) {
+    if (!pool || pool->magic != MAGIC_POOL || !value)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     cuuint64_t wide = 0;
     int narrow = 1; /* the three kinds of reuse are always on */
     bool is_narrow = attr >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES &&
@@ -242,11 +226,10 @@ SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
         break;
     }
     sim_unlock();
-    if (is_narrow) {
+    if (is_narrow)
         memcpy(value, &narrow, sizeof narrow);
-    } else {
+    else
         memcpy(value, &wide, sizeof wide);
-    }
     return CUDA_SUCCESS;
 }
 

@@ -50,9 +50,8 @@ static _Atomic bool slots_filled;
 static uint32_t hash(const char *name)
 {
     uint32_t h = 2166136261u;
-    for (; *name; name++) {
+    for (; *name; name++)
         h = (h ^ (unsigned char)*name) * 16777619u;
-    }
     return h;
 }
 
@@ -66,12 +65,10 @@ static void fill_slots(void)
     }
     for (size_t i = 0; i < FUNCTIONS; i++) {
         uint32_t at = hash(functions[i].base) % SLOTS;
-        if (i > 0 && strcmp(functions[i].base, functions[i - 1].base) == 0) {
+        if (i > 0 && strcmp(functions[i].base, functions[i - 1].base) == 0)
             continue;
-        }
-        while (slots[at]) {
+        while (slots[at])
             at = (at + 1) % SLOTS;
-        }
         slots[at] = (uint16_t)(i + 1);
     }
     atomic_store(&slots_filled, true);
@@ -79,14 +76,11 @@ static void fill_slots(void)
 
 static const struct function *first_of(const char *name)
 {
-    if (!atomic_load(&slots_filled)) {
+    if (!atomic_load(&slots_filled))
         fill_slots();
-    }
-    for (uint32_t at = hash(name) % SLOTS; slots[at]; at = (at + 1) % SLOTS) {
-        if (strcmp(functions[slots[at] - 1].base, name) == 0) {
+    for (uint32_t at = hash(name) % SLOTS; slots[at]; at = (at + 1) % SLOTS)
+        if (strcmp(functions[slots[at] - 1].base, name) == 0)
             return &functions[slots[at] - 1];
-        }
-    }
     return NULL;
 }
 
@@ -94,12 +88,10 @@ static const struct function *newest(const struct function *first, int version, 
 {
     const struct function *best = NULL;
     for (const struct function *f = first;
-         f < functions + FUNCTIONS && strcmp(f->base, first->base) == 0; f++) {
+         f < functions + FUNCTIONS && strcmp(f->base, first->base) == 0; f++)
         if ((f->variant != PLAIN) == per_thread && f->version <= version &&
-            (!best || f->version > best->version)) {
+            (!best || f->version > best->version))
             best = f;
-        }
-    }
     return best;
 }
 
@@ -109,12 +101,10 @@ static const struct function *choose(const char *name, int version, bool per_thr
                                      CUdriverProcAddressQueryResult *status)
 {
     const struct function *first = first_of(name), *best = NULL;
-    if (first && per_thread) {
+    if (first && per_thread)
         best = newest(first, version, true);
-    }
-    if (first && !best) {
+    if (first && !best)
         best = newest(first, version, false);
-    }
     *status = best    ? CU_GET_PROC_ADDRESS_SUCCESS
               : first ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                       : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -126,16 +116,14 @@ static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t 
 {
     const cuuint64_t known =
         CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-    if (!symbol || !pfn || (flags & ~known) || flags == known || version > sim_options.driver) {
+    if (!symbol || !pfn || (flags & ~known) || flags == known || version > sim_options.driver)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     const struct function *f =
         choose(symbol, version, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, status);
-    if (f) {
+    if (f)
         memcpy(pfn, &f->address, sizeof *pfn);
-    } else {
+    else
         *pfn = NULL;
-    }
     return CUDA_SUCCESS;
 }
 

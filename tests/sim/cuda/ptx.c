@@ -36,15 +36,13 @@ static bool read_one(const char *at, const char *end, size_t *size, size_t *alig
 {
     size_t bytes = 0, count = 1;
     *align = 0;
-    for (; at < end; at++) {
-        if (strncmp(at, ".align", 6) == 0) {
+    for (; at < end; at++)
+        if (strncmp(at, ".align", 6) == 0)
             *align = strtoul(at + 6, NULL, 10);
-        } else if (*at == '.' && strchr("bsuf", at[1]) && isdigit((unsigned char)at[2])) {
+        else if (*at == '.' && strchr("bsuf", at[1]) && isdigit((unsigned char)at[2]))
             bytes = strtoul(at + 2, NULL, 10) / 8;
-        } else if (*at == '[') {
+        else if (*at == '[')
             count = strtoul(at + 1, NULL, 10);
-        }
-    }
     *size = bytes * count;
     *align = *align ? *align : bytes;
     return bytes > 0;
@@ -56,9 +54,8 @@ int sim_ptx_parameters(const char *text, const char *name,
     size_t offset = 0;
     int count = 0;
     const char *at = find(text, name);
-    if (!at) {
+    if (!at)
         return -1;
-    }
     for (const char *end; *at != ')' && *at != '{' && *at && count < SIM_PARAMETERS_MAX; at = end) {
         size_t size, align;
         end = at + strcspn(at, ",){");

@@ -67,9 +67,8 @@ bool sim_registry_find_locked(uintptr_t address, struct sim_range *range)
 {
     if (!recent || address - recent->range.base >= recent->range.size) {
         struct node *n = floor_of(address);
-        if (!n || address - n->range.base >= n->range.size) {
+        if (!n || address - n->range.base >= n->range.size)
             return false;
-        }
         recent = n;
     }
     *range = recent->range;
@@ -99,9 +98,8 @@ static void map_alias(struct sim_range *range)
 static void unmap_alias(const struct sim_range *range)
 {
     uintptr_t first = range->base & ~(PAGE - 1);
-    if (range->alias) {
+    if (range->alias)
         munmap((void *)(first + range->alias), pages_of(range));
-    }
 }
 
 CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CUcontext context)
@@ -109,9 +107,8 @@ CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CU
     static uint32_t random = 1;
     static unsigned long long ids = 1ULL << 40;
     struct node *low, *high, *n = sim_slab_take_locked(&nodes);
-    if (!n) {
+    if (!n)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     random = random * 1664525 + 1013904223;
     n->priority = random;
     n->range = (struct sim_range){
@@ -136,9 +133,8 @@ CUresult sim_registry_remove_locked(uintptr_t base)
     split(root, base, &low, &high);
     split(high, base + 1, &n, &high);
     root = join(low, high);
-    if (!n) {
+    if (!n)
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    }
     recent = NULL;
     sim_pin_drop(n->pin);
     unmap_alias(&n->range);
@@ -158,7 +154,6 @@ static struct node *first_of(struct node *tree, CUcontext context)
 
 void sim_registry_drop_context_locked(CUcontext context)
 {
-    for (struct node *n; (n = first_of(root, context)) != NULL;) {
+    for (struct node *n; (n = first_of(root, context)) != NULL;)
         sim_registry_remove_locked(n->range.base);
-    }
 }

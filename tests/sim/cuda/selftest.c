@@ -86,9 +86,8 @@ static unsigned char *host_new(enum kind kind, size_t size)
         OK(cuMemAllocHost(&p, size));
     } else {
         p = aligned_alloc(4096, (size + 4095) & ~(size_t)4095);
-        if (kind == REGISTERED) {
+        if (kind == REGISTERED)
             OK(cuMemHostRegister(p, size, 0));
-        }
     }
     return p;
 }
@@ -99,9 +98,8 @@ static void host_free(enum kind kind, void *p)
         OK(cuMemFreeHost(p));
         return;
     }
-    if (kind == REGISTERED) {
+    if (kind == REGISTERED)
         OK(cuMemHostUnregister(p));
-    }
     free(p);
 }
 
@@ -174,11 +172,10 @@ static void download(int order, enum kind kind, int blocks)
     OK(cuCtxSynchronize());
     occupy(stream);
     double start = now_ms();
-    if (order == PLAIN) {
+    if (order == PLAIN)
         OK(cuMemcpyDtoHAsync(host, device, MB, stream));
-    } else {
+    else
         OK(batch((CUdeviceptr)(uintptr_t)host, device, MB, (CUmemcpySrcAccessOrder)order, stream));
-    }
     double took = now_ms() - start;
     CHECK((took > BUSY_MS / 2) == blocks);
     CHECK(*(volatile unsigned char *)(host + MB - 1) == (blocks ? 7 : 1));
@@ -205,9 +202,8 @@ static void test_sync_upload(int late)
     OK(cuCtxSynchronize());
     memset(host, 9, MB);
     OK(cuMemcpyHtoD(device, host, MB));
-    if (late) {
+    if (late)
         CHECK(device_byte(device + MB - 1) == 0);
-    }
     memset(host, 8, MB);
     OK(cuMemcpyDtoH(&back, device + MB - 1, 1));
     CHECK(back == 9);
@@ -350,9 +346,8 @@ static double free_ms(int what)
 
 static void test_frees(void)
 {
-    for (int what = FREE_HOST; what <= DESTROY; what++) {
+    for (int what = FREE_HOST; what <= DESTROY; what++)
         CHECK((free_ms(what) > BUSY_MS / 2) == (what <= WAITS));
-    }
 }
 
 static void test_unmap_in_flight(void)
@@ -569,9 +564,8 @@ static void capture_row(size_t row, unsigned flags, CUstreamCaptureMode mode, co
         failures++;
     }
     CHECK((graph != NULL) == (ended == CUDA_SUCCESS));
-    if (graph) {
+    if (graph)
         OK(cuGraphDestroy(graph));
-    }
     OK(cuStreamDestroy(stream));
 }
 
@@ -898,9 +892,8 @@ static void CUDA_CB end_thing(void *arg)
 static int ends(struct thing *thing, int within_ms)
 {
     double until = now_ms() + within_ms;
-    while (!atomic_load(&thing->ended) && now_ms() < until) {
+    while (!atomic_load(&thing->ended) && now_ms() < until)
         usleep(500);
-    }
     return atomic_load(&thing->ended);
 }
 
@@ -1055,14 +1048,12 @@ static void test_record_behind_done(int late)
     int incomplete = 0, held_up = 0;
     OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
     for (int i = 0; i < ROUNDS; i++) {
-        if (i % 2 == 0) {
+        if (i % 2 == 0)
             OK(cuMemsetD8Async(device, 1, 64, stream));
-        } else {
+        else
             OK(cuLaunchHostFunc(stream, nothing, NULL));
-        }
-        if (late) {
+        if (late)
             OK(cuStreamSynchronize(stream));
-        }
         while (cuStreamQuery(stream) == CUDA_ERROR_NOT_READY) {
         }
         OK(cuEventRecord(e, stream));
@@ -1115,9 +1106,8 @@ static void test_many(void)
     unsigned char *host = host_new(PINNED, 64);
     CUevent e;
     OK(cuEventCreate(&e, CU_EVENT_DISABLE_TIMING));
-    for (int i = 0; i < STREAMS; i++) {
+    for (int i = 0; i < STREAMS; i++)
         streams[i] = stream_new(i % 2);
-    }
     for (int i = 0; i < OPERATIONS; i++) {
         CUstream s = streams[i % STREAMS];
         OK(cuMemcpyHtoDAsync(device, host, 64, s));
@@ -1266,9 +1256,8 @@ int main(int argc, char **argv)
 {
     const char *settings[] = {"delay=50us", "delay=0", "late=1:late_limit=200ms",
                               "delay=300us:seed=7", "late_batch=1"};
-    if (argc > 1 && strcmp(argv[1], "run") == 0) {
+    if (argc > 1 && strcmp(argv[1], "run") == 0)
         return run_all();
-    }
     if (argc > 1) {
         start();
         die_by_batch();

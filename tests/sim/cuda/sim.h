@@ -76,9 +76,8 @@ void sim_thread_register(void);
 static inline CUresult sim_gate(void)
 {
     int state = atomic_load_explicit(&sim_state, memory_order_acquire);
-    if (__builtin_expect(state == SIM_READY && !sim_thread.callback, 1)) {
+    if (__builtin_expect(state == SIM_READY && !sim_thread.callback, 1))
         return CUDA_SUCCESS;
-    }
     return sim_gate_refusal(state);
 }
 

@@ -13,13 +13,11 @@ void *sim_slab_take_locked(struct sim_slab *slab)
     if (!object) {
         size_t count = SLAB_BYTES / slab->size;
         char *chunk = malloc(count * slab->size);
-        if (!chunk) {
+        if (!chunk)
             return NULL;
-        }
         memset(chunk, 0, count * slab->size);
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++)
             sim_slab_give_locked(slab, chunk + i * slab->size);
-        }
         object = slab->free;
     }
     /* The link is the object's last word: a magic at its start outlives the object. */

@@ -28,9 +28,8 @@ void sim_lock(void)
 void sim_unlock(void)
 {
     pthread_mutex_unlock(&lock);
-    if (__builtin_expect(sim_thread.announces, 0)) {
+    if (__builtin_expect(sim_thread.announces, 0))
         sim_announce_deliver();
-    }
 }
 
 uint64_t sim_now_ns(void)
@@ -61,9 +60,8 @@ static void after_fork_child(void)
 static void at_exit(void)
 {
     int ready = SIM_READY;
-    if (atomic_compare_exchange_strong(&sim_state, &ready, SIM_EXITED)) {
+    if (atomic_compare_exchange_strong(&sim_state, &ready, SIM_EXITED))
         sim_engine_stop();
-    }
 }
 
 static void thread_ends(void *unused)
@@ -96,9 +94,8 @@ void sim_thread_register(void)
 static void pin_library(void)
 {
     Dl_info info;
-    if (dladdr(&sim_state, &info) && info.dli_fname) {
+    if (dladdr(&sim_state, &info) && info.dli_fname)
         dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
-    }
 }
 
 /* As the real one, a driver that nobody has used is torn down like any other. */
@@ -123,13 +120,11 @@ static void map_device(void)
 static CUresult start(void)
 {
     sim_options_read();
-    if (sim_options.devices == 0) {
+    if (sim_options.devices == 0)
         return CUDA_ERROR_NO_DEVICE;
-    }
     if (sim_memory_start() != 0 || pthread_key_create(&thread_key, thread_ends) != 0 ||
-        pthread_atfork(NULL, NULL, after_fork_child) != 0) {
+        pthread_atfork(NULL, NULL, after_fork_child) != 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     pin_library();
     map_device();
     atexit(at_exit);
@@ -150,33 +145,27 @@ static void inject(void)
 
 SIM_API_EARLY(cuInit, (unsigned int Flags), Flags)
 {
-    if (Flags != 0) {
+    if (Flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (atomic_load(&sim_state) == SIM_READY) {
+    if (atomic_load(&sim_state) == SIM_READY)
         return CUDA_SUCCESS;
-    }
-    if (atomic_load(&sim_state) != SIM_UNTOUCHED) {
+    if (atomic_load(&sim_state) != SIM_UNTOUCHED)
         return sim_gate_refusal(atomic_load(&sim_state));
-    }
     pthread_mutex_lock(&start_lock);
     CUresult result = CUDA_SUCCESS;
     bool starts = atomic_load(&sim_state) == SIM_UNTOUCHED;
-    if (starts) {
+    if (starts)
         result = start();
-    }
     pthread_mutex_unlock(&start_lock);
-    if (starts && result == CUDA_SUCCESS) {
+    if (starts && result == CUDA_SUCCESS)
         inject();
-    }
     return result;
 }
 
 SIM_API_EARLY(cuDriverGetVersion, (int *driverVersion), driverVersion)
 {
-    if (!driverVersion) {
+    if (!driverVersion)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     *driverVersion = sim_options.driver;
     return CUDA_SUCCESS;
 }

@@ -47,9 +47,8 @@ static void end_references(void *arg)
         sim_slab_give_locked(&objects, ended.object);
     }
     sim_unlock();
-    if (last.destroy) {
+    if (last.destroy)
         last.destroy(last.ptr);
-    }
 }
 
 /* Takes `refs` over; without memory for it, the object is never destroyed. */
@@ -61,9 +60,8 @@ static void end_later_locked(struct sim_object_refs *refs, const struct sim_fenc
         return;
     }
     op->work = (struct sim_work){.kind = WORK_HOST, .host = {.fn = end_references, .arg = refs}};
-    if (after && after->stream) {
+    if (after && after->stream)
         sim_op_fence_locked(op, after->stream, after->seq);
-    }
     sim_stream_issue_locked(&endings, op);
 }
 
@@ -71,9 +69,8 @@ static void end_later_locked(struct sim_object_refs *refs, const struct sim_fenc
 static struct sim_object_refs **find(CUgraph graph, CUuserObject object)
 {
     struct sim_object_refs **at = &graph->objects;
-    while (*at && (*at)->object != object) {
+    while (*at && (*at)->object != object)
         at = &(*at)->next;
-    }
     return at;
 }
 
@@ -83,9 +80,8 @@ static CUresult give_locked(CUgraph graph, CUuserObject object, unsigned count)
     struct sim_object_refs **at = find(graph, object);
     if (!*at) {
         *at = calloc(1, sizeof **at);
-        if (!*at) {
+        if (!*at)
             return CUDA_ERROR_OUT_OF_MEMORY;
-        }
         (*at)->object = object;
     }
     (*at)->count += count;
@@ -96,9 +92,8 @@ CUresult sim_objects_share_locked(CUgraph from, CUgraph to)
 {
     for (struct sim_object_refs *refs = from->objects; refs; refs = refs->next) {
         CUresult result = give_locked(to, refs->object, refs->count);
-        if (result != CUDA_SUCCESS) {
+        if (result != CUDA_SUCCESS)
             return result;
-        }
         refs->object->refs += refs->count;
     }
     return CUDA_SUCCESS;
@@ -117,9 +112,8 @@ void sim_objects_drop_locked(CUgraph graph, const struct sim_fence *after)
 static CUresult release_locked(CUuserObject object, unsigned count)
 {
     struct sim_object_refs *refs = calloc(1, sizeof *refs);
-    if (!refs) {
+    if (!refs)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     refs->object = object;
     refs->count = count;
     end_later_locked(refs, NULL);
@@ -132,9 +126,8 @@ SIM_API(cuUserObjectCreate,
         object_out, ptr, destroy, initialRefcount, flags)
 {
     if (!object_out || !destroy || initialRefcount == 0 ||
-        flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) {
+        flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUuserObject object = sim_slab_take_locked(&objects);
     if (object) {
@@ -150,9 +143,8 @@ SIM_API(cuUserObjectCreate,
 
 SIM_API(cuUserObjectRetain, (CUuserObject object, unsigned int count), object, count)
 {
-    if (!is_object(object) || count == 0) {
+    if (!is_object(object) || count == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     object->refs += count;
     sim_unlock();
@@ -162,13 +154,11 @@ SIM_API(cuUserObjectRetain, (CUuserObject object, unsigned int count), object, c
 SIM_API(cuUserObjectRelease, (CUuserObject object, unsigned int count), object, count)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
-    if (!is_object(object) || count == 0) {
+    if (!is_object(object) || count == 0)
         return result;
-    }
     sim_lock();
-    if (count <= object->refs) {
+    if (count <= object->refs)
         result = release_locked(object, count);
-    }
     sim_unlock();
     return result;
 }
@@ -178,14 +168,12 @@ SIM_API(cuGraphRetainUserObject,
         count, flags)
 {
     if (!graph || graph->magic != MAGIC_GRAPH || !is_object(object) || count == 0 ||
-        (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE)) {
+        (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUresult result = give_locked(graph, object, count);
-    if (result == CUDA_SUCCESS && !(flags & CU_GRAPH_USER_OBJECT_MOVE)) {
+    if (result == CUDA_SUCCESS && !(flags & CU_GRAPH_USER_OBJECT_MOVE))
         object->refs += count;
-    }
     sim_unlock();
     return result;
 }
@@ -194,9 +182,8 @@ SIM_API(cuGraphReleaseUserObject, (CUgraph graph, CUuserObject object, unsigned 
         object, count)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
-    if (!graph || graph->magic != MAGIC_GRAPH || !is_object(object) || count == 0) {
+    if (!graph || graph->magic != MAGIC_GRAPH || !is_object(object) || count == 0)
         return result;
-    }
     sim_lock();
     struct sim_object_refs **at = find(graph, object), *refs = *at;
     if (refs && count < refs->count) {

@@ -11,9 +11,8 @@ static CUresult bind_locked(struct sim_value *v)
     sim_memory_find_locked(v->address, &range);
     bool reachable = range.kind != MEMORY_INVALID &&
                      (range.kind != MEMORY_PAGEABLE || sim_options.pageable_access);
-    if (!reachable || v->address % (v->wide ? 8 : 4) != 0) {
+    if (!reachable || v->address % (v->wide ? 8 : 4) != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     v->address = sim_device_view(&range, v->address, &v->access);
     return CUDA_SUCCESS;
 }
@@ -22,9 +21,8 @@ static CUresult submit_locked(CUstream stream, enum sim_work_kind kind, const st
 {
     struct sim_work work = {.kind = kind, .value = *v};
     CUresult result = bind_locked(&work.value);
-    if (result != CUDA_SUCCESS) {
+    if (result != CUDA_SUCCESS)
         return result;
-    }
     return stream->capture
                ? sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, &work, NULL)
                : sim_stream_work_locked(stream, &work, NULL);
@@ -36,9 +34,8 @@ static CUresult submit(CUstream dflt, CUstream handle, enum sim_work_kind kind,
     CUstream stream;
     sim_lock();
     CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         result = submit_locked(stream, kind, v);
-    }
     sim_unlock();
     return result;
 }
@@ -92,9 +89,8 @@ static bool describe(const CUstreamBatchMemOpParams *p, struct sim_work *work)
 static CUresult one_locked(CUstream stream, const CUstreamBatchMemOpParams *p)
 {
     struct sim_work work;
-    if (!describe(p, &work)) {
+    if (!describe(p, &work))
         return CUDA_ERROR_INVALID_VALUE;
-    }
     return work.kind == WORK_MARK ? CUDA_SUCCESS : submit_locked(stream, work.kind, &work.value);
 }
 
@@ -123,9 +119,8 @@ static CUstreamBatchMemOpParams params_of(const struct sim_work *work)
 SIM_API(cuGraphBatchMemOpNodeGetParams,
         (CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out), hNode, nodeParams_out)
 {
-    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP || !nodeParams_out) {
+    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP || !nodeParams_out)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     hNode->params.value = params_of(&hNode->work);
     *nodeParams_out =
         (CUDA_BATCH_MEM_OP_NODE_PARAMS){.count = 1, .paramArray = &hNode->params.value};
@@ -136,14 +131,12 @@ static CUresult batch(CUstream dflt, CUstream handle, unsigned count,
                       const CUstreamBatchMemOpParams *params, unsigned flags)
 {
     CUstream stream;
-    if (!params || count == 0 || count > 256 || flags != 0) {
+    if (!params || count == 0 || count > 256 || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    }
     sim_lock();
     CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
-    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++)
         result = one_locked(stream, &params[i]);
-    }
     sim_unlock();
     return result;
 }

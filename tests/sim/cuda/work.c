@@ -7,20 +7,18 @@
 /* What a thread of the driver's touches it touches itself, and faults. */
 static void read_part(char *to, uintptr_t src, enum sim_access access, size_t bytes)
 {
-    if (access == ACCESS_SAFE) {
+    if (access == ACCESS_SAFE)
         sim_dma_read(to, src, bytes);
-    } else {
+    else
         memcpy(to, (const void *)src, bytes);
-    }
 }
 
 static void write_part(uintptr_t dst, enum sim_access access, const char *from, size_t bytes)
 {
-    if (access == ACCESS_SAFE) {
+    if (access == ACCESS_SAFE)
         sim_dma_write(dst, from, bytes);
-    } else {
+    else
         memcpy((void *)dst, from, bytes);
-    }
 }
 
 static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
@@ -45,9 +43,8 @@ static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
 static void run_copy(const struct sim_copy *c)
 {
     size_t width = c->width, height = c->height, depth = c->depth;
-    if (sim_copy_empty(c)) {
+    if (sim_copy_empty(c))
         return;
-    }
     if (height > 1 && c->src_pitch == width && c->dst_pitch == width) {
         width *= height;
         height = 1;
@@ -66,17 +63,14 @@ static void run_copy(const struct sim_copy *c)
 
 static void fill_row(void *to, const struct sim_fill *fill, size_t elements)
 {
-    if (fill->element == 1) {
+    if (fill->element == 1)
         memset(to, (int)(fill->value & 0xff), elements);
-    } else if (fill->element == 2) {
-        for (size_t i = 0; i < elements; i++) {
+    else if (fill->element == 2)
+        for (size_t i = 0; i < elements; i++)
             ((uint16_t *)to)[i] = (uint16_t)fill->value;
-        }
-    } else {
-        for (size_t i = 0; i < elements; i++) {
+    else
+        for (size_t i = 0; i < elements; i++)
             ((uint32_t *)to)[i] = fill->value;
-        }
-    }
 }
 
 static void run_fill(const struct sim_fill *fill)
@@ -100,22 +94,20 @@ static void run_fill(const struct sim_fill *fill)
 /* The word is the program's and not _Atomic: hence the builtins here and in read_value. */
 static void run_write(const struct sim_value *v)
 {
-    if (v->access == ACCESS_SAFE) {
+    if (v->access == ACCESS_SAFE)
         sim_dma_write(v->address, &v->value, v->wide ? 8 : 4);
-    } else if (v->wide) {
+    else if (v->wide)
         __atomic_store_n((uint64_t *)v->address, v->value, __ATOMIC_RELEASE);
-    } else {
+    else
         __atomic_store_n((uint32_t *)v->address, (uint32_t)v->value, __ATOMIC_RELEASE);
-    }
 }
 
 void sim_work_run(struct sim_work *work)
 {
     switch (work->kind) {
     case WORK_MARK:
-        if (work->record) {
+        if (work->record)
             atomic_store(&work->record->time_ns, sim_now_ns());
-        }
         break;
     case WORK_COPY:
     case WORK_KERNEL_COPY:
@@ -138,13 +130,12 @@ void sim_work_run(struct sim_work *work)
 static uint64_t read_value(const struct sim_value *v)
 {
     uint64_t seen = 0;
-    if (v->access == ACCESS_SAFE) {
+    if (v->access == ACCESS_SAFE)
         sim_dma_read(&seen, v->address, v->wide ? 8 : 4);
-    } else if (v->wide) {
+    else if (v->wide)
         seen = __atomic_load_n((uint64_t *)v->address, __ATOMIC_ACQUIRE);
-    } else {
+    else
         seen = __atomic_load_n((uint32_t *)v->address, __ATOMIC_ACQUIRE);
-    }
     return seen;
 }
 

@@ -129,9 +129,8 @@ static struct record *all_placed; /* incomplete ones that are in a buffer, by ne
 static void forget_placed_locked(const struct record *record)
 {
     struct record **link = &all_placed;
-    while (*link != record) {
+    while (*link != record)
         link = &(*link)->next;
-    }
     *link = record->next;
 }
 
@@ -149,9 +148,8 @@ static void done(void *kept, uint64_t start_ns, uint64_t end_ns)
         forget_placed_locked(record);
     }
     pthread_mutex_unlock(&lock);
-    if (is_placed) {
+    if (is_placed)
         free(record);
-    }
 }
 
 static const struct sim_activity_hooks device_hooks = {issued, done};
@@ -250,9 +248,8 @@ static void place(struct record *record)
     }
     int is_finished = settle_locked(record, buffer);
     pthread_mutex_unlock(&lock);
-    if (is_finished) {
+    if (is_finished)
         free(record);
-    }
 }
 
 void cupti_sim_call_ended(void)
@@ -289,9 +286,8 @@ static struct buffer *take_locked(int forced)
     for (struct record **link = &all_placed; *link;) {
         struct record *record = *link;
         int is_gone = 0;
-        for (struct buffer *b = taken; b; b = b->next) {
+        for (struct buffer *b = taken; b; b = b->next)
             is_gone |= b == record->buffer;
-        }
         if (is_gone) {
             *link = record->next;
             record->buffer = NULL;
@@ -312,9 +308,8 @@ static void *deliver(void *what)
     const struct delivery *delivery = what;
     for (struct buffer *b = delivery->first, *next; b; b = next) {
         next = b->next;
-        if (delivery->to) {
+        if (delivery->to)
             delivery->to(NULL, 0, b->memory, b->size, b->used);
-        }
         free(b);
     }
     return NULL;
@@ -324,25 +319,22 @@ static void *deliver(void *what)
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
     pthread_t worker;
-    while (process && process != getpid()) {
+    while (process && process != getpid())
         pause();
-    }
     pthread_mutex_lock(&lock);
     struct delivery delivery = {take_locked((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0),
                                 complete};
     pthread_mutex_unlock(&lock);
-    if (delivery.first && pthread_create(&worker, NULL, deliver, &delivery) == 0) {
+    if (delivery.first && pthread_create(&worker, NULL, deliver, &delivery) == 0)
         pthread_join(worker, NULL);
-    }
     return delivery.to ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }
 
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
                                            CUpti_BuffersCallbackCompleteFunc completed)
 {
-    if (!requested || !completed) {
+    if (!requested || !completed)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    }
     pthread_mutex_lock(&lock);
     request = requested;
     complete = completed;
@@ -357,12 +349,10 @@ static int is_any_on(void)
 
 static CUptiResult turn(CUpti_ActivityKind kind, int on)
 {
-    if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= MAX_KIND) {
+    if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= MAX_KIND)
         return CUPTI_ERROR_INVALID_KIND;
-    }
-    if (!cupti_sim_find()) {
+    if (!cupti_sim_find())
         return CUPTI_ERROR_NOT_INITIALIZED;
-    }
     atomic_store(&kinds[kind], on != 0);
     cupti_sim_record(&device_hooks, is_any_on());
     return CUPTI_SUCCESS;
@@ -373,9 +363,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
     process = getpid();
     CUptiResult result = turn(kind, 1);
-    if (result == CUPTI_SUCCESS) {
+    if (result == CUPTI_SUCCESS)
         cupti_sim_synchronise();
-    }
     return result;
 }
 
@@ -386,18 +375,16 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 
 CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Activity **record)
 {
-    if (!buffer || !record) {
+    if (!buffer || !record)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    }
     uint8_t *next = buffer;
     if (*record) {
         next = (uint8_t *)*record + ((*record)->kind == CUPTI_ACTIVITY_KIND_MEMSET
                                          ? sizeof(CUpti_ActivityMemset4)
                                          : sizeof(CUpti_ActivityMemcpy6));
     }
-    if (next >= buffer + valid) {
+    if (next >= buffer + valid)
         return CUPTI_ERROR_MAX_LIMIT_REACHED;
-    }
     *record = (CUpti_Activity *)(void *)next;
     return CUPTI_SUCCESS;
 }
@@ -405,9 +392,8 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Acti
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t *count)
 {
     (void)stream;
-    if (!count) {
+    if (!count)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    }
     pthread_mutex_lock(&lock);
     *count = context ? 0 : dropped;
     dropped = context ? dropped : 0;

@@ -8,9 +8,9 @@
  *
  * Each entry of a chain is an id with its chain side in bit 31, so that both chains of an item can
  * run through one cell. Items are records of a pool that begin with a struct sc_grid_node. Changes
- * need the owner's lock. sc_grid_point and sc_grid_may_overlap take no lock, from any thread: a
- * version counter tells a reader that it raced with a change, and after a few such races the point
- * look-up reports SC_GRID_RETRY, upon which the caller repeats it under the lock.
+ * need the owner's lock. sc_grid_point and sc_grid_may_overlap take no lock, from any thread. A
+ * version counter tells a reader that it raced with a change. After a few such races the point
+ * look-up reports SC_GRID_RETRY, and the caller repeats it under the lock.
  */
 #ifndef SC_TRACK_GRID_H
 #define SC_TRACK_GRID_H

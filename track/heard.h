@@ -2,8 +2,8 @@
  *
  * The driver runs the launches of an exec one after the other, and each host node once in each. So
  * the n-th run of a node is that of the n-th launch. The driver is given a record of ours as the
- * node's data, and keeps that for launches that were made, also when the node has changed or the
- * exec is gone. So a record lives until the last launch with it has run it.
+ * node's data. It keeps the record for launches that were made, also when the node has changed or
+ * the exec is gone. So a record lives until the last launch with it has run it.
  *
  * A node may run before the call that launches has returned, and with that before it is known which
  * operations the launch has. The launch then learns of it when it notes them.

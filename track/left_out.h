@@ -12,8 +12,8 @@
  *
  * What the graph does as well is not left out: an operation of the same direction on the same
  * bytes, the same kernel with the same address, or another kernel with the same addresses, two at
- * least. So it is with a first upload for a graph that uploads for its next launch, with work that
- * is run once to warm up, and with kernels that are tried one after the other.
+ * least. Such are a first upload, where the graph uploads for its next launch; work that is run
+ * once to warm up; kernels that are tried one after the other.
  *
  * Captured work that reads what other captured work has written before sees that work's bytes in
  * each launch, and nothing that ran beside. So it is, from the second launch on, where a captured

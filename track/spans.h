@@ -119,9 +119,9 @@ static inline uint32_t sc_spans_begun(const struct sc_spans *spans)
 }
 
 /* In the child of a fork: gives the pages of one span after another. `*span` is 0 at first. False:
- * that was all. Pages that were let go are not given again. Lock-free: other threads may have been
- * in the midst of a change, but a protected page has its span before mprotect is called, and until
- * mprotect has let the page go. */
+ * that was all. Pages that were let go are not given again. Lock-free, though other threads may
+ * have been in the midst of a change: a protected page has its span from before mprotect protects
+ * it until mprotect has let it go. */
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *span, struct sc_access_change *change);
 void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span);
 /* After that: nothing counts as guarded any more. */

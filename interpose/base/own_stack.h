@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Does the interval touch a stack on which a thread handles signals (sigaltstack), or the calling
- * thread's own stack, or that on which it runs? Such pages must never be protected: the kernel
- * could not deliver a signal there. */
+/* Does the interval touch a stack that must stay accessible: one on which a thread handles signals
+ * (sigaltstack), the calling thread's own, or that on which it runs? Such pages must never be
+ * protected: the kernel could not deliver a signal there. */
 bool sc_own_stack_touches(uintptr_t address, size_t size_bytes);
 
 /* Does the interval touch the main thread's stack, as far as it may grow? */

@@ -49,7 +49,7 @@ struct sc_lent {
     enum sc_touch touch;
 };
 
-/* Is one of the change's pages on loan for a touch that the change would forbid, or kept off
+/* Is one of the change's pages on loan for a touch that the change would forbid? Or is one kept off
  * (interpose/guard/keep_off.h)? Stores the part of the first such interval that lies on them. */
 bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent);
 

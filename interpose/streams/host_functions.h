@@ -1,7 +1,7 @@
 /* Host functions of the program that wait for its threads.
  *
- * What is issued behind a host function is in flight, and the program may use its bytes all the
- * same if the function ends only when it is told to: a gate, or work that is handed to another
+ * What is issued behind a host function is in flight. The program may use its bytes all the same if
+ * the function ends only when it is told to, as a gate does, or work that is handed to another
  * thread. A touch that waited for the copy would wait for itself, and be accused of what is right.
  * So a function that waits for a semaphore, a condition or a barrier is taken to wait for the
  * program's threads. Others are looked at while a touch waits. A function counts as waiting if it

@@ -1,8 +1,8 @@
-/* A trace for Perfetto (ui.perfetto.dev): a track a process, with one a thread and one a stream
- * below it, a slice a copy, and a flow from the call that made the copy over the copy to the call
- * that came too early. Slices of one stream that overlap lie on tracks of the same name. Processes
- * are no process descriptors of Perfetto's, which tells them apart by pid alone and knows one host.
- * Field numbers are those of perfetto/trace/trace_packet.proto and track_event/.
+/* A trace for Perfetto (ui.perfetto.dev). A process has a track, with one for each thread and each
+ * stream below it. A copy is a slice. A flow leads from the call that made the copy, over the copy,
+ * to the call that came too early. Slices of one stream that overlap lie on tracks of the same
+ * name. Processes are no process descriptors of Perfetto's, which tells them apart by pid alone and
+ * knows one host. Field numbers are those of perfetto/trace/trace_packet.proto and track_event/.
  */
 #include "report/command/fields.h"
 #include "report/command/formats/formats.h"

@@ -429,6 +429,42 @@ void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t
     sc_inflight_overlaps(inflight, address, size_bytes, visit_touched, &search);
 }
 
+struct early_search {
+    struct sc_shape touched;
+    enum sc_touch touch;
+    struct sc_inflight *inflight;
+    bool found;
+};
+
+static bool note_early(void *context, uint32_t id)
+{
+    struct early_search *search = context;
+    const struct sc_op_info *op = &sc_inflight_op(search->inflight, id)->info;
+    search->found = (search->touch == SC_TOUCH_WRITE || sc_direction_writes_host(op->direction)) &&
+                    sc_shape_row_touches_folded(&search->touched, &op->shape, &op->fold);
+    return !search->found;
+}
+
+static bool visit_incomplete(void *context, uint32_t id)
+{
+    struct touch_visit *search = context;
+    const struct sc_op *op = sc_inflight_op(search->inflight, id);
+    return sc_order_complete(search->inflight->order, &op->info.ticket) ||
+           visit_touched(context, id);
+}
+
+void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                                enum sc_touch touch, sc_inflight_visit *visit, void *context)
+{
+    struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
+    size_t whole = pages.end - pages.start;
+    struct early_search early = {{address, size_bytes, size_bytes, 1}, touch, inflight, false};
+    struct touch_visit beside = {inflight, {pages.start, whole, whole, 1}, touch, visit, context};
+    sc_inflight_overlaps(inflight, address, size_bytes, note_early, &early);
+    if (early.found)
+        sc_inflight_overlaps(inflight, pages.start, whole, visit_incomplete, &beside);
+}
+
 /* What differs is only what the device has read from snapshots, unless pages were copied later. */
 static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
                            struct sc_ops *changed)

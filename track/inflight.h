@@ -270,6 +270,11 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                          enum sc_touch touch, sc_inflight_visit *visit, void *context);
 
+/* The same of the incomplete ones that have bytes on the pages of the interval, where such a touch
+ * of the interval comes too early for some operation, guarded or not. */
+void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                                enum sc_touch touch, sc_inflight_visit *visit, void *context);
+
 /* Lets go of the pages that the interval touches, as far as operations forbid such a touch. With
  * `keep_copies`, the bytes of sources on these pages are copied first, and compared when the
  * operations are known done. What is let go for the sake of other bytes is added to `unwatched`. An

@@ -232,6 +232,13 @@ void sc_track_device_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_bytes,
                       enum sc_touch touch, struct sc_ops *found);
 
+/* The incomplete ones among these that have bytes on the pages of the interval, where such a touch
+ * of the interval itself comes too early (sc_inflight_touched_beside), and `awaited` is not known
+ * done. */
+void sc_track_touched_beside(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                             enum sc_touch touch, const struct sc_ticket *awaited,
+                             struct sc_ops *found);
+
 /* Before the device, or the host in order, writes the interval (sc_inflight_seal). */
 void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
                    struct sc_ops *overwritten);

@@ -72,6 +72,9 @@ static __thread struct {
     uint64_t since_ns;
 } stalled __attribute__((tls_model("initial-exec")));
 
+/* An operation that this thread has waited for, to touch it too early; no stream: none. */
+static __thread struct sc_ticket awaited __attribute__((tls_model("initial-exec")));
+
 /* ---- reporting ---- */
 
 static void report_each(const struct sc_ops *ops, const struct touch *touch)
@@ -126,6 +129,16 @@ static bool is_in_unknown_function(const struct sc_culprit *culprit)
 
 /* ---- host functions that wait for the program ---- */
 
+static void drop_behind_functions(struct sc_ops *ops)
+{
+    unsigned kept = 0;
+    unsigned count = sc_ops_kept(ops);
+    for (unsigned i = 0; i < count; i++)
+        if (!sc_host_functions_are_open(&ops->ops[i]))
+            ops->ops[kept++] = ops->ops[i];
+    ops->count = kept;
+}
+
 static bool excuses_all(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
@@ -156,12 +169,36 @@ static void leave_unwatched(const struct sc_ops *ops)
 
 /* ---- handling, a step at a time ---- */
 
-/* What forbids the touch and is still at work has to end first; the reaper asks the device. False:
- * there is nothing left to wait for. */
+static bool never_waits(const struct touch *touch)
+{
+    return sc_options.mode != SC_MODE_FIX || touch->gives_up || touch->may_not_wait ||
+           sc_reaper_has_stopped();
+}
+
+/* The reaper asks the device whether they have ended. */
+static bool await(const struct sc_ops *ops, struct touch *touch)
+{
+    SC_TAKE_DOWN request = {
+        .address = ops->ops[0].shape.address,
+        .size_bytes = sc_shape_hull_bytes(&ops->ops[0].shape),
+        .kind = SC_HOLD_WAIT,
+    };
+    sc_track_await(&sc_track, ops, &request);
+    if (!request.held)
+        return false;
+    if (!touch->is_behind_function)
+        awaited = ops->ops[0].ticket;
+    touch->hold = request.held;
+    touch->hold_age = request.held_age;
+    sc_reaper_wake();
+    return true;
+}
+
+/* What forbids the touch and is still at work has to end first. False: there is nothing left to
+ * wait for. */
 static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
 {
-    if (sc_options.mode != SC_MODE_FIX || touch->gives_up || touch->may_not_wait ||
-        sc_reaper_has_stopped()) {
+    if (never_waits(touch)) {
         if (touch->gives_up)
             say_gave_up(ops);
         sc_track_unguard(&sc_track, ops);
@@ -170,20 +207,25 @@ static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
     sc_track_unguard_complete(&sc_track, ops);
     if (ops->count == 0)
         return false;
-    SC_TAKE_DOWN request = {
-        .address = ops->ops[0].shape.address,
-        .size_bytes = sc_shape_hull_bytes(&ops->ops[0].shape),
-        .kind = SC_HOLD_WAIT,
-    };
-    sc_track_await(&sc_track, ops, &request);
-    if (!request.held) {
+    bool waits = await(ops, touch);
+    if (!waits)
         sc_track_unguard(&sc_track, ops);
+    return waits;
+}
+
+/* Who has waited goes on to what lies beside it: one result after the other, and the next row. A
+ * page is opened for all of it or not at all. What may wait for the program is not waited for. */
+static bool must_wait_beside(struct touch *touch)
+{
+    SC_OPS(beside);
+    if (!awaited.stream || never_waits(touch))
         return false;
-    }
-    touch->hold = request.held;
-    touch->hold_age = request.held_age;
-    sc_reaper_wake();
-    return true;
+    sc_track_touched_beside(&sc_track, touch->address, touch->size_bytes, touch->kind, &awaited,
+                            &beside);
+    drop_later_than_host_function(&beside);
+    drop_behind_functions(&beside);
+    touch->is_behind_function = false;
+    return beside.count > 0 && await(&beside, touch);
 }
 
 static void let_page_go(const struct touch *touch, bool in_order, bool beside)
@@ -205,6 +247,8 @@ static void handle(struct touch *touch)
     for (;; beside = false) {
         sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
         in_order |= drop_later_than_host_function(&found);
+        if (found.count == 0 && must_wait_beside(touch))
+            return;
         if (found.count == 0)
             break;
         if (is_in_unknown_function(touch->culprit)) {

@@ -891,6 +891,42 @@ START_TEST(what_is_issued_again_is_watched_again)
 }
 END_TEST
 
+static unsigned beside(uintptr_t address, enum sc_touch touch, const struct sc_ticket *awaited)
+{
+    sc_track_touched_beside(&track, address, 1, touch, awaited, &ops);
+    return ops.count;
+}
+
+START_TEST(who_has_waited_for_one_result_meets_the_incomplete_ones_of_its_page)
+{
+    issue_guarded(SC_D2H, BASE);
+    issue_guarded(SC_D2H, BASE + 64);
+    issue_guarded(SC_D2H, BASE + 128);
+    issue_guarded(SC_D2H, BASE + PAGE);
+    issue_guarded(SC_H2D, BASE + 256);
+    const struct sc_ticket first = {one, 0, 1, 0};
+    sc_track_complete(&track, one, 2);
+    ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_READ, &first), 1);
+    ck_assert_uint_eq(ops.ops[0].shape.address, BASE + 128);
+    ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_WRITE, &first), 2);
+    ck_assert_uint_eq(beside(BASE + 200, SC_TOUCH_READ, &first), 0);
+    ck_assert_uint_eq(beside(BASE + 256, SC_TOUCH_READ, &first), 0);
+    sc_track_let_go(&track, BASE, 8, SC_TOUCH_WRITE, true, SC_UNGUARDED_NEIGHBOURS);
+    ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_READ, &first), 0);
+}
+END_TEST
+
+START_TEST(who_has_synchronised_since_meets_nothing_beside)
+{
+    issue_guarded(SC_D2H, BASE);
+    const struct sc_ticket first = {one, 0, 1, 0};
+    synchronise(one, SC_SCOPE_STREAM);
+    issue_guarded(SC_D2H, BASE);
+    issue_guarded(SC_D2H, BASE + 64);
+    ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_READ, &first), 0);
+}
+END_TEST
+
 START_TEST(of_the_complete_only_the_latest_stay_protected)
 {
     for (uintptr_t i = 0; i <= SC_RELEASED_MAX; i++) {
@@ -958,6 +994,8 @@ int main(void)
     tcase_add_test(group, what_is_complete_stays_protected_and_may_be_touched);
     tcase_add_test(group, a_source_is_watched_for_writes_alone);
     tcase_add_test(group, what_is_issued_again_is_watched_again);
+    tcase_add_test(group, who_has_waited_for_one_result_meets_the_incomplete_ones_of_its_page);
+    tcase_add_test(group, who_has_synchronised_since_meets_nothing_beside);
     tcase_add_test(group, of_the_complete_only_the_latest_stay_protected);
     tcase_add_test(group, memory_that_is_forbidden_stays_so);
     tcase_add_test(group, a_hundred_thousand_operations_retire);

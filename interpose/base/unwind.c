@@ -114,7 +114,7 @@ void sc_unwind_start(const struct sc_options *options)
     if (atomic_load_explicit(&is_chosen, memory_order_acquire))
         return;
     bool full = options->stacks == SC_STACKS_FULL;
-    bool wanted = full && !sc_sanitizers_see_threads();
+    bool wanted = !sc_sanitizers_see_threads();
     struct unwinder found = {.backtrace = NULL};
     if (wanted) {
         found = look_up();
@@ -134,11 +134,15 @@ static inline int how_much(void)
     return atomic_load_explicit(&stacks_mode, memory_order_acquire);
 }
 
-/* Are stacks more than one frame deep? */
-static bool walks(void)
+static bool steps(void)
 {
-    return how_much() == SC_STACKS_FULL && unwinder.init && unwinder.step &&
-           unwinder.get_register && unwinder.flush && unwinder.space;
+    return unwinder.init && unwinder.step && unwinder.get_register && unwinder.flush &&
+           unwinder.space;
+}
+
+bool sc_unwind_is_deep(void)
+{
+    return how_much() == SC_STACKS_FULL && steps();
 }
 
 /* ---- modules that were closed ----
@@ -194,12 +198,17 @@ static void forget_closed(uint64_t closed)
 }
 
 /* Before every walk. */
-static bool can_walk(void)
+static bool can_step(void)
 {
-    if (!walks())
+    if (!atomic_load_explicit(&is_chosen, memory_order_acquire) || !steps())
         return false;
     forget_closed(note_closed());
     return true;
+}
+
+static bool can_walk(void)
+{
+    return sc_unwind_is_deep() && can_step();
 }
 
 static bool can_trace(void)
@@ -436,7 +445,7 @@ static __attribute__((noinline)) void find_owner(void *search)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     ucontext_t context;
-    if (can_walk() && getcontext(&context) == 0 && unwinder.init(cursor, &context, 0) == 0)
+    if (can_step() && getcontext(&context) == 0 && unwinder.init(cursor, &context, 0) == 0)
         walk_to_owner(cursor, search);
 }
 

@@ -26,6 +26,9 @@ void sc_unwind_start(const struct sc_options *options);
 void sc_unwind_note_closing(void);
 void sc_unwind_note_closed(void);
 
+/* Are stacks more than one frame deep? */
+bool sc_unwind_is_deep(void);
+
 /* The id of the caller's stack (track/stacks.h). `site` is the address that the hook returns to:
  * frames inside of it are ours and are left out. */
 uint32_t sc_unwind_here(void *site);
@@ -47,7 +50,7 @@ struct sc_unwind_owner {
     uintptr_t pc;          /* where its function goes on */
 };
 
-/* False where that cannot be told. */
+/* False where that cannot be told. Whatever `stacks` says: memory is kept by it. */
 bool sc_unwind_owner_of(uintptr_t address, struct sc_unwind_owner *owner);
 
 #endif

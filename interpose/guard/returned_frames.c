@@ -34,6 +34,8 @@ void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *know
 {
     uintptr_t address = op->shape.address;
     widen(address, address + sc_shape_hull_bytes(&op->shape));
+    if (!sc_unwind_is_deep())
+        return;
     if ((address < known->low || address >= known->high) && !sc_unwind_owner_of(address, known))
         return;
     void *pc = (void *)known->pc;

@@ -29,8 +29,7 @@ int sc_track_init(struct sc_track *track)
     init_lock(&track->lock);
     atomic_store(&track->operations, 0);
     atomic_store(&track->libc_watch, 0);
-    atomic_store(&track->watches_device, false);
-    track->blocking_streams = 0;
+    track->watches_device = false;
     sc_order_init(&track->order);
     sc_pool_init(&track->points, sizeof(struct sc_point));
     if (sc_inflight_init(&track->inflight, &track->order) ||
@@ -55,15 +54,6 @@ void sc_track_destroy(struct sc_track *track)
 
 /* ---- streams and order ---- */
 
-/* The legacy stream and one blocking stream of a context join each other. */
-static void note_kind(struct sc_track *track, enum sc_stream_kind kind)
-{
-    track->blocking_streams += kind == SC_STREAM_BLOCKING;
-    bool unjoined = kind == SC_STREAM_NONBLOCKING || track->blocking_streams > 1;
-    if (unjoined && track->may_watch_device)
-        atomic_store_explicit(&track->watches_device, true, memory_order_relaxed);
-}
-
 uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, uint32_t context,
                              uintptr_t handle, int device)
 {
@@ -72,7 +62,6 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
     if (id) {
         sc_order_stream(&track->order, id)->handle = handle;
         sc_order_stream(&track->order, id)->device = device;
-        note_kind(track, kind);
     }
     unlock(track);
     return id;

@@ -32,9 +32,7 @@ struct sc_track {
     struct sc_pool points;
     struct sc_device device;
     struct sc_allocations allocations;
-    bool may_watch_device;       /* set before the first stream is added */
-    uint32_t blocking_streams;   /* that were ever added */
-    _Atomic bool watches_device; /* there are streams that do not join each other */
+    bool watches_device; /* set before the first stream is added */
     struct sc_unguarded unguarded;
     _Atomic uint64_t operations;
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
@@ -185,11 +183,11 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
 
 /* ---- device memory (track/device.h) ---- */
 
-/* Is what happens to device memory to be told? Not while all streams of the process join each
- * other: nothing can be unordered then. What was issued before is not known later. Lock-free. */
+/* Is what happens to device memory to be told? Also while all streams of the process join each
+ * other: what they have not done yet is unordered with a stream that is made later. Lock-free. */
 static inline bool sc_track_watches_device(struct sc_track *track)
 {
-    return atomic_load_explicit(&track->watches_device, memory_order_relaxed);
+    return track->watches_device;
 }
 
 /* Operations that conflict with one that is about to be issued on info->ticket.stream. */

@@ -25,14 +25,14 @@ void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, s
 static inline void sc_device_memory_made(const struct sc_call *call, uintptr_t address,
                                          size_t size_bytes)
 {
-    if (sc_unlikely(sc_track.may_watch_device))
+    if (sc_unlikely(sc_track_watches_device(&sc_track)))
         sc_device_memory_note_made(call, address, size_bytes);
 }
 
 /* The memory is about to be given back. Of a size of 0: nothing is known of it. */
 static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
 {
-    return sc_unlikely(sc_track.may_watch_device) && sc_active()
+    return sc_unlikely(sc_track_watches_device(&sc_track)) && sc_active()
                ? sc_track_device_begin_free(&sc_track, address)
                : (struct sc_allocation){0};
 }

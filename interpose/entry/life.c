@@ -118,7 +118,7 @@ static void read_options(void)
     }
     bool judges = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
     bool wants_device = judges || sc_options.kernels != SC_KERNELS_OFF;
-    sc_track.may_watch_device =
+    sc_track.watches_device =
         sc_options.device == SC_DEVICE_ON || (sc_options.device == SC_DEVICE_AUTO && wants_device);
     sc_track.inflight.guard_until_known = judges;
 }

@@ -15,7 +15,7 @@ static uint32_t legacy, freeing, using;
 static void set_up(void)
 {
     ck_assert_int_eq(sc_track_init(&track), 0);
-    track.may_watch_device = true;
+    track.watches_device = true;
     allocations = &track.allocations;
     legacy = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 1, 0);
     freeing = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 2, 0);

@@ -537,6 +537,25 @@ void sc_report_summary(const struct sc_report_totals *totals)
         print_summary(&summary);
 }
 
+void sc_report_say_aborting(const struct sc_report_totals *totals)
+{
+    static bool said;
+    struct guard guard;
+    struct sc_summary summary;
+    if (!atomic_load_explicit(&report.opened, memory_order_acquire))
+        return;
+    enter(&guard);
+    bool due =
+        !said && !report.summarised && (report.counts.hazards > 0 || report.postmortem.error != 0);
+    if (due) {
+        said = true;
+        collect_locked(&summary, totals);
+    }
+    leave(&guard);
+    if (due && is_worth_printing(&summary))
+        print_summary(&summary);
+}
+
 void sc_report_child(void)
 {
     if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))

@@ -158,6 +158,10 @@ int sc_report_exit_status(int own);
  * After the final summary there is no other; later hazards still get lines. */
 void sc_report_summary(const struct sc_report_totals *totals);
 
+/* The program aborts: prints what the summary would say, once and without a `summary` line, where
+ * there are hazards or the context is lost. It may catch the signal and go on. */
+void sc_report_say_aborting(const struct sc_report_totals *totals);
+
 /* In a forked child: forgets the parent's report, counts and file. All is as before the first
  * open. */
 void sc_report_child(void);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -251,7 +252,7 @@ bool sc_life_is_ours(void)
     return atomic_load(&up) && sc_process_is_owner();
 }
 
-static void write_summary(int status, bool final)
+static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
     if (!sc_own_lock_depth)
@@ -268,6 +269,12 @@ static void write_summary(int status, bool final)
         .final = final,
     };
     sc_audit_totals(&totals);
+    return totals;
+}
+
+static void write_summary(int status, bool final)
+{
+    struct sc_report_totals totals = totals_of(status, final);
     if (!sc_own_lock_depth) /* what the reaper has written lines of */
         sc_report_modules();
     sc_report_summary(&totals);
@@ -429,12 +436,30 @@ void sc_life_may_vanish(void)
     errno = saved;
 }
 
+/* As a shell shows the signal. */
+enum { ABORTED = 128 + SIGABRT };
+
+static void say_what_was_found(void *unused)
+{
+    (void)unused;
+    struct sc_report_totals totals = totals_of(ABORTED, false);
+    sc_report_say_aborting(&totals);
+}
+
+/* To halt at a hazard is no abort of the program's, and says so by itself. */
+static void say_aborting(void)
+{
+    if (!sc_own_lock_depth && !sc_options.halt_on_error && sc_life_is_ours())
+        sc_spare_stack_make_much_room(say_what_was_found, NULL);
+}
+
 typedef void abort_function(void);
 
 SC_EXPORT void abort(void)
 {
     sc_postmortem_aborts(SC_SITE());
     sc_life_may_vanish();
+    say_aborting();
     SC_NEXT(abort_function *, "abort")();
     __builtin_unreachable();
 }

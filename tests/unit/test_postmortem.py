@@ -131,6 +131,15 @@ class Postmortem(unittest.TestCase):
         self.assertEqual(line["call"]["api"], "abort")
         self.stack_is_of(line, line["call"], "abort")
         self.assertEqual(line["in_flight"], 0)
+        self.assertEqual(self.run.stderr, "")
+
+    def test_who_aborts_for_a_lost_context_is_told_on_stderr(self):
+        line, = self.postmortems("postmortem_abort")
+        self.assertEqual(line["call"]["api"], "cuStreamSynchronize")
+        self.assertEqual(self.run.returncode, -6)
+        self.assertEqual(self.run.stderr.count("\n"), 4)
+        self.assertIn("the context was lost: CUDA_ERROR_LAUNCH_FAILED (719)", self.run.stderr)
+        self.assertIn(f"report: {self.path}", self.run.stderr)
 
     def test_to_halt_at_a_hazard_is_no_abort_of_the_programs(self):
         program = pathlib.Path("..") / "hazard" / "sc101_free_h2d.racy"

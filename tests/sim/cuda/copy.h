@@ -21,6 +21,8 @@ CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *
 CUresult sim_copy_bind_node_locked(struct sim_copy *copy, bool *waits);
 /* `waits`: so does a synchronous memset. */
 CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *waits);
+/* value.c: the same for a word. */
+CUresult sim_value_bind_locked(struct sim_value *value);
 
 static inline struct sim_copy sim_copy_flat(uintptr_t dst, uintptr_t src, size_t bytes)
 {

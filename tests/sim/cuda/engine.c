@@ -218,7 +218,8 @@ static void run_locked(CUstream stream, uint64_t now)
     if (op->work.kind == WORK_HOST) {
         stream->state = STREAM_RUNNING;
         sim_hostfn_submit_locked(stream);
-    } else if (op->work.kind == WORK_WAIT_VALUE && !sim_work_value_reached(&op->work.value)) {
+    } else if ((op->work.kind == WORK_WAIT_VALUE && !sim_work_value_reached(&op->work.value)) ||
+               (op->work.kind == WORK_KERNEL_SERVE && !sim_work_served(&op->work.serve))) {
         schedule_locked(stream, sim_now_ns() + POLL_NS);
     } else if (op->busy_ns > 0 && !op->started) {
         op->started = true;

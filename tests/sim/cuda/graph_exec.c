@@ -7,6 +7,7 @@
 #include "capture.h"
 #include "copy.h"
 #include "graph.h"
+#include "kernel.h"
 #include "streams.h"
 
 #include <stdlib.h>
@@ -161,7 +162,9 @@ static CUresult launch_work_locked(CUgraphNode node, CUstream stream, bool *wait
 {
     struct sim_work work = node->work;
     CUresult result = CUDA_SUCCESS;
-    if (work.kind == WORK_COPY || work.kind == WORK_KERNEL_COPY) {
+    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        result = sim_kernel_bind_locked(&work, waits);
+    } else if (work.kind == WORK_COPY) {
         result = sim_copy_empty(&work.copy) ? CUDA_SUCCESS
                                             : sim_copy_bind_node_locked(&work.copy, waits);
     } else if (work.kind == WORK_FILL) {

@@ -8,8 +8,13 @@
  * stream for its first parameter, in nanoseconds, any other one for the time of the option
  * `kernel`. One named "fault" fails when it runs, and every context is lost with it. One named
  * "copy_bytes" has three parameters: it copies from the second to the first, as many bytes as the
- * third says (of 32 bits). */
+ * third says (of 32 bits). "serve_words" has three as well: whenever the first word (of 32 bits) is
+ * more than the second, it counts the second up, and ends when that has reached the third. */
 CUresult sim_kernel_work(CUfunction function, void **params, void **extra, struct sim_work *work);
+
+/* The addresses that a kernel works with become the device's, when it is launched. `waits`: as
+ * copies have it. */
+CUresult sim_kernel_bind_locked(struct sim_work *work, bool *waits);
 
 /* The values of a kernel's parameters, which nodes keep and share. */
 struct sim_values;

@@ -5,13 +5,23 @@
 #include "kernel.h"
 #include "streams.h"
 
+CUresult sim_kernel_bind_locked(struct sim_work *work, bool *waits)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (work->kind == WORK_KERNEL_COPY && !sim_copy_empty(&work->copy)) {
+        result = sim_copy_bind_node_locked(&work->copy, waits);
+    } else if (work->kind == WORK_KERNEL_SERVE) {
+        result = sim_value_bind_locked(&work->serve.bell);
+        result = result ? result : sim_value_bind_locked(&work->serve.answer);
+    }
+    return result;
+}
+
 /* A kernel works on the device's memory, by the device's addresses. */
 static CUresult issue_locked(CUstream stream, struct sim_work *work)
 {
     bool waits = false;
-    CUresult result = CUDA_SUCCESS;
-    if (work->kind == WORK_KERNEL_COPY && !sim_copy_empty(&work->copy))
-        result = sim_copy_bind_node_locked(&work->copy, &waits);
+    CUresult result = sim_kernel_bind_locked(work, &waits);
     return result ? result : sim_stream_work_locked(stream, work, NULL);
 }
 

@@ -127,6 +127,20 @@ static CUresult copy_work(void **params, void **extra, struct sim_work *work)
     return CUDA_SUCCESS;
 }
 
+static CUresult serve_work(void **params, void **extra, struct sim_work *work)
+{
+    uintptr_t bell, answer;
+    uint32_t turns;
+    if (!read_parameter(params, extra, 0, &bell, sizeof bell) ||
+        !read_parameter(params, extra, 1, &answer, sizeof answer) ||
+        !read_parameter(params, extra, 2, &turns, sizeof turns)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    work->kind = WORK_KERNEL_SERVE;
+    work->serve = (struct sim_serve){{.address = bell}, {.address = answer}, turns};
+    return CUDA_SUCCESS;
+}
+
 CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct sim_work *work)
 {
     CUfunction function = of_kernel((CUkernel)(void *)handle);
@@ -134,6 +148,8 @@ CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct 
         return CUDA_ERROR_INVALID_HANDLE;
     if (strcmp(function->name, "copy_bytes") == 0)
         return copy_work(params, extra, work);
+    if (strcmp(function->name, "serve_words") == 0)
+        return serve_work(params, extra, work);
     work->kind = strcmp(function->name, "fault") == 0 ? WORK_FAULT : WORK_KERNEL;
     work->kernel_ns = sim_options.kernel_ns;
     if (strcmp(function->name, "spin") == 0 &&

@@ -1,11 +1,12 @@
 /* Writing and awaiting values in stream order. A wait polls, as the device does. */
 #include "api.h"
 #include "capture.h"
+#include "copy.h"
 #include "graph.h"
 #include "memory.h"
 #include "streams.h"
 
-static CUresult bind_locked(struct sim_value *v)
+CUresult sim_value_bind_locked(struct sim_value *v)
 {
     struct sim_range range;
     sim_memory_find_locked(v->address, &range);
@@ -20,7 +21,7 @@ static CUresult bind_locked(struct sim_value *v)
 static CUresult submit_locked(CUstream stream, enum sim_work_kind kind, const struct sim_value *v)
 {
     struct sim_work work = {.kind = kind, .value = *v};
-    CUresult result = bind_locked(&work.value);
+    CUresult result = sim_value_bind_locked(&work.value);
     if (result != CUDA_SUCCESS)
         return result;
     return stream->capture

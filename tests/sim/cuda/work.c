@@ -155,6 +155,18 @@ bool sim_work_value_reached(const struct sim_value *v)
     }
 }
 
+/* A turn at a time, as far as the bell has rung. */
+bool sim_work_served(const struct sim_serve *serve)
+{
+    uint32_t served = (uint32_t)read_value(&serve->answer);
+    while (served < serve->turns && (uint32_t)read_value(&serve->bell) > served) {
+        struct sim_value answer = serve->answer;
+        answer.value = ++served;
+        run_write(&answer);
+    }
+    return served >= serve->turns;
+}
+
 static uint64_t transfer_ns(size_t bytes)
 {
     return sim_options.bandwidth ? (uint64_t)((double)bytes * 1e9 / (double)sim_options.bandwidth)

@@ -15,8 +15,9 @@ enum sim_work_kind {
     WORK_WRITE_VALUE,
     WORK_WAIT_VALUE,
     WORK_KERNEL,
-    WORK_KERNEL_COPY, /* a kernel that copies bytes of the device */
-    WORK_FAULT,       /* a kernel that fails */
+    WORK_KERNEL_COPY,  /* a kernel that copies bytes of the device */
+    WORK_KERNEL_SERVE, /* one that answers the host, and lasts until it has */
+    WORK_FAULT,        /* a kernel that fails */
     WORK_HOST,
 };
 
@@ -53,6 +54,12 @@ struct sim_value {
     enum sim_access access;
 };
 
+/* The bell counts what is asked, the answer what was served, up to `turns`. */
+struct sim_serve {
+    struct sim_value bell, answer;
+    uint32_t turns;
+};
+
 struct sim_host {
     CUhostFn fn;
     void *arg;
@@ -68,6 +75,7 @@ struct sim_work {
         struct sim_copy copy;
         struct sim_fill fill;
         struct sim_value value;
+        struct sim_serve serve;
         struct sim_host host;
         uint64_t kernel_ns;
     };
@@ -78,6 +86,8 @@ struct sim_work {
 void sim_work_run(struct sim_work *work);
 /* Whether the value that WORK_WAIT_VALUE waits for is there. */
 bool sim_work_value_reached(const struct sim_value *value);
+/* Answers what is asked. Whether that was all. */
+bool sim_work_served(const struct sim_serve *serve);
 /* How long the work occupies its stream by the options. */
 uint64_t sim_work_busy_ns(const struct sim_work *work);
 

@@ -78,7 +78,9 @@ static const struct option table[] = {
      "mode=report and for kernels",
      NULL, NULL},
     {"kernels", CHOICE, AT(kernels), "off", kernel_modes, 0, 0,
-     "the same of kernels, by their parameters: reported, or put in order as well", NULL, NULL},
+     "the same of kernels, by their parameters, and host memory that is overwritten or freed under "
+     "them: reported, or put in order as well",
+     NULL, NULL},
     {"cupti", CHOICE, AT(cupti), "auto", cupti_modes, 0, 0,
      "the audit and the API names; auto: where its cost is justified", NULL, NULL},
     {"timeline", BOOL, AT(timeline), "0", zero_one, 0, 0,

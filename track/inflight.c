@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/kernel_flags.h"
 #include "track/peek.h"
 #include "track/source_copies.h"
 
@@ -546,6 +547,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     bool stable = sc_inflight_is_stable(inflight, info);
+    sc_kernel_flags_note(inflight, id, info);
     bool guarded_alike = op->first_span && !op->cut && op->info.access == info->access &&
                          op->info.guard_address == info->guard_address &&
                          op->info.guard_bytes == info->guard_bytes;
@@ -599,6 +601,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
         return false;
     struct sc_op *op = sc_inflight_op(inflight, id);
     uint32_t *key = key_slot(inflight, info);
+    sc_kernel_flags_note(inflight, 0, info);
     op->info = *info;
     op->info.stable = sc_inflight_is_stable(inflight, info);
     op->key_next = *key;
@@ -639,6 +642,7 @@ static bool visit_in_flight(void *context, uint32_t id)
     struct in_flight_visit *visiting = context;
     const struct sc_op *op = sc_inflight_op(visiting->inflight, id);
     visiting->stopped = !sc_order_known_done(visiting->inflight->order, &op->info.ticket) &&
+                        !sc_kernel_flags_tell(visiting->inflight, id) &&
                         !visiting->visit(visiting->context, id);
     return !visiting->stopped;
 }
@@ -684,7 +688,8 @@ static bool visit_conflict(void *context, uint32_t id)
         earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
         !earlier->unseen && !later->unseen &&
         sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
-        !sc_inflight_covers(search->inflight->order, later, &earlier->ticket);
+        !sc_inflight_covers(search->inflight->order, later, &earlier->ticket) &&
+        !sc_kernel_flags_tell(search->inflight, id);
     search->stopped = conflict && !search->visit(search->context, id);
     return !search->stopped;
 }

@@ -11,6 +11,10 @@
  * An operation equal to an earlier one (same rows, stream and direction) replaces it: whoever
  * waits for the later one has waited for the earlier.
  *
+ * A kernel that has an address of host memory is an operation of no direction on the byte there. It
+ * may read that byte, and is taken to write nothing. Such an operation is as good as known done
+ * once a kernel has told the host so (track/kernel_flags.h).
+ *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  */
 #ifndef SC_TRACK_INFLIGHT_H
@@ -89,7 +93,14 @@ struct sc_op_info {
     struct sc_frame frame; /* SC_STACK: of the function whose local it is; place 0: unknown */
     uint32_t frame_stack;  /* where that function was then, or 0 */
     bool returned;         /* the function had, when the operation was found known done */
+    uint64_t digest; /* of a kernel's flag, before the launch; 0: of none (track/kernel_flags.h) */
 };
+
+/* Is it what a kernel has an address of, and merely may use? */
+static inline bool sc_ops_is_kernel(const struct sc_op_info *info)
+{
+    return info->direction == SC_NO_DIRECTION;
+}
 
 /* Does the device read a copy, whatever becomes of the source? */
 static inline bool sc_ops_is_copied(const struct sc_op_info *info)

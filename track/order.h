@@ -112,6 +112,8 @@ struct sc_stream {
     uint64_t merged_version;   /* legacy: the latest of them that is in `behind` */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
+    uint64_t flagged, told; /* the last kernel with a flag, and the last that has told the host of
+                             * its end (track/kernel_flags.h) */
     uint64_t signal_count;
     struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest, by what they made of `signalled` */
 };

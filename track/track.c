@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "track/kernel_flags.h"
 #include "track/own_lock.h"
 #include "track/source_copies.h"
 #include "track/track_internal.h"
@@ -543,14 +544,19 @@ static void note_uncompared(struct sc_track *track)
     *uncompared = (struct sc_unwatched){0, 0};
 }
 
+static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_ops *overwritten)
+{
+    if (!sc_inflight_add(&track->inflight, info, overwritten))
+        sc_source_copies_give_slots(info);
+}
+
 static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
 {
     struct sc_ops_collector collector = {track, &issued->conflicts, false};
     sc_order_renew(&track->order, &info->ticket);
     if (!info->unjudged)
         sc_inflight_conflicts(&track->inflight, info, sc_track_collect_op, &collector);
-    if (!sc_inflight_add(&track->inflight, info, &issued->overwritten))
-        sc_source_copies_give_slots(info);
+    add_op(track, info, &issued->overwritten);
 }
 
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
@@ -567,6 +573,47 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
     for (unsigned i = 0; i < count; i++)
         issue_locked(track, &infos[i], issued);
     note_uncompared(track);
+    publish_watch(track);
+    unlock(track);
+}
+
+/* ---- kernels ---- */
+
+static bool has_byte(const struct sc_kernel_host *host, uintptr_t address)
+{
+    for (unsigned i = 0; i < host->count; i++)
+        if (host->bytes[i].address == address)
+            return true;
+    return false;
+}
+
+void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresses, unsigned count,
+                               struct sc_kernel_host *host)
+{
+    struct sc_inflight *inflight = &track->inflight;
+    if (sc_grid_is_empty(&inflight->range_grid))
+        return;
+    lock(track);
+    for (unsigned i = 0; i < count && host->count < SC_KERNEL_HOST_MAX; i++) {
+        uint32_t range = sc_grid_point_locked(&inflight->range_grid, addresses[i]);
+        const struct sc_range_info info = describe_range(track, range);
+        if ((info.kind == SC_PINNED || info.kind == SC_REGISTERED) && range &&
+            !has_byte(host, addresses[i]))
+            host->bytes[host->count++] =
+                (struct sc_kernel_byte){addresses[i], sc_kernel_flags_digest(inflight, range)};
+    }
+    unlock(track);
+}
+
+void sc_track_issue_kernel(struct sc_track *track, struct sc_op_info *infos, unsigned count)
+{
+    SC_OPS(unused);
+    lock(track);
+    sc_order_renew(&track->order, &infos[0].ticket);
+    for (unsigned i = 0; i < count; i++) {
+        infos[i].ticket = infos[0].ticket;
+        add_op(track, &infos[i], &unused);
+    }
     publish_watch(track);
     unlock(track);
 }

@@ -181,6 +181,26 @@ static inline void sc_issued_end(struct sc_issued *issued)
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued);
 
+/* ---- kernels that have addresses of host memory ---- */
+
+/* What a launch may use there: so many bytes, each once, with what lies in flags before the launch
+ * (track/kernel_flags.h). */
+enum { SC_KERNEL_HOST_MAX = 8 };
+struct sc_kernel_host {
+    unsigned count;
+    struct sc_kernel_byte {
+        uintptr_t address;
+        uint64_t digest;
+    } bytes[SC_KERNEL_HOST_MAX];
+};
+
+/* Adds those of the addresses that lie in pinned or registered memory, as long as there is room. */
+void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresses, unsigned count,
+                               struct sc_kernel_host *host);
+
+/* The driver has accepted the launch: remembers its operations, which get one ticket. */
+void sc_track_issue_kernel(struct sc_track *track, struct sc_op_info *infos, unsigned count);
+
 /* ---- device memory (track/device.h) ---- */
 
 /* Is what happens to device memory to be told? Also while all streams of the process join each
@@ -310,6 +330,7 @@ struct sc_take_down {
     uint64_t max_held_bytes;
     struct sc_hazard_event by; /* the call, for those who launch a graph that names the memory */
     bool (*hurts)(const struct sc_op_info *op); /* which operations the call hurts; NULL: all */
+    bool passes_kernels;                        /* what only kernels may use is not held */
     bool stays;   /* the memory stays the program's: the operations remain tracked */
     bool settles; /* before a wait, holds for a graph are made ordinary ones: the memory becomes
                      something else (sc_track_forget_graph_holds) */
@@ -530,6 +551,9 @@ struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age
 void sc_track_end_hold(struct sc_track *track, uint32_t hold);
 void sc_track_put_back(struct sc_track *track, uint32_t hold);
 bool sc_track_hold_lives(struct sc_track *track, uint32_t hold, uint64_t age);
+/* Nobody waits any more for the hold, of kind SC_HOLD_WAIT and of this age: ends it, unless it has
+ * been taken. */
+void sc_track_leave_hold(struct sc_track *track, uint32_t hold, uint64_t age);
 
 struct sc_hold_totals {
     uint64_t peak_bytes;

@@ -50,6 +50,7 @@ static void find_ops(struct sc_track *track, const struct sc_take_down *request,
 struct hold_filler {
     struct sc_track *track;
     uint32_t hold;
+    bool passes_kernels;
     bool failed;
 };
 
@@ -65,7 +66,8 @@ static bool require_op(void *context, uint32_t op)
     struct hold_filler *filler = context;
     struct sc_holds *holds = &filler->track->holds;
     const struct sc_op_info *info = &sc_inflight_op(&filler->track->inflight, op)->info;
-    if (does_without(sc_holds_at(holds, filler->hold), info))
+    if (does_without(sc_holds_at(holds, filler->hold), info) ||
+        (filler->passes_kernels && sc_ops_is_kernel(info)))
         return true;
     filler->failed = !sc_holds_require(holds, filler->hold, &info->ticket);
     sc_holds_at(holds, filler->hold)->written |= sc_direction_writes_host(info->direction);
@@ -80,7 +82,7 @@ static bool make_hold(struct sc_track *track, struct sc_take_down *request)
         holds->held_bytes + request->size_bytes > request->max_held_bytes)
         return false;
     uint64_t now_ns = sc_now_ns();
-    struct hold_filler filler = {.track = track};
+    struct hold_filler filler = {.track = track, .passes_kernels = request->passes_kernels};
     filler.hold = sc_holds_add(holds, request->kind, request->address, request->size_bytes,
                                request->context, now_ns);
     if (!filler.hold)
@@ -172,6 +174,8 @@ static void change_holds_locked(struct sc_track *track, uintptr_t address, size_
 struct judged_visit {
     struct sc_ops_collector collector; /* first */
     struct sc_shape taken;
+    bool passes_kernels;
+    bool any; /* is to be held */
 };
 
 /* What lies between the rows of an operation is not used. It is held all the same: the pages are
@@ -180,6 +184,7 @@ static bool judge_op(void *context, uint32_t id)
 {
     struct judged_visit *judged = context;
     const struct sc_op_info *info = &sc_inflight_op(&judged->collector.track->inflight, id)->info;
+    judged->any |= !judged->passes_kernels || !sc_ops_is_kernel(info);
     if (sc_shape_row_touches_folded(&judged->taken, &info->shape, &info->fold))
         return sc_track_collect_op(&judged->collector, id);
     judged->collector.unjudged = true;
@@ -191,6 +196,8 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     struct judged_visit judged = {
         {track, &request->found, false},
         {request->address, request->size_bytes, request->size_bytes, 1},
+        request->passes_kernels,
+        false,
     };
     request->found.count = 0;
     request->held = 0;
@@ -202,7 +209,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     request->by_graph = request->kind != SC_HOLD_WAIT &&
                         sc_graphs_name(&track->graphs, request->address, request->size_bytes);
     if (request->hold &&
-        (request->found.count || judged.collector.unjudged || request->by_graph ||
+        (judged.any || request->by_graph ||
          sc_holds_find(&track->holds, request->address, request->size_bytes, SC_HOLDS_ALL)))
         request->must_wait = !make_hold(track, request);
     if ((request->found.count || judged.collector.unjudged) && !request->must_wait &&
@@ -346,12 +353,26 @@ void sc_track_put_back(struct sc_track *track, uint32_t hold)
 }
 
 /* Records are recycled; ages are not. */
+static bool lives_locked(struct sc_track *track, uint32_t hold, uint64_t age)
+{
+    return track->holds.oldest && sc_holds_at(&track->holds, hold)->age == age;
+}
+
 bool sc_track_hold_lives(struct sc_track *track, uint32_t hold, uint64_t age)
 {
     lock(track);
-    bool lives = track->holds.oldest && sc_holds_at(&track->holds, hold)->age == age;
+    bool lives = lives_locked(track, hold, age);
     unlock(track);
     return lives;
+}
+
+void sc_track_leave_hold(struct sc_track *track, uint32_t hold, uint64_t age)
+{
+    lock(track);
+    if (lives_locked(track, hold, age) && !sc_holds_at(&track->holds, hold)->releasing)
+        sc_holds_remove(&track->holds, hold, sc_now_ns());
+    publish_watch(track);
+    unlock(track);
 }
 
 struct sc_hold_totals sc_track_hold_totals(struct sc_track *track)

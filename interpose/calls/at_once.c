@@ -27,7 +27,7 @@ enum { LOOK_NS = 10 * 1000 * 1000 };
 /* What the device has taken from a snapshot is not harmed any more. */
 static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 {
-    if (!heals)
+    if (!heals || !sc_hazards_heals(op))
         return SC_ACTION_REPORTED;
     return sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_STALLED;
 }
@@ -35,10 +35,11 @@ static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops, bool heals)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        sc_hazards_report_order(sc_hazards_touch_code(&ops->ops[i], touch->touch),
-                                action_on(&ops->ops[i], heals), ops, i,
-                                &(struct sc_later){.ticket = {.stream = touch->stream->id}},
-                                &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
+        if (!sc_excuses_kernel_is_waiting(&ops->ops[i].ticket))
+            sc_hazards_report_order(
+                sc_hazards_touch_code(&ops->ops[i], touch->touch), action_on(&ops->ops[i], heals),
+                ops, i, &(struct sc_later){.ticket = {.stream = touch->stream->id}},
+                &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
 }
 
 static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
@@ -55,25 +56,45 @@ static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
     sc_report_say(NULL, line);
 }
 
+/* A kernel may wait for what the call is to write in host memory. */
+static bool is_found_to_wait(const struct sc_op_info *op, struct sc_excuses_stand *stand)
+{
+    if (!sc_ops_is_kernel(op) || op->kind == SC_DEVICE ||
+        !sc_excuses_kernel_is_stuck(stand, op->ticket.stream))
+        return false;
+    sc_excuses_kernel_waits(&op->ticket);
+    return true;
+}
+
 /* A host function that waits for the program may wait for what comes after the call. */
 enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                                  uint64_t deadline_ns)
 {
     uint64_t since_ns = sc_now_ns(), now_ns = since_ns;
     uint64_t since_ticks = sc_ticks();
+    struct sc_excuses_stand stand = {0};
     do {
         uint64_t slice_ns = now_ns + LOOK_NS;
         if (sc_marks_await(&op->ticket, slice_ns < deadline_ns ? slice_ns : deadline_ns))
             return SC_AWAITED;
         now_ns = sc_now_ns();
-        if (!sc_host_functions_are_open(op))
+        if (!sc_host_functions_are_open(op)) {
+            if (is_found_to_wait(op, &stand))
+                return SC_AWAITS_PROGRAM;
             continue;
+        }
         sc_host_functions_look(since_ns);
         if (sc_host_functions_excuse(op, since_ticks))
             return SC_AWAITS_PROGRAM;
     } while (now_ns < deadline_ns);
     say_goes_on(call, op);
     return SC_OVERDUE;
+}
+
+/* Is it a kernel that is not waited for: nobody asks for that, or it waits for the program? */
+static bool is_passed(const struct sc_op_info *op)
+{
+    return !sc_hazards_heals(op) || sc_excuses_kernel_is_waiting(&op->ticket);
 }
 
 /* SC_TRACK_OPS_MAX are found at a time. Those that wait for the program are found again. */
@@ -86,6 +107,8 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
         complete = 0;
         sc_track_met(&sc_track, bytes, true, &ops);
         for (unsigned i = 0; i < sc_ops_kept(&ops); i++) {
+            if (is_passed(&ops.ops[i]))
+                continue;
             enum sc_awaited came = sc_at_once_await(touch->call, &ops.ops[i], deadline_ns);
             if (came == SC_OVERDUE)
                 return;

@@ -106,8 +106,7 @@ static void report(const struct judgement *judgement, enum sc_action action,
 /* Kernels are put in order, and others behind them, only where that is asked for. */
 static bool heals(const struct judgement *judgement, const struct sc_op_info *earlier)
 {
-    bool is_kernel = earlier->direction == SC_NO_DIRECTION;
-    return judgement->heals && (!is_kernel || sc_options.kernels == SC_KERNELS_ORDER);
+    return judgement->heals && sc_hazards_heals(earlier);
 }
 
 /* The missing edges, where they can be made: the call's stream waits for what it would have raced

@@ -56,6 +56,7 @@ struct launch {
     struct sc_told *told;          /* the numbers of its operations; NULL: nobody asks for them */
     struct sc_heard_launch *heard; /* NULL: nothing is heard of it */
     unsigned open;                 /* its host nodes, which may wait for the program */
+    struct sc_kernel_host *host;   /* what its kernels have addresses of, where that is asked for */
 };
 
 /* ---- hazards of the graph itself ---- */
@@ -326,7 +327,8 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
     if (launch->graph)
         order_runs(launch);
     if (sc_kernel_uses_are_asked() && has_plain_kernels(launch))
-        sc_kernel_uses_judge_graph(launch->call, launch->stream, launch->exec, launch->last);
+        sc_kernel_uses_judge_graph(launch->call, launch->stream, launch->exec, launch->last,
+                                   launch->host);
     begin_call(launch);
     errno = saved;
 }
@@ -398,12 +400,13 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
     note_unfinished(launch);
+    if (sc_kernel_uses_are_asked() && has_plain_kernels(launch))
+        sc_kernel_uses_note_graph(launch->call, launch->stream, launch->exec, launch->host,
+                                  launch->place);
     if (launch->records || launch->hears)
         record_what_is_told(launch);
     else if (launch->graph)
         record_runs(launch);
-    if (sc_kernel_uses_are_asked() && has_plain_kernels(launch))
-        sc_kernel_uses_note_graph(launch->call, launch->stream, launch->exec, launch->place);
     if (!launch->graph)
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
     sc_work_note(launch->call, launch->stream,
@@ -421,7 +424,8 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
 SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
 {
     struct sc_detour detour;
-    struct launch launch = {.call = call};
+    struct sc_kernel_host host;
+    struct launch launch = {.call = call, .host = &host};
     sc_detour_begin(&detour, call, &stream);
     launch_begins(&launch, exec, stream);
     CUresult result = real(exec, stream);

@@ -275,7 +275,7 @@ static bool free_is_deferred(struct giving_back *giving, const struct sc_range_i
     taken.hold = !sc_contexts_has_lost(range->context); /* the driver refuses it */
     if (!sc_take_down_make(&taken, SC105, &giving->culprit))
         return false;
-    if (taken.found.count == 0)
+    if (sc_take_down_passes(&taken))
         giving->result = wait_as_the_driver_does(giving->call);
     return true;
 }

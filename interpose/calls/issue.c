@@ -237,7 +237,8 @@ static void order_after_conflicts(struct sc_issue *issue, struct sc_op_info *op)
     sc_track_conflicts(&sc_track, op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
-        if (sc_edges_order_after(issue->stream, &one.ops[0], issue->call->api))
+        if (sc_hazards_heals(&one.ops[0]) &&
+            sc_edges_order_after(issue->stream, &one.ops[0], issue->call->api))
             report_unordered(issue, SC_ACTION_ORDERED, &one, next_number(issue->stream));
     }
 }
@@ -378,10 +379,12 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
 }
 
 /* Why nothing on the stream may be guarded; COUNT: it may. */
-static enum sc_unguarded_reason why_not(const struct sc_op_info *op)
+static enum sc_unguarded_reason why_not(const struct sc_issue *issue, const struct sc_op_info *op)
 {
     if (!sc_options.guard)
         return SC_UNGUARDED_OFF;
+    if (sc_ops_is_kernel(op) && issue->stream->context->reads_pageable)
+        return SC_UNGUARDED_PAGEABLE;
     if (op->kind == SC_STACK)
         return SC_UNGUARDED_STACK;
     if (!op->range && op->by_graph)
@@ -408,7 +411,7 @@ static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
 /* What a snapshot protects needs no guard. */
 static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
-    enum sc_unguarded_reason reason = why_not(op);
+    enum sc_unguarded_reason reason = why_not(issue, op);
     if (sc_ops_is_copied(op) || op->direction == SC_PREFETCH || op->is_guard_chosen ||
         is_compared_whole(op) || is_over(issue, op))
         return;

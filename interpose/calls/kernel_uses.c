@@ -3,9 +3,21 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "interpose/base/upcalls.h"
 #include "interpose/calls/device_uses.h"
+#include "interpose/calls/issue.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/reaper/edges.h"
+#include "interpose/reaper/excuses.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/unfinished.h"
+#include "track/grid.h"
 #include "track/hazard.h"
+#include "track/inflight.h"
+#include "track/order.h"
 #include "track/shape.h"
+#include "track/spans.h"
 
 #include "track/poison.h"
 
@@ -17,16 +29,17 @@ static struct sc_device_uses use_at(uintptr_t address)
     return uses;
 }
 
-/* The addresses that are of device memory, each once. */
-static void read_addresses(struct sc_kernel_parameters *read, const struct sc_launch *launch)
+/* Leaves the addresses that are of device memory, each once. */
+static void keep_device(struct sc_kernel_parameters *read)
 {
-    sc_kernel_parameters_read(read, launch);
-    read->count = sc_track_device_keep_known(&sc_track, read->addresses, read->count);
+    read->count = sc_track_watches_device(&sc_track)
+                      ? sc_track_device_keep_known(&sc_track, read->addresses, read->count)
+                      : 0;
 }
 
 /* `after`: as sc_device_uses_judge_behind has it. */
-static void judge(const struct sc_call *call, struct sc_stream_record *stream,
-                  const struct sc_kernel_parameters *read, const struct sc_point *after)
+static void judge_device(const struct sc_call *call, struct sc_stream_record *stream,
+                         const struct sc_kernel_parameters *read, const struct sc_point *after)
 {
     bool heals = sc_options.kernels == SC_KERNELS_ORDER;
     for (unsigned i = 0; i < read->count; i++) {
@@ -36,22 +49,124 @@ static void judge(const struct sc_call *call, struct sc_stream_record *stream,
     }
 }
 
-void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch)
+/* ---- host memory ---- */
+
+/* The parameters of launches that are carried out elsewhere are not there to be read. */
+static void find_host(const struct sc_kernel_parameters *read, struct sc_kernel_host *host)
+{
+    if (!sc_replaying_is_on())
+        sc_track_find_kernel_host(&sc_track, read->addresses, read->count, host);
+}
+
+static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struct sc_call *call,
+                                  struct sc_stream_record *stream)
+{
+    const struct sc_range_info range = sc_track_find_range(&sc_track, byte->address);
+    return (struct sc_op_info){
+        .api = call->api,
+        .shape = {byte->address, 1, 1, 1},
+        .ticket = {.stream = stream->id},
+        .direction = SC_NO_DIRECTION,
+        .kind = range.kind,
+        .range = range.range,
+        .origin = range.origin,
+        .access = SC_ACCESS_ALL,
+        .unseen = !sc_unfinished_is_seen(stream),
+        .unjudged = byte->digest != 0,
+        .digest = byte->digest,
+    };
+}
+
+/* What a copy, or a memset, in another stream has still to write there. */
+static void judge_byte(const struct sc_op_info *info, const struct sc_call *call,
+                       struct sc_stream_record *stream)
+{
+    SC_OPS(conflicts);
+    sc_track_conflicts(&sc_track, info, &conflicts);
+    const struct sc_later later = {
+        .ticket = {.stream = stream->id,
+                   .number = sc_order_issued(&sc_track.order, stream->id) + 1}};
+    for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
+        bool ordered =
+            sc_hazards_heals(info) && sc_edges_order_after(stream, &conflicts.ops[i], call->api);
+        sc_hazards_report_order(SC204, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, &conflicts,
+                                i, &later, &(struct sc_culprit){call->api, call->site, NULL});
+    }
+}
+
+static void judge_host(const struct sc_call *call, struct sc_stream_record *stream,
+                       const struct sc_kernel_host *host, const struct sc_point *after)
+{
+    for (unsigned i = 0; i < host->count; i++) {
+        struct sc_op_info info = describe(&host->bytes[i], call, stream);
+        info.after = after;
+        if (sc_track_may_conflict(&sc_track, info.range, info.direction))
+            judge_byte(&info, call, stream);
+    }
+}
+
+/* They are one operation, as all uses of the launch are. It has a mark of its own: behind it may
+ * come what waits for the host, which may wait for the kernel. */
+static void note_host(const struct sc_call *call, struct sc_stream_record *stream,
+                      const struct sc_kernel_host *host, bool by_graph, struct sc_op_info *moment)
+{
+    struct sc_op_info infos[SC_KERNEL_HOST_MAX];
+    struct sc_issue issue;
+    unsigned count = 0;
+    sc_issue_on(&issue, call, stream);
+    for (unsigned i = 0; i < host->count; i++) {
+        struct sc_op_info *info = &infos[count];
+        *info = describe(&host->bytes[i], call, stream);
+        info->ticket = moment->ticket;
+        info->stack = moment->stack;
+        info->ticks = moment->ticks;
+        info->thread = moment->thread;
+        info->runtime_api = moment->runtime_api;
+        info->correlation_id = moment->correlation_id;
+        info->by_graph = by_graph;
+        if (!info->range) /* another thread has freed it meanwhile */
+            continue;
+        if (!info->unjudged)
+            sc_issue_guard(&issue, info);
+        count++;
+    }
+    if (count == 0)
+        return;
+    sc_track_issue_kernel(&sc_track, infos, count);
+    moment->ticket = infos[0].ticket;
+    sc_guard_apply();
+    sc_marks_issued_alone(stream, moment->ticks);
+}
+
+/* ---- launches of kernels ---- */
+
+/* Is there memory that is known? */
+static bool may_matter(void)
+{
+    return sc_track_watches_device(&sc_track) || !sc_grid_is_empty(&sc_track.inflight.range_grid);
+}
+
+void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
+                          struct sc_kernel_host *host)
 {
     struct sc_kernel_parameters read;
     int saved = errno;
     struct sc_stream_record *stream =
-        sc_active() ? sc_streams_find(launch->stream, call->per_thread) : NULL;
+        sc_active() && may_matter() ? sc_streams_find(launch->stream, call->per_thread) : NULL;
+    host->count = 0;
     if (stream && !sc_streams_is_capturing(stream)) {
-        read_addresses(&read, launch);
-        judge(call, stream, &read, NULL);
+        sc_kernel_parameters_read(&read, launch);
+        find_host(&read, host);
+        keep_device(&read);
+        judge_device(call, stream, &read, NULL);
+        judge_host(call, stream, host, NULL);
     }
     errno = saved;
 }
 
 /* All uses of a launch are one operation, with the ticket of the first. */
-static void note(const struct sc_call *call, struct sc_stream_record *stream,
-                 const struct sc_kernel_parameters *read, struct sc_op_info *moment)
+static void note_device(const struct sc_call *call, struct sc_stream_record *stream,
+                        const struct sc_kernel_parameters *read, struct sc_op_info *moment)
 {
     for (unsigned i = 0; i < read->count; i++) {
         struct sc_device_uses uses = use_at(read->addresses[i]);
@@ -60,15 +175,19 @@ static void note(const struct sc_call *call, struct sc_stream_record *stream,
 }
 
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
-                         const struct sc_launch *launch, uint64_t place)
+                         const struct sc_launch *launch, const struct sc_kernel_host *host,
+                         uint64_t place)
 {
-    struct sc_kernel_parameters read;
+    struct sc_kernel_parameters read = {.count = 0};
     int saved = errno;
-    read_addresses(&read, launch);
+    if (sc_track_watches_device(&sc_track))
+        sc_kernel_parameters_read(&read, launch);
+    keep_device(&read);
     struct sc_op_info moment = {0};
-    if (read.count > 0)
+    if (read.count > 0 || host->count > 0)
         moment = sc_device_uses_moment(call, stream, place);
-    note(call, stream, &read, &moment);
+    note_host(call, stream, host, false, &moment);
+    note_device(call, stream, &read, &moment);
     errno = saved;
 }
 
@@ -80,30 +199,41 @@ static bool read_next(struct sc_kernel_parameters *read, uint32_t exec, uint32_t
     uint32_t count =
         sc_track_graph_addresses(&sc_track, exec, *index, read->addresses, SC_KERNEL_ADDRESSES_MAX);
     *index += count;
-    read->count = sc_track_device_keep_known(&sc_track, read->addresses, count);
+    read->count = count;
     return count > 0;
 }
 
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                                uint32_t exec, const struct sc_point *after)
+                                uint32_t exec, const struct sc_point *after,
+                                struct sc_kernel_host *host)
 {
     struct sc_kernel_parameters read;
     int saved = errno;
-    for (uint32_t index = 0; read_next(&read, exec, &index);)
-        judge(call, stream, &read, after);
+    host->count = 0;
+    for (uint32_t index = 0; may_matter() && read_next(&read, exec, &index);) {
+        find_host(&read, host);
+        keep_device(&read);
+        judge_device(call, stream, &read, after);
+    }
+    judge_host(call, stream, host, after);
     errno = saved;
 }
 
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                               uint32_t exec, uint64_t place)
+                               uint32_t exec, const struct sc_kernel_host *host, uint64_t place)
 {
     struct sc_kernel_parameters read;
     int saved = errno;
     struct sc_op_info moment = {0};
-    for (uint32_t index = 0; read_next(&read, exec, &index);) {
+    if (host->count > 0)
+        moment = sc_device_uses_moment(call, stream, place);
+    note_host(call, stream, host, true, &moment);
+    for (uint32_t index = 0;
+         sc_track_watches_device(&sc_track) && read_next(&read, exec, &index);) {
+        keep_device(&read);
         if (read.count > 0 && moment.ticks == 0)
             moment = sc_device_uses_moment(call, stream, place);
-        note(call, stream, &read, &moment);
+        note_device(call, stream, &read, &moment);
     }
     errno = saved;
 }

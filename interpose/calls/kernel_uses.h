@@ -1,12 +1,16 @@
-/* What launches of kernels may do with device memory (kernels=report, order): held against what
- * copies, memsets and frees of other streams do there (SC501, SC502).
+/* What launches of kernels may do with memory (kernels=report, order). Of device memory that is
+ * held against what copies, memsets and frees of other streams do there (SC501, SC502); pinned and
+ * registered memory has an operation in flight there, as the source of a copy has (SC1xx, SC201,
+ * SC204, SC403).
  *
  * A kernel may use the memory that an address among its parameters lies in. It is taken to use the
  * byte at that address and to change nothing. So it conflicts with what writes, allocates or frees
- * that byte in no order. It never conflicts with another kernel or with what merely reads.
+ * that byte in no order. It never conflicts with another kernel or with what merely reads. Memory
+ * that is taken for flags (track/kernel_flags.h) is kept, and nothing is held against the kernel
+ * there.
  *
- * Locks: none may be held. errno is kept. Both call the driver about the kernel's parameters: not
- * for a signal handler.
+ * Locks: none may be held. errno is kept. What judges and notes calls the driver about the kernel's
+ * parameters: not for a signal handler.
  */
 #ifndef SC_INTERPOSE_CALLS_KERNEL_USES_H
 #define SC_INTERPOSE_CALLS_KERNEL_USES_H
@@ -24,22 +28,25 @@
 
 static inline bool sc_kernel_uses_are_asked(void)
 {
-    return sc_unlikely(sc_track_watches_device(&sc_track)) && sc_options.kernels != SC_KERNELS_OFF;
+    return sc_unlikely(sc_options.kernels != SC_KERNELS_OFF);
 }
 
-/* Before the launch. */
-void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch);
+/* Before the launch. `host` is what it may use of host memory, for the note. */
+void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
+                          struct sc_kernel_host *host);
 
 /* The driver has accepted the launch on the stream, which does not capture. `place`: of the call,
  * in a legacy stream, or 0. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
-                         const struct sc_launch *launch, uint64_t place);
+                         const struct sc_launch *launch, const struct sc_kernel_host *host,
+                         uint64_t place);
 
 /* The same of a graph's launch, with the addresses of its kernel nodes. `exec`: the tracker's id.
  * `after`: what the launch comes after besides its stream, or NULL. */
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                                uint32_t exec, const struct sc_point *after);
+                                uint32_t exec, const struct sc_point *after,
+                                struct sc_kernel_host *host);
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                               uint32_t exec, uint64_t place);
+                               uint32_t exec, const struct sc_kernel_host *host, uint64_t place);
 
 #endif

@@ -54,22 +54,30 @@ static CUresult end(struct work *work, CUresult result)
 
 /* ---- kernels ---- */
 
-static void begin_launch(struct work *work, const struct sc_call *call, struct sc_launch *launch)
+struct launching {
+    struct work work;
+    struct sc_kernel_host host;
+};
+
+static void begin_launch(struct launching *launching, const struct sc_call *call,
+                         struct sc_launch *launch)
 {
+    struct work *work = &launching->work;
     sc_detour_begin(&work->detour, call, &launch->stream);
     if (sc_kernel_uses_are_asked())
-        sc_kernel_uses_judge(call, launch);
+        sc_kernel_uses_judge(call, launch, &launching->host);
     work->work = sc_work_begin(call, launch->stream, SC_WORK_KERNEL);
 }
 
-static CUresult end_launch(struct work *work, struct sc_launch *launch, CUresult result)
+static CUresult end_launch(struct launching *launching, struct sc_launch *launch, CUresult result)
 {
+    struct work *work = &launching->work;
     const struct sc_call *call = work->detour.call;
     uint64_t place = sc_order_place(&work->work.ordered); /* while the call has one */
     result = end(work, result);
     launch->is_accepted = result == CUDA_SUCCESS;
     if (sc_kernel_uses_are_asked() && work->work.stream && launch->is_accepted)
-        sc_kernel_uses_note(call, work->work.stream, launch, place);
+        sc_kernel_uses_note(call, work->work.stream, launch, &launching->host, place);
     if (sc_beside_is_asked() && launch->is_accepted)
         sc_beside_uses_launched(call, launch, sc_detour_is_taken(&work->detour));
     return result;
@@ -80,11 +88,11 @@ SC_PAIR(cuLaunchKernel, _ptsz,
          unsigned shared, CUstream stream, void **parameters, void **extra),
         (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
 {
-    struct work work;
+    struct launching launching;
     struct sc_launch launch = {stream, f, parameters, extra, false};
-    begin_launch(&work, call, &launch);
+    begin_launch(&launching, call, &launch);
     CUresult result = real(f, gx, gy, gz, bx, by, bz, shared, launch.stream, parameters, extra);
-    return end_launch(&work, &launch, result);
+    return end_launch(&launching, &launch, result);
 }
 
 /* Of a kernel's launch, whose blocks may still be at work then: what was before them is done. */
@@ -109,18 +117,18 @@ SC_PAIR(cuLaunchKernelEx, _ptsz,
         (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
         (config, f, parameters, extra))
 {
-    struct work work;
+    struct launching launching;
     CUlaunchConfig moved;
     if (!config)
         return real(config, f, parameters, extra);
     struct sc_launch launch = {config->hStream, f, parameters, extra, false};
-    begin_launch(&work, call, &launch);
-    if (sc_detour_is_taken(&work.detour)) {
+    begin_launch(&launching, call, &launch);
+    if (sc_detour_is_taken(&launching.work.detour)) {
         moved = *config;
         moved.hStream = launch.stream;
         config = &moved;
     }
-    CUresult result = end_launch(&work, &launch, real(config, f, parameters, extra));
+    CUresult result = end_launch(&launching, &launch, real(config, f, parameters, extra));
     if (sc_unlikely(config->numAttrs) && result == CUDA_SUCCESS)
         note_events(call, config);
     return result;
@@ -131,11 +139,11 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
          unsigned shared, CUstream stream, void **parameters),
         (f, gx, gy, gz, bx, by, bz, shared, stream, parameters))
 {
-    struct work work;
+    struct launching launching;
     struct sc_launch launch = {stream, f, parameters, NULL, false};
-    begin_launch(&work, call, &launch);
+    begin_launch(&launching, call, &launch);
     CUresult result = real(f, gx, gy, gz, bx, by, bz, shared, launch.stream, parameters);
-    return end_launch(&work, &launch, result);
+    return end_launch(&launching, &launch, result);
 }
 
 /* ---- stream-ordered allocation: elsewhere than in a capture, among the calls that break one ----

@@ -286,7 +286,8 @@ static void leave_out_disputed(struct sc_op_info *op, struct sc_pages *pages)
 
 static bool is_guardable(const struct sc_op_info *op)
 {
-    return op->direction == SC_H2D || sc_direction_writes_host(op->direction);
+    return op->direction == SC_H2D || sc_direction_writes_host(op->direction) ||
+           sc_ops_is_kernel(op);
 }
 
 /* What is needed to guard anything at all. */
@@ -325,7 +326,7 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
         note_unguarded(reason, hull_bytes);
         return;
     }
-    op->access = op->direction == SC_H2D ? SC_ACCESS_READ : SC_ACCESS_NONE;
+    op->access = sc_direction_writes_host(op->direction) ? SC_ACCESS_NONE : SC_ACCESS_READ;
     op->guard_address = pages.start;
     op->guard_bytes = pages.end - pages.start;
 }

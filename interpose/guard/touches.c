@@ -9,10 +9,12 @@
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver_code.h"
+#include "interpose/guard/atomic_stores.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
@@ -26,6 +28,7 @@
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/kept_off.h"
 #include "track/own_lock.h"
 #include "track/shape.h"
 #include "track/spans.h"
@@ -61,7 +64,10 @@ struct touch {
     bool may_not_wait;            /* the reaper waits for what the interrupted call has locked */
     bool is_excused;              /* what forbids it is behind a function that waits for us */
     bool is_behind_function;      /* or may be */
-    uint32_t hold;                /* result: it has to end first; 0: none */
+    bool lets_kernels_go_on;      /* one that forbids it is found to wait for the program */
+    uint32_t kernel_stream;       /* of a kernel that forbids it; 0: none does */
+    struct sc_excuses_stand kernel_stand;
+    uint32_t hold; /* result: it has to end first; 0: none */
     uint64_t hold_age;
 };
 
@@ -79,9 +85,10 @@ static __thread struct sc_ticket awaited __attribute__((tls_model("initial-exec"
 
 static void report_each(const struct sc_ops *ops, const struct touch *touch)
 {
-    enum sc_action action = sc_options.mode == SC_MODE_FIX ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         struct sc_ops one = sc_ops_one(ops, i);
+        enum sc_action action =
+            sc_hazards_heals(&one.ops[0]) ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         sc_hazards_report_touch(sc_hazards_touch_code(&one.ops[0], touch->kind), action, &one,
                                 &buffer, touch->culprit);
@@ -147,12 +154,18 @@ static bool excuses_all(const struct sc_ops *ops)
     return ops->ops != NULL;
 }
 
+static bool are_open(const struct sc_ops *ops)
+{
+    bool are = false;
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        are |= sc_host_functions_are_open(&ops->ops[i]);
+    return are;
+}
+
 /* Who does not wait has but this moment to look at them. */
 static bool are_excused(const struct sc_ops *ops, struct touch *touch)
 {
-    touch->is_behind_function = false;
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        touch->is_behind_function |= sc_host_functions_are_open(&ops->ops[i]);
+    touch->is_behind_function = are_open(ops);
     if (touch->is_behind_function && sc_options.mode != SC_MODE_FIX)
         sc_host_functions_look(0);
     touch->is_excused = touch->is_behind_function && excuses_all(ops);
@@ -165,6 +178,67 @@ static void leave_unwatched(const struct sc_ops *ops)
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
         sc_unguarded_note(&sc_track.unguarded, SC_UNGUARDED_UNSEEN,
                           sc_shape_hull_bytes(&ops->ops[i].shape));
+}
+
+/* ---- kernels ---- */
+
+static void drop_op(struct sc_ops *ops, unsigned i)
+{
+    struct sc_ops one = sc_ops_one(ops, i);
+    sc_track_unguard(&sc_track, &one);
+    ops->ops[i] = ops->ops[--ops->count];
+}
+
+static bool has_kernel(const struct sc_ops *ops)
+{
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        if (sc_ops_is_kernel(&ops->ops[i]))
+            return true;
+    return false;
+}
+
+/* A kernel is waited for only where that is asked for, and not where it waits for the touch. The
+ * page of a word by which host and kernel talk is guarded no more. */
+static void leave_kernels(struct sc_ops *ops, struct touch *touch)
+{
+    touch->kernel_stream = 0;
+    ops->count = sc_ops_kept(ops);
+    for (unsigned i = ops->count; i-- > 0;) {
+        const struct sc_op_info *op = &ops->ops[i];
+        if (!sc_ops_is_kernel(op))
+            continue;
+        if (touch->lets_kernels_go_on) {
+            sc_excuses_kernel_waits(&op->ticket);
+            sc_kept_off_add(&sc_track.inflight.kept_off, op->shape.address & ~guards()->page_mask);
+        }
+        if (touch->lets_kernels_go_on || !sc_hazards_heals(op))
+            drop_op(ops, i);
+        else
+            touch->kernel_stream = op->ticket.stream;
+    }
+}
+
+/* By an atomic instruction the program talks with the kernel; and with one that waits for it. True:
+ * there was such a kernel. */
+static bool leave_those_talked_with(struct sc_ops *ops, const struct touch *touch)
+{
+    unsigned before = ops->count = sc_ops_kept(ops);
+    if (!has_kernel(ops))
+        return false;
+    bool is_atomic = touch->fault && sc_atomic_stores_is_one(touch->fault->pc);
+    for (unsigned i = ops->count; i-- > 0;)
+        if (sc_ops_is_kernel(&ops->ops[i]) &&
+            (is_atomic || sc_excuses_kernel_is_waiting(&ops->ops[i].ticket)))
+            drop_op(ops, i);
+    return ops->count < before;
+}
+
+static bool is_stuck(struct touch *touch)
+{
+    if (touch->is_behind_function)
+        touch->kernel_stand.since_ns = 0;
+    return touch->kernel_stream && !touch->is_behind_function &&
+           sc_excuses_kernel_is_stuck(&touch->kernel_stand, touch->kernel_stream);
 }
 
 /* ---- handling, a step at a time ---- */
@@ -205,6 +279,7 @@ static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
         return false;
     }
     sc_track_unguard_complete(&sc_track, ops);
+    leave_kernels(ops, touch);
     if (ops->count == 0)
         return false;
     bool waits = await(ops, touch);
@@ -255,6 +330,8 @@ static void handle(struct touch *touch)
             in_order = true;
             break;
         }
+        if (leave_those_talked_with(&found, touch))
+            continue;
         if (are_excused(&found, touch)) {
             leave_unwatched(&found);
             in_order = true;
@@ -272,10 +349,18 @@ static void handle(struct touch *touch)
     let_page_go(touch, in_order, beside && !in_order && touch->fault);
 }
 
+/* A kernel that is let go on may be at work for as long as the program. */
+static void end_wait(struct touch *touch)
+{
+    if (touch->hold)
+        sc_track_leave_hold(&sc_track, touch->hold, touch->hold_age);
+    touch->hold = 0;
+}
+
 static void take_step(void *argument)
 {
     struct touch *touch = argument;
-    touch->hold = 0;
+    end_wait(touch);
     handle(touch);
 }
 
@@ -292,6 +377,7 @@ static void look_for_excuse(void *argument)
     SC_OPS(found);
     sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
     sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
+    touch->is_behind_function = are_open(&found);
     touch->is_excused = found.count == 0 || excuses_all(&found);
 }
 
@@ -323,7 +409,11 @@ static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
             return false;
         if (touch->is_behind_function && is_found_to_wait(touch))
             return true;
-        bool looks = touch->fault || touch->is_behind_function;
+        if (is_stuck(touch)) {
+            touch->lets_kernels_go_on = true;
+            return true;
+        }
+        bool looks = touch->fault || touch->is_behind_function || touch->kernel_stream;
         uint64_t slice_ns = looks ? now_ns + SLICE_NS : until_ns;
         sc_reaper_sleep(round, slice_ns < until_ns ? slice_ns : until_ns);
     }
@@ -433,7 +523,7 @@ static void take_step_of_fault(void *argument)
 {
     struct touch *touch = argument;
     const struct sc_fault *fault = touch->fault;
-    touch->hold = 0;
+    end_wait(touch);
     if (!is_covered(touch->address)) {
         touch->is_programs = sc_protect_is_programs(touch->address, touch->kind);
     } else if (sc_driver_code_runs(fault->pc, fault->context)) {

@@ -9,13 +9,14 @@
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
 #include "report/options.h"
+#include "track/hazard.h"
 #include "track/own_lock.h"
 #include "track/ticks.h"
 #include "track/track.h"
 
 #include "track/poison.h"
 
-enum { ORDERS_MAX = 256 };
+enum { ORDERS_MAX = 256, KERNELS_MAX = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 static struct order {
@@ -86,6 +87,46 @@ void sc_excuses_function_returned(unsigned call)
     sc_own_lock_give(&lock);
 }
 
+/* ---- kernels that wait for the program ---- */
+
+static struct sc_ticket kernels[KERNELS_MAX]; /* the latest ones that were found to */
+static _Atomic unsigned kernel_count;
+
+void sc_excuses_kernel_waits(const struct sc_ticket *kernel)
+{
+    sc_own_lock_take(&lock);
+    kernels[atomic_fetch_add(&kernel_count, 1) % KERNELS_MAX] = *kernel;
+    sc_own_lock_give(&lock);
+}
+
+bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel)
+{
+    bool is = false;
+    if (kernel->stream == 0 || atomic_load(&kernel_count) == 0)
+        return false;
+    sc_own_lock_take(&lock);
+    for (unsigned i = 0; i < KERNELS_MAX; i++)
+        is |= kernels[i].stream == kernel->stream && kernels[i].number == kernel->number;
+    sc_own_lock_give(&lock);
+    return is;
+}
+
+/* A touch does not say when the kernel will go on; its end does. */
+static bool is_awaited(const struct sc_ticket *kernel)
+{
+    return kernel->stream && !sc_order_complete(&sc_track.order, kernel) &&
+           !sc_excuses_kernel_is_waiting(kernel);
+}
+
+bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
+{
+    uint64_t complete = atomic_load(&sc_order_stream(&sc_track.order, stream)->complete);
+    uint64_t now_ns = sc_now_ns();
+    if (stand->since_ns == 0 || stand->complete != complete)
+        *stand = (struct sc_excuses_stand){complete, now_ns};
+    return now_ns - stand->since_ns >= SC_EXCUSES_STUCK_NS;
+}
+
 /* ---- excuses ---- */
 
 static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_t touched_ticks)
@@ -96,6 +137,13 @@ static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_
         .since_ns = sc_now_ns(),
         .behind_stream = sc_host_functions_stream_now(op->ticket.stream),
     };
+}
+
+static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
+{
+    bool is_ordered = sc_options.mode == SC_MODE_FIX && sc_options.kernels == SC_KERNELS_ORDER;
+    if (is_ordered && sc_ops_is_kernel(op) && op->kind != SC_DEVICE)
+        excuse->kernel = op->ticket;
 }
 
 static void begin_doubt(struct sc_excuse *excuse, const struct sc_ticket *ticket)
@@ -115,6 +163,7 @@ void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info 
 void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
     begin(excuse, op, sc_ticks());
+    begin_kernel(excuse, op);
     begin_doubt(excuse, &op->ticket);
 }
 
@@ -125,8 +174,10 @@ void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
     begin(excuse, op, later->ticks ? later->ticks : sc_ticks());
     excuse->has_later = ticket->stream != 0;
     excuse->later_stream = ticket->stream ? sc_host_functions_stream_now(ticket->stream) : 0;
-    if (!ticket->number)
+    if (!ticket->number) {
+        begin_kernel(excuse, op);
         begin_doubt(excuse, &op->ticket);
+    }
     if (sc_excuses_are_awaited(excuse))
         add_order(excuse, &op->ticket, ticket);
     /* A function may have returned since the two were compared. */
@@ -152,7 +203,8 @@ bool sc_excuses_are_awaited(const struct sc_excuse *excuse)
     const struct sc_op_info earlier = earlier_of(excuse);
     const struct sc_op_info later = later_of(excuse);
     return excuse->issued_ticks && (sc_host_functions_are_open(&earlier) ||
-                                    (excuse->has_later && sc_host_functions_are_open(&later)));
+                                    (excuse->has_later && sc_host_functions_are_open(&later)) ||
+                                    is_awaited(&excuse->kernel));
 }
 
 void sc_excuses_look(const struct sc_excuse *excuse)
@@ -169,7 +221,7 @@ bool sc_excuses_hold(const struct sc_excuse *excuse)
         return false;
     return sc_host_functions_excuse(&earlier, excuse->touched_ticks) ||
            (excuse->has_later && sc_host_functions_excuse(&later, excuse->touched_ticks)) ||
-           is_order_made(excuse);
+           is_order_made(excuse) || sc_excuses_kernel_is_waiting(&excuse->kernel);
 }
 
 /* What was not known when the functions returned is of no account. */

@@ -8,6 +8,10 @@
  * operation of its own, no such thing is known. In mode=report, where nobody waits for it, it is in
  * doubt (interpose/streams/doubts.h).
  *
+ * A kernel with an address of host memory may wait for the program to write there. With
+ * kernels=order the write waits for the kernel, and the verdict with it: that a kernel had not gone
+ * on without the write excuses it.
+ *
  * Locks: a leaf's own. Thread safe.
  */
 #ifndef SC_INTERPOSE_REAPER_EXCUSES_H
@@ -33,7 +37,8 @@ struct sc_excuse {
     uint32_t behind_stream, later_stream; /* of both (sc_host_functions_stream_now) */
     bool has_later;                       /* the second one is in a stream */
     bool is_made;                         /* the order is, or may be */
-    bool is_doubted;                      /* the touch is, by that name */
+    struct sc_ticket kernel; /* for whose end the touch waits; on stream 0: for no kernel's */
+    bool is_doubted;         /* the touch is, by that name */
     unsigned doubt;
     unsigned order; /* place in the table of orders; 0: none */
 };
@@ -57,6 +62,21 @@ bool sc_excuses_hold(const struct sc_excuse *excuse);
 
 /* The same when none is awaited, or there is no more time. */
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse);
+
+/* Nothing has moved on the kernel's stream for SC_EXCUSES_STUCK_NS, though a touch has waited: the
+ * kernel is taken to wait for that. */
+enum { SC_EXCUSES_STUCK_NS = 250 * 1000 * 1000 };
+void sc_excuses_kernel_waits(const struct sc_ticket *kernel);
+
+/* Is it taken to wait already? Nothing it may read is held against it any more. A load where none
+ * ever was. */
+bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel);
+
+/* Has it been for so long? False where the stream moves. Zeroes at first. */
+struct sc_excuses_stand {
+    uint64_t complete, since_ns;
+};
+bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream);
 
 /* On the thread of a host function, when it has returned and the stream has not gone on. A load
  * where no order is to be judged. */

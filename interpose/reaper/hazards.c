@@ -11,6 +11,7 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "report/annotations.h"
+#include "report/options.h"
 #include "track/kernel.h"
 #include "track/order.h"
 #include "track/shape.h"
@@ -21,6 +22,12 @@
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction)
 {
     return sc_direction_writes_host(direction) ? SC102 : SC101;
+}
+
+bool sc_hazards_heals(const struct sc_op_info *op)
+{
+    return sc_options.mode == SC_MODE_FIX &&
+           (!sc_ops_is_kernel(op) || sc_options.kernels == SC_KERNELS_ORDER);
 }
 
 static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)

@@ -47,6 +47,10 @@ void sc_hazards_report_returned(const struct sc_ops *ops);
 /* The code of a free, by the direction of the operation that the free hurts. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 
+/* Is what comes too early for this operation healed? What a kernel may use, only where `kernels`
+ * says so. */
+bool sc_hazards_heals(const struct sc_op_info *op);
+
 /* The code of a touch that comes before the operation has ended. */
 enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch);
 

@@ -8,6 +8,7 @@
 #include "interpose/reaper/reaper.h"
 #include "report/options.h"
 #include "track/hold.h"
+#include "track/inflight.h"
 
 #include "track/poison.h"
 
@@ -31,6 +32,7 @@ static void name_call(struct sc_take_down *request, const struct sc_culprit *cul
 void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *culprit)
 {
     request->hold &= sc_options.mode == SC_MODE_FIX;
+    request->passes_kernels = sc_options.kernels != SC_KERNELS_ORDER;
     if (request->max_held_bytes == 0)
         request->max_held_bytes = sc_options.max_held_bytes;
     name_call(request, culprit);
@@ -52,11 +54,41 @@ static enum sc_action action_of(const struct sc_take_down *request)
                                                                    : SC_ACTION_REPORTED;
 }
 
+static bool passes(const struct sc_take_down *request, const struct sc_op_info *op)
+{
+    return request->passes_kernels && sc_ops_is_kernel(op);
+}
+
+bool sc_take_down_passes(const struct sc_take_down *request)
+{
+    for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
+        if (!passes(request, &request->found.ops[i]))
+            return false;
+    return request->found.count == sc_ops_kept(&request->found);
+}
+
+static bool pass_any(const struct sc_take_down *request)
+{
+    for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
+        if (passes(request, &request->found.ops[i]))
+            return true;
+    return false;
+}
+
 void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code code,
                          const struct sc_culprit *culprit)
 {
     const struct sc_buffer buffer = {request->address, request->size_bytes};
-    sc_hazards_report(code, action_of(request), &request->found, &buffer, culprit);
+    if (!pass_any(request)) {
+        sc_hazards_report(code, action_of(request), &request->found, &buffer, culprit);
+        return;
+    }
+    for (unsigned i = 0; i < sc_ops_kept(&request->found); i++) {
+        struct sc_ops one = sc_ops_one(&request->found, i);
+        enum sc_action action =
+            passes(request, &one.ops[0]) ? SC_ACTION_REPORTED : action_of(request);
+        sc_hazards_report(code, action, &one, &buffer, culprit);
+    }
 }
 
 bool sc_take_down_finish(const struct sc_take_down *request, const char *api)

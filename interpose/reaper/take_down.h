@@ -39,6 +39,9 @@ void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code
  * `api`, and wakes the reaper for any other. Returns as sc_take_down_make. */
 bool sc_take_down_finish(const struct sc_take_down *request, const char *api);
 
+/* Is all that was found, if anything, of kernels that the call does not wait for? */
+bool sc_take_down_passes(const struct sc_take_down *request);
+
 /* The memory has gone, or goes, without a hold: launches of graphs that name it are told of the
  * call. `unregistered`: what has gone is the registration. */
 void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregistered,

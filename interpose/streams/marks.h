@@ -38,6 +38,9 @@ void sc_marks_start(void);
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks);
 
+/* The same of one operation that gets a mark of its own in any case. */
+void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
+
 /* Other work is about to follow on the stream. `awaits_no_host`: it hardly waits for the host, so
  * snapshotted operations need no mark before it. */
 void sc_marks_before_work(struct sc_stream_record *stream, bool awaits_no_host);

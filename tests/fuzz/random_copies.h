@@ -21,6 +21,12 @@ static bool conflict(const struct copy *earlier, const struct copy *later,
            (writes_host(earlier) || writes_host(later)) && share_a_byte(earlier, later);
 }
 
+/* Kernels are put in order, and waited for, only where that is asked for. */
+static bool is_ordered(const struct copy *copy)
+{
+    return copy->direction != KERNEL || world.kernels == KERNELS_ORDERED;
+}
+
 /* The same bytes again on the same stream: the earlier one counts no more. */
 static bool is_repeated(const struct copy *a, const struct copy *b)
 {
@@ -79,21 +85,36 @@ static void avoid_conflicts(const struct copy *later)
     }
 }
 
-/* Draws the copy, and counts what it runs into. */
-static void draw_copy(struct copy *copy)
+static bool stays_unordered(const struct copy *earlier, const struct copy *later)
+{
+    return world.healed && !(is_ordered(earlier) && is_ordered(later));
+}
+
+/* What it runs into at its node, and is put behind. */
+static void meet_unordered(const struct copy *copy, int node)
 {
     struct oracle_set before = {{false}};
-    protect(copy);
-    if (writes_host(copy))
-        seal(copy);
-    copy->node = oracle_add_node(&world.oracle, copy->stream);
-    oracle_reach(&world.oracle, copy->node, &before);
+    oracle_reach(&world.oracle, node, &before);
     for (int i = 0; i < world.copy_count; i++)
-        if (conflict(&world.copies[i], copy, &before)) {
+        if (conflict(&world.copies[i], copy, &before) && !stays_unordered(&world.copies[i], copy)) {
             expect(UNORDERED, true, &world.copies[i]);
             if (world.healed)
-                oracle_heal(&world.oracle, copy->node, world.copies[i].node);
+                oracle_heal(&world.oracle, node, world.copies[i].node);
         }
+}
+
+/* Kernels that it runs into all the same. */
+static void meet_unhealed(const struct copy *copy, int node)
+{
+    struct oracle_set before = {{false}};
+    oracle_reach(&world.oracle, node, &before);
+    for (int i = 0; i < world.copy_count; i++)
+        if (conflict(&world.copies[i], copy, &before) && stays_unordered(&world.copies[i], copy))
+            expect(UNORDERED, true, &world.copies[i]);
+}
+
+static void keep_copy(struct copy *copy)
+{
     for (int i = 0; i < world.copy_count; i++)
         if (in_flight(&world.copies[i]) && is_repeated(&world.copies[i], copy)) {
             compare_source(&world.copies[i]);
@@ -102,6 +123,18 @@ static void draw_copy(struct copy *copy)
     copy->tracked = true;
     copy->device_offset = world.device_used;
     world.copies[world.copy_count++] = *copy;
+}
+
+/* Draws the copy, and counts what it runs into. */
+static void draw_copy(struct copy *copy)
+{
+    protect(copy);
+    if (writes_host(copy))
+        seal(copy);
+    copy->node = oracle_add_node(&world.oracle, copy->stream);
+    meet_unordered(copy, copy->node);
+    meet_unhealed(copy, copy->node);
+    keep_copy(copy);
 }
 
 static void issue(const struct copy *copy)
@@ -205,7 +238,7 @@ static void draw_touch(struct copy *copy, int node)
     for (int i = 0; i < world.copy_count; i++)
         if (conflict(&world.copies[i], copy, &before)) {
             expect(code_of_touch(&world.copies[i], copy), true, &world.copies[i]);
-            world.copies[i].waited |= world.healed;
+            world.copies[i].waited |= world.healed && is_ordered(&world.copies[i]);
         }
 }
 

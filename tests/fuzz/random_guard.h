@@ -23,7 +23,7 @@ static uintptr_t page_of(uintptr_t address)
 
 static bool writes_host(const struct copy *copy)
 {
-    return copy->direction != H2D;
+    return copy->direction == D2H || copy->direction == MEMSET;
 }
 
 static uintptr_t end_of(const struct copy *copy)
@@ -235,9 +235,9 @@ static void hit(struct copy *copy, bool write)
     if (copy->snapshot == MAYBE)
         copy->hit = true;
     else
-        expect(copy->direction != H2D ? (write ? WRITTEN_EARLY : READ_EARLY)
-               : copy->graph          ? GRAPH_OVERWRITTEN
-                                      : OVERWRITTEN,
+        expect(writes_host(copy) ? (write ? WRITTEN_EARLY : READ_EARLY)
+               : copy->graph     ? GRAPH_OVERWRITTEN
+                                 : OVERWRITTEN,
                world.exact && !copy->unsure, copy);
     copy->waited |= !copy->unsure;
     unguard(copy);

@@ -1,14 +1,15 @@
-/* Kernels with addresses of device memory among their parameters, where `kernels` asks for them:
- * held against copies, memsets, allocations and frees (SC501, SC502), and put in order with
- * kernels=order.
+/* Kernels with addresses among their parameters, where `kernels` asks for them: of device memory,
+ * held against copies, memsets, allocations and frees (SC501, SC502), and of buffers, held against
+ * what copies, frees and the host do there. With kernels=order they are put in order and waited
+ * for.
  *
- * A kernel is a use of one byte for each address, which merely reads (random_device.h). It does
- * nothing. A part of random_program.h.
+ * A kernel is a use of one byte for each address, which merely reads (random_device.h); of a buffer
+ * it is a copy of one byte that goes nowhere. It does nothing. A part of random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_KERNELS_H
 #define SC_TESTS_FUZZ_RANDOM_KERNELS_H
 
-enum { KERNEL_ADDRESSES = 3 };
+enum { KERNEL_ADDRESSES = 3, FLAG_BYTES = 64 /* and less are no buffer to the library */ };
 
 /* Of three addresses, of a number that is none, and of a structure with one more address. */
 static const char idle_kernel_text[] =
@@ -28,21 +29,23 @@ static void load_kernel(void)
 }
 
 struct launch_uses {
-    int slot, count;
-    struct device_use of[KERNEL_ADDRESSES];
+    int slot, count, device_count, host_count;
     CUdeviceptr addresses[KERNEL_ADDRESSES];
+    struct device_use device[KERNEL_ADDRESSES];
+    struct copy host[KERNEL_ADDRESSES];
 };
 
 /* The library asks about an address once. */
-static bool has_address(const struct launch_uses *launch, CUdeviceptr address)
+static bool takes_address(struct launch_uses *launch, CUdeviceptr address)
 {
-    bool has = false;
     for (int i = 0; i < launch->count; i++)
-        has |= launch->addresses[i] == address;
-    return has;
+        if (launch->addresses[i] == address)
+            return false;
+    launch->addresses[launch->count++] = address;
+    return true;
 }
 
-static void draw_address(struct launch_uses *launch)
+static void draw_device_address(struct launch_uses *launch)
 {
     int at = below(DEVICE_BLOCKS);
     if (!can_use_device(at) || !shared.blocks[at].alive)
@@ -51,21 +54,41 @@ static void draw_address(struct launch_uses *launch)
     use.size_bytes = 1;
     use.offset += one_in(4) ? (size_t)below(DEVICE_BLOCK_BYTES / 4) : 0;
     use.is_kernel = true;
-    if (has_address(launch, address_of_use(&use)))
+    if (takes_address(launch, address_of_use(&use)))
+        launch->device[launch->device_count++] = use;
+}
+
+static void draw_host_address(struct launch_uses *launch)
+{
+    struct copy copy = {.direction = KERNEL, .slot = launch->slot};
+    copy.buffer = pick_buffer(below(KINDS));
+    if (copy.buffer == NOBODY || capture.open || world.copy_count + KERNEL_ADDRESSES > COPIES_MAX ||
+        count_in_flight(copy.buffer) + KERNEL_ADDRESSES > PER_BUFFER_MAX)
         return;
-    launch->addresses[launch->count] = address_of_use(&use);
-    launch->of[launch->count++] = use;
+    const struct buffer *buffer = &world.buffers[copy.buffer];
+    if (buffer->size_bytes <= FLAG_BYTES)
+        return;
+    copy.stream = world.slots[copy.slot].stream;
+    copy.life = buffer->life;
+    copy.size_bytes = 1;
+    copy.offset = one_in(2) ? 0 : (size_t)below((int)buffer->size_bytes);
+    copy.address = (uintptr_t)buffer->bytes + copy.offset;
+    if (takes_address(launch, copy.address))
+        launch->host[launch->host_count++] = copy;
 }
 
 /* What orders one of them may be work that the others come behind. */
 static void order_before_launch(const struct launch_uses *launch)
 {
-    for (int round = 0; round < launch->count; round++)
-        for (int i = 0; i < launch->count; i++)
-            order_before_use(&launch->of[i]);
+    for (int round = 0; round < launch->count; round++) {
+        for (int i = 0; i < launch->device_count; i++)
+            order_before_use(&launch->device[i]);
+        for (int i = 0; i < launch->host_count && world.correct; i++)
+            avoid_conflicts(&launch->host[i]);
+    }
 }
 
-/* What is no address of device memory, and what was given twice, is nothing. */
+/* What is no address that is known, and what was given twice, is nothing. */
 static void call_kernel(const struct launch_uses *launch)
 {
     struct {
@@ -83,20 +106,49 @@ static void call_kernel(const struct launch_uses *launch)
                          parameters, NULL));
 }
 
-static void launch_kernel(const struct launch_uses *launch)
+static void say_uses(const struct launch_uses *launch)
+{
+    say("kernel on slot %d; node %d", launch->slot, world.oracle.node_count);
+    for (int i = 0; i < launch->device_count; i++)
+        say("  of device block %d at %zu", launch->device[i].block, launch->device[i].offset);
+    for (int i = 0; i < launch->host_count; i++)
+        say("  of buffer %d at %zu", launch->host[i].buffer, launch->host[i].offset);
+}
+
+static void judge_uses(struct launch_uses *launch, int node)
+{
+    for (int i = 0; i < launch->device_count; i++)
+        judge_use(&launch->device[i], node);
+    for (int i = 0; i < launch->host_count; i++) {
+        launch->host[i].node = node;
+        meet_unordered(&launch->host[i], node);
+        meet_unhealed(&launch->host[i], node);
+    }
+}
+
+/* The host's come first, with a mark behind them. */
+static void keep_uses(struct launch_uses *launch, int node)
+{
+    for (int i = 0; i < launch->host_count; i++) {
+        protect(&launch->host[i]);
+        keep_copy(&launch->host[i]);
+    }
+    if (launch->host_count)
+        note_marked(launch->slot);
+    for (int i = 0; i < launch->device_count; i++)
+        keep_use(launch->device[i], node);
+}
+
+static void launch_kernel(struct launch_uses *launch)
 {
     order_before_launch(launch);
-    say("kernel on slot %d; node %d", launch->slot, world.oracle.node_count);
-    for (int i = 0; i < launch->count; i++)
-        say("  of device block %d at %zu", launch->of[i].block, launch->of[i].offset);
+    say_uses(launch);
     int stream = enter(launch->slot);
     int node = oracle_add_node(&world.oracle, stream);
     note_unclear(stream);
-    for (int i = 0; i < launch->count; i++)
-        judge_use(&launch->of[i], node);
+    judge_uses(launch, node);
     call_kernel(launch);
-    for (int i = 0; i < launch->count; i++)
-        keep_use(launch->of[i], node);
+    keep_uses(launch, node);
     leave(launch->slot);
 }
 
@@ -104,8 +156,12 @@ static void act_kernel(void)
 {
     struct launch_uses launch = {.slot = pick_slot()};
     int wanted = 1 + below(KERNEL_ADDRESSES);
-    for (int i = 0; i < wanted && world.kernels; i++)
-        draw_address(&launch);
+    for (int i = 0; i < wanted && world.kernels; i++) {
+        if (one_in(2))
+            draw_device_address(&launch);
+        else
+            draw_host_address(&launch);
+    }
     if (launch.count)
         launch_kernel(&launch);
 }

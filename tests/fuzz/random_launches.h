@@ -93,18 +93,6 @@ static bool can_launch(const struct graph_nodes *nodes, const struct copy *opera
     return can;
 }
 
-static void draw_conflicts(const struct copy *operation, int node)
-{
-    struct oracle_set before = {{false}};
-    oracle_reach(&world.oracle, node, &before);
-    for (int i = 0; i < world.copy_count; i++)
-        if (conflict(&world.copies[i], operation, &before)) {
-            expect(UNORDERED, true, &world.copies[i]);
-            if (world.healed)
-                oracle_heal(&world.oracle, node, world.copies[i].node);
-        }
-}
-
 static void draw_operation(struct copy *operation)
 {
     for (int i = 0; i < world.copy_count; i++)
@@ -180,7 +168,7 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
         operations[i].stream = stream;
         protect_launched(&operations[i]);
         heal_freed(nodes, &operations[i], node);
-        draw_conflicts(&operations[i], node);
+        meet_unordered(&operations[i], node);
         if (writes_host(&operations[i]))
             seal(&operations[i]);
     }
@@ -188,6 +176,7 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
     heal_freed(nodes, NULL, node);
     for (int i = 0; i < count; i++) {
         operations[i].node = i ? oracle_add_node(&world.oracle, stream) : node;
+        meet_unhealed(&operations[i], operations[i].node);
         draw_operation(&operations[i]);
     }
     if (has_freed(nodes))

@@ -160,9 +160,11 @@ static struct taken take_down(int buffer, int code)
         struct copy *copy = &world.copies[i];
         if (!is_on(copy, buffer) || !in_flight(copy))
             continue;
-        int which = code >= 0 ? code : copy->direction == H2D ? FREED_SOURCE : FREED_DESTINATION;
+        int which = code >= 0 ? code : writes_host(copy) ? FREED_DESTINATION : FREED_SOURCE;
         expect(which, true, copy);
         forget_copy(copy);
+        if (!is_ordered(copy))
+            continue;
         taken.written |= writes_host(copy);
         taken.nodes[taken.count++] = copy->node;
     }

@@ -24,6 +24,7 @@ static const struct setting settings[] = {
     DEVICES(NULL),
     DEVICES("device=1:kernels=report"),
     DEVICES("device=1:kernels=order"),
+    DEVICES("device=0:kernels=order"),
 };
 
 static bool is_asked_for(const char *option)

@@ -47,8 +47,8 @@ enum {
 /* Blocks of the heap; pinned allocations; registrations of mapped pages, or of parts of them. */
 enum { REGISTERED, PINNED, MAPPED, KINDS };
 static const char *const kind_names[KINDS] = {"registered", "pinned", "mapped and registered"};
-enum { H2D, D2H, MEMSET };
-static const char *const direction_names[] = {"H2D", "D2H", "memset"};
+enum { H2D, D2H, MEMSET, KERNEL }; /* that has an address there */
+static const char *const direction_names[] = {"H2D", "D2H", "memset", "kernel"};
 
 enum surely { NO, MAYBE, YES };
 enum kernels { KERNELS_OFF, KERNELS_REPORTED, KERNELS_ORDERED }; /* the option */

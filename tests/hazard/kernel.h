@@ -1,4 +1,4 @@
-/* For the twins whose kernels use device memory: the copying kernel, and its launches.
+/* For the twins whose kernels use memory: the copying kernel, and its launches.
  *
  * What is issued is statically inline, and no helper: it is the caller's line that is reported.
  */
@@ -17,6 +17,14 @@ static TWIN_HELPER CUfunction copying_kernel(void)
     CHECK(cuModuleLoadData(&module, copying_kernel_text));
     CHECK(cuModuleGetFunction(&kernel, module, "copy_bytes"));
     return kernel;
+}
+
+/* By which a kernel knows pinned or registered memory. */
+static TWIN_HELPER CUdeviceptr address_of(void *memory)
+{
+    CUdeviceptr address = 0;
+    CHECK(cuMemHostGetDevicePointer(&address, memory, 0));
+    return address;
 }
 
 /* 64 KB. */

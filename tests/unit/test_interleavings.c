@@ -1,4 +1,4 @@
-/* links: interpose/guard/protect.c interpose/guard/touches.c
+/* links: interpose/guard/protect.c interpose/guard/touches.c interpose/guard/atomic_stores.c
  * not-under: thread memcheck
  *
  * Whose a fault is, under every interleaving of three threads on one page, as far as they can be
@@ -19,6 +19,7 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
+#include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
@@ -301,6 +302,30 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
     (void)op;
     (void)kind;
     return SC202;
+}
+
+/* There are no kernels here. */
+bool sc_hazards_heals(const struct sc_op_info *op)
+{
+    (void)op;
+    return true;
+}
+
+void sc_excuses_kernel_waits(const struct sc_ticket *ticket)
+{
+    (void)ticket;
+}
+
+bool sc_excuses_kernel_is_waiting(const struct sc_ticket *ticket)
+{
+    (void)ticket;
+    return false;
+}
+
+bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
+{
+    (void)stand, (void)stream;
+    return false;
 }
 
 struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)

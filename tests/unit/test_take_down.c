@@ -221,6 +221,34 @@ START_TEST(in_mode_report_nothing_is_held)
 }
 END_TEST
 
+static void launch_kernel(void)
+{
+    struct sc_op_info info = {.api = "kernel",
+                              .shape = {BLOCK, 1, 1, 1},
+                              .ticket.stream = one,
+                              .direction = SC_NO_DIRECTION,
+                              .kind = SC_PAGEABLE};
+    sc_track_issue_kernel(&sc_track, &info, 1);
+}
+
+START_TEST(a_kernel_is_held_for_where_that_is_asked_for)
+{
+    launch_kernel();
+    sc_options.kernels = SC_KERNELS_REPORT;
+    SC_TAKE_DOWN request = of_kind(SC_HOLD_FREE);
+    ck_assert(!sc_take_down_make(&request, SC101, &culprit));
+    ck_assert(sc_take_down_passes(&request));
+    ck_assert_int_eq(action, SC_ACTION_REPORTED);
+    ck_assert(!is_in_flight());
+    launch_kernel();
+    sc_options.kernels = SC_KERNELS_ORDER;
+    SC_TAKE_DOWN ordered = of_kind(SC_HOLD_FREE);
+    ck_assert(sc_take_down_make(&ordered, SC101, &culprit));
+    ck_assert(!sc_take_down_passes(&ordered));
+    ck_assert_int_eq(action, SC_ACTION_DEFERRED);
+}
+END_TEST
+
 START_TEST(nothing_is_held_unasked)
 {
     struct sc_take_down request = of_kind(SC_HOLD_FREE);
@@ -326,6 +354,7 @@ int main(void)
     tcase_add_test(group, a_free_in_flight_is_deferred);
     tcase_add_test(group, a_wait_is_over_when_the_memory_goes);
     tcase_add_test(group, in_mode_report_nothing_is_held);
+    tcase_add_test(group, a_kernel_is_held_for_where_that_is_asked_for);
     tcase_add_test(group, nothing_is_held_unasked);
     tcase_add_test(group, past_max_held_a_free_waits);
     tcase_add_test(group, past_max_held_the_driver_waits_for_its_own);

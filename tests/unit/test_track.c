@@ -108,6 +108,28 @@ static bool watched(void)
     return atomic_load(&track.libc_watch) != 0;
 }
 
+START_TEST(a_wait_that_is_left_ends_unless_it_is_taken)
+{
+    copy(one, BASE);
+    struct sc_take_down left = take_down(BASE, SC_HOLD_WAIT, 0);
+    ck_assert(sc_track_hold_lives(&track, left.held, left.held_age));
+    sc_track_leave_hold(&track, left.held, left.held_age);
+    ck_assert(!sc_track_hold_lives(&track, left.held, left.held_age));
+    ck_assert(!sc_track_reaper_has_work(&track));
+    copy(one, BASE);
+    struct sc_take_down taken = take_down(BASE, SC_HOLD_WAIT, 0);
+    sc_track_leave_hold(&track, taken.held, left.held_age); /* another one of that record */
+    ck_assert(sc_track_hold_lives(&track, taken.held, taken.held_age));
+    sc_track_complete(&track, one, 2);
+    ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, taken.held);
+    sc_track_leave_hold(&track, taken.held, taken.held_age);
+    ck_assert(sc_track_hold_lives(&track, taken.held, taken.held_age));
+    sc_track_end_hold(&track, taken.held);
+    sc_take_down_end(&left);
+    sc_take_down_end(&taken);
+}
+END_TEST
+
 START_TEST(streams_keep_the_handle_and_the_device)
 {
     uint32_t stream = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 0xabc, 3);
@@ -954,6 +976,7 @@ int main(void)
     TCase *group = tcase_create("track");
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_set_timeout(group, 120);
+    tcase_add_test(group, a_wait_that_is_left_ends_unless_it_is_taken);
     tcase_add_test(group, streams_keep_the_handle_and_the_device);
     tcase_add_test(group, each_scope_waits_for_its_own);
     tcase_add_test(group, a_point_covers_what_was_there_when_it_was_taken);

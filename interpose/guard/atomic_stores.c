@@ -1,0 +1,53 @@
+#include "interpose/guard/atomic_stores.h"
+
+#include <stddef.h>
+
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+#if defined(__x86_64__)
+
+static bool is_prefix(unsigned char byte)
+{
+    static const unsigned char prefixes[] = {0x26, 0x2E, 0x36, 0x3E, 0x64,
+                                             0x65, 0x66, 0x67, 0xF2, 0xF3};
+    for (size_t i = 0; i < sizeof prefixes; i++)
+        if (byte == prefixes[i])
+            return true;
+    return (byte & 0xF0) == 0x40; /* REX */
+}
+
+/* The lock prefix, or xchg, which locks by itself where it has memory. */
+bool sc_atomic_stores_is_one(uintptr_t pc)
+{
+    enum { LOCK = 0xF0, PREFIXES_MAX = 14 };
+    unsigned char byte = 0;
+    for (unsigned i = 0; i < PREFIXES_MAX; i++) {
+        if (!sc_peek(&byte, pc + i, 1) || byte == LOCK)
+            return byte == LOCK;
+        if (!is_prefix(byte))
+            break;
+    }
+    return byte == 0x86 || byte == 0x87;
+}
+
+#elif defined(__aarch64__)
+
+/* Exclusive stores, those with release, compare and swap; and the operations of LSE. */
+bool sc_atomic_stores_is_one(uintptr_t pc)
+{
+    uint32_t code = 0;
+    return sc_peek(&code, pc, sizeof code) &&
+           ((code & 0x3F000000) == 0x08000000 || (code & 0x3B200C00) == 0x38200000);
+}
+
+#else
+
+bool sc_atomic_stores_is_one(uintptr_t pc)
+{
+    (void)pc;
+    return false;
+}
+
+#endif

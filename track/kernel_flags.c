@@ -1,0 +1,68 @@
+#include "track/kernel_flags.h"
+
+#include "track/order.h"
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+enum { WORDS = SC_KERNEL_FLAG_BYTES_MAX / sizeof(uint64_t), LOOKS_MAX = 32, STEPS_MAX = 1024 };
+
+uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
+{
+    const struct sc_grid_node *node = &sc_inflight_range(inflight, range)->node;
+    uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
+    size_t size_bytes = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+    uint64_t words[WORDS] = {0};
+    uint64_t digest = 0x9E3779B97F4A7C15u;
+    if (size_bytes > sizeof words || !sc_peek(words, address, size_bytes))
+        return 0;
+    for (unsigned i = 0; i < WORDS; i++) {
+        digest = (digest ^ words[i]) * 0xC2B2AE3D27D4EB4Fu;
+        digest ^= digest >> 29;
+    }
+    return digest | 1;
+}
+
+static void note_told(struct sc_stream *stream, uint64_t number)
+{
+    if (stream->told < number)
+        stream->told = number;
+}
+
+static bool has_changed(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    if (!info->digest || !info->range)
+        return false;
+    uint64_t now = sc_kernel_flags_digest(inflight, info->range);
+    return now && now != info->digest;
+}
+
+/* A flag that was handed to a later kernel as well may have been set by either, or by one between
+ * them. */
+bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op)
+{
+    const struct sc_ticket *ticket = &sc_inflight_op(inflight, op)->info.ticket;
+    struct sc_stream *stream = sc_order_stream(inflight->order, ticket->stream);
+    unsigned looks = 0, steps = 0;
+    uint32_t at = stream->flagged < ticket->number ? 0 : stream->last_op;
+    while (at && looks < LOOKS_MAX && steps++ < STEPS_MAX && stream->told < ticket->number) {
+        const struct sc_op *other = sc_inflight_op(inflight, at);
+        if (other->info.ticket.number < ticket->number)
+            break;
+        looks += other->info.digest != 0;
+        if (has_changed(inflight, &other->info))
+            note_told(stream, ticket->number);
+        at = other->stream_previous;
+    }
+    return stream->told >= ticket->number;
+}
+
+void sc_kernel_flags_replace(struct sc_inflight *inflight, uint32_t earlier,
+                             const struct sc_op_info *info)
+{
+    struct sc_stream *stream = sc_order_stream(inflight->order, info->ticket.stream);
+    const struct sc_op *before = earlier ? sc_inflight_op(inflight, earlier) : NULL;
+    stream->flagged = info->ticket.number;
+    if (before && before->info.digest && before->info.digest != info->digest)
+        note_told(stream, before->info.ticket.number);
+}

@@ -31,6 +31,7 @@ int sc_track_init(struct sc_track *track)
     atomic_store(&track->operations, 0);
     atomic_store(&track->libc_watch, 0);
     track->watches_device = false;
+    track->awaited = (struct sc_ticket){0};
     sc_order_init(&track->order);
     sc_pool_init(&track->points, sizeof(struct sc_point));
     if (sc_inflight_init(&track->inflight, &track->order) ||

@@ -32,7 +32,8 @@ struct sc_track {
     struct sc_pool points;
     struct sc_device device;
     struct sc_allocations allocations;
-    bool watches_device; /* set before the first stream is added */
+    bool watches_device;      /* set before the first stream is added */
+    struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
     struct sc_unguarded unguarded;
     _Atomic uint64_t operations;
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
@@ -250,12 +251,13 @@ void sc_track_device_context_gone(struct sc_track *track, uint32_t context);
 void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_bytes,
                       enum sc_touch touch, struct sc_ops *found);
 
+/* A touch that comes too early waits for the operation. */
+void sc_track_note_awaited(struct sc_track *track, const struct sc_ticket *ticket);
 /* The incomplete ones among these that have bytes on the pages of the interval, where such a touch
- * of the interval itself comes too early (sc_inflight_touched_beside), and `awaited` is not known
- * done. */
+ * of the interval itself comes too early (sc_inflight_touched_beside). None, where the operation
+ * that was awaited last is known done: nothing shows then that the program does not wait itself. */
 void sc_track_touched_beside(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                             enum sc_touch touch, const struct sc_ticket *awaited,
-                             struct sc_ops *found);
+                             enum sc_touch touch, struct sc_ops *found);
 
 /* Before the device, or the host in order, writes the interval (sc_inflight_seal). */
 void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,

@@ -18,14 +18,20 @@ void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_byt
     unlock(track);
 }
 
+void sc_track_note_awaited(struct sc_track *track, const struct sc_ticket *ticket)
+{
+    lock(track);
+    track->awaited = *ticket;
+    unlock(track);
+}
+
 void sc_track_touched_beside(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                             enum sc_touch touch, const struct sc_ticket *awaited,
-                             struct sc_ops *found)
+                             enum sc_touch touch, struct sc_ops *found)
 {
     struct sc_ops_collector collector = {track, found, false};
     found->count = 0;
     lock(track);
-    if (!sc_order_known_done(&track->order, awaited))
+    if (track->awaited.stream && !sc_order_known_done(&track->order, &track->awaited))
         sc_inflight_touched_beside(&track->inflight, address, size_bytes, touch,
                                    sc_track_collect_op, &collector);
     unlock(track);

@@ -78,9 +78,6 @@ static __thread struct {
     uint64_t since_ns;
 } stalled __attribute__((tls_model("initial-exec")));
 
-/* An operation that this thread has waited for, to touch it too early; no stream: none. */
-static __thread struct sc_ticket awaited __attribute__((tls_model("initial-exec")));
-
 /* ---- reporting ---- */
 
 static void report_each(const struct sc_ops *ops, const struct touch *touch)
@@ -261,7 +258,7 @@ static bool await(const struct sc_ops *ops, struct touch *touch)
     if (!request.held)
         return false;
     if (!touch->is_behind_function)
-        awaited = ops->ops[0].ticket;
+        sc_track_note_awaited(&sc_track, &ops->ops[0].ticket);
     touch->hold = request.held;
     touch->hold_age = request.held_age;
     sc_reaper_wake();
@@ -293,10 +290,9 @@ static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
 static bool must_wait_beside(struct touch *touch)
 {
     SC_OPS(beside);
-    if (!awaited.stream || never_waits(touch))
+    if (never_waits(touch))
         return false;
-    sc_track_touched_beside(&sc_track, touch->address, touch->size_bytes, touch->kind, &awaited,
-                            &beside);
+    sc_track_touched_beside(&sc_track, touch->address, touch->size_bytes, touch->kind, &beside);
     drop_later_than_host_function(&beside);
     drop_behind_functions(&beside);
     touch->is_behind_function = false;

@@ -915,7 +915,8 @@ END_TEST
 
 static unsigned beside(uintptr_t address, enum sc_touch touch, const struct sc_ticket *awaited)
 {
-    sc_track_touched_beside(&track, address, 1, touch, awaited, &ops);
+    sc_track_note_awaited(&track, awaited);
+    sc_track_touched_beside(&track, address, 1, touch, &ops);
     return ops.count;
 }
 

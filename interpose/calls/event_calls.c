@@ -16,6 +16,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/order.h"
+#include "track/ticks.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -188,9 +189,17 @@ static bool is_seen(CUevent event)
     return behind && sc_unfinished_is_seen(behind);
 }
 
+/* What is before the event, on whatever stream, comes before the legacy stream's work, too. */
+static void note_writers(struct sc_stream_record *stream)
+{
+    if (stream->kind == SC_STREAM_BLOCKING)
+        sc_unfinished_written(stream, sc_ticks());
+}
+
 bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 {
     bool brings = !brings_no_work(stream, event);
+    note_writers(stream);
     if (brings)
         sc_unfinished_join(stream, is_seen(event));
     else
@@ -209,10 +218,12 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     sc_captures_open_gate(joining->shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
-        if (brings)
+        if (brings) {
             sc_event_calls_join(stream, event);
-        else
+        } else {
+            note_writers(stream);
             sc_unfinished_legacy(stream);
+        }
     }
     return result;
 }

@@ -1,4 +1,4 @@
-// expect: SC202 action=stalled kind=pinned certainty=observed
+// expect: SC202 action=stalled kind=pinned
 //
 // Rows are read by several threads, of which the first begins with what has come already.
 #include "twin_driver.h"

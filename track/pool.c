@@ -72,8 +72,10 @@ uint32_t sc_pool_take_as_is(struct sc_pool *pool)
 uint32_t sc_pool_take(struct sc_pool *pool)
 {
     uint32_t id = sc_pool_take_as_is(pool);
-    for (size_t word = 0; id && word < pool->record_bytes / 8; word++)
-        atomic_store_explicit(words_of(pool, id) + word, 0, memory_order_release);
+    size_t count = id ? pool->record_bytes / 8 : 0;
+    _Atomic uint64_t *words = id ? words_of(pool, id) : NULL;
+    for (size_t i = 0; i < count; i++)
+        atomic_store_explicit(&words[i], 0, memory_order_release);
     return id;
 }
 

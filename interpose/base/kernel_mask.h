@@ -21,13 +21,13 @@
     (~(SC_SIGNAL_BIT(SIGSEGV) | SC_SIGNAL_BIT(SIGBUS) | SC_SIGNAL_BIT(SIGFPE) |                    \
        SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGSYS)))
 
-/* The signals that the C library keeps to itself. */
-#define SC_KERNEL_MASK_LIBRARYS (SC_SIGNAL_BIT(32) | SC_SIGNAL_BIT(33))
-
 /* By which setuid and its kin, called by another thread, reach this one (glibc, nptl_setxid.c).
  * That thread waits for it with the lock of the list of threads, which pthread_create takes as
  * well. */
 #define SC_KERNEL_MASK_SETXID SC_SIGNAL_BIT(33)
+
+/* The signals that the C library keeps to itself. */
+#define SC_KERNEL_MASK_LIBRARYS (SC_SIGNAL_BIT(32) | SC_KERNEL_MASK_SETXID)
 
 /* The kernel's 64 bits lie in the first bytes of the C library's larger set. */
 static inline uint64_t sc_kernel_mask_of(const sigset_t *set)

@@ -219,17 +219,22 @@ struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
     };
 }
 
+void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info *moment)
+{
+    info->ticket = moment->ticket;
+    info->stack = moment->stack;
+    info->ticks = moment->ticks;
+    info->thread = moment->thread;
+    info->runtime_api = moment->runtime_api;
+    info->correlation_id = moment->correlation_id;
+}
+
 /* `op` has ticket, stack, time and thread. */
 static struct sc_op_info describe_with(const struct sc_device_use *use, const struct sc_call *call,
                                        struct sc_stream_record *stream, const struct sc_op_info *op)
 {
     struct sc_op_info info = describe(use, call, stream);
-    info.ticket = op->ticket;
-    info.stack = op->stack;
-    info.ticks = op->ticks;
-    info.thread = op->thread;
-    info.runtime_api = op->runtime_api;
-    info.correlation_id = op->correlation_id;
+    sc_device_uses_set_moment(&info, op);
     return info;
 }
 

@@ -190,21 +190,20 @@ static bool is_seen(CUevent event)
 }
 
 /* What is before the event, on whatever stream, comes before the legacy stream's work, too. */
-static void note_writers(struct sc_stream_record *stream)
+static bool join(struct sc_stream_record *stream, CUevent event, bool brings)
 {
     if (stream->kind == SC_STREAM_BLOCKING)
         sc_unfinished_written(stream, sc_ticks());
-}
-
-bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
-{
-    bool brings = !brings_no_work(stream, event);
-    note_writers(stream);
     if (brings)
         sc_unfinished_join(stream, is_seen(event));
     else
         sc_unfinished_legacy(stream);
     return brings;
+}
+
+bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
+{
+    return join(stream, event, !brings_no_work(stream, event));
 }
 
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
@@ -217,14 +216,8 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
         pthread_mutex_unlock(&stream->lock);
     sc_captures_open_gate(joining->shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
-    if (result == CUDA_SUCCESS && !captured) {
-        if (brings) {
-            sc_event_calls_join(stream, event);
-        } else {
-            note_writers(stream);
-            sc_unfinished_legacy(stream);
-        }
-    }
+    if (result == CUDA_SUCCESS && !captured)
+        join(stream, event, brings && !brings_no_work(stream, event));
     return result;
 }
 

@@ -117,12 +117,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
     for (unsigned i = 0; i < host->count; i++) {
         struct sc_op_info *info = &infos[count];
         *info = describe(&host->bytes[i], call, stream);
-        info->ticket = moment->ticket;
-        info->stack = moment->stack;
-        info->ticks = moment->ticks;
-        info->thread = moment->thread;
-        info->runtime_api = moment->runtime_api;
-        info->correlation_id = moment->correlation_id;
+        sc_device_uses_set_moment(info, moment);
         info->by_graph = by_graph;
         if (!info->range) /* another thread has freed it meanwhile */
             continue;

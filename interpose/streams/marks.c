@@ -21,14 +21,22 @@
 
 enum { POLL_MIN_NS = 20 * 1000, POLL_MAX_NS = 1000 * 1000 };
 
-enum { MARK_BYTES_MIN = 256 * 1024, MARK_INTERVAL_NS = 100 * 1000 };
+/* A snapshotted copy keeps nobody waiting: its mark gives staging memory back, and tells how sure a
+ * hazard is. */
+enum {
+    MARK_BYTES_MIN = 256 * 1024,
+    MARK_INTERVAL_NS = 100 * 1000,
+    SNAPSHOTTED_MARK_INTERVAL_NS = 1000 * 1000,
+};
 
 static uint64_t mark_interval_ticks;
+static uint64_t snapshotted_mark_interval_ticks;
 
 void sc_marks_start(void)
 {
     sc_ticks_start();
     mark_interval_ticks = sc_ticks_in_ns(MARK_INTERVAL_NS);
+    snapshotted_mark_interval_ticks = sc_ticks_in_ns(SNAPSHOTTED_MARK_INTERVAL_NS);
 }
 
 /* What the driver says, with an event if it is success. The context is current. */
@@ -337,8 +345,9 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
     atomic_store_explicit(&stream->marks.owed, number, memory_order_relaxed);
     if (!snapshotted)
         atomic_store_explicit(&stream->marks.needed, number, memory_order_relaxed);
+    uint64_t interval_ticks = snapshotted ? snapshotted_mark_interval_ticks : mark_interval_ticks;
     if (size_bytes < MARK_BYTES_MIN && !stream->owner &&
-        now_ticks - stream->marks.marked_ticks < mark_interval_ticks)
+        now_ticks - stream->marks.marked_ticks < interval_ticks)
         return;
     stream->marks.marked_ticks = now_ticks;
     pthread_mutex_lock(&stream->lock);

@@ -7,6 +7,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/guard/apart.h"
 #include "interpose/guard/data_limit.h"
 #include "interpose/guard/map_budget.h"
 #include "interpose/guard/mappings.h"
@@ -104,11 +105,13 @@ static void give_all_up(void *unused)
     (void)unused;
     sc_track_give_up_guards(&sc_track);
     sc_guard_apply();
+    sc_protect_join_all();
 }
 
 bool sc_guard_makes_room(void)
 {
-    if (errno != ENOMEM || !sc_guard_busy() || sc_own_lock_depth || !sc_map_budget_is_spent())
+    if (errno != ENOMEM || (!sc_guard_busy() && !sc_apart_any()) || sc_own_lock_depth ||
+        !sc_map_budget_is_spent())
         return false;
     sc_spare_stack_call(give_all_up, NULL);
     return true;

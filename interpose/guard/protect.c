@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "interpose/guard/apart.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/page_access.h"
 #include "track/own_lock.h"
@@ -30,6 +31,13 @@ static void unlock(void)
 
 /* ---- applying ---- */
 
+static int set_access(uintptr_t address, size_t size_bytes, enum sc_access access)
+{
+    if (access == SC_ACCESS_ALL && size_bytes)
+        sc_apart_note(address, size_bytes);
+    return sc_page_access_set(address, size_bytes, access);
+}
+
 /* Pages on loan, where the kernel would find forbidden what it does for the program, are guarded by
  * nothing any more, as after a touch beside an operation's bytes. */
 static int tell(struct sc_access_change change)
@@ -40,13 +48,12 @@ static int tell(struct sc_access_change change)
         struct sc_pages pages = sc_spans_pages(guards(), lent.address, lent.size_bytes);
         sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true,
                         SC_UNGUARDED_KERNEL);
-        int result =
-            sc_page_access_set(change.address, pages.start - change.address, change.access);
+        int result = set_access(change.address, pages.start - change.address, change.access);
         refused = refused ? refused : result;
         change.address = pages.end;
         change.size_bytes = end - change.address;
     }
-    int result = sc_page_access_set(change.address, change.size_bytes, change.access);
+    int result = set_access(change.address, change.size_bytes, change.access);
     return refused ? refused : result;
 }
 
@@ -55,6 +62,8 @@ static void tell_all(void)
     struct sc_access_change change;
     while (sc_track_apply_guards(&sc_track, &change)) {
         int refused = change.size_bytes ? tell(change) : 0;
+        if (refused == -ENOMEM)
+            sc_apart_join_all();
         if (refused)
             sc_track_refuse_guard(&sc_track, &change,
                                   refused == -ENOMEM ? SC_UNGUARDED_MAPPINGS : SC_UNGUARDED_MEMORY);
@@ -79,6 +88,15 @@ void sc_protect_apply(void)
     int saved = errno;
     lock();
     apply_locked();
+    unlock();
+    errno = saved;
+}
+
+void sc_protect_join_all(void)
+{
+    int saved = errno;
+    lock();
+    sc_apart_join_all();
     unlock();
     errno = saved;
 }

@@ -25,6 +25,10 @@
 /* Returns when no page is protected for the sake of an operation that had ended before the call. */
 void sc_protect_apply(void);
 
+/* The process has no mappings left: gives back those that pages guarded again and again take
+ * (interpose/guard/apart.h). */
+void sc_protect_join_all(void);
+
 /* Gives the page the protection that the tracker knows of, whatever the page had before. */
 void sc_protect_mend(uintptr_t address);
 

@@ -44,6 +44,7 @@ static struct sc_pool blocks;
 static struct sc_grid grid;
 static uint32_t spares[SPARES_MAX]; /* 0: none */
 static _Atomic pid_t owner;         /* of the blocks; 0: there never were any */
+static _Atomic uint32_t epoch;
 
 /* What may be in use at a time. */
 struct budget {
@@ -212,6 +213,7 @@ static void drop(uintptr_t start)
         sc_pool_give(&blocks, id);
     }
     pthread_mutex_unlock(&lock);
+    atomic_fetch_add(&epoch, 1);
     sc_huge_pages_unmap(start, pages_bytes);
 }
 
@@ -317,6 +319,19 @@ uintptr_t sc_pinned_end(uintptr_t address)
         pthread_mutex_unlock(&lock);
     }
     return id && start_of(block_at(id)) == address ? address + pages_of(block_at(id)) : 0;
+}
+
+bool sc_pinned_has(uintptr_t address)
+{
+    if (is_in_child())
+        return false;
+    uint32_t id = sc_grid_point(&grid, address);
+    return id && id != SC_GRID_RETRY;
+}
+
+uint32_t sc_pinned_epoch(void)
+{
+    return atomic_load_explicit(&epoch, memory_order_acquire);
 }
 
 static bool is_live(uintptr_t start)

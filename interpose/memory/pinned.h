@@ -43,6 +43,13 @@ void *sc_pinned_take(size_t size_bytes, unsigned flags);
  * library's does. Lock-free unless the look-up races with a change. */
 uintptr_t sc_pinned_end(uintptr_t address);
 
+/* Does the address lie in an allocation of the library's? Lock-free, and signal safe: false as well
+ * where the look-up races with a change. */
+bool sc_pinned_has(uintptr_t address);
+
+/* Another number since an allocation of the library's was unmapped. Lock-free, and signal safe. */
+uint32_t sc_pinned_epoch(void);
+
 /* Like cuMemFreeHost, wait included. Memory that is not of the library's goes to the driver. */
 CUresult sc_pinned_free(void *address);
 

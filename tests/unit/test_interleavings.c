@@ -14,6 +14,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/guard/apart.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/neighbours.h"
@@ -258,6 +259,16 @@ struct sc_process sc_process = {true};
 void sc_guard_apply_all(void)
 {
     sc_protect_apply();
+}
+
+void sc_apart_note(uintptr_t address, size_t size_bytes)
+{
+    (void)address;
+    (void)size_bytes;
+}
+
+void sc_apart_join_all(void)
+{
 }
 
 bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)

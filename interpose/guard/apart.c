@@ -1,0 +1,97 @@
+#include "interpose/guard/apart.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "interpose/memory/pinned.h"
+#include "track/kernel.h"
+
+#include "track/poison.h"
+
+enum {
+    PLACES_BITS = 11,
+    APART_MAX = 1024,
+    TIMES_OFTEN = 4, /* then the interval is kept apart */
+    TIMES_MAX = 64,  /* so many times of others take its place away */
+    PAGE_BITS_MIN = 12,
+};
+
+struct place {
+    uintptr_t address;
+    size_t size_bytes;
+    uint32_t epoch; /* of sc_pinned_epoch, when it was parted */
+    uint16_t times;
+    bool apart;
+};
+
+static struct place places[1 << PLACES_BITS];
+static _Atomic unsigned apart_count; /* changed under the caller's lock */
+static bool given_up;
+
+static struct place *place_of(uintptr_t address)
+{
+    uint64_t page = address >> PAGE_BITS_MIN;
+    return &places[page * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_BITS)];
+}
+
+static bool advise(const struct place *place, int advice)
+{
+    return sc_kernel_call(SYS_madvise, place->address, place->size_bytes, advice) == 0;
+}
+
+static void join(struct place *place)
+{
+    if (!place->apart)
+        return;
+    place->apart = false;
+    apart_count--;
+    if (place->epoch == sc_pinned_epoch())
+        advise(place, MADV_NORMAL);
+}
+
+/* Slots of one size that lie side by side get the two advices in turn. */
+static void part(struct place *place)
+{
+    bool odd = place->address / place->size_bytes & 1;
+    bool was_apart = place->apart;
+    if (!was_apart && apart_count == APART_MAX)
+        return;
+    place->epoch = sc_pinned_epoch();
+    place->apart =
+        sc_pinned_has(place->address) && advise(place, odd ? MADV_SEQUENTIAL : MADV_RANDOM);
+    apart_count += place->apart;
+    apart_count -= was_apart;
+    place->times = place->apart ? TIMES_OFTEN : 0;
+}
+
+void sc_apart_note(uintptr_t address, size_t size_bytes)
+{
+    struct place *place = place_of(address);
+    if (place->address == address && place->size_bytes == size_bytes) {
+        if (place->times < TIMES_MAX)
+            place->times++;
+        if (place->times >= TIMES_OFTEN && !given_up &&
+            !(place->apart && place->epoch == sc_pinned_epoch()))
+            part(place);
+    } else if (place->times > 1) {
+        place->times--;
+    } else {
+        join(place);
+        *place = (struct place){.address = address, .size_bytes = size_bytes, .times = 1};
+    }
+}
+
+bool sc_apart_any(void)
+{
+    return atomic_load_explicit(&apart_count, memory_order_relaxed) != 0;
+}
+
+void sc_apart_join_all(void)
+{
+    if (given_up)
+        return;
+    given_up = true;
+    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
+        join(&places[i]);
+}

@@ -37,6 +37,9 @@ int main(void)
     memset(halves, 1, HALVES * PAGE);
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    hold_stream(stream); /* its thread begins while there is room for one */
+    let_go();
+    CHECK(cudaStreamSynchronize(stream));
 
     hold_stream(stream);
     CHECK(cudaMemcpy2DAsync(block, PITCH, device, ROW, ROW, ROWS, cudaMemcpyDeviceToHost, stream));

@@ -1,6 +1,5 @@
 /* Where the report may be: what may stand at its name, and what becomes of it. Each test runs in a
  * process of its own (Check forks), in a directory of its own.
- * not-under: qemu (whose system calls are not all the kernel's)
  */
 #include "report/json_lines.h"
 #include "report/options.h"
@@ -18,6 +17,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tests/unit/emulator.h"
 
 static struct sc_path_names names;
 static char directory[] = "/tmp/safecopy-test-XXXXXX";
@@ -584,7 +585,8 @@ int main(void)
     tcase_add_test(group, a_process_lives_whose_first_thread_has_ended);
     tcase_add_test(group, the_report_of_the_parent_is_left_alone);
     tcase_add_test(group, processes_that_come_at_once_all_get_a_file);
-    tcase_add_loop_test(group, who_has_a_name_keeps_it_while_others_come, 0, 20);
+    if (stat_is_of_child())
+        tcase_add_loop_test(group, who_has_a_name_keeps_it_while_others_come, 0, 20);
     tcase_add_test(group, the_same_file_is_opened_again_and_no_other);
     tcase_add_test(group, a_slow_reader_gets_everything_and_one_that_stopped_is_given_up);
     tcase_add_loop_test(group, a_failure_names_path_and_remedy, 0,

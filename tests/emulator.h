@@ -1,8 +1,8 @@
 /* What an emulator of another processor may lack, found by trying, so that the other tests of a
  * file run there. On x86-64 nothing is asked: all tests run. Seen of qemu-user 7.2.
  */
-#ifndef SC_TESTS_UNIT_EMULATOR_H
-#define SC_TESTS_UNIT_EMULATOR_H
+#ifndef SC_TESTS_EMULATOR_H
+#define SC_TESTS_EMULATOR_H
 
 #include <errno.h>
 #include <stdbool.h>

@@ -18,9 +18,9 @@ tests/hazard/README.md has an example of each.
                       libraries of tests/survival/lib, preloaded with and without ours
     args: ARG ...     its arguments
     timeout: SECONDS  instead of 120
-    needs: gpu|multi-gpu|sim|kernel|small-pages|preload
+    needs: gpu|multi-gpu|sim|kernel (WHAT)|small-pages|preload
                       skipped on the simulated GPU, on a machine with one GPU, on a real GPU, under
-                      qemu-user, where pages are larger than 4 KB
+                      qemu-user, which lacks WHAT (emulated.py), where pages are larger than 4 KB
     cflags: FLAG ...  further flags of the compiler
     link: NAME ...    libraries of tests/survival/lib that it is linked with
     expect-exit: N    the exit status of a survival program without the preload
@@ -121,13 +121,14 @@ class Machine:
         return Run(command, environment, timeout_s)
 
     def require(self, directives):
-        for need in directives.all("needs"):
+        for text in directives.all("needs"):
+            need, _, what = text.partition(" ")
             if need == "gpu" and not self.gpus:
                 raise Skip("needs a GPU")
             if need == "sim" and self.gpus:
                 raise Skip("the real driver lacks it, or fails this without the library as well")
             if need == "kernel" and self.emulated:
-                raise Skip("needs the kernel itself")
+                raise Skip(f"needs the kernel itself {what}")
             if need == "small-pages" and os.sysconf("SC_PAGESIZE") > 4096:
                 raise Skip("needs pages of 4 KB")
             simulated = not self.gpus and any("devices=" in sim for sim in directives.all("sim"))

@@ -18,7 +18,7 @@
 #include "track/track.h"
 
 #include "oracle.h"
-#include "tests/unit/emulator.h"
+#include "tests/emulator.h"
 
 #include <stdarg.h>
 #include <stdio.h>

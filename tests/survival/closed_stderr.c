@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (execve)
 //
 // Started without a standard error. The program's first file becomes descriptor 2 and must not
 // receive anybody's messages.

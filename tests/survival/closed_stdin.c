@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (execve)
 //
 // Started without a standard input. The first file that the program opens is descriptor 0.
 #include "descriptors.h"

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (execve)
 //
 // Started without a standard output. The first file that the program opens takes its number; what
 // is printed goes there, and nobody else writes to it.

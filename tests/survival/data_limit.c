@@ -1,6 +1,7 @@
 // expect-exit: 0
 // timeout: 60
 // strict-says: data_is_limited
+// needs: kernel (RLIMIT_DATA)
 //
 // A process that may have so much memory of its own and no more (RLIMIT_DATA) uses all of it up
 // while copies from and to registered heap memory wait. It may touch these when they are done,

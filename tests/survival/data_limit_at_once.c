@@ -2,6 +2,7 @@
 // timeout: 60
 // needs: sim
 // strict-says: data_is_limited
+// needs: kernel (RLIMIT_DATA)
 //
 // A process that has more memory of its own than it may have from now on (RLIMIT_DATA), and copies
 // at once. When it sets the limit nothing is registered, and the last copy was a moment ago.

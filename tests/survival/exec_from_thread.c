@@ -1,4 +1,5 @@
 // expect-exit: 11
+// needs: kernel (execve)
 //
 // A thread replaces the process, with CUDA in use, by the program itself in its second life.
 #include "process.h"

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (seccomp)
 //
 // Threads sleep on, and are woken by, objects that share their page with the target of a copy that
 // was issued after they touched the object, and before the kernel does.

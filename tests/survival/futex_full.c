@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (seccomp)
 //
 // More pages with mutexes on them than anybody would keep a list of: the next one is safe as well,
 // and so are those that come when all are gone.

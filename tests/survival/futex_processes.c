@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (seccomp)
 //
 // Another process sleeps on objects in shared memory, and this one, where they share their page
 // with the target of a copy in flight, is the only one of its threads that ever uses them: it

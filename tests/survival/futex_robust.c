@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (robust futexes)
 //
 // A thread ends with a robust mutex of its own, and another is cancelled while it waits, on a page
 // with the target of a copy in flight: the kernel finds the mutex, and clean-up handlers run.

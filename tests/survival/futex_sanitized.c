@@ -1,5 +1,6 @@
 // expect-exit: 0
 // cflags: -fsanitize=thread
+// needs: kernel (libtsan)
 //
 // A program with the thread sanitizer, which stands before and behind us at once: it sees every
 // lock and every wait, and finds no fault.

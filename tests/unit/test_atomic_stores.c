@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "tests/unit/emulator.h"
+#include "tests/emulator.h"
 
 static bool is_one(const void *code)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/emulator.h"
+#include "tests/emulator.h"
 
 enum { BASE = 0x100000, SEEN_MAX = 64 };
 

@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "tests/unit/emulator.h"
+#include "tests/emulator.h"
 
 enum { BUFFER = 0x100000, OTHER = 0x200000, BYTES = 4096, LEGACY_HANDLE = 1 };
 

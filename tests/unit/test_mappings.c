@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tests/unit/emulator.h"
+#include "tests/emulator.h"
 
 static void *take(size_t size_bytes)
 {

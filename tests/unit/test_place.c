@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/emulator.h"
+#include "tests/emulator.h"
 
 static struct sc_path_names names;
 static char directory[] = "/tmp/safecopy-test-XXXXXX";

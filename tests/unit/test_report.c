@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/emulator.h"
+#include "tests/emulator.h"
 
 static struct sc_options options;
 static char directory[] = "/tmp/safecopy-test-XXXXXX";

@@ -6,7 +6,7 @@
 #include <execinfo.h>
 #include <stdlib.h>
 
-#include "tests/unit/emulator.h"
+#include "tests/emulator.h"
 #include "tests/unit/rounds.h"
 
 #include "interpose/base/stack_cache.c" /* poisons, so it comes last */

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "tests/unit/emulator.h"
+#include "tests/emulator.h"
 
 enum { BASE = 0x100000, EVENT = 0xe000, PAGE = 4096 };
 

@@ -1,5 +1,5 @@
 // expect: SC301 action=rerouted certainty=observed event=cuStreamQuery
-// needs: kernel
+// needs: kernel (statm)
 //
 // The legacy stream is queried without a pause while a blocking stream captures, until what it had
 // been given before is done. Many queries leave nothing behind.

@@ -1,5 +1,5 @@
 // expect: SC104 action=stalled kind=registered certainty=observed event=brk
-// needs: kernel
+// needs: kernel (brk)
 //
 // The same by brk(). The new break lies within a page that the copy reads, which stays.
 #include "break.h"

@@ -1,5 +1,5 @@
 // expect: SC104 action=stalled kind=pageable certainty=observed event=process_madvise
-// needs: kernel
+// needs: kernel (process_madvise)
 //
 // The same advice by process_madvise, which from Linux 6.13 on takes any for the process itself.
 // The source is the last of many pieces.

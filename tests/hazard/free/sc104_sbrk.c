@@ -1,5 +1,5 @@
 // expect: SC104 action=stalled kind=registered certainty=observed event=sbrk
-// needs: kernel
+// needs: kernel (brk)
 //
 // The program has an allocator of its own on the break, and lowers that while a copy still reads
 // what lies there.

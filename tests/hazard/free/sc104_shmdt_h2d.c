@@ -1,5 +1,5 @@
 // expect: SC104 action=stalled kind=registered certainty=observed event=shmdt
-// needs: kernel
+// needs: kernel (mremap)
 //
 // A registered System V segment is detached while a copy waits to read it, and goes with that.
 #include "segment.h"

@@ -1,5 +1,5 @@
 // expect: SC104 action=stalled kind=registered certainty=observed event=shmdt
-// needs: kernel
+// needs: kernel (mremap)
 //
 // The first page of the segment is unmapped already and another one protected, so that what shmdt
 // takes away are several mappings, none of which begins where the segment was attached.

@@ -1,5 +1,5 @@
 // expect: SC401 action=reported certainty=observed event=cuGraphLaunch
-// needs: kernel
+// needs: kernel (mremap)
 //
 // A graph names a registered segment that is detached before the launch. shmdt is not put off for
 // that: the device has the pages.

@@ -1,6 +1,5 @@
 // expect: SC201 kind=stack event=return
 // sim: late_batch=1
-// needs: kernel
 //
 // docs/wild-bugs.md, row 29: a scalar is set from a temporary of four bytes on the stack, by a
 // batch copy in stream order. The function has returned before a late driver reads it, and its

@@ -1,5 +1,5 @@
 // expect-exit: 0
-// needs: kernel (MADV_WIPEONFORK)
+// needs: kernel (madvise)
 //
 // Handlers of fork that were registered before the library's run closest to the fork: as locks of
 // an allocator would be, that of the first is had by a thread that unmaps memory and uses what lies

@@ -1,5 +1,5 @@
 // expect: SC104 action=stalled kind=registered certainty=observed event=madvise
-// needs: kernel (MADV_REMOVE)
+// needs: kernel (madvise)
 //
 // MADV_REMOVE punches a hole into the shared memory that a copy waits to read.
 #include "mapping.h"

@@ -1,4 +1,5 @@
 // expect: none
+// needs: kernel (madvise)
 //
 // Advice by which a buffer in flight loses nothing: other advice, other memory, shared memory, and
 // what the kernel refuses. None of the calls waits.

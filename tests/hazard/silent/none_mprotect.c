@@ -1,4 +1,5 @@
 // expect: none
+// needs: kernel (mprotect)
 //
 // Protections under which a copy still finds what it needs: reading a pageable source, and any of
 // registered memory, whose pages the device has. None of the calls waits.

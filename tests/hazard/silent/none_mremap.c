@@ -1,4 +1,5 @@
 // expect: none
+// needs: kernel (mremap)
 //
 // mremap by which a buffer in flight loses nothing: a tail that is not copied goes, the mapping
 // grows where it is, keeps its size, lies where another one would like to be, or the kernel

@@ -1,4 +1,5 @@
 // expect: none
+// needs: kernel (kind of a touch)
 //
 // A source and a destination lie on one page, and the source is read while both are in flight.
 #include "touch.h"

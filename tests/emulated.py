@@ -5,8 +5,9 @@ Makefile: EMULATED). Memory that the emulator uses for itself, and its time, are
 
 What qemu 7.2 of Debian 12 lacks, by the words of `needs: kernel (WHAT)`. Small programs showed it
 that do nothing else, beside the same on the kernel. What wants the first fails alike on a kernel
-where a filter refuses it. test_peek and test_python_walk are left out for it (`not-under: qemu`),
-and single tests of other files by tests/emulator.h.
+where a filter refuses it. test_peek and test_python_walk are left out for it, test_apart since
+/proc/self/maps shows no advice (`not-under: qemu`), and single tests of other files by
+tests/emulator.h.
 
     process_vm_readv  is not there (ENOSYS), so the library reads no memory that may be gone
     kind of a touch   no fault says whether it was a write, and each counts as one (SC203 for SC202)

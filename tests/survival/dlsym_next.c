@@ -31,10 +31,10 @@ int main(void)
     SHOW(dlsym(libc, "only_here") == NULL);
     SHOW(dlsym(libc, "cuInit") == NULL);
     SHOW(dlsym(RTLD_DEFAULT, "qsort") == dlsym(libc, "qsort"));
-    SHOW(dlvsym(libc, "qsort", "GLIBC_2.2.5") == dlsym(libc, "qsort"));
+    SHOW(dlvsym(libc, "qsort", GLIBC_FIRST) == dlsym(libc, "qsort"));
     SHOW(dlvsym(libc, "qsort", "GLIBC_9.9") == NULL);
-    SHOW(dlvsym(RTLD_DEFAULT, "qsort", "GLIBC_2.2.5") == dlsym(libc, "qsort"));
-    SHOW(dlvsym(RTLD_NEXT, "qsort", "GLIBC_2.2.5") == dlsym(libc, "qsort"));
+    SHOW(dlvsym(RTLD_DEFAULT, "qsort", GLIBC_FIRST) == dlsym(libc, "qsort"));
+    SHOW(dlvsym(RTLD_NEXT, "qsort", GLIBC_FIRST) == dlsym(libc, "qsort"));
     use_cuda("program");
     return 0;
 }

@@ -28,8 +28,8 @@ static void data(void *libc, char *edge)
     FOUND(stat_function, libc, stat)
     FOUND(sem_function, libc, sem_post)
     FOUND(sem_function, libc, sem_wait)
-    void *of_handle = dlvsym(libc, "read", "GLIBC_2.2.5");
-    void *of_default = dlvsym(RTLD_DEFAULT, "read", "GLIBC_2.2.5");
+    void *of_handle = dlvsym(libc, "read", GLIBC_FIRST);
+    void *of_default = dlvsym(RTLD_DEFAULT, "read", GLIBC_FIRST);
     int zero = open("/dev/zero", O_RDONLY);
     sem_t *semaphore = (sem_t *)(edge + 1024);
     CHECK(sem_init(semaphore, 0, 0));
@@ -76,12 +76,12 @@ static void answers(void *libc)
     SHOW(is_of_libc(dlsym(libc, "qsort")));
     SHOW(dlsym(libc, "no_such_function") == NULL);
     SHOW(dlerror() != NULL);
-    SHOW(dlvsym(libc, "pthread_cond_wait", "GLIBC_2.2.5") != dlsym(libc, "pthread_cond_wait"));
+    SHOW(dlvsym(libc, "pthread_cond_wait", GLIBC_FIRST) != dlsym(libc, "pthread_cond_wait"));
     SHOW(dlvsym(libc, "read", "GLIBC_9.9") == NULL);
     SHOW(dlerror() != NULL);
     SHOW(dlvsym(RTLD_DEFAULT, "read", "GLIBC_9.9") == NULL);
     SHOW(dlerror() != NULL);
-    SHOW(is_of_libc(dlvsym(RTLD_NEXT, "read", "GLIBC_2.2.5")));
+    SHOW(is_of_libc(dlvsym(RTLD_NEXT, "read", GLIBC_FIRST)));
     SHOW(dlerror() == NULL);
     SHOW(errno);
 }

@@ -15,6 +15,13 @@ typedef CUresult lookup_v1_function(const char *name, void **function, int versi
 typedef CUresult lookup_v2_function(const char *name, void **function, int version,
                                     cuuint64_t flags, CUdriverProcAddressQueryResult *status);
 
+/* The version of what a processor's libc has had from its beginning. */
+#ifdef __x86_64__
+#define GLIBC_FIRST "GLIBC_2.2.5"
+#else
+#define GLIBC_FIRST "GLIBC_2.17"
+#endif
+
 static SURVIVAL_HELPER void *open_or_exit(const char *library, int flags)
 {
     void *handle = dlopen(library, flags);

@@ -149,6 +149,13 @@ static void add_buffer(int at, int kind)
     write_buffer(buffer);
 }
 
+/* The device reads the snapshot: what uses the freed memory all the same need not come after the
+ * copy. Memory that goes back to the driver waits for it, and a launch with that. */
+static bool does_without(const struct copy *copy, int code)
+{
+    return code < 0 && copy->snapshot == YES;
+}
+
 /* Counts one hazard for each operation in flight; -1 as code: by direction. They are the library's
  * affair from now on. */
 static struct taken take_down(int buffer, int code)
@@ -163,7 +170,7 @@ static struct taken take_down(int buffer, int code)
         int which = code >= 0 ? code : writes_host(copy) ? FREED_DESTINATION : FREED_SOURCE;
         expect(which, true, copy);
         forget_copy(copy);
-        if (!is_ordered(copy))
+        if (!is_ordered(copy) || does_without(copy, code))
             continue;
         taken.written |= writes_host(copy);
         taken.nodes[taken.count++] = copy->node;
@@ -197,12 +204,22 @@ static void unregister_stale(void)
     }
 }
 
+/* Whether a launch comes after a copy of what it names follows from the copy's snapshot. */
+static void learn_unsure(int buffer)
+{
+    for (int i = 0; i < world.copy_count; i++)
+        if (is_named(world.buffers[buffer].memory) && is_on(&world.copies[i], buffer) &&
+            in_flight(&world.copies[i]) && world.copies[i].snapshot == MAYBE)
+            learn(&world.copies[i]);
+}
+
 static void act_free(void)
 {
     int at = pick_buffer(REGISTERED);
     if (at == NOBODY || world.block_count == BLOCKS || !can_bury(&world.buffers[at]))
         return;
     struct buffer *buffer = &world.buffers[at];
+    learn_unsure(at);
     struct taken taken = take_down(at, -1);
     say("free buffer %d", at);
     buffer->alive = false;

@@ -23,11 +23,22 @@
 #include <stdint.h>
 
 #include "track/grid.h"
+#include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/order.h"
 #include "track/pool.h"
+#include "track/shape.h"
 
 enum { SC_DEVICE_OPS_MAX = 1 << 16 };
+
+/* What an operation does with device memory. */
+struct sc_device_use {
+    struct sc_shape shape;
+    struct sc_fold fold;
+    enum sc_direction direction; /* of the operation */
+    bool reads;                  /* merely */
+    uint32_t origin;             /* of the memory, where it is known already (track/origins.h) */
+};
 
 struct sc_device {
     struct sc_order *order;

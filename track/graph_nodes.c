@@ -1,6 +1,6 @@
 /* What is kept of single nodes besides the memory that they name: whether they are enabled and
- * judged, what they tell, the events that they record and wait for, the addresses of kernels, their
- * names.
+ * judged, what they tell, the events that they record and wait for, the addresses of kernels, the
+ * device memory of copies and memsets, their names.
  */
 #include <string.h>
 
@@ -138,6 +138,7 @@ void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
     }
     graph->exec.events.count = kept;
     sc_graph_addresses_drop(&graph->exec.addresses, node);
+    sc_graph_device_drop(&graph->exec.device, node);
     graph->exec.signals &= node != 0;
     graph->exec.awaits_host &= node != 0;
 }
@@ -205,6 +206,31 @@ uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_
                                    graph);
 }
 
+/* ---- device memory ---- */
+
+void sc_graphs_add_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                          const struct sc_device_use *use)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    if (id)
+        sc_graph_device_add(&sc_graphs_at(graphs, id)->exec.device, &graphs->order->arena, node,
+                            use);
+}
+
+void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    if (id)
+        sc_graphs_at(graphs, id)->exec.device.is_left_out = true;
+}
+
+uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at,
+                               struct sc_device_use *into, uint32_t room)
+{
+    struct sc_graph *graph = sc_graphs_at(graphs, id);
+    return sc_graph_device_list(&graph->exec.device, at, into, room, is_disabled_in, graph);
+}
+
 /* ---- names ---- */
 
 static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
@@ -238,6 +264,7 @@ void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
     give_names(graphs, graph);
     give_events(graphs, graph);
     sc_graph_addresses_give(&graph->exec.addresses, &graphs->order->arena);
+    sc_graph_device_give(&graph->exec.device, &graphs->order->arena);
     if (graph->exec.disables)
         sc_handles_destroy(&graph->exec.disabled);
     graph->exec.disables = false;

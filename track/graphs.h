@@ -23,6 +23,7 @@
 
 #include "track/frames.h"
 #include "track/graph_addresses.h"
+#include "track/graph_device.h"
 #include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -117,6 +118,7 @@ struct sc_exec {
     struct sc_graph_names names; /* of the nodes, in the driver's order */
     struct sc_graph_events events;
     struct sc_graph_addresses addresses; /* of kernel nodes, where they are asked for */
+    struct sc_graph_device device;       /* memory of it that copies and memsets use */
     struct sc_heard *heard;              /* host nodes; NULL: none is known */
     bool disables;                       /* a node was disabled once */
     struct sc_handles disabled;          /* then: the nodes that are. An update leaves them so */
@@ -264,6 +266,15 @@ void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
                            uintptr_t address);
 uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_t index,
                                   uintptr_t *into, uint32_t room);
+
+/* A node of the exec does this with device memory. Of an exec that is left out, nothing is listed
+ * until it is made anew. The last one lists it (sc_graph_device_list), without nodes that are
+ * disabled. */
+void sc_graphs_add_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                          const struct sc_device_use *use);
+void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle);
+uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at,
+                               struct sc_device_use *into, uint32_t room);
 
 /* The exec's uses are complete: makes the runs. Plain uses of neighbouring bytes of one
  * range in the same direction and of the same step become one; stacks and disabled nodes are left

@@ -444,6 +444,14 @@ void sc_track_graph_add_address(struct sc_track *track, uintptr_t exec, uintptr_
 uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_t index,
                                   uintptr_t *into, uint32_t room);
 
+/* What the exec's copies and memsets do with device memory (track/graph_device.h). The exec is
+ * known in the last one. */
+void sc_track_graph_add_device(struct sc_track *track, uintptr_t exec, uintptr_t node,
+                               const struct sc_device_use *use);
+void sc_track_graph_leave_out_device(struct sc_track *track, uintptr_t exec);
+uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at,
+                               struct sc_device_use *into, uint32_t room);
+
 /* Host nodes of execs (track/heard.h), and launches around the driver's call. The exec is known.
  * What a run tells is returned as a point, of stream 0 if it is nothing, for sc_track_known. */
 struct sc_heard_node *sc_track_heard_add(struct sc_track *track, uintptr_t exec, uintptr_t node,

@@ -227,6 +227,30 @@ uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_
     return count;
 }
 
+void sc_track_graph_add_device(struct sc_track *track, uintptr_t exec, uintptr_t node,
+                               const struct sc_device_use *use)
+{
+    lock(track);
+    sc_graphs_add_device(&track->graphs, exec, node, use);
+    unlock(track);
+}
+
+void sc_track_graph_leave_out_device(struct sc_track *track, uintptr_t exec)
+{
+    lock(track);
+    sc_graphs_leave_out_device(&track->graphs, exec);
+    unlock(track);
+}
+
+uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at,
+                               struct sc_device_use *into, uint32_t room)
+{
+    lock(track);
+    uint32_t count = sc_graphs_list_device(&track->graphs, exec, at, into, room);
+    unlock(track);
+    return count;
+}
+
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits)
 {
     lock(track);

@@ -32,18 +32,9 @@ void sc_device_uses_add(struct sc_device_uses *uses, enum sc_direction direction
     };
 }
 
-static enum sc_direction direction_of(const struct sc_copy_sides *sides)
-{
-    if (sides->is_fill)
-        return SC_MEMSET;
-    if (sides->src.used)
-        return SC_H2D;
-    return sides->dst.used ? SC_D2H : SC_D2D;
-}
-
 void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides)
 {
-    enum sc_direction direction = direction_of(sides);
+    enum sc_direction direction = sc_copy_sides_direction(sides);
     if (!sides->src.used)
         sc_device_uses_add(uses, direction, true, &sides->src.shape, &sides->src.fold);
     if (!sides->dst.used)
@@ -182,9 +173,16 @@ void sc_device_uses_judge_behind(const struct sc_device_uses *uses, const struct
                                  struct sc_stream_record *stream, enum sc_device_healing healing,
                                  const struct sc_point *after)
 {
+    sc_device_uses_judge_all(uses->of, uses->count, call, stream, healing, after);
+}
+
+void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
+                              const struct sc_call *call, struct sc_stream_record *stream,
+                              enum sc_device_healing healing, const struct sc_point *after)
+{
     bool heals = may_heal() && healing != SC_NOT_HEALED;
-    for (unsigned i = 0; i < uses->count; i++) {
-        struct sc_op_info info = describe(&uses->of[i], call, stream);
+    for (unsigned i = 0; i < count; i++) {
+        struct sc_op_info info = describe(&uses[i], call, stream);
         info.after = after;
         judge(
             &info,
@@ -245,17 +243,25 @@ static void mark(struct sc_stream_record *stream, uint64_t ticks)
         sc_marks_issued(stream, 0, false, ticks);
 }
 
+struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
+                                         const struct sc_call *call,
+                                         struct sc_stream_record *stream,
+                                         const struct sc_op_info *op)
+{
+    struct sc_op_info infos[SC_DEVICE_USES_AT_ONCE];
+    for (unsigned i = 0; i < count; i++)
+        infos[i] = describe_with(&uses[i], call, stream, op);
+    sc_track_device_issue(&sc_track, infos, count);
+    mark(stream, op->ticks);
+    return infos[0].ticket;
+}
+
 struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,
                                             const struct sc_call *call,
                                             struct sc_stream_record *stream,
                                             const struct sc_op_info *op)
 {
-    struct sc_op_info infos[SC_DEVICE_USES_MAX];
-    for (unsigned i = 0; i < uses->count; i++)
-        infos[i] = describe_with(&uses->of[i], call, stream, op);
-    sc_track_device_issue(&sc_track, infos, uses->count);
-    mark(stream, op->ticks);
-    return infos[0].ticket;
+    return sc_device_uses_note_all(uses->of, uses->count, call, stream, op);
 }
 
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,

@@ -22,18 +22,11 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
+#include "track/device.h"
 #include "track/hazard.h"
 #include "track/order.h"
 #include "track/shape.h"
 #include "track/track.h"
-
-struct sc_device_use {
-    struct sc_shape shape;
-    struct sc_fold fold;
-    enum sc_direction direction;
-    bool reads;      /* merely */
-    uint32_t origin; /* of the memory, where it is known already (track/origins.h) */
-};
 
 enum { SC_DEVICE_USES_MAX = 2 }; /* of a call */
 
@@ -62,6 +55,11 @@ void sc_device_uses_judge_behind(const struct sc_device_uses *uses, const struct
                                  struct sc_stream_record *stream, enum sc_device_healing healing,
                                  const struct sc_point *after);
 
+/* The same for many uses. */
+void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
+                              const struct sc_call *call, struct sc_stream_record *stream,
+                              enum sc_device_healing healing, const struct sc_point *after);
+
 /* Before the call, which frees memory of a pool at once and waits for nothing: it is made to wait.
  */
 void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation);
@@ -85,6 +83,13 @@ struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,
                                             const struct sc_call *call,
                                             struct sc_stream_record *stream,
                                             const struct sc_op_info *op);
+
+/* The same for 1 to SC_DEVICE_USES_AT_ONCE uses. */
+enum { SC_DEVICE_USES_AT_ONCE = 16 };
+struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
+                                         const struct sc_call *call,
+                                         struct sc_stream_record *stream,
+                                         const struct sc_op_info *op);
 
 /* The driver has accepted the free of the memory in the stream's order, which is the only use. */
 void sc_device_uses_note_free(const struct sc_device_uses *uses, const struct sc_call *call,

@@ -7,6 +7,8 @@
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/graph/copy_sides.h"
+#include "interpose/graph/device_nodes.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/exec_uses.h"
 #include "interpose/graph/host_nodes.h"
@@ -151,6 +153,11 @@ static void changed(const struct exec_change *change)
         sc_track_graph_enable_node(&sc_track, change->by.graph, change->node, false);
 }
 
+static void note_device(const struct exec_change *change, struct sc_copy_sides sides)
+{
+    sc_device_nodes_note(change->by.graph, change->node, &sides);
+}
+
 /* A source on a stack is replaced by the copy that the use keeps of it. */
 static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec, CUgraphNode node,
                              const CUDA_MEMCPY3D *copy, CUcontext context,
@@ -176,6 +183,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
         return result;
     struct exec_change change = changing(call, exec, node);
     sc_node_uses_note_copy(&change.by, change.node, copy);
+    note_device(&change, sc_copy_sides_of_3d(copy));
     keep_stack_sides(&change, exec, node, copy, context, real);
     changed(&change);
     return result;
@@ -190,6 +198,7 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
         return result;
     struct exec_change change = changing(call, exec, node);
     sc_node_uses_note_memset(&change.by, change.node, fill);
+    note_device(&change, sc_node_uses_sides_of_memset(fill));
     changed(&change);
     return result;
 }
@@ -301,6 +310,9 @@ static CUgraph letting_go_of_child(CUgraphExec exec, const CUgraphNodeParams *pa
 static void note_params(const struct sc_graph_call *by, CUgraphNode node,
                         const CUgraphNodeParams *params, CUgraph child)
 {
+    struct sc_copy_sides sides;
+    if (sc_node_uses_sides_of(params, &sides))
+        sc_device_nodes_note(by->graph, (uintptr_t)node, &sides);
     if (child)
         note_child(by, node, child);
     else if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)

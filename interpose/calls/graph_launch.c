@@ -8,6 +8,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/kernel_uses.h"
 #include "interpose/calls/sync.h"
@@ -26,6 +27,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "track/device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/heard.h"
@@ -202,7 +204,7 @@ static void record_runs(const struct launch *launch)
         sc_track_launched(&sc_track, launch->graph->handle, launch->stream->id);
 }
 
-/* ---- around the call ---- */
+/* ---- before the call ---- */
 
 /* Behind the exec's last launch? A stream without a record has done all it had. */
 static bool is_behind_seen(const struct launch *launch, uint32_t last)
@@ -293,13 +295,69 @@ static void begin_call(struct launch *launch)
         begin_heard(launch);
 }
 
-/* Where a node waits for something, or tells of what is before it, a kernel may be in an order that
+/* ---- what its kernels may use, and its device memory ---- */
+
+/* Where a node waits for something, or tells of what is before it, a node may be in an order that
  * the launch as a whole is not in. */
-static bool has_plain_kernels(const struct launch *launch)
+static bool is_ordered_as_a_whole(const struct launch *launch)
 {
     bool in_parts = launch->waits || launch->records || launch->signals || launch->hears;
     return launch->exec && !in_parts && launch->seen;
 }
+
+/* A launch that writes pageable memory blocks the host. */
+static enum sc_device_healing healing_of(const struct launch *launch)
+{
+    return launch->graph && launch->graph->waiting_count ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
+}
+
+static void judge_copies(const struct launch *launch)
+{
+    struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
+    uint32_t at = 0, count;
+    while ((count = sc_track_graph_device(&sc_track, launch->exec, &at, uses,
+                                          SC_DEVICE_USES_AT_ONCE)) > 0)
+        sc_device_uses_judge_all(uses, count, launch->call, launch->stream, healing_of(launch),
+                                 launch->last);
+}
+
+static void judge_uses(const struct launch *launch)
+{
+    if (!is_ordered_as_a_whole(launch))
+        return;
+    if (sc_track_watches_device(&sc_track))
+        judge_copies(launch);
+    if (sc_kernel_uses_are_asked())
+        sc_kernel_uses_judge_graph(launch->call, launch->stream, launch->exec, launch->last,
+                                   launch->host);
+}
+
+/* All have the ticket of the first. */
+static void note_copies(const struct launch *launch, struct sc_op_info *moment)
+{
+    struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
+    uint32_t at = 0, count;
+    while ((count = sc_track_graph_device(&sc_track, launch->exec, &at, uses,
+                                          SC_DEVICE_USES_AT_ONCE)) > 0) {
+        if (moment->ticks == 0)
+            *moment = sc_device_uses_moment(launch->call, launch->stream, launch->place);
+        moment->ticket = sc_device_uses_note_all(uses, count, launch->call, launch->stream, moment);
+    }
+}
+
+static void note_uses(const struct launch *launch)
+{
+    struct sc_op_info moment = {0};
+    if (!is_ordered_as_a_whole(launch))
+        return;
+    if (sc_kernel_uses_are_asked())
+        sc_kernel_uses_note_graph(launch->call, launch->stream, launch->exec, launch->host,
+                                  launch->place, &moment);
+    if (sc_track_watches_device(&sc_track))
+        note_copies(launch, &moment);
+}
+
+/* ---- around the call ---- */
 
 /* In a capturing stream the driver refuses a launch. */
 static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stream)
@@ -326,9 +384,7 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
         look_at_stacks(launch);
     if (launch->graph)
         order_runs(launch);
-    if (sc_kernel_uses_are_asked() && has_plain_kernels(launch))
-        sc_kernel_uses_judge_graph(launch->call, launch->stream, launch->exec, launch->last,
-                                   launch->host);
+    judge_uses(launch);
     begin_call(launch);
     errno = saved;
 }
@@ -400,9 +456,7 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
     note_unfinished(launch);
-    if (sc_kernel_uses_are_asked() && has_plain_kernels(launch))
-        sc_kernel_uses_note_graph(launch->call, launch->stream, launch->exec, launch->host,
-                                  launch->place);
+    note_uses(launch);
     if (launch->records || launch->hears)
         record_what_is_told(launch);
     else if (launch->graph)

@@ -215,20 +215,20 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
 }
 
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                               uint32_t exec, const struct sc_kernel_host *host, uint64_t place)
+                               uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
+                               struct sc_op_info *moment)
 {
     struct sc_kernel_parameters read;
     int saved = errno;
-    struct sc_op_info moment = {0};
     if (host->count > 0)
-        moment = sc_device_uses_moment(call, stream, place);
-    note_host(call, stream, host, true, &moment);
+        *moment = sc_device_uses_moment(call, stream, place);
+    note_host(call, stream, host, true, moment);
     for (uint32_t index = 0;
          sc_track_watches_device(&sc_track) && read_next(&read, exec, &index);) {
         keep_device(&read);
-        if (read.count > 0 && moment.ticks == 0)
-            moment = sc_device_uses_moment(call, stream, place);
-        note_device(call, stream, &read, &moment);
+        if (read.count > 0 && moment->ticks == 0)
+            *moment = sc_device_uses_moment(call, stream, place);
+        note_device(call, stream, &read, moment);
     }
     errno = saved;
 }

@@ -46,7 +46,10 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host);
+/* `moment`: of the launch (sc_device_uses_moment), with the ticket that all its uses have. Where
+ * its ticks are 0 there is none yet, and there is one behind it if the kernels have a use. */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
-                               uint32_t exec, const struct sc_kernel_host *host, uint64_t place);
+                               uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
+                               struct sc_op_info *moment);
 
 #endif

@@ -191,13 +191,6 @@ static CUresult end_moved(struct copy *copy, CUresult result)
     return sc_detour_end(&copy->detour, sc_wrap_answered(copy->call, waited));
 }
 
-static enum sc_direction direction_of(const struct sc_copy_sides *sides)
-{
-    if (sides->is_fill)
-        return SC_MEMSET;
-    return sides->dst.used ? SC_D2H : sides->src.used ? SC_H2D : SC_D2D;
-}
-
 /* What the host has not waited for is done when a later operation is. */
 static void note_in_history(const struct copy *copy)
 {
@@ -206,7 +199,7 @@ static void note_in_history(const struct copy *copy)
         .api = copy->call->api,
         .site = (uintptr_t)copy->call->site,
         .stream = copy->on->id,
-        .direction = direction_of(sides),
+        .direction = sc_copy_sides_direction(sides),
         .ticks = sc_ticks(),
         .number = copy->sync.on ? 0 : sc_order_issued(&sc_track.order, copy->on->id) + 1,
         .address = sides->dst.shape.address,

@@ -32,6 +32,14 @@ struct sc_copy_sides {
     bool is_serialized; /* with all work of the contexts that it names */
 };
 
+/* As operations are called that do this. Pure. */
+static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sides *sides)
+{
+    if (sides->is_fill)
+        return SC_MEMSET;
+    return sides->dst.used ? SC_D2H : sides->src.used ? SC_H2D : SC_D2D;
+}
+
 /* Of a copy by its parameters; NULL: both sides are unused. */
 struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);

@@ -2,6 +2,7 @@
 
 #include "interpose/driver/relaxed.h"
 #include "interpose/graph/copy_sides.h"
+#include "interpose/graph/device_nodes.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/host_nodes.h"
 #include "interpose/graph/kernel_nodes.h"
@@ -109,6 +110,16 @@ static void note_signal(const struct met *met, CUgraphNodeType type)
 
 /* ---- the walk over the nodes ---- */
 
+static void note_memory(struct met *met, CUgraphNodeType type)
+{
+    struct sc_copy_sides sides;
+    if (!sc_node_uses_sides(met->node, type, &sides))
+        return;
+    sc_node_uses_each_side(&sides, note_side, met);
+    if (!met->making->bodies)
+        sc_device_nodes_note(met->call->graph, met->name, &sides);
+}
+
 static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                               CUgraphNodeType type)
 {
@@ -116,7 +127,8 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     uintptr_t name = name_of(making, sc_node_walk_top(in, node));
     struct met met = {making, making->call, in, node, name};
     bool is_host = type == CU_GRAPH_NODE_TYPE_HOST && in->depth == 0;
-    sc_node_uses_ask(node, type, note_side, &met);
+    note_memory(&met, type);
+    sc_device_nodes_meet(making->call->graph, type);
     making->has_hosts |= is_host;
     making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     if (!is_host)

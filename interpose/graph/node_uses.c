@@ -164,20 +164,38 @@ void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
     note_side(call, node, SC_MEMSET, &side);
 }
 
-void sc_node_uses_ask(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit, void *context)
+struct sc_copy_sides sc_node_uses_sides_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+    return (struct sc_copy_sides){.dst = side_of_memset(fill), .is_fill = true};
+}
+
+bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides)
 {
     CUDA_MEMCPY3D copy;
     CUDA_MEMSET_NODE_PARAMS fill;
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
-        sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS) {
-        const struct sc_copy_sides sides = sc_copy_sides_of_3d(&copy);
-        visit(context, SC_H2D, &sides.src);
-        visit(context, SC_D2H, &sides.dst);
-    } else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
-               sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS) {
-        const struct sc_copy_side side = side_of_memset(&fill);
-        visit(context, SC_MEMSET, &side);
-    }
+        sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS)
+        *sides = sc_copy_sides_of_3d(&copy);
+    else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
+             sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS)
+        *sides = sc_node_uses_sides_of_memset(&fill);
+    else
+        return false;
+    return true;
+}
+
+void sc_node_uses_each_side(const struct sc_copy_sides *sides, sc_visit_side *visit, void *context)
+{
+    if (!sides->is_fill)
+        visit(context, SC_H2D, &sides->src);
+    visit(context, sides->is_fill ? SC_MEMSET : SC_D2H, &sides->dst);
+}
+
+void sc_node_uses_ask(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit, void *context)
+{
+    struct sc_copy_sides sides;
+    if (sc_node_uses_sides(node, type, &sides))
+        sc_node_uses_each_side(&sides, visit, context);
 }
 
 void sc_node_uses_note_all(uintptr_t graph, CUgraph of)
@@ -200,20 +218,38 @@ CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params)
     return params && params->type == CU_GRAPH_NODE_TYPE_GRAPH ? params->graph.graph : NULL;
 }
 
+static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
+{
+    return (CUDA_MEMSET_NODE_PARAMS){
+        .dst = params->memset.dst,
+        .pitch = params->memset.pitch,
+        .value = params->memset.value,
+        .elementSize = params->memset.elementSize,
+        .width = params->memset.width,
+        .height = params->memset.height,
+    };
+}
+
+bool sc_node_uses_sides_of(const CUgraphNodeParams *params, struct sc_copy_sides *sides)
+{
+    if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        *sides = sc_copy_sides_of_3d(&params->memcpy.copyParams);
+    } else if (params->type == CU_GRAPH_NODE_TYPE_MEMSET) {
+        const CUDA_MEMSET_NODE_PARAMS fill = fill_of(params);
+        *sides = sc_node_uses_sides_of_memset(&fill);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
                             const CUgraphNodeParams *params, CUgraph child)
 {
     if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY)
         sc_node_uses_note_copy(call, node, &params->memcpy.copyParams);
     else if (params->type == CU_GRAPH_NODE_TYPE_MEMSET) {
-        CUDA_MEMSET_NODE_PARAMS fill = {
-            .dst = params->memset.dst,
-            .pitch = params->memset.pitch,
-            .value = params->memset.value,
-            .elementSize = params->memset.elementSize,
-            .width = params->memset.width,
-            .height = params->memset.height,
-        };
+        const CUDA_MEMSET_NODE_PARAMS fill = fill_of(params);
         sc_node_uses_note_memset(call, node, &fill);
     } else if (child) {
         sc_node_uses_note_all(call->graph, child);

@@ -53,11 +53,20 @@ CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params);
 /* The graph names from now on what the other graph names: that is a clone's, or a child's. */
 void sc_node_uses_note_all(uintptr_t graph, CUgraph of);
 
-/* Asks the driver what a node of this type copies or sets, and calls visit for each side of that,
- * whether the side is used or not. Nothing is known of the memory of a memset: it may be the
- * device's. */
+/* What a node of this type copies or sets, as the driver says. Nothing is known of the memory of a
+ * memset: it may be the device's. False: the node is of another type, or the driver refuses. */
+bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides);
+
+/* The same of parameters that a node was given. */
+bool sc_node_uses_sides_of(const CUgraphNodeParams *params, struct sc_copy_sides *sides);
+struct sc_copy_sides sc_node_uses_sides_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill);
+
+/* Calls visit for each side, whether the side is used or not. */
 typedef void sc_visit_side(void *context, enum sc_direction direction,
                            const struct sc_copy_side *side);
+void sc_node_uses_each_side(const struct sc_copy_sides *sides, sc_visit_side *visit, void *context);
+
+/* Both: asks the driver, and visits what it says. */
 void sc_node_uses_ask(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit, void *context);
 
 /* A use of which it is not known yet who made it. */

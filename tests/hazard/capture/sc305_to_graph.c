@@ -25,6 +25,7 @@ int main(void)
 
     cudaGraph_t first = capture_step(stream, input, source, result);
     CHECK(cudaGraphInstantiateWithFlags(&exec, first, 0));
+    CHECK(cudaDeviceSynchronize());
     replay(exec, stream);
     cudaGraph_t second = capture_step(stream, input, source, result);
     CHECK(cudaGraphExecUpdate(exec, second, &info));

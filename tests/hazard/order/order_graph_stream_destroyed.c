@@ -1,8 +1,16 @@
 // expect: SC204 action=ordered kind=pinned certainty=observed
 //
 // The launches of one exec follow each other, also when the stream of the former one is destroyed
-// and another made in its place. The racy build launches another exec of the graph at last.
+// and another made in its place. The racy build launches another graph at last.
 #include "graphs.h"
+
+static cudaGraphExec_t capture_work(cudaStream_t stream)
+{
+    void *scratch = device_block(SMALL, 0);
+    begin_capture(stream);
+    CHECK(cudaMemsetAsync(scratch, 1, SMALL, stream));
+    return instantiate_only(end_capture(stream));
+}
 
 int main(void)
 {
@@ -10,13 +18,9 @@ int main(void)
     cudaStream_t up = new_stream();
     void *from = device_block(SMALL, WANTED);
     void *to = device_block(SMALL, 0);
-    void *scratch = device_block(SMALL, 0);
     void *between = pinned_block(SMALL, FOREIGN);
-    begin_capture(up);
-    CHECK(cudaMemsetAsync(scratch, 1, SMALL, up));
-    cudaGraph_t graph = end_capture(up);
-    cudaGraphExec_t exec = instantiate(graph);
-    cudaGraphExec_t other = instantiate_only(graph);
+    cudaGraphExec_t exec = capture_work(up);
+    cudaGraphExec_t other = capture_work(up);
 
     busy(down);
     CHECK(cudaMemcpyAsync(between, from, SMALL, cudaMemcpyDeviceToHost, down));

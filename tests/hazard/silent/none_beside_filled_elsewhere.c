@@ -59,6 +59,7 @@ int main(void)
         CHECK(cudaMemset(read, 0, half));
         CHECK(cudaMemcpyAsync(result, read, half, cudaMemcpyDeviceToDevice, stream));
         cudaGraphExec_t exec = end_capture(stream, 1);
+        CHECK(cudaDeviceSynchronize()); /* or the clearing races the filling */
         for (unsigned step = 0; step < 4; step++) {
             on_a_thread(launch_fill, fills[i]);
             replay(exec, stream);

@@ -19,6 +19,7 @@ int main(void)
     CHECK(cudaMemset(input, 0, SMALL));
     capture_copy(result, input, stream);
     cudaGraphExec_t exec = end_capture(stream, 1);
+    CHECK(cudaDeviceSynchronize()); /* or the clearing races the filling */
 
     for (unsigned step = 1; step < 6; step++) {
         fill(source, SMALL, step);

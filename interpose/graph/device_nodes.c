@@ -1,0 +1,42 @@
+#include "interpose/graph/device_nodes.h"
+
+#include "interpose/driver/replaying.h"
+#include "track/device.h"
+#include "track/hazard.h"
+#include "track/shape.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+/* Where calls pass the wrappers by, a node may have changed unseen. */
+static bool is_asked(void)
+{
+    return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
+}
+
+static void note_side(uintptr_t exec, uintptr_t name, const struct sc_copy_side *side,
+                      enum sc_direction direction, bool reads)
+{
+    const struct sc_device_use use = {
+        .shape = side->shape, .fold = side->fold, .direction = direction, .reads = reads};
+    if (sc_shape_hull_bytes(&side->shape) > 0)
+        sc_track_graph_add_device(&sc_track, exec, name, &use);
+}
+
+void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides)
+{
+    enum sc_direction direction = sc_copy_sides_direction(sides);
+    bool fills_host = sides->is_fill && sides->dst.known;
+    if (!is_asked())
+        return;
+    if (!sides->src.used && !sides->is_fill)
+        note_side(exec, name, &sides->src, direction, true);
+    if (sides->is_fill ? !fills_host : !sides->dst.used)
+        note_side(exec, name, &sides->dst, direction, false);
+}
+
+void sc_device_nodes_meet(uintptr_t exec, CUgraphNodeType type)
+{
+    if ((type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE) && is_asked())
+        sc_track_graph_leave_out_device(&sc_track, exec);
+}

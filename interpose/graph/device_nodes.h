@@ -1,0 +1,22 @@
+/* What the copies and memsets of an exec do with device memory, where that is watched
+ * (track/graph_device.h). Nodes in bodies of conditional nodes are left out: whether they run, only
+ * the device knows. So is an exec with nodes that allocate or free: what an address means there,
+ * follows from where the nodes stand.
+ *
+ * Locks: the tracker's inside. Not for a signal handler.
+ */
+#ifndef SC_INTERPOSE_GRAPH_DEVICE_NODES_H
+#define SC_INTERPOSE_GRAPH_DEVICE_NODES_H
+
+#include <stdint.h>
+
+#include "interpose/driver/driver.h"
+#include "interpose/graph/copy_sides.h"
+
+/* A node that the exec knows by the name does this, besides what is noted of the node already. */
+void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides);
+
+/* The exec has a node of this type. */
+void sc_device_nodes_meet(uintptr_t exec, CUgraphNodeType type);
+
+#endif

@@ -52,7 +52,7 @@ static void act_add_node(void)
     struct graph *graph = pick_graph(has_handle);
     if (graph && graph->own.has_host) /* KNOWN: not judged is what stands behind a host node */
         return;
-    struct graph_node node = {.direction = below(7) % 3, .added = true};
+    struct graph_node node = {.place = next_place(), .direction = below(7) % 3, .added = true};
     if (!graph || graph->own.count == GRAPH_NODES || !pick_memory(&node) ||
         clashes(&graph->own, NOBODY, &node) || !pick_content(&node))
         return;
@@ -105,6 +105,8 @@ static void act_change_node(void)
     say("node %d of %s %d is changed", at, in_exec ? "exec" : "graph", (int)(graph - graphs));
     say_node("to", &node);
     set_node(in_exec ? graph->exec : NULL, &node);
+    if (in_exec)
+        node.place = next_place();
     nodes->list[at] = node;
 }
 

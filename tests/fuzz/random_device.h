@@ -22,15 +22,6 @@ struct device_block {
     unsigned char expected[DEVICE_BLOCK_BYTES];
 };
 
-struct device_use {
-    int slot, stream, node, block, life;
-    size_t offset, size_bytes;
-    bool reads; /* merely */
-    bool of_allocation;
-    bool is_kernel; /* random_kernels.h */
-    bool replaced;  /* a later one stands for it */
-};
-
 static struct {
     struct device_block blocks[DEVICE_BLOCKS];
     struct device_use uses[DEVICE_USES_MAX];
@@ -40,9 +31,15 @@ static struct {
 
 /* ---- uses ---- */
 
+/* Cells of graphs come behind the blocks (use_of_cell), and live as long as the program. */
+static int life_of(int block)
+{
+    return block < DEVICE_BLOCKS ? shared.blocks[block].life : 0;
+}
+
 static bool is_pending(const struct device_use *use)
 {
-    return !use->replaced && use->life == shared.blocks[use->block].life &&
+    return !use->replaced && use->life == life_of(use->block) &&
            !world.oracle.nodes[use->node].done;
 }
 

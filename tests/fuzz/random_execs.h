@@ -79,7 +79,8 @@ static void add_child(struct graph *graph)
     CUgraphNode nodes[64], added;
     size_t count = sizeof nodes / sizeof *nodes;
     const struct graph *child = pick_graph(has_no_exec);
-    if (!child || child == graph || graph->own.count + child->own.count > GRAPH_NODES)
+    if (!child || child == graph || graph->own.count + child->own.count > GRAPH_NODES ||
+        !can_add_uses(&graph->own, &child->own))
         return;
     /* KNOWN: not judged is what stands before a record or a host node in a child, and behind a host
      * node. */
@@ -95,6 +96,7 @@ static void add_child(struct graph *graph)
         copy->name = NULL;
         copy->added = false;
     }
+    add_uses(&graph->own, &child->own);
 }
 
 static void destroy_exec(struct graph *graph)
@@ -126,6 +128,7 @@ static void act_destroy(void)
 static void begin_graphs(void)
 {
     corpse_count = cell_count = ghost_count = 0;
+    places = 0;
     world.detour = ORACLE_NONE;
     for (int i = 0; i < PAGEABLES; i++)
         add_pageable(&pageables[i]);

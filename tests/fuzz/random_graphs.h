@@ -16,6 +16,8 @@ enum {
     GRAPHS = 3,
     GRAPH_NODES = 6,
     GRAPH_RECORDS = 4,
+    GRAPH_DEVICE = 6,
+    GRAPH_ADDRESSES = 6,
     CELLS = 64,
     PAGEABLES = 3,
     CORPSES = 24,
@@ -51,7 +53,24 @@ static struct cell {
 } cells[CELLS];
 static int cell_count;
 
+/* Of an address among a kernel's parameters: one of the two. */
+struct graph_address {
+    CUdeviceptr address;
+    bool of_host;
+    struct device_use device;
+    struct copy host;
+};
+
+/* A memset of device memory, or a copy within it. */
+struct graph_device_node {
+    uint64_t place; /* as of graph_node */
+    bool copies;
+    struct device_use from, to;
+    unsigned char value;
+};
+
 struct graph_node {
+    uint64_t place; /* in the order in which the library knows the nodes */
     int direction;
     struct buffer *buffer;
     int memory; /* of the buffer then */
@@ -74,6 +93,9 @@ struct graph_nodes {
     int record_count;
     int records[GRAPH_RECORDS]; /* events that nodes record, one behind the other */
     bool has_host;              /* behind all others */
+    int device_count, address_count;
+    struct graph_device_node device[GRAPH_DEVICE];
+    struct graph_address addresses[GRAPH_ADDRESSES];
 };
 
 static atomic_int hosts_run;
@@ -114,6 +136,25 @@ static bool has_no_exec(const struct graph *graph)
 static bool has_exec(const struct graph *graph)
 {
     return graph->exec != NULL;
+}
+
+static uint64_t places; /* given in this program */
+
+static uint64_t next_place(void)
+{
+    return ++places;
+}
+
+/* KNOWN: where a node tells how far the launch has come, the launch's device memory and its kernels
+ * are not held against anything. */
+static bool is_told_of(const struct graph_nodes *nodes)
+{
+    return nodes->record_count || nodes->has_host;
+}
+
+static bool uses_device(const struct graph_nodes *nodes)
+{
+    return nodes->device_count || nodes->address_count;
 }
 
 static struct graph *pick_graph(bool (*is_fit)(const struct graph *))

@@ -45,11 +45,8 @@ static bool takes_address(struct launch_uses *launch, CUdeviceptr address)
     return true;
 }
 
-static void draw_device_address(struct launch_uses *launch)
+static void take_device_address(struct launch_uses *launch, int at)
 {
-    int at = below(DEVICE_BLOCKS);
-    if (!can_use_device(at) || !shared.blocks[at].alive)
-        return;
     struct device_use use = use_of(at, launch->slot, true);
     use.size_bytes = 1;
     use.offset += one_in(4) ? (size_t)below(DEVICE_BLOCK_BYTES / 4) : 0;
@@ -58,13 +55,23 @@ static void draw_device_address(struct launch_uses *launch)
         launch->device[launch->device_count++] = use;
 }
 
-static void draw_host_address(struct launch_uses *launch)
+static void pick_device_address(struct launch_uses *launch)
 {
-    struct copy copy = {.direction = KERNEL, .slot = launch->slot};
-    copy.buffer = pick_buffer(below(KINDS));
-    if (copy.buffer == NOBODY || capture.open || world.copy_count + KERNEL_ADDRESSES > COPIES_MAX ||
-        count_in_flight(copy.buffer) + KERNEL_ADDRESSES > PER_BUFFER_MAX)
-        return;
+    int at = below(DEVICE_BLOCKS);
+    if (world.watches_device && shared.blocks[at].alive)
+        take_device_address(launch, at);
+}
+
+static void draw_device_address(struct launch_uses *launch)
+{
+    int at = below(DEVICE_BLOCKS);
+    if (can_use_device(at) && shared.blocks[at].alive)
+        take_device_address(launch, at);
+}
+
+static void take_host_address(struct launch_uses *launch, int at)
+{
+    struct copy copy = {.direction = KERNEL, .slot = launch->slot, .buffer = at};
     const struct buffer *buffer = &world.buffers[copy.buffer];
     if (buffer->size_bytes <= FLAG_BYTES)
         return;
@@ -75,6 +82,21 @@ static void draw_host_address(struct launch_uses *launch)
     copy.address = (uintptr_t)buffer->bytes + copy.offset;
     if (takes_address(launch, copy.address))
         launch->host[launch->host_count++] = copy;
+}
+
+static void pick_host_address(struct launch_uses *launch)
+{
+    int at = pick_buffer(below(KINDS));
+    if (at != NOBODY)
+        take_host_address(launch, at);
+}
+
+static void draw_host_address(struct launch_uses *launch)
+{
+    int at = pick_buffer(below(KINDS));
+    if (at != NOBODY && !capture.open && world.copy_count + KERNEL_ADDRESSES <= COPIES_MAX &&
+        count_in_flight(at) + KERNEL_ADDRESSES <= PER_BUFFER_MAX)
+        take_host_address(launch, at);
 }
 
 /* What orders one of them may be work that the others come behind. */
@@ -106,9 +128,9 @@ static void call_kernel(const struct launch_uses *launch)
                          parameters, NULL));
 }
 
-static void say_uses(const struct launch_uses *launch)
+static void say_uses(const char *what, const struct launch_uses *launch)
 {
-    say("kernel on slot %d; node %d", launch->slot, world.oracle.node_count);
+    say("%s on slot %d; node %d", what, launch->slot, world.oracle.node_count);
     for (int i = 0; i < launch->device_count; i++)
         say("  of device block %d at %zu", launch->device[i].block, launch->device[i].offset);
     for (int i = 0; i < launch->host_count; i++)
@@ -142,7 +164,7 @@ static void keep_uses(struct launch_uses *launch, int node)
 static void launch_kernel(struct launch_uses *launch)
 {
     order_before_launch(launch);
-    say_uses(launch);
+    say_uses("kernel", launch);
     int stream = enter(launch->slot);
     int node = oracle_add_node(&world.oracle, stream);
     note_unclear(stream);

@@ -81,8 +81,9 @@ static bool has_freed(const struct graph_nodes *nodes)
 /* Memory that is registered again is not what the graph was made for, and not judged. */
 static bool can_launch(const struct graph_nodes *nodes, const struct copy *operations, int count)
 {
-    bool can = world.copy_count + count <= COPIES_MAX && ghost_count + GRAPH_NODES <= GHOSTS &&
-               !(world.correct && has_freed(nodes));
+    const struct graph_launch_uses uses = list_uses(nodes);
+    bool can = can_use(&uses) && world.copy_count + count <= COPIES_MAX &&
+               ghost_count + GRAPH_NODES <= GHOSTS && !(world.correct && has_freed(nodes));
     for (int i = 0; i < nodes->count; i++) {
         const struct graph_node *node = &nodes->list[i];
         const struct corpse *corpse = node->freed ? corpse_of(node->memory) : NULL;
@@ -160,8 +161,10 @@ static void draw_tellers(struct graph *graph, const struct graph_nodes *nodes,
 /* All that has to come first comes before the first operation; the others follow one by one, those
  * on freed memory last. */
 static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
-                        struct copy *operations, int count, int stream)
+                        struct copy *operations, int count, int stream,
+                        struct graph_launch_uses *uses)
 {
+    bool has_uses = uses->device_count || uses->address_count;
     int node = oracle_add_node(&world.oracle, stream);
     oracle_add_edge(&world.oracle.nodes[node], graph->last);
     for (int i = 0; i < count; i++) {
@@ -174,8 +177,10 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
     }
     seal_freed(nodes);
     heal_freed(nodes, NULL, node);
+    judge_launch_uses(uses, node);
+    keep_launch_uses(uses, node);
     for (int i = 0; i < count; i++) {
-        operations[i].node = i ? oracle_add_node(&world.oracle, stream) : node;
+        operations[i].node = i || has_uses ? oracle_add_node(&world.oracle, stream) : node;
         meet_unhealed(&operations[i], operations[i].node);
         draw_operation(&operations[i]);
     }
@@ -250,6 +255,20 @@ static void hear(const struct graph *graph, int run)
     know(&set);
 }
 
+/* What orders one of them may be work that the others come behind. */
+static void order_before_all(struct copy *operations, int count, int slot,
+                             const struct graph_launch_uses *uses)
+{
+    for (int round = 0; world.correct && round < 1 + uses->device_count + uses->address_count;
+         round++) {
+        for (int i = 0; i < count; i++) {
+            operations[i].stream = world.slots[slot].stream;
+            avoid_conflicts(&operations[i]);
+        }
+        order_before_uses(uses);
+    }
+}
+
 static void launch(struct graph *graph, const struct graph_nodes *nodes, int slot)
 {
     struct copy operations[GRAPH_NODES];
@@ -257,16 +276,17 @@ static void launch(struct graph *graph, const struct graph_nodes *nodes, int slo
         if (nodes->list[i].freed)
             learn_ghosts_of(nodes->list[i].memory);
     int count = list_operations(graph, nodes, slot, operations);
-    for (int i = 0; world.correct && i < count; i++) {
-        operations[i].stream = world.slots[slot].stream;
-        avoid_conflicts(&operations[i]);
-    }
+    struct graph_launch_uses uses = list_uses(nodes);
+    put_uses(&uses, graph, slot, world.slots[slot].stream);
+    order_before_all(operations, count, slot, &uses);
     say("launch exec %d on slot %d; node %d", (int)(graph - graphs), slot, world.oracle.node_count);
     int stream = enter(slot);
     note_unclear(stream);
-    draw_launch(graph, nodes, operations, count, stream);
+    put_uses(&uses, graph, slot, stream);
+    draw_launch(graph, nodes, operations, count, stream, &uses);
     use_freed(nodes, graph->last);
     bool waits = move_bytes(nodes, graph->last);
+    move_device_bytes(nodes);
     int run = atomic_load(&hosts_run);
     CHECK(cuGraphLaunch(graph->exec, world.slots[slot].handle));
     if (nodes->has_host)
@@ -275,7 +295,7 @@ static void launch(struct graph *graph, const struct graph_nodes *nodes, int slo
         know_scope(stream, scope_of(stream));
         note_clear(stream);
     }
-    if (count > 0)
+    if (count > 0 || uses.address_count)
         note_marked(slot);
     leave(slot);
     if (has_freed(nodes) && !world.healed)

@@ -33,6 +33,8 @@
 
 #include "random_kernels.h"
 
+#include "random_graph_device.h"
+
 #include "random_touches.h"
 
 #include "random_execs.h"

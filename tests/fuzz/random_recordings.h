@@ -93,7 +93,7 @@ static CUgraphNode last_captured(CUstream stream)
 
 static void capture_node(struct graph *graph, int branch)
 {
-    struct graph_node node = {.branch = branch, .direction = below(7) % 3};
+    struct graph_node node = {.place = next_place(), .branch = branch, .direction = below(7) % 3};
     CUstream stream = world.slots[capture.slots[branch]].handle;
     if (graph->own.count == GRAPH_NODES || !pick_memory(&node) ||
         clashes(&graph->own, NOBODY, &node) || !pick_content(&node))
@@ -117,7 +117,7 @@ static void capture_record(struct graph *graph)
 {
     struct graph_nodes *nodes = &graph->own;
     int event = pick_event();
-    if (nodes->record_count == GRAPH_RECORDS || records(nodes, event))
+    if (nodes->record_count == GRAPH_RECORDS || records(nodes, event) || uses_device(nodes))
         return;
     say("captured: record event %d", event);
     CHECK(cuEventRecordWithFlags(world.events[event].handle, world.slots[capture.slots[0]].handle,
@@ -139,6 +139,8 @@ static void note_run(void *unused)
 static void capture_host(struct graph *graph)
 {
     struct graph_nodes *nodes = &graph->own;
+    if (uses_device(nodes))
+        return;
     say("captured: host function");
     CHECK(cuLaunchHostFunc(world.slots[capture.slots[0]].handle, note_run, NULL));
     nodes->has_host = true;
@@ -147,8 +149,14 @@ static void capture_host(struct graph *graph)
             nodes->list[i].told = nodes->record_count + 1;
 }
 
-static void do_captured_work(int branch)
+static void capture_work(struct graph *graph, int branch)
 {
+    if (one_in(2))
+        capture_kernel(graph);
+    if (world.watches_device) {
+        capture_device_node(graph);
+        return;
+    }
     say("captured in branch %d: device memset", branch);
     CHECK(cuMemsetD8Async(world.device + DEVICE_BYTES, 7, 64,
                           world.slots[capture.slots[branch]].handle));
@@ -277,8 +285,8 @@ static void fill_capture(struct graph *graph, CUevent event)
     for (int steps = 2 + below(7); steps > 0; steps--) {
         int branch = capture.slots[1] == NOBODY ? 0 : below(2);
         int what = below(9);
-        if (what == 0)
-            do_captured_work(branch);
+        if (what == 0 || (what == 4 && (world.watches_device || world.kernels)))
+            capture_work(graph, branch);
         else if (what == 1 && capture.slots[1] == NOBODY)
             fork_branch(event);
         else if (what == 8 && capture.slots[1] == NOBODY)
@@ -301,6 +309,7 @@ static void act_capture(void)
         return;
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     graph->own.count = graph->own.record_count = 0;
+    graph->own.device_count = graph->own.address_count = 0;
     graph->own.has_host = false;
     begin_capture(slot);
     graph->is_captured = true;

@@ -94,6 +94,16 @@ struct copy {
     } pages[PAGES_MAX];
 };
 
+/* What an operation does with device memory that streams share (random_device.h). */
+struct device_use {
+    int slot, stream, node, block, life;
+    size_t offset, size_bytes;
+    bool reads; /* merely */
+    bool of_allocation;
+    bool is_kernel; /* random_kernels.h */
+    bool replaced;  /* a later one stands for it */
+};
+
 /* A block that got its memory after a free: nobody else may write to it. */
 struct block {
     unsigned char *bytes;

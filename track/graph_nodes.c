@@ -231,6 +231,28 @@ uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *
     return sc_graph_device_list(&graph->exec.device, at, into, room, is_disabled_in, graph);
 }
 
+uint32_t sc_graphs_all_device(struct sc_graphs *graphs, uintptr_t handle,
+                              struct sc_graph_device_use *into, uint32_t room)
+{
+    uint32_t id = sc_graphs_find(graphs, handle);
+    return id ? sc_graph_device_all(&sc_graphs_at(graphs, id)->exec.device, into, room) : 0;
+}
+
+bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
+                        const struct sc_graph_race *race)
+{
+    uint32_t id = sc_graphs_find(graphs, handle);
+    return id && sc_graph_device_add_race(&sc_graphs_at(graphs, id)->exec.device,
+                                          &graphs->order->arena, race);
+}
+
+bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_race *into)
+{
+    struct sc_graph *graph = sc_graphs_at(graphs, id);
+    return graph->exec.device.race_count &&
+           sc_graph_device_next_race(&graph->exec.device, into, is_disabled_in, graph);
+}
+
 /* ---- names ---- */
 
 static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)

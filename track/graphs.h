@@ -276,6 +276,13 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle);
 uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at,
                                struct sc_device_use *into, uint32_t room);
 
+/* The same of all nodes, and the races among them (track/graph_device.h). */
+uint32_t sc_graphs_all_device(struct sc_graphs *graphs, uintptr_t handle,
+                              struct sc_graph_device_use *into, uint32_t room);
+bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
+                        const struct sc_graph_race *race);
+bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_race *into);
+
 /* The exec's uses are complete: makes the runs. Plain uses of neighbouring bytes of one
  * range in the same direction and of the same step become one; stacks and disabled nodes are left
  * out. Runs of a step come before those of later steps, and what no node tells of comes last. Where

@@ -445,12 +445,17 @@ uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_
                                   uintptr_t *into, uint32_t room);
 
 /* What the exec's copies and memsets do with device memory (track/graph_device.h). The exec is
- * known in the last one. */
+ * known where its id is asked for. */
 void sc_track_graph_add_device(struct sc_track *track, uintptr_t exec, uintptr_t node,
                                const struct sc_device_use *use);
 void sc_track_graph_leave_out_device(struct sc_track *track, uintptr_t exec);
 uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at,
                                struct sc_device_use *into, uint32_t room);
+uint32_t sc_track_graph_all_device(struct sc_track *track, uintptr_t exec,
+                                   struct sc_graph_device_use *into, uint32_t room);
+bool sc_track_graph_add_race(struct sc_track *track, uintptr_t exec,
+                             const struct sc_graph_race *race);
+bool sc_track_graph_next_race(struct sc_track *track, uint32_t exec, struct sc_graph_race *into);
 
 /* Host nodes of execs (track/heard.h), and launches around the driver's call. The exec is known.
  * What a run tells is returned as a point, of stream 0 if it is nothing, for sc_track_known. */

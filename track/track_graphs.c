@@ -251,6 +251,32 @@ uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *
     return count;
 }
 
+uint32_t sc_track_graph_all_device(struct sc_track *track, uintptr_t exec,
+                                   struct sc_graph_device_use *into, uint32_t room)
+{
+    lock(track);
+    uint32_t count = sc_graphs_all_device(&track->graphs, exec, into, room);
+    unlock(track);
+    return count;
+}
+
+bool sc_track_graph_add_race(struct sc_track *track, uintptr_t exec,
+                             const struct sc_graph_race *race)
+{
+    lock(track);
+    bool added = sc_graphs_add_race(&track->graphs, exec, race);
+    unlock(track);
+    return added;
+}
+
+bool sc_track_graph_next_race(struct sc_track *track, uint32_t exec, struct sc_graph_race *into)
+{
+    lock(track);
+    bool found = sc_graphs_next_race(&track->graphs, exec, into);
+    unlock(track);
+    return found;
+}
+
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits)
 {
     lock(track);

@@ -321,8 +321,33 @@ static void judge_copies(const struct launch *launch)
                                  launch->last);
 }
 
+/* Of the nodes among themselves. What waits for an event may wait for one that another node
+ * records. */
+static void report_races(const struct launch *launch)
+{
+    struct sc_graph_race race;
+    if (!launch->exec || launch->waits || !launch->seen)
+        return;
+    while (sc_track_graph_next_race(&sc_track, launch->exec, &race)) {
+        const struct sc_device_use *first = &race.of[0].use;
+        const struct sc_graph_use use = {
+            .shape = first->shape,
+            .direction = first->direction,
+            .kind = SC_DEVICE,
+            .origin = sc_track_device_origin(&sc_track, first->shape.address),
+            .author = {.api = race.made.api,
+                       .runtime_api = race.made.runtime_api,
+                       .time_ns = race.made.time_ns,
+                       .thread = race.made.thread,
+                       .stack = race.made.stack},
+        };
+        report_use(launch, SC501, SC_ACTION_REPORTED, &use, NULL);
+    }
+}
+
 static void judge_uses(const struct launch *launch)
 {
+    report_races(launch);
     if (!is_ordered_as_a_whole(launch))
         return;
     if (sc_track_watches_device(&sc_track))

@@ -9,7 +9,7 @@
 #include "track/poison.h"
 
 /* Where calls pass the wrappers by, a node may have changed unseen. */
-static bool is_asked(void)
+bool sc_device_nodes_are_asked(void)
 {
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
@@ -27,7 +27,7 @@ void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_s
 {
     enum sc_direction direction = sc_copy_sides_direction(sides);
     bool fills_host = sides->is_fill && sides->dst.known;
-    if (!is_asked())
+    if (!sc_device_nodes_are_asked())
         return;
     if (!sides->src.used && !sides->is_fill)
         note_side(exec, name, &sides->src, direction, true);
@@ -37,6 +37,7 @@ void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_s
 
 void sc_device_nodes_meet(uintptr_t exec, CUgraphNodeType type)
 {
-    if ((type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE) && is_asked())
+    if ((type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE) &&
+        sc_device_nodes_are_asked())
         sc_track_graph_leave_out_device(&sc_track, exec);
 }

@@ -8,10 +8,14 @@
 #ifndef SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 #define SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
+
+/* Is anything to be noted? */
+bool sc_device_nodes_are_asked(void);
 
 /* A node that the exec knows by the name does this, besides what is noted of the node already. */
 void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides);

@@ -57,7 +57,8 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
         sc_pages_unmap(nodes, size_bytes);
 }
 
-size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t count)
+bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room,
+                                 size_t *count)
 {
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     __typeof__(sc_real.cuGraphNodeGetDependencies_v2) with_edges =
@@ -67,8 +68,13 @@ size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *r
         way == SC_WAY_BEFORE ? sc_real.cuGraphNodeGetDependencies
                              : sc_real.cuGraphNodeGetDependentNodes;
     if (with_edges)
-        result = with_edges(node, room, NULL, &count);
+        result = with_edges(node, room, NULL, count);
     else if (plain)
-        result = plain(node, room, &count);
-    return result == CUDA_SUCCESS ? count : 0;
+        result = plain(node, room, count);
+    return result == CUDA_SUCCESS;
+}
+
+size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t count)
+{
+    return sc_driver_nodes_ask_next_to(node, way, room, &count) ? count : 0;
 }

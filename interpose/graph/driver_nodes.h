@@ -27,4 +27,9 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count); /* NULL: nothing ha
 enum sc_way { SC_WAY_BEFORE, SC_WAY_BEHIND };
 size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t count);
 
+/* The same; false: the driver refuses, as it does where an edge is of another kind than plain
+ * ones. `*count`: the room, then how many there are. */
+bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room,
+                                 size_t *count);
+
 #endif

@@ -3,6 +3,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/device_nodes.h"
+#include "interpose/graph/device_races.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/host_nodes.h"
 #include "interpose/graph/kernel_nodes.h"
@@ -243,10 +244,18 @@ static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t 
             note_unseen(making, nodes[i], CU_GRAPH_NODE_TYPE_HOST);
 }
 
+static uintptr_t name_in(const void *making, CUgraphNode node)
+{
+    return name_of(making, node);
+}
+
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {
     struct level level = {context, graph};
+    if (graph->depth == 0 && sc_device_nodes_are_asked())
+        sc_device_races_find(level.making->call->graph, level.making->call->by, nodes, count,
+                             name_in, level.making);
     if (graph->depth == 0 && level.making->has_hosts)
         watch_hosts(level.making, nodes, count);
     if (!graph->flag || !names_memory(level.making->call->graph))

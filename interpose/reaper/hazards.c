@@ -263,7 +263,7 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
     int saved = errno;
     struct sc_hazard hazard = {
         .code = code,
-        .certainty = SC_OBSERVED,
+        .certainty = code == SC501 ? SC_LATENT : SC_OBSERVED,
         .action = action,
         .buffer_address = use->shape.address,
         .buffer_size_bytes = sc_shape_hull_bytes(&use->shape),

@@ -145,6 +145,7 @@ static void act_update(void)
     say("exec %d is updated with its graph", (int)(graph - graphs));
     CHECK(cuGraphExecUpdate(graph->exec, graph->handle, &info));
     graph->made = graph->own;
+    graph->races_told = false;
 }
 
 #endif

@@ -63,7 +63,7 @@ static void instantiate(struct graph *graph)
     graph->last = ORACLE_NONE;
     graph->made = graph->own;
     graph->is_original = !clone;
-    graph->is_reshaped = false;
+    graph->is_reshaped = graph->races_told = false;
 }
 
 static void act_instantiate(void)

@@ -8,7 +8,7 @@
 #ifndef SC_TESTS_FUZZ_RANDOM_GRAPH_DEVICE_H
 #define SC_TESTS_FUZZ_RANDOM_GRAPH_DEVICE_H
 
-enum { GRAPH_USES = GRAPH_NODES + 2 * GRAPH_DEVICE };
+enum { GRAPH_USES = GRAPH_NODES + 2 * GRAPH_DEVICE, RACES_MAX = 16 };
 
 struct graph_launch_uses {
     int device_count, address_count;
@@ -18,33 +18,71 @@ struct graph_launch_uses {
 
 /* ---- nodes ---- */
 
-static bool can_capture_device(const struct graph_nodes *nodes)
-{
-    return capture.slots[1] == NOBODY && !is_told_of(nodes);
-}
-
 static bool is_block_alive(int block)
 {
     return world.watches_device && shared.blocks[block].alive;
 }
 
-static void capture_device_node(struct graph *graph)
+/* `a` came before `b`. What was captured before there were two branches comes before both of them,
+ * and a child behind all. */
+static bool are_unordered(const struct graph_device_node *a, const struct graph_device_node *b)
+{
+    return a->child == b->child && a->is_forked && a->branch != b->branch;
+}
+
+/* Common bytes of which one of the two writes: pairs of uses. */
+static int count_clashes(const struct graph_device_node *a, const struct graph_device_node *b)
+{
+    int count = uses_meet(&a->to, &b->to);
+    if (a->copies)
+        count += uses_meet(&a->from, &b->to);
+    if (b->copies)
+        count += uses_meet(&a->to, &b->from);
+    return count;
+}
+
+/* KNOWN: within a child no races are found. */
+static int count_races(const struct graph_nodes *nodes, bool in_children)
+{
+    int count = 0;
+    for (int i = 0; i < nodes->device_count; i++)
+        for (int k = 0; k < i; k++)
+            if ((nodes->device[i].child != 0) == in_children &&
+                are_unordered(&nodes->device[k], &nodes->device[i]))
+                count += count_clashes(&nodes->device[k], &nodes->device[i]);
+    return count;
+}
+
+static bool races(const struct graph_nodes *nodes, const struct graph_device_node *node)
+{
+    struct graph_nodes with = *nodes;
+    with.device[with.device_count++] = *node;
+    return count_races(&with, false) > 0;
+}
+
+static void capture_device_node(struct graph *graph, int branch)
 {
     struct graph_nodes *nodes = &graph->own;
-    CUstream stream = world.slots[capture.slots[0]].handle;
+    CUstream stream = world.slots[capture.slots[branch]].handle;
     int at = below(DEVICE_BLOCKS), other = (at + 1) % DEVICE_BLOCKS;
-    if (!can_capture_device(nodes) || !is_block_alive(at) || nodes->device_count == GRAPH_DEVICE)
+    if (is_told_of(nodes) || !is_block_alive(at) || nodes->device_count == GRAPH_DEVICE)
         return;
     struct graph_device_node node = {.place = next_place(),
                                      .copies = one_in(2) && is_block_alive(other),
                                      .to = use_of(at, 0, false),
-                                     .value = (unsigned char)draw()};
-    say("captured: %s to device block %d, %zu bytes at %zu", node.copies ? "copy" : "memset", at,
-        node.to.size_bytes, node.to.offset);
+                                     .value = (unsigned char)draw(),
+                                     .branch = branch,
+                                     .is_forked = capture.slots[1] != NOBODY};
     if (node.copies) {
         node.from = use_of(other, 0, true);
         node.from.size_bytes = node.to.size_bytes;
         node.from.offset = DEVICE_BLOCK_BYTES - node.to.size_bytes;
+    }
+    if (world.correct && races(nodes, &node))
+        return;
+    say("captured in branch %d: %s to device block %d, %zu bytes at %zu", branch,
+        node.copies ? "copy" : "memset", at, node.to.size_bytes, node.to.offset);
+    if (node.copies) {
         CHECK(cuMemcpyDtoDAsync(address_of_use(&node.to), address_of_use(&node.from),
                                 node.to.size_bytes, stream));
     } else {
@@ -80,7 +118,7 @@ static void capture_kernel(struct graph *graph)
 {
     struct graph_nodes *nodes = &graph->own;
     struct launch_uses launch = {.slot = capture.slots[0]};
-    if (!world.kernels || !can_capture_device(nodes) ||
+    if (!world.kernels || is_told_of(nodes) ||
         nodes->address_count + KERNEL_ADDRESSES > GRAPH_ADDRESSES)
         return;
     for (int i = 0; i < KERNEL_ADDRESSES; i++) {
@@ -109,6 +147,7 @@ static void add_uses(struct graph_nodes *nodes, const struct graph_nodes *child)
     uint64_t after = places;
     for (int i = 0; i < child->device_count; i++) {
         nodes->device[nodes->device_count] = child->device[i];
+        nodes->device[nodes->device_count].child += (int)after;
         nodes->device[nodes->device_count++].place += after;
     }
     for (int i = 0; i < child->address_count; i++)
@@ -240,6 +279,16 @@ static void keep_launch_uses(struct graph_launch_uses *uses, int node)
             keep_use(uses->addresses[i].device, node);
     for (int i = 0; i < uses->device_count; i++)
         keep_use(uses->device[i], node);
+}
+
+/* Two nodes of one launch that no edge orders, as far as there is room for them: told once. */
+static void expect_races(struct graph *graph, const struct graph_nodes *nodes)
+{
+    int count = world.watches_device ? count_races(nodes, false) : 0;
+    shared.tainted |= count > 0 || count_races(nodes, true) > 0;
+    for (int i = 0; i < count && i < RACES_MAX && !graph->races_told; i++)
+        expect_call(DEVICE_IN_FLIGHT, true);
+    graph->races_told = true;
 }
 
 static void move_device_bytes(const struct graph_nodes *nodes)

@@ -67,6 +67,9 @@ struct graph_device_node {
     bool copies;
     struct device_use from, to;
     unsigned char value;
+    int branch;
+    bool is_forked; /* there were two branches */
+    int child;      /* a name for it; 0: in none */
 };
 
 struct graph_node {
@@ -106,6 +109,7 @@ static struct graph {
     bool is_captured; /* at this moment */
     bool is_original; /* the exec was made from the graph, and knows its nodes by their names */
     bool is_reshaped; /* the graph has had more or fewer nodes since */
+    bool races_told;  /* by a launch of the exec as it is */
     struct graph_nodes own, made; /* of the graph, and of the exec */
     int last;                     /* launch of the exec, a node of the oracle */
     int heard;                    /* by the host node of that launch, the same */

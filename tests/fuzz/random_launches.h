@@ -280,6 +280,7 @@ static void launch(struct graph *graph, const struct graph_nodes *nodes, int slo
     put_uses(&uses, graph, slot, world.slots[slot].stream);
     order_before_all(operations, count, slot, &uses);
     say("launch exec %d on slot %d; node %d", (int)(graph - graphs), slot, world.oracle.node_count);
+    expect_races(graph, nodes);
     int stream = enter(slot);
     note_unclear(stream);
     put_uses(&uses, graph, slot, stream);

@@ -154,7 +154,7 @@ static void capture_work(struct graph *graph, int branch)
     if (one_in(2))
         capture_kernel(graph);
     if (world.watches_device) {
-        capture_device_node(graph);
+        capture_device_node(graph, branch);
         return;
     }
     say("captured in branch %d: device memset", branch);

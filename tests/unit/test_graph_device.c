@@ -121,6 +121,57 @@ START_TEST(what_is_left_out_comes_back_with_the_next_exec)
 }
 END_TEST
 
+static bool add_race(uintptr_t first, uintptr_t second)
+{
+    const struct sc_graph_race race = {.of = {{.node = first}, {.node = second}}};
+    return sc_graph_device_add_race(&device, &arena, &race);
+}
+
+/* 0: there is none. */
+static uintptr_t next_race(void)
+{
+    struct sc_graph_race race;
+    return sc_graph_device_next_race(&device, &race, is_disabled, NULL) ? race.of[0].node : 0;
+}
+
+START_TEST(a_race_is_told_once_and_not_of_disabled_nodes)
+{
+    ck_assert_uint_eq(next_race(), 0);
+    ck_assert(add_race(1, 2));
+    ck_assert(add_race(3, 4));
+    disabled = 2;
+    ck_assert_uint_eq(next_race(), 3);
+    ck_assert_uint_eq(next_race(), 0);
+    disabled = 1;
+    ck_assert_uint_eq(next_race(), 0);
+    disabled = 0;
+    ck_assert_uint_eq(next_race(), 1);
+    ck_assert_uint_eq(next_race(), 0);
+}
+END_TEST
+
+START_TEST(a_race_goes_with_either_node)
+{
+    add_race(1, 2);
+    add_race(2, 3);
+    add_race(4, 5);
+    sc_graph_device_drop(&device, 2);
+    ck_assert_uint_eq(next_race(), 4);
+    ck_assert_uint_eq(next_race(), 0);
+    add_race(1, 2);
+    sc_graph_device_drop(&device, 0);
+    ck_assert_uint_eq(next_race(), 0);
+}
+END_TEST
+
+START_TEST(there_is_room_for_some_races)
+{
+    for (unsigned i = 0; i < SC_GRAPH_RACES_MAX; i++)
+        ck_assert(add_race(1, 2));
+    ck_assert(!add_race(1, 2));
+}
+END_TEST
+
 START_TEST(there_is_an_end)
 {
     for (uintptr_t i = 0; i < MAX + 5; i++)
@@ -141,6 +192,9 @@ int main(void)
     tcase_add_test(cases, a_node_that_is_disabled_does_nothing_until_it_is_enabled);
     tcase_add_test(cases, a_node_that_changes_drops_its_own);
     tcase_add_test(cases, what_is_left_out_comes_back_with_the_next_exec);
+    tcase_add_test(cases, a_race_is_told_once_and_not_of_disabled_nodes);
+    tcase_add_test(cases, a_race_goes_with_either_node);
+    tcase_add_test(cases, there_is_room_for_some_races);
     tcase_add_test(cases, there_is_an_end);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

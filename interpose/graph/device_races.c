@@ -1,0 +1,203 @@
+#include "interpose/graph/device_races.h"
+
+#include <stdbool.h>
+
+#include "interpose/driver/call.h"
+#include "interpose/graph/driver_nodes.h"
+#include "interpose/reaper/hazards.h"
+#include "track/graph_device.h"
+#include "track/handles.h"
+#include "track/hazard.h"
+#include "track/pool.h"
+#include "track/shape.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+enum {
+    USES_MAX = 1024,
+    ROWS_MAX_BYTES = 8 << 20,
+    ROUNDS_MAX = 64, /* one is enough where nodes stand behind those that they depend on */
+    WORD_BITS = 64,
+};
+
+struct finding {
+    uintptr_t exec;
+    const CUgraphNode *nodes;
+    uint32_t count;
+    uint32_t use_count;
+    struct sc_graph_device_use *uses;
+    uint32_t *node_of;         /* of each use: the place of its node; the count: none is known */
+    struct sc_handles by_node; /* -> place + 1 */
+    struct sc_handles by_name; /* the same */
+    uint64_t *rows;            /* of each node: a bit for each use of the nodes before it */
+    uint32_t row_words;
+    CUgraphNode *found; /* by one question to the driver */
+};
+
+static bool conflict(const struct sc_graph_device_use *a, const struct sc_graph_device_use *b)
+{
+    return a->node != b->node && !(a->use.reads && b->use.reads) &&
+           sc_shapes_folded_touch(&a->use.shape, &a->use.fold, &b->use.shape, &b->use.fold);
+}
+
+/* Most graphs have none. */
+static bool has_conflict(const struct finding *finding)
+{
+    for (uint32_t i = 0; i < finding->use_count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (conflict(&finding->uses[k], &finding->uses[i]))
+                return true;
+    return false;
+}
+
+/* ---- what stands before each node ---- */
+
+static uint64_t *row_of(const struct finding *finding, uint32_t node)
+{
+    return finding->rows + (size_t)node * finding->row_words;
+}
+
+static bool has_bit(const uint64_t *row, uint32_t use)
+{
+    return row[use / WORD_BITS] >> use % WORD_BITS & 1;
+}
+
+/* The uses of a node are before it, too. */
+static void set_own(const struct finding *finding)
+{
+    for (uint32_t i = 0; i < finding->use_count; i++)
+        if (finding->node_of[i] < finding->count)
+            row_of(finding, finding->node_of[i])[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
+}
+
+static bool join(uint64_t *row, const uint64_t *before, uint32_t words)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < words; i++) {
+        changed |= (before[i] & ~row[i]) != 0;
+        row[i] |= before[i];
+    }
+    return changed;
+}
+
+/* False: nobody knows what is before the node. */
+static bool join_before(struct finding *finding, uint32_t node, bool *changed)
+{
+    size_t count = finding->count;
+    if (!sc_driver_nodes_ask_next_to(finding->nodes[node], SC_WAY_BEFORE, finding->found, &count))
+        return false;
+    for (size_t i = 0; i < count && i < finding->count; i++) {
+        uint64_t place = sc_handles_get(&finding->by_node, (uintptr_t)finding->found[i]);
+        if (place)
+            *changed |= join(row_of(finding, node), row_of(finding, (uint32_t)place - 1),
+                             finding->row_words);
+    }
+    return count <= finding->count;
+}
+
+/* False: it takes too long, or cannot be known. */
+static bool find_before(struct finding *finding)
+{
+    bool changed = true, is_known = true;
+    set_own(finding);
+    for (unsigned round = 0; changed && is_known && round < ROUNDS_MAX; round++) {
+        changed = false;
+        for (uint32_t node = 0; is_known && node < finding->count; node++)
+            is_known = join_before(finding, node, &changed);
+    }
+    return is_known && !changed;
+}
+
+/* ---- the races ---- */
+
+static bool is_ordered(const struct finding *finding, uint32_t a, uint32_t b)
+{
+    uint32_t node_a = finding->node_of[a], node_b = finding->node_of[b];
+    return node_a == finding->count || node_b == finding->count ||
+           has_bit(row_of(finding, node_b), a) || has_bit(row_of(finding, node_a), b);
+}
+
+static void note_races(const struct finding *finding, const struct sc_call *call)
+{
+    struct sc_graph_race race = {.made.api = NULL};
+    bool has_room = true;
+    for (uint32_t i = 0; has_room && i < finding->use_count; i++)
+        for (uint32_t k = 0; has_room && k < i; k++) {
+            if (!conflict(&finding->uses[k], &finding->uses[i]) || is_ordered(finding, k, i))
+                continue;
+            if (!race.made.api)
+                race.made = sc_hazards_event(&(struct sc_culprit){call->api, call->site, NULL});
+            race.of[0] = finding->uses[k];
+            race.of[1] = finding->uses[i];
+            has_room = sc_track_graph_add_race(&sc_track, finding->exec, &race);
+        }
+}
+
+/* ---- the memory for it ---- */
+
+static bool name_nodes(struct finding *finding, sc_name_of *name_of, const void *context)
+{
+    bool named = true;
+    for (uint32_t i = 0; named && i < finding->count; i++)
+        named = sc_handles_put(&finding->by_node, (uintptr_t)finding->nodes[i], i + 1) == 0 &&
+                sc_handles_put(&finding->by_name, name_of(context, finding->nodes[i]), i + 1) == 0;
+    for (uint32_t i = 0; named && i < finding->use_count; i++) {
+        uint64_t place = sc_handles_get(&finding->by_name, finding->uses[i].node);
+        finding->node_of[i] = place ? (uint32_t)place - 1 : finding->count;
+    }
+    return named;
+}
+
+static void find_in(struct finding *finding, const struct sc_call *call, sc_name_of *name_of,
+                    const void *context)
+{
+    if (name_nodes(finding, name_of, context) && find_before(finding))
+        note_races(finding, call);
+}
+
+static void find_with_tables(struct finding *finding, const struct sc_call *call,
+                             sc_name_of *name_of, const void *context)
+{
+    if (sc_handles_init(&finding->by_node) != 0)
+        return;
+    if (sc_handles_init(&finding->by_name) == 0) {
+        find_in(finding, call, name_of, context);
+        sc_handles_destroy(&finding->by_name);
+    }
+    sc_handles_destroy(&finding->by_node);
+}
+
+/* Rows, what the driver finds, and places of nodes, in one piece. */
+static void find_in_pages(struct finding *finding, const struct sc_call *call, sc_name_of *name_of,
+                          const void *context)
+{
+    finding->row_words = (finding->use_count + WORD_BITS - 1) / WORD_BITS;
+    size_t rows_bytes = (size_t)finding->count * finding->row_words * sizeof *finding->rows;
+    size_t found_bytes = finding->count * sizeof *finding->found;
+    size_t size_bytes = rows_bytes + found_bytes + USES_MAX * sizeof *finding->node_of;
+    char *pages = rows_bytes <= ROWS_MAX_BYTES ? sc_pages_map(size_bytes) : NULL;
+    if (!pages)
+        return;
+    finding->rows = (uint64_t *)(void *)pages;
+    finding->found = (CUgraphNode *)(void *)(pages + rows_bytes);
+    finding->node_of = (uint32_t *)(void *)(pages + rows_bytes + found_bytes);
+    find_with_tables(finding, call, name_of, context);
+    sc_pages_unmap(pages, size_bytes);
+}
+
+void sc_device_races_find(uintptr_t exec, const struct sc_call *call, const CUgraphNode *nodes,
+                          size_t count, sc_name_of *name_of, const void *context)
+{
+    struct finding finding = {.exec = exec, .nodes = nodes, .count = (uint32_t)count};
+    size_t size_bytes = USES_MAX * sizeof *finding.uses;
+    if (count != finding.count || sc_track_graph_all_device(&sc_track, exec, NULL, 0) < 2)
+        return;
+    finding.uses = sc_pages_map(size_bytes);
+    if (!finding.uses)
+        return;
+    finding.use_count = sc_track_graph_all_device(&sc_track, exec, finding.uses, USES_MAX);
+    if (finding.use_count <= USES_MAX && has_conflict(&finding))
+        find_in_pages(&finding, call, name_of, context);
+    sc_pages_unmap(finding.uses, size_bytes);
+}

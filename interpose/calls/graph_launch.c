@@ -49,6 +49,8 @@ struct launch {
     bool hears;                      /* its host nodes are seen to run */
     bool seen;                       /* they do not wait for the host, nor for what does */
     bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
+    bool uses_device;                /* copies and memsets of it do, and that is watched */
+    bool races;                      /* two of its nodes, which no edge orders */
     bool is_empty;                   /* a launch without work: nothing comes after it */
     const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
     struct sc_order_call ordered;
@@ -222,6 +224,8 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     uint32_t last = graph->exec.last_launch.stream;
     launch->again = last == launch->stream->id;
     launch->is_empty = graph->exec.is_empty;
+    launch->uses_device = graph->exec.device.count != 0;
+    launch->races = graph->exec.device.race_count != 0;
     if (last && !launch->again && !graph->exec.is_empty)
         launch->last = &graph->exec.last_launch;
     if (graph->uses.count)
@@ -326,7 +330,7 @@ static void judge_copies(const struct launch *launch)
 static void report_races(const struct launch *launch)
 {
     struct sc_graph_race race;
-    if (!launch->exec || launch->waits || !launch->seen)
+    if (launch->waits || !launch->seen)
         return;
     while (sc_track_graph_next_race(&sc_track, launch->exec, &race)) {
         const struct sc_device_use *first = &race.of[0].use;
@@ -347,10 +351,11 @@ static void report_races(const struct launch *launch)
 
 static void judge_uses(const struct launch *launch)
 {
-    report_races(launch);
+    if (sc_unlikely(launch->races))
+        report_races(launch);
     if (!is_ordered_as_a_whole(launch))
         return;
-    if (sc_track_watches_device(&sc_track))
+    if (sc_unlikely(launch->uses_device))
         judge_copies(launch);
     if (sc_kernel_uses_are_asked())
         sc_kernel_uses_judge_graph(launch->call, launch->stream, launch->exec, launch->last,
@@ -378,7 +383,7 @@ static void note_uses(const struct launch *launch)
     if (sc_kernel_uses_are_asked())
         sc_kernel_uses_note_graph(launch->call, launch->stream, launch->exec, launch->host,
                                   launch->place, &moment);
-    if (sc_track_watches_device(&sc_track))
+    if (sc_unlikely(launch->uses_device))
         note_copies(launch, &moment);
 }
 

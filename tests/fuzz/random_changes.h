@@ -110,6 +110,57 @@ static void act_change_node(void)
     nodes->list[at] = node;
 }
 
+static CUDA_MEMCPY3D device_copy_of(const struct graph_device_node *node)
+{
+    return (CUDA_MEMCPY3D){.WidthInBytes = node->to.size_bytes,
+                           .Height = 1,
+                           .Depth = 1,
+                           .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .srcDevice = address_of_use(&node->from),
+                           .dstDevice = address_of_use(&node->to)};
+}
+
+static void set_device_node(CUgraphExec exec, const struct graph_device_node *node)
+{
+    const CUDA_MEMCPY3D copy = node->copies ? device_copy_of(node) : (CUDA_MEMCPY3D){0};
+    const CUDA_MEMSET_NODE_PARAMS fill = {.dst = address_of_use(&node->to),
+                                          .value = node->value,
+                                          .elementSize = 1,
+                                          .width = node->to.size_bytes,
+                                          .height = 1};
+    if (exec && node->copies)
+        CHECK(cuGraphExecMemcpyNodeSetParams(exec, node->name, &copy, baton.context));
+    else if (exec)
+        CHECK(cuGraphExecMemsetNodeSetParams(exec, node->name, &fill, baton.context));
+    else if (node->copies)
+        CHECK(cuGraphMemcpyNodeSetParams(node->name, &copy));
+    else
+        CHECK(cuGraphMemsetNodeSetParams(node->name, &fill));
+}
+
+static void act_change_device_node(void)
+{
+    struct graph *graph = pick_graph(has_handle);
+    bool in_exec = graph && knows_nodes(graph) && !one_in(3);
+    struct graph_nodes *nodes = graph ? (in_exec ? &graph->made : &graph->own) : NULL;
+    if (!nodes || !nodes->device_count)
+        return;
+    struct graph_nodes changed = *nodes;
+    struct graph_device_node *node = &changed.device[below(nodes->device_count)];
+    if (!node->name || !pick_uses(node))
+        return;
+    if (in_exec) {
+        node->place = next_place();
+        node->is_changed = true;
+    }
+    if (world.correct && have_races(&changed))
+        return;
+    say_device_node(in_exec ? "in the exec a node becomes" : "in the graph a node becomes", node);
+    set_device_node(in_exec ? graph->exec : NULL, node);
+    *nodes = changed;
+}
+
 static void act_enable_node(void)
 {
     struct graph *graph = pick_graph(knows_nodes);

@@ -41,53 +41,78 @@ static int count_clashes(const struct graph_device_node *a, const struct graph_d
     return count;
 }
 
-/* KNOWN: within a child no races are found. */
-static int count_races(const struct graph_nodes *nodes, bool in_children)
+/* KNOWN: within a child no races are found, nor of a node that was changed in the exec. */
+static bool is_compared(const struct graph_device_node *node)
+{
+    return !node->child && !node->is_changed;
+}
+
+static int count_races(const struct graph_nodes *nodes, bool found)
 {
     int count = 0;
     for (int i = 0; i < nodes->device_count; i++)
-        for (int k = 0; k < i; k++)
-            if ((nodes->device[i].child != 0) == in_children &&
-                are_unordered(&nodes->device[k], &nodes->device[i]))
-                count += count_clashes(&nodes->device[k], &nodes->device[i]);
+        for (int k = 0; k < i; k++) {
+            const struct graph_device_node *a = &nodes->device[k], *b = &nodes->device[i];
+            if (are_unordered(a, b) && (is_compared(a) && is_compared(b)) == found)
+                count += count_clashes(a, b);
+        }
     return count;
+}
+
+static bool have_races(const struct graph_nodes *nodes)
+{
+    return count_races(nodes, true) || count_races(nodes, false);
 }
 
 static bool races(const struct graph_nodes *nodes, const struct graph_device_node *node)
 {
     struct graph_nodes with = *nodes;
     with.device[with.device_count++] = *node;
-    return count_races(&with, false) > 0;
+    return have_races(&with);
 }
+
+/* Which memory the node uses; false: there is none. */
+static bool pick_uses(struct graph_device_node *node)
+{
+    int at = below(DEVICE_BLOCKS), other = (at + 1) % DEVICE_BLOCKS;
+    if (!is_block_alive(at) || (node->copies && !is_block_alive(other)))
+        return false;
+    node->to = use_of(at, 0, false);
+    if (node->copies) {
+        node->from = use_of(other, 0, true);
+        node->from.size_bytes = node->to.size_bytes;
+        node->from.offset = DEVICE_BLOCK_BYTES - node->to.size_bytes;
+    }
+    return true;
+}
+
+static void say_device_node(const char *what, const struct graph_device_node *node)
+{
+    say("%s: %s to device block %d, %zu bytes at %zu", what, node->copies ? "copy" : "memset",
+        node->to.block, node->to.size_bytes, node->to.offset);
+}
+
+static CUgraphNode last_captured(CUstream stream);
 
 static void capture_device_node(struct graph *graph, int branch)
 {
     struct graph_nodes *nodes = &graph->own;
     CUstream stream = world.slots[capture.slots[branch]].handle;
-    int at = below(DEVICE_BLOCKS), other = (at + 1) % DEVICE_BLOCKS;
-    if (is_told_of(nodes) || !is_block_alive(at) || nodes->device_count == GRAPH_DEVICE)
-        return;
     struct graph_device_node node = {.place = next_place(),
-                                     .copies = one_in(2) && is_block_alive(other),
-                                     .to = use_of(at, 0, false),
+                                     .copies = one_in(2),
                                      .value = (unsigned char)draw(),
                                      .branch = branch,
                                      .is_forked = capture.slots[1] != NOBODY};
-    if (node.copies) {
-        node.from = use_of(other, 0, true);
-        node.from.size_bytes = node.to.size_bytes;
-        node.from.offset = DEVICE_BLOCK_BYTES - node.to.size_bytes;
-    }
-    if (world.correct && races(nodes, &node))
+    if (is_told_of(nodes) || nodes->device_count == GRAPH_DEVICE || !pick_uses(&node) ||
+        (world.correct && races(nodes, &node)))
         return;
-    say("captured in branch %d: %s to device block %d, %zu bytes at %zu", branch,
-        node.copies ? "copy" : "memset", at, node.to.size_bytes, node.to.offset);
-    if (node.copies) {
+    say_device_node(branch ? "captured in branch 1" : "captured in branch 0", &node);
+    if (node.copies)
         CHECK(cuMemcpyDtoDAsync(address_of_use(&node.to), address_of_use(&node.from),
                                 node.to.size_bytes, stream));
-    } else {
+    else
         CHECK(cuMemsetD8Async(address_of_use(&node.to), node.value, node.to.size_bytes, stream));
-    }
+    node.name = last_captured(stream);
     nodes->device[nodes->device_count++] = node;
 }
 
@@ -148,6 +173,7 @@ static void add_uses(struct graph_nodes *nodes, const struct graph_nodes *child)
     for (int i = 0; i < child->device_count; i++) {
         nodes->device[nodes->device_count] = child->device[i];
         nodes->device[nodes->device_count].child += (int)after;
+        nodes->device[nodes->device_count].name = NULL;
         nodes->device[nodes->device_count++].place += after;
     }
     for (int i = 0; i < child->address_count; i++)
@@ -284,8 +310,8 @@ static void keep_launch_uses(struct graph_launch_uses *uses, int node)
 /* Two nodes of one launch that no edge orders, as far as there is room for them: told once. */
 static void expect_races(struct graph *graph, const struct graph_nodes *nodes)
 {
-    int count = world.watches_device ? count_races(nodes, false) : 0;
-    shared.tainted |= count > 0 || count_races(nodes, true) > 0;
+    int count = world.watches_device ? count_races(nodes, true) : 0;
+    shared.tainted |= have_races(nodes);
     for (int i = 0; i < count && i < RACES_MAX && !graph->races_told; i++)
         expect_call(DEVICE_IN_FLIGHT, true);
     graph->races_told = true;

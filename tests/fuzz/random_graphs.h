@@ -68,8 +68,10 @@ struct graph_device_node {
     struct device_use from, to;
     unsigned char value;
     int branch;
-    bool is_forked; /* there were two branches */
-    int child;      /* a name for it; 0: in none */
+    bool is_forked;   /* there were two branches */
+    int child;        /* a name for it; 0: in none */
+    CUgraphNode name; /* NULL: in a child */
+    bool is_changed;  /* in the exec, after that was made */
 };
 
 struct graph_node {

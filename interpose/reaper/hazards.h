@@ -87,8 +87,8 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
                                const struct sc_hazard_copy *begin,
                                const struct sc_culprit *culprit);
 
-/* Reports a launch whose node uses memory that is gone, or (SC501) two nodes that no edge orders, of
- * which `use` is one: what comes of them was not seen. */
+/* Reports a launch whose node uses memory that is gone, or (SC501) two nodes that no edge orders,
+ * of which `use` is one: what comes of them was not seen. */
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit);

@@ -1,9 +1,9 @@
 // expect: none
 // options: device=1
 //
-// Branches of a graph that share device memory: in the order of their edges, by way of nodes that
-// do nothing, of a child graph; that merely read it, or use other bytes;
-// and two that write the same bytes, of which one is disabled at a time.
+// Branches of a graph that share device memory: in the order of their edges, by way of an empty
+// node and of a child graph; that merely read it, or use other bytes; and two that write the same
+// bytes, of which one is disabled at a time.
 #include "graphs.h"
 
 static cudaGraphNode_t added_memset(cudaGraph_t graph, const cudaGraphNode_t *before, void *to,

@@ -235,8 +235,9 @@ void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation
 /* The origin of the block that contains the address, or 0. */
 uint32_t sc_track_device_origin(struct sc_track *track, uintptr_t address);
 
-/* Leaves those of the addresses that lie in a block which is known, or where an operation is, each
- * once, in their order. Returns how many. */
+/* Of a kernel's addresses. Leaves those that lie in a block which is known, or where an operation
+ * is, each once, in their order. Returns how many. A block that is taken for flags
+ * (track/kernel_flags.h) does not count. */
 unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count);
 
 /* The context is gone, and its device memory with it. */

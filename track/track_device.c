@@ -1,4 +1,5 @@
 /* The tracker's device memory: what track/device.h has, under the tracker's lock. */
+#include "track/kernel_flags.h"
 #include "track/track_internal.h"
 
 #include "track/poison.h"
@@ -71,15 +72,20 @@ static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t addre
     return false;
 }
 
+static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t address)
+{
+    size_t size_bytes = sc_allocations_find(&track->allocations, address).size_bytes;
+    return size_bytes ? size_bytes > SC_KERNEL_FLAG_BYTES_MAX
+                      : sc_device_may_overlap(&track->device, address, 1);
+}
+
 unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count)
 {
     unsigned kept = 0;
     lock(track);
     for (unsigned i = 0; i < count; i++) {
         uintptr_t address = addresses[i];
-        bool is_known = sc_device_may_overlap(&track->device, address, 1) ||
-                        sc_allocations_find(&track->allocations, address).size_bytes > 0;
-        if (is_known && !is_among(addresses, kept, address))
+        if (is_held_against_kernels_locked(track, address) && !is_among(addresses, kept, address))
             addresses[kept++] = address;
     }
     unlock(track);

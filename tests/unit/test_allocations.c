@@ -155,6 +155,20 @@ START_TEST(addresses_of_known_memory_are_kept_once)
 }
 END_TEST
 
+START_TEST(addresses_of_flags_are_not_kept)
+{
+    uintptr_t addresses[] = {BASE, BASE + 4096 + 60, BASE + 8192 + 60};
+    struct sc_op_info op = op_on(freeing, SC_H2D);
+    sc_track_device_allocated(&track, BASE, 4, legacy, FIRST);
+    sc_track_device_allocated(&track, BASE + 4096, 64, legacy, FIRST);
+    sc_track_device_allocated(&track, BASE + 8192, 65, legacy, FIRST);
+    op.shape.address = BASE;
+    sc_track_device_issue(&track, &op, 1); /* a bell is rung */
+    ck_assert_uint_eq(sc_track_device_keep_known(&track, addresses, 3), 1);
+    ck_assert_uint_eq(addresses[0], BASE + 8192 + 60);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("allocations");
@@ -169,6 +183,7 @@ int main(void)
     tcase_add_test(tests, a_free_of_what_is_handed_out_meanwhile_is_of_the_past);
     tcase_add_test(tests, the_same_address_is_another_block);
     tcase_add_test(tests, addresses_of_known_memory_are_kept_once);
+    tcase_add_test(tests, addresses_of_flags_are_not_kept);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

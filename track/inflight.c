@@ -110,6 +110,23 @@ static void add_to(_Atomic uint32_t *count, int change)
     atomic_store_explicit(count, value, memory_order_relaxed);
 }
 
+static void count_on_range(struct sc_range *range, enum sc_direction direction, int change)
+{
+    add_to(&range->op_count, change);
+    if (sc_direction_writes_host(direction))
+        add_to(&range->writer_count, change);
+    if (direction == SC_H2D)
+        add_to(&range->source_count, change);
+}
+
+static void note_stream(struct sc_range *range, uint32_t stream)
+{
+    uint32_t former = atomic_load_explicit(&range->only_stream, memory_order_relaxed);
+    uint32_t only = !range->first_op || former == stream ? stream : 0;
+    if (former != only)
+        atomic_store_explicit(&range->only_stream, only, memory_order_relaxed);
+}
+
 static void link_to_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -118,9 +135,9 @@ static void link_to_range(struct sc_inflight *inflight, uint32_t id)
     op->range_next = range->first_op;
     if (range->first_op)
         sc_inflight_op(inflight, range->first_op)->range_previous = id;
+    note_stream(range, op->info.ticket.stream);
     range->first_op = id;
-    add_to(&range->op_count, 1);
-    add_to(&range->writer_count, sc_direction_writes_host(op->info.direction));
+    count_on_range(range, op->info.direction, 1);
 }
 
 static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
@@ -133,8 +150,7 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
         range->first_op = op->range_next;
     if (op->range_next)
         sc_inflight_op(inflight, op->range_next)->range_previous = op->range_previous;
-    add_to(&range->op_count, -1);
-    add_to(&range->writer_count, -sc_direction_writes_host(op->info.direction));
+    count_on_range(range, op->info.direction, -1);
 }
 
 /* What comes to lie there next knows nothing of it. */
@@ -470,9 +486,9 @@ void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address,
 static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
                            struct sc_ops *changed)
 {
-    struct sc_op_info info = op->info;
     if (!sc_source_copies_changed(inflight, op))
         return false;
+    struct sc_op_info info = op->info;
     info.copied |= !op->first_copy && (info.edges[0] || info.edges[1]);
     sc_ops_add(changed, &info);
     return true;
@@ -720,11 +736,11 @@ void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info
     const struct sc_range *range = home_of(inflight, info->range);
     const struct sc_range *no_range = info->range ? home_of(inflight, 0) : &nothing;
     size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
-    uint32_t count = op_count(range) + op_count(no_range);
-    if (hull_bytes == 0 || count == 0 ||
-        (writer_count(range) + writer_count(no_range) == 0 &&
-         !sc_direction_writes_host(info->direction)))
+    bool writes = sc_direction_writes_host(info->direction);
+    if (hull_bytes == 0 || (!sc_inflight_may_conflict(range, writes, info->ticket.stream) &&
+                            !sc_inflight_may_conflict(no_range, writes, info->ticket.stream)))
         return;
+    uint32_t count = op_count(range) + op_count(no_range);
     if (count <= sc_grid_overlap_cost(&inflight->op_grid, info->shape.address, hull_bytes) +
                      sc_grid_overlap_cost(&inflight->heap_grid, info->shape.address, hull_bytes)) {
         visit_range_ops(inflight, range, &search);

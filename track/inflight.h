@@ -45,6 +45,8 @@ struct sc_range {
     _Atomic uint32_t context;
     _Atomic uint32_t op_count;
     _Atomic uint32_t writer_count; /* operations among them that write host memory */
+    _Atomic uint32_t source_count; /* and those that are copies to the device */
+    _Atomic uint32_t only_stream;  /* of all of them; 0: they are of several */
     _Atomic uint32_t guarding;     /* enum sc_guarding */
     _Atomic uint32_t snapshots;    /* enum sc_snapshots */
     _Atomic uint32_t origin;       /* track/origins.h */
@@ -213,6 +215,16 @@ uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address);
 static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, uint32_t range)
 {
     return sc_pool_at(&inflight->ranges, range);
+}
+
+/* Could an operation of the stream on the range, which writes host memory or does not, conflict
+ * with one in flight there? Operations of one stream are ordered. Lock-free. */
+static inline bool sc_inflight_may_conflict(const struct sc_range *range, bool writes,
+                                            uint32_t stream)
+{
+    const _Atomic uint32_t *count = writes ? &range->op_count : &range->writer_count;
+    return atomic_load_explicit(count, memory_order_relaxed) != 0 &&
+           atomic_load_explicit(&range->only_stream, memory_order_relaxed) != stream;
 }
 
 static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_t op)

@@ -470,18 +470,27 @@ struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t addre
     return info;
 }
 
-static bool may_conflict(struct sc_range *range, bool writes)
+bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
+                           uint32_t stream)
 {
-    return atomic_load_explicit(writes ? &range->op_count : &range->writer_count,
+    struct sc_inflight *inflight = &track->inflight;
+    bool writes = sc_direction_writes_host(direction);
+    return sc_inflight_may_conflict(sc_inflight_range(inflight, inflight->no_range), writes,
+                                    stream) ||
+           (range && sc_inflight_may_conflict(sc_inflight_range(inflight, range), writes, stream));
+}
+
+static bool has_sources(struct sc_inflight *inflight, uint32_t range)
+{
+    return atomic_load_explicit(&sc_inflight_range(inflight, range)->source_count,
                                 memory_order_relaxed) != 0;
 }
 
-bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction)
+bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind)
 {
-    bool writes = sc_direction_writes_host(direction);
-    uint32_t no_range = track->inflight.no_range;
-    return may_conflict(sc_inflight_range(&track->inflight, no_range), writes) ||
-           (range && may_conflict(sc_inflight_range(&track->inflight, range), writes));
+    struct sc_inflight *inflight = &track->inflight;
+    return !range || kind != SC_PINNED || has_sources(inflight, range) ||
+           has_sources(inflight, inflight->no_range);
 }
 
 /* ---- operations ---- */

@@ -143,9 +143,14 @@ void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context);
 /* Lock-free unless a change is under way. */
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address);
 
-/* Could an operation of this direction on the range (0: on no range) conflict with one in flight?
- * Lock-free; false only if there is nothing to conflict with. */
-bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction);
+/* Could an operation of this direction and stream on the range (0: on no range) conflict with one
+ * in flight? Lock-free; false only if there is nothing to conflict with. */
+bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
+                           uint32_t stream);
+
+/* Are there sources in flight that sc_track_seal for bytes of the range (0: of no range) could look
+ * at? Pinned memory shares its pages with no other range. Lock-free. */
+bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind);
 
 /* ---- operations ---- */
 

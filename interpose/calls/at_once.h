@@ -66,7 +66,7 @@ static inline void sc_at_once(const struct sc_at_once *touch)
     if (sc_at_once_is_idle())
         return;
     uint32_t range = sc_track_find_range(&sc_track, touch->shape.address).range;
-    if (sc_unlikely(sc_track_may_conflict(&sc_track, range, direction)))
+    if (sc_unlikely(sc_track_may_conflict(&sc_track, range, direction, touch->stream->id)))
         sc_at_once_judge(touch, range);
 }
 

@@ -155,7 +155,7 @@ static void order_runs(const struct launch *launch)
         const struct sc_graph_use *run = &runs->list[i];
         struct sc_issue issue;
         if (!run->freed && !sc_direction_writes_host(run->direction) &&
-            !sc_track_may_conflict(&sc_track, run->range, run->direction))
+            !sc_track_may_conflict(&sc_track, run->range, run->direction, launch->stream->id))
             continue;
         begin_run(&issue, launch, run);
         come_after_last(&issue, launch);

@@ -281,7 +281,7 @@ static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op, bo
 
 static void order_op(struct sc_issue *issue, struct sc_op_info *op)
 {
-    bool known = sc_track_may_conflict(&sc_track, op->range, op->direction);
+    bool known = sc_track_may_conflict(&sc_track, op->range, op->direction, op->ticket.stream);
     take_in_time(issue, op, known);
     if (sc_unlikely(known))
         order_after_conflicts(issue, op);
@@ -294,7 +294,8 @@ static void prepare(struct sc_issue *issue, struct sc_op_info *op)
         order_after_held(issue, op);
         order_op(issue, op);
     }
-    if (sc_direction_writes_host(op->direction))
+    if (sc_direction_writes_host(op->direction) &&
+        sc_track_may_seal(&sc_track, op->range, op->kind))
         sc_issue_seal(issue->call, op->shape.address, sc_shape_hull_bytes(&op->shape));
 }
 

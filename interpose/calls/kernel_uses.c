@@ -100,7 +100,7 @@ static void judge_host(const struct sc_call *call, struct sc_stream_record *stre
     for (unsigned i = 0; i < host->count; i++) {
         struct sc_op_info info = describe(&host->bytes[i], call, stream);
         info.after = after;
-        if (sc_track_may_conflict(&sc_track, info.range, info.direction))
+        if (sc_track_may_conflict(&sc_track, info.range, info.direction, info.ticket.stream))
             judge_byte(&info, call, stream);
     }
 }

@@ -384,15 +384,63 @@ START_TEST(ranges_come_and_go)
     ck_assert_int_eq(info.kind, SC_PINNED);
     ck_assert_uint_eq(info.context, legacy);
     ck_assert_uint_eq(info.origin, 77);
-    ck_assert(!sc_track_may_conflict(&track, info.range, SC_D2H));
-    copy(one, BASE);
-    ck_assert(sc_track_may_conflict(&track, info.range, SC_D2H));
-    ck_assert(!sc_track_may_conflict(&track, info.range, SC_H2D)); /* readers among themselves */
-    ck_assert(!sc_track_may_conflict(&track, 0, SC_D2H));
     sc_track_remove_range(&track, BASE + 5);
     ck_assert_uint_eq(sc_track_find_range(&track, BASE).range, 0);
-    ck_assert(sc_track_may_conflict(&track, 0, SC_D2H));
     sc_track_remove_range(&track, BASE);
+}
+END_TEST
+
+START_TEST(a_range_says_what_could_be_in_conflict)
+{
+    sc_track_add_range(&track, BASE, 8192, SC_PINNED, legacy, 77);
+    uint32_t range = sc_track_find_range(&track, BASE).range;
+    ck_assert(!sc_track_may_conflict(&track, range, SC_D2H, two));
+    copy(one, BASE);
+    ck_assert(sc_track_may_conflict(&track, range, SC_D2H, two));
+    ck_assert(!sc_track_may_conflict(&track, range, SC_D2H, one)); /* they are ordered */
+    ck_assert(!sc_track_may_conflict(&track, range, SC_H2D, two)); /* readers among themselves */
+    ck_assert(!sc_track_may_conflict(&track, 0, SC_D2H, two));
+    copy(two, BASE + 4096);
+    ck_assert(sc_track_may_conflict(&track, range, SC_D2H, two));
+    ck_assert(sc_track_may_conflict(&track, range, SC_D2H, one));
+    sc_track_remove_range(&track, BASE);
+    ck_assert(sc_track_may_conflict(&track, 0, SC_D2H, one));
+}
+END_TEST
+
+START_TEST(a_range_is_of_one_stream_again_when_it_was_idle)
+{
+    sc_track_add_range(&track, BASE, 8192, SC_PINNED, legacy, 77);
+    uint32_t range = sc_track_find_range(&track, BASE).range;
+    copy(one, BASE);
+    copy(two, BASE + 4096);
+    synchronise(one, SC_SCOPE_STREAM);
+    ck_assert(
+        sc_track_may_conflict(&track, range, SC_D2H, two)); /* nobody keeps count of streams */
+    synchronise(two, SC_SCOPE_STREAM);
+    ck_assert(!sc_track_may_conflict(&track, range, SC_D2H, one));
+    copy(one, BASE);
+    ck_assert(sc_track_may_conflict(&track, range, SC_D2H, two));
+    ck_assert(!sc_track_may_conflict(&track, range, SC_D2H, one));
+}
+END_TEST
+
+START_TEST(a_range_says_whether_it_has_sources)
+{
+    sc_track_add_range(&track, BASE, 8192, SC_PINNED, legacy, 77);
+    uint32_t range = sc_track_find_range(&track, BASE).range;
+    ck_assert(!sc_track_may_seal(&track, range, SC_PINNED));
+    ck_assert(sc_track_may_seal(&track, range, SC_REGISTERED)); /* which may share its pages */
+    ck_assert(sc_track_may_seal(&track, 0, SC_PAGEABLE));
+    copy(one, BASE);
+    ck_assert(sc_track_may_seal(&track, range, SC_PINNED));
+    synchronise(one, SC_SCOPE_STREAM);
+    ck_assert(!sc_track_may_seal(&track, range, SC_PINNED));
+    copy(one, BASE);
+    sc_track_remove_range(&track, BASE);
+    sc_track_add_range(&track, BASE, 8192, SC_PINNED, legacy, 78);
+    range = sc_track_find_range(&track, BASE).range;
+    ck_assert(sc_track_may_seal(&track, range, SC_PINNED)); /* one is left that lies on none */
 }
 END_TEST
 
@@ -994,6 +1042,9 @@ int main(void)
     tcase_add_test(group, a_call_need_not_wait_for_what_is_complete_or_has_a_snapshot);
     tcase_add_test(group, what_waits_for_the_host_unseen_conflicts_with_nothing);
     tcase_add_test(group, ranges_come_and_go);
+    tcase_add_test(group, a_range_says_what_could_be_in_conflict);
+    tcase_add_test(group, a_range_is_of_one_stream_again_when_it_was_idle);
+    tcase_add_test(group, a_range_says_whether_it_has_sources);
     tcase_add_test(group, the_ranges_of_a_context_go_with_it);
     tcase_add_test(group, with_nothing_in_flight_nothing_is_held);
     tcase_add_test(group, without_a_hold_the_operations_are_only_named);

@@ -601,6 +601,22 @@ static bool must_stay(struct sc_inflight *inflight, uint32_t earlier, const stru
            !sc_order_complete(inflight->order, &op->ticket);
 }
 
+/* All but what the grid, the lists of ranges and streams, and the guard set. */
+static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc_op_info *info,
+                 uint32_t key_next)
+{
+    set_node(&op->node, info->shape.address, sc_shape_hull_bytes(&info->shape));
+    op->key_next = key_next;
+    op->first_span = 0;
+    op->first_copy = 0;
+    op->accused = 0;
+    op->info = *info;
+    op->info.stable = sc_inflight_is_stable(inflight, info);
+    op->retained = false;
+    op->looked = false;
+    op->differs = false;
+}
+
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
@@ -612,17 +628,13 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
         renew(inflight, id, info, overwritten);
         return true;
     }
-    id = sc_pool_take(&inflight->ops);
+    id = sc_pool_take_as_is(&inflight->ops);
     if (!id)
         return false;
-    struct sc_op *op = sc_inflight_op(inflight, id);
     uint32_t *key = key_slot(inflight, info);
     sc_kernel_flags_note(inflight, 0, info);
-    op->info = *info;
-    op->info.stable = sc_inflight_is_stable(inflight, info);
-    op->key_next = *key;
+    fill(inflight, sc_inflight_op(inflight, id), info, *key);
     *key = id;
-    set_node(&op->node, info->shape.address, hull_bytes);
     sc_grid_insert(grid_of(inflight, info->kind), id);
     link_to_range(inflight, id);
     link_to_stream(inflight, id);

@@ -304,11 +304,6 @@ void sc_order_remove(struct sc_order *order, uint32_t id)
     reclaim(order, id);
 }
 
-void sc_order_reference(struct sc_order *order, uint32_t id)
-{
-    sc_order_stream(order, id)->references++;
-}
-
 void sc_order_unreference(struct sc_order *order, uint32_t id)
 {
     sc_order_stream(order, id)->references--;

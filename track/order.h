@@ -134,7 +134,7 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
  * reference to it is given back; its numbers go on counting, so that old points which still name
  * it never cover the new stream's work. */
 void sc_order_remove(struct sc_order *order, uint32_t stream);
-void sc_order_reference(struct sc_order *order, uint32_t stream);
+static inline void sc_order_reference(struct sc_order *order, uint32_t stream);
 void sc_order_unreference(struct sc_order *order, uint32_t stream);
 
 /* Around a call that is work on the stream. sc_order_call_point says what the call comes after: for
@@ -222,6 +222,11 @@ bool sc_order_covers(struct sc_order *order, uint32_t stream, const struct sc_ti
 static inline struct sc_stream *sc_order_stream(struct sc_order *order, uint32_t stream)
 {
     return sc_pool_at(&order->streams, stream);
+}
+
+static inline void sc_order_reference(struct sc_order *order, uint32_t stream)
+{
+    sc_order_stream(order, stream)->references++;
 }
 
 /* Lock-free: the stream's last operation. */

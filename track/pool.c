@@ -35,7 +35,7 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes)
     atomic_store_explicit(&pool->unused, 1, memory_order_relaxed);
 }
 
-static uint32_t take_unused(struct sc_pool *pool)
+uint32_t sc_pool_take_unused(struct sc_pool *pool)
 {
     uint32_t id = sc_pool_unused(pool);
     uint32_t chunk = id >> SC_POOL_CHUNK_SHIFT;
@@ -53,27 +53,11 @@ static uint32_t take_unused(struct sc_pool *pool)
 
 /* A reader without a lock may still look at a recycled record, so it is written in whole words,
  * and by releases: who sees the new words also sees that the grid has changed. */
-static _Atomic uint64_t *words_of(struct sc_pool *pool, uint32_t id)
-{
-    return sc_pool_at(pool, id);
-}
-
-uint32_t sc_pool_take_as_is(struct sc_pool *pool)
-{
-    uint32_t id = pool->free_list;
-    if (id)
-        pool->free_list = (uint32_t)atomic_load_explicit(words_of(pool, id), memory_order_relaxed);
-    else
-        id = take_unused(pool);
-    pool->live += id != 0;
-    return id;
-}
-
 uint32_t sc_pool_take(struct sc_pool *pool)
 {
     uint32_t id = sc_pool_take_as_is(pool);
     size_t count = id ? pool->record_bytes / 8 : 0;
-    _Atomic uint64_t *words = id ? words_of(pool, id) : NULL;
+    _Atomic uint64_t *words = id ? sc_pool_words(pool, id) : NULL;
     for (size_t i = 0; i < count; i++)
         atomic_store_explicit(&words[i], 0, memory_order_release);
     return id;
@@ -93,7 +77,7 @@ static void release_pages(struct sc_pool *pool)
 
 void sc_pool_give(struct sc_pool *pool, uint32_t id)
 {
-    atomic_store_explicit(words_of(pool, id), pool->free_list, memory_order_release);
+    atomic_store_explicit(sc_pool_words(pool, id), pool->free_list, memory_order_release);
     pool->free_list = id;
     if (--pool->live == 0 && sc_pool_unused(pool) >> SC_POOL_CHUNK_SHIFT > 4)
         release_pages(pool);

@@ -32,9 +32,10 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes);
 /* A zeroed record, or 0 when memory or ids are used up. */
 uint32_t sc_pool_take(struct sc_pool *pool);
 
-/* The same with whatever the record held before: for large records that are filled anyway, and that
- * nobody looks at without the lock. */
-uint32_t sc_pool_take_as_is(struct sc_pool *pool);
+/* The same with whatever the record held before: for large records that are filled anyway. Of those
+ * that somebody looks at without the lock, all that is looked at is stored by a release. */
+static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool);
+uint32_t sc_pool_take_unused(struct sc_pool *pool); /* one that was never handed out, or 0 */
 
 /* When the last record comes back, the pages of all but the first chunk return to the kernel. */
 void sc_pool_give(struct sc_pool *pool, uint32_t id);
@@ -52,6 +53,24 @@ static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
     char *chunk =
         atomic_load_explicit(&pool->chunks[id >> SC_POOL_CHUNK_SHIFT], memory_order_acquire);
     return chunk + (size_t)(id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * pool->record_bytes;
+}
+
+static inline _Atomic uint64_t *sc_pool_words(struct sc_pool *pool, uint32_t id)
+{
+    return sc_pool_at(pool, id);
+}
+
+/* A spare record names the next one in its first word. */
+static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool)
+{
+    uint32_t id = pool->free_list;
+    if (id)
+        pool->free_list =
+            (uint32_t)atomic_load_explicit(sc_pool_words(pool, id), memory_order_relaxed);
+    else
+        id = sc_pool_take_unused(pool);
+    pool->live += id != 0;
+    return id;
 }
 
 /* Zeroed pages, or NULL. */

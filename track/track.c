@@ -11,23 +11,13 @@
 
 enum { RETIRE_BATCH = 256 };
 
-struct sc_track sc_track = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
+struct sc_track sc_track;
 __thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
 __thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
 
-/* Held for some tens of nanoseconds: a thread that finds it taken spins before it sleeps. */
-static void init_lock(pthread_mutex_t *lock)
-{
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
-    pthread_mutex_init(lock, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-}
-
 int sc_track_init(struct sc_track *track)
 {
-    init_lock(&track->lock);
+    track->lock = (struct sc_brief_lock){0};
     atomic_store(&track->operations, 0);
     atomic_store(&track->libc_watch, 0);
     track->watches_device = false;

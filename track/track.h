@@ -11,9 +11,8 @@
 #ifndef SC_TRACK_TRACK_H
 #define SC_TRACK_TRACK_H
 
-#include <pthread.h>
-
 #include "track/allocations.h"
+#include "track/brief_lock.h"
 #include "track/device.h"
 #include "track/graphs.h"
 #include "track/handles.h"
@@ -23,7 +22,7 @@
 #include "track/unguarded.h"
 
 struct sc_track {
-    pthread_mutex_t lock;
+    struct sc_brief_lock lock;
     struct sc_order order;
     struct sc_inflight inflight;
     struct sc_holds holds;

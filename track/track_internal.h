@@ -3,17 +3,17 @@
 #ifndef SC_TRACK_TRACK_INTERNAL_H
 #define SC_TRACK_TRACK_INTERNAL_H
 
-#include "track/own_lock.h"
+#include "track/brief_lock.h"
 #include "track/track.h"
 
 static inline void lock(struct sc_track *track)
 {
-    sc_own_lock_take(&track->lock);
+    sc_brief_lock_take(&track->lock);
 }
 
 static inline void unlock(struct sc_track *track)
 {
-    sc_own_lock_give(&track->lock);
+    sc_brief_lock_give(&track->lock);
 }
 
 /* After every change of what free() and munmap() must look at. */

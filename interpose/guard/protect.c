@@ -1,18 +1,17 @@
 #include "interpose/guard/protect.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "interpose/guard/apart.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/page_access.h"
-#include "track/own_lock.h"
+#include "track/brief_lock.h"
 #include "track/track.h"
 
 #include "track/poison.h"
 
-static pthread_mutex_t protect_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sc_brief_lock protect_lock;
 
 static struct sc_spans *guards(void)
 {
@@ -21,12 +20,12 @@ static struct sc_spans *guards(void)
 
 static void lock(void)
 {
-    sc_own_lock_take(&protect_lock);
+    sc_brief_lock_take(&protect_lock);
 }
 
 static void unlock(void)
 {
-    sc_own_lock_give(&protect_lock);
+    sc_brief_lock_give(&protect_lock);
 }
 
 /* ---- applying ---- */

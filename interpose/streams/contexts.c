@@ -85,7 +85,6 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
         .may_be_green = answers->may_be_green,
         .primary = answers->primary,
         .detours.lock = PTHREAD_MUTEX_INITIALIZER,
-        .spare_events.lock = PTHREAD_MUTEX_INITIALIZER,
     };
     context->legacy_stream = sc_streams_add_legacy(context);
     if (!context->legacy_stream)

@@ -17,6 +17,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/streams/unfinished.h"
+#include "track/brief_lock.h"
 
 struct sc_stream_record;
 struct sc_staging_of_context;
@@ -32,7 +33,7 @@ struct sc_context_marks {
 /* Events that no mark needs any more, kept by marks.c to be used again; the lock is a leaf. */
 enum { SC_SPARE_EVENTS_MAX = 256 };
 struct sc_spare_events {
-    pthread_mutex_t lock;
+    struct sc_brief_lock lock;
     unsigned count;
     CUevent events[SC_SPARE_EVENTS_MAX];
 };

@@ -10,6 +10,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
+#include "track/brief_lock.h"
 #include "track/frontier.h"
 #include "track/kernel.h"
 #include "track/order.h"
@@ -44,10 +45,10 @@ static CUresult make_event(struct sc_context *context, CUevent *event)
 {
     struct sc_spare_events *spare = &context->spare_events;
     *event = NULL;
-    pthread_mutex_lock(&spare->lock);
+    sc_brief_lock_take(&spare->lock);
     if (spare->count)
         *event = spare->events[--spare->count];
-    pthread_mutex_unlock(&spare->lock);
+    sc_brief_lock_give(&spare->lock);
     return *event ? CUDA_SUCCESS : sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
 }
 
@@ -60,11 +61,11 @@ static CUevent take_event(struct sc_context *context)
 static void give_event(struct sc_context *context, CUevent event)
 {
     struct sc_spare_events *spare = &context->spare_events;
-    pthread_mutex_lock(&spare->lock);
+    sc_brief_lock_take(&spare->lock);
     bool kept = spare->count < SC_SPARE_EVENTS_MAX;
     if (kept)
         spare->events[spare->count++] = event;
-    pthread_mutex_unlock(&spare->lock);
+    sc_brief_lock_give(&spare->lock);
     if (!kept)
         sc_real.cuEventDestroy_v2(event);
 }

@@ -28,6 +28,7 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
 #include "report/report.h"
+#include "track/brief_lock.h"
 #include "track/own_lock.h"
 
 #include <check.h>
@@ -57,8 +58,8 @@ struct coroutine {
     bool has_begun;
     char *stack;
     void (*body)(void);
-    pthread_mutex_t *awaits; /* blocked for it */
-    int inside;              /* its sc_own_lock_depth */
+    const void *awaits; /* blocked for this lock */
+    int inside;         /* its sc_own_lock_depth */
     bool is_over;
 };
 
@@ -76,7 +77,7 @@ static struct point points[POINTS_MAX];
 static unsigned reached, planned, preemptions, preemptions_max;
 static const char *violation;
 
-static bool is_owned(const pthread_mutex_t *mutex);
+static bool is_owned(const void *lock);
 
 static bool is_enabled(const struct coroutine *coroutine)
 {
@@ -159,33 +160,57 @@ static void run_body(void)
 
 /* ---- locks ---- */
 
-static const pthread_mutex_t *owned[8];
+static const void *owned[8];
 static const struct coroutine *owners[8];
 
-static bool is_owned(const pthread_mutex_t *mutex)
+static bool is_owned(const void *lock)
 {
     for (unsigned i = 0; i < 8; i++)
-        if (owned[i] == mutex)
+        if (owned[i] == lock)
             return true;
     return false;
 }
 
-static void own(const pthread_mutex_t *mutex, const struct coroutine *owner)
+static void own(const void *lock, const struct coroutine *owner)
 {
     for (unsigned i = 0; i < 8; i++)
         if (!owned[i]) {
-            owned[i] = mutex;
+            owned[i] = lock;
             owners[i] = owner;
             return;
         }
     abort();
 }
 
-static void disown(const pthread_mutex_t *mutex)
+static void disown(const void *lock)
 {
     for (unsigned i = 0; i < 8; i++)
-        if (owned[i] == mutex && owners[i] == current)
+        if (owned[i] == lock && owners[i] == current)
             owned[i] = NULL;
+}
+
+static void take(const void *lock)
+{
+    yield();
+    current->awaits = lock;
+    while (is_owned(lock))
+        yield();
+    current->awaits = NULL;
+    own(lock, current);
+}
+
+void sc_brief_lock_take(struct sc_brief_lock *lock)
+{
+    sc_own_lock_enter();
+    if (current)
+        take(lock);
+}
+
+void sc_brief_lock_give(struct sc_brief_lock *lock)
+{
+    if (current)
+        disown(lock);
+    sc_own_lock_leave();
 }
 
 typedef int mutex_function(pthread_mutex_t *mutex);
@@ -199,12 +224,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (!current)
         return real("pthread_mutex_lock")(mutex);
-    yield();
-    current->awaits = mutex;
-    while (is_owned(mutex))
-        yield();
-    current->awaits = NULL;
-    own(mutex, current);
+    take(mutex);
     return 0;
 }
 

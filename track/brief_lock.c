@@ -1,0 +1,78 @@
+#include "track/brief_lock.h"
+
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "track/kernel.h"
+#include "track/own_lock.h"
+
+#include "track/poison.h"
+
+/* AWAITED: taken, and others may sleep. */
+enum { FREE, TAKEN, AWAITED };
+
+enum { SPINS_MOST = 100, SPINS_LEAST = 10, SPINS_WEIGHT = 8 };
+
+static bool try_to_take(struct sc_brief_lock *lock)
+{
+    uint32_t expected = FREE;
+    return atomic_compare_exchange_strong_explicit(&lock->state, &expected, TAKEN,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+static void pause_for_a_moment(void)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("pause" : : : "memory");
+#elif defined(__aarch64__)
+    __asm__ volatile("yield" : : : "memory");
+#endif
+}
+
+/* As long as it has helped lately, as the C library's adaptive mutex does. */
+static bool spin(struct sc_brief_lock *lock)
+{
+    uint32_t usual = atomic_load_explicit(&lock->spins, memory_order_relaxed);
+    uint32_t most = 2 * usual + SPINS_LEAST < SPINS_MOST ? 2 * usual + SPINS_LEAST : SPINS_MOST;
+    uint32_t spins = 0;
+    bool taken = false;
+    while (spins++ < most && !taken) {
+        pause_for_a_moment();
+        taken =
+            atomic_load_explicit(&lock->state, memory_order_relaxed) == FREE && try_to_take(lock);
+    }
+    int32_t change = ((int32_t)spins - (int32_t)usual) / SPINS_WEIGHT;
+    atomic_store_explicit(&lock->spins, usual + (uint32_t)change, memory_order_relaxed);
+    return taken;
+}
+
+/* Who has slept does not know whether others do. */
+static __attribute__((noinline, cold)) void await(struct sc_brief_lock *lock)
+{
+    if (spin(lock))
+        return;
+    while (atomic_exchange_explicit(&lock->state, AWAITED, memory_order_acquire) != FREE)
+        sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, AWAITED, NULL);
+}
+
+static __attribute__((noinline, cold)) void wake_one(struct sc_brief_lock *lock)
+{
+    sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
+}
+
+/* Both are weak, for tests that say in which order threads run. */
+__attribute__((weak)) void sc_brief_lock_take(struct sc_brief_lock *lock)
+{
+    sc_own_lock_enter();
+    if (__builtin_expect(!try_to_take(lock), 0))
+        await(lock);
+}
+
+__attribute__((weak)) void sc_brief_lock_give(struct sc_brief_lock *lock)
+{
+    uint32_t state = atomic_exchange_explicit(&lock->state, FREE, memory_order_release);
+    if (__builtin_expect(state == AWAITED, 0))
+        wake_one(lock);
+    sc_own_lock_leave();
+}

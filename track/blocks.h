@@ -1,5 +1,5 @@
 /* A set of blocks of 2 MB that only grows, each hashed to one bit. A few loads say that an address
- * lies in no block of the set.
+ * lies in no block of the set: two, where it lies before or behind all of them.
  *
  * Lock-free, thread- and signal-safe. An interval that is given here is not empty.
  */
@@ -18,6 +18,8 @@ enum {
 };
 
 struct sc_blocks {
+    _Atomic uintptr_t highest;    /* the last byte of the last block */
+    _Atomic uintptr_t not_lowest; /* ~ of the first byte of the first one, so that both rise */
     _Atomic uint64_t words[SC_BLOCKS_WORDS];
 };
 
@@ -30,9 +32,14 @@ static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t 
 
 /* The same question about one address, without a loop. */
 static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address);
+/* True only if the interval lies before or behind all blocks of the set. */
+static inline bool sc_blocks_are_beyond(const struct sc_blocks *blocks, uintptr_t first,
+                                        uintptr_t last);
 
 static inline void sc_blocks_clear(struct sc_blocks *blocks)
 {
+    atomic_store(&blocks->highest, 0);
+    atomic_store(&blocks->not_lowest, 0);
     for (unsigned i = 0; i < SC_BLOCKS_WORDS; i++)
         atomic_store(&blocks->words[i], 0);
 }
@@ -46,16 +53,36 @@ static inline uint64_t sc_blocks_bit(uintptr_t block, unsigned *word)
     return UINT64_C(1) << (hash >> 52 & 63);
 }
 
+static inline bool sc_blocks_are_beyond(const struct sc_blocks *blocks, uintptr_t first,
+                                        uintptr_t last)
+{
+    return first > atomic_load_explicit(&blocks->highest, memory_order_relaxed) ||
+           ~last > atomic_load_explicit(&blocks->not_lowest, memory_order_relaxed);
+}
+
 static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address)
 {
     unsigned word;
+    if (sc_blocks_are_beyond(blocks, address, address))
+        return false;
     uint64_t bit = sc_blocks_bit(address >> SC_BLOCKS_SHIFT, &word);
     return atomic_load_explicit(&blocks->words[word], memory_order_relaxed) & bit;
 }
 
+static inline void sc_blocks_raise(_Atomic uintptr_t *bound, uintptr_t at_least)
+{
+    uintptr_t now = atomic_load_explicit(bound, memory_order_relaxed);
+    while (now < at_least && !atomic_compare_exchange_weak_explicit(
+                                 bound, &now, at_least, memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, size_t size_bytes)
 {
+    const uintptr_t within = ((uintptr_t)1 << SC_BLOCKS_SHIFT) - 1;
     uintptr_t last = (address + size_bytes - 1) >> SC_BLOCKS_SHIFT;
+    sc_blocks_raise(&blocks->highest, (address + size_bytes - 1) | within);
+    sc_blocks_raise(&blocks->not_lowest, ~address | within);
     for (uintptr_t block = address >> SC_BLOCKS_SHIFT; block <= last; block++) {
         unsigned word;
         uint64_t bit = sc_blocks_bit(block, &word);
@@ -69,6 +96,8 @@ static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t 
 {
     uintptr_t first = address >> SC_BLOCKS_SHIFT;
     uintptr_t last = (address + size_bytes - 1) >> SC_BLOCKS_SHIFT;
+    if (sc_blocks_are_beyond(blocks, address, address + size_bytes - 1))
+        return false;
     bool found = last - first >= SC_BLOCKS_ASKED_MAX;
     for (uintptr_t block = first; block <= last && !found; block++) {
         unsigned word;

@@ -21,7 +21,14 @@
 
 #include "track/poison.h"
 
-/* Few objects lie near a range. One may lie on two pages. */
+/* Most objects lie before or behind all ranges. */
+static inline bool is_among_ranges(const void *object, size_t size_bytes)
+{
+    uintptr_t first = (uintptr_t)object;
+    return !sc_blocks_are_beyond(&sc_track.inflight.range_blocks, first, first + size_bytes - 1);
+}
+
+/* Few of the others lie near one. One may lie on two pages. */
 static inline bool may_be_near_range(const void *object, size_t size_bytes)
 {
     const struct sc_blocks *blocks = &sc_track.inflight.range_blocks;
@@ -40,8 +47,8 @@ static inline void see(const void *object, size_t size_bytes)
 #define SEEN(object) see(object, sizeof *(object))
 #define SEEN_BYTES(address, size) sc_keep_off_always(address, size)
 
-/* A process without pinned memory has two loads before the jump, and no frame. `may_matter` is
- * asked where there is such memory: the driver itself locks a dozen mutexes for each copy. */
+/* A process without pinned memory has two loads before the jump, and no frame. `may_matter`: the
+ * driver itself locks a dozen mutexes for each copy. */
 #define HOOK(version, find, may_matter, type, name, parameters, arguments, ...)                    \
     SC_EXPORT type name parameters;                                                                \
     NEXT_RECORD(next_##name, #name, version);                                                      \
@@ -54,20 +61,22 @@ static inline void see(const void *object, size_t size_bytes)
     type name parameters                                                                           \
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
-        if (sc_unlikely(!next) || (sc_keep_off_may_be_needed() && (may_matter)))                   \
+        if (sc_unlikely(!next) || sc_unlikely(may_matter))                                         \
             return see_##name arguments;                                                           \
         return next arguments;                                                                     \
     }
 
 #define WAITS sc_host_functions_waits()
-#define NEAR(object) may_be_near_range(object, sizeof *(object))
-#define SC_FUTEX(type, name, ...) HOOK(NULL, sc_loader_find, true, type, name, __VA_ARGS__)
+#define AMONG(object) is_among_ranges(object, sizeof *(object))
+#define SC_FUTEX(type, name, ...)                                                                  \
+    HOOK(NULL, sc_loader_find, sc_keep_off_may_be_needed(), type, name, __VA_ARGS__)
 #define SC_FUTEX_SINCE(version, type, name, ...)                                                   \
-    HOOK(SC_GLIBC_SINCE(version), sc_loader_find, true, type, name, __VA_ARGS__)
+    HOOK(SC_GLIBC_SINCE(version), sc_loader_find, sc_keep_off_may_be_needed(), type, name,         \
+         __VA_ARGS__)
 #define SC_FUTEX_ONE(name, parameters, arguments, object)                                          \
-    HOOK(NULL, sc_loader_find, NEAR(object), int, name, parameters, arguments, SEEN(object))
+    HOOK(NULL, sc_loader_find, AMONG(object), int, name, parameters, arguments, SEEN(object))
 #define SC_FUTEX_OR(libc_name, name, parameters, arguments, object)                                \
-    HOOK(NULL, find_or_##libc_name, NEAR(object), int, name, parameters, arguments, SEEN(object))
+    HOOK(NULL, find_or_##libc_name, AMONG(object), int, name, parameters, arguments, SEEN(object))
 
 /* ---- mutexes, which allocators lock ---- */
 

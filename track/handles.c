@@ -70,8 +70,10 @@ uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle)
     for (;;) {
         uint64_t version = atomic_load_explicit(&handles->version, memory_order_acquire);
         struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_acquire);
-        struct sc_handle_slot *slot = find(table, handle);
+        struct sc_handle_slot *slot = &table->slots[home_of(table, handle)];
         uint64_t value = 0;
+        if (atomic_load_explicit(&slot->handle, memory_order_acquire) != handle)
+            slot = find(table, handle);
         if (atomic_load_explicit(&slot->handle, memory_order_acquire) == handle)
             value = atomic_load_explicit(&slot->value, memory_order_acquire);
         if (!(version & 1) &&

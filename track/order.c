@@ -285,6 +285,7 @@ static void reclaim(struct sc_order *order, uint32_t id)
     drop(order, stream->behind);
     drop(order, stream->orphaned);
     stream->joined = NULL;
+    atomic_store_explicit(&stream->has_joined, false, memory_order_relaxed);
     stream->behind = NULL;
     stream->gate = NULL;
     stream->awaited = NULL;
@@ -332,6 +333,7 @@ static bool join(struct sc_order *order, struct sc_stream *stream, const struct 
         return false;
     if (stream->joined == former)
         return true;
+    atomic_store_explicit(&stream->has_joined, true, memory_order_release);
     note_change(stream);
     if (stream->kind == SC_STREAM_LEGACY)
         stream->joined_version++;
@@ -698,6 +700,20 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
     uint64_t known_changes = atomic_load_explicit(&stream->known_changes, memory_order_acquire);
     return stream->kind != SC_STREAM_LEGACY &&
            known_changes == atomic_load_explicit(&stream->changes, memory_order_acquire);
+}
+
+static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        if (!is_known(order, &clock->entries[i]))
+            return false;
+    return true;
+}
+
+bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point)
+{
+    union pair pair;
+    return is_clock_known(order, pair_of(point, &pair)) && is_clock_known(order, point->joined);
 }
 
 /* Of a signal on another stream it is not known where on this one it stands. */

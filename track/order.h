@@ -92,6 +92,7 @@ struct sc_stream {
     _Atomic uint64_t changes;       /* of what the stream's point says */
     _Atomic uint64_t known_changes; /* the `changes` of which the host knows all */
     struct sc_clock *_Atomic due; /* its context waits: what its next operation joins; NULL: none */
+    _Atomic bool has_joined;      /* anything, ever */
     uint32_t context;             /* id of the context's legacy stream, for every kind */
     uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
     int device;
@@ -206,6 +207,10 @@ void sc_order_note_all_known(struct sc_order *order, const struct sc_point *poin
  * stands for others as well, it is not known. */
 bool sc_order_is_all_known(struct sc_order *order, uint32_t stream);
 
+/* Does the host know already that everything in the point is done? Then a wait for it orders
+ * nothing. */
+bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point);
+
 /* The host may learn in a way that is not seen that everything in the point is done. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);
 
@@ -233,6 +238,17 @@ static inline void sc_order_reference(struct sc_order *order, uint32_t stream)
 static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
 {
     return atomic_load_explicit(&sc_order_stream(order, stream)->issued, memory_order_acquire);
+}
+
+/* Lock-free: the point of a stream that is ordered after no other one has no clock. False: it may
+ * have one, and so may what the stream's next call comes after. */
+static inline bool sc_order_plain_point(struct sc_order *order, uint32_t id, struct sc_point *point)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    *point = (struct sc_point){.stream = id, .number = sc_order_issued(order, id)};
+    return stream->kind == SC_STREAM_NONBLOCKING &&
+           !atomic_load_explicit(&stream->due, memory_order_relaxed) &&
+           !atomic_load_explicit(&stream->has_joined, memory_order_relaxed);
 }
 
 /* Lock-free: does its context wait for something that the stream has not joined yet? */

@@ -137,8 +137,11 @@ static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enu
 
 struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
 {
+    struct sc_point point;
+    if (scope == SC_SCOPE_STREAM && sc_order_plain_point(&track->order, stream, &point))
+        return point;
     lock(track);
-    struct sc_point point = point_locked(track, stream, scope);
+    point = point_locked(track, stream, scope);
     unlock(track);
     return point;
 }
@@ -155,6 +158,25 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
     lock(track);
     const struct sc_point *stored = sc_track_stored_point(track, event);
     if (stored)
+        point = sc_order_copy_point(stored);
+    unlock(track);
+    return point;
+}
+
+/* What the host knows of a stream, it knows of its plain events. Others stand for more than their
+ * stream: for what that was ordered after at the moment of the record. */
+static bool is_all_known(struct sc_track *track, const struct sc_point *point)
+{
+    return point->stream && !point->legacy && !point->joined &&
+           sc_order_is_all_known(&track->order, point->stream);
+}
+
+struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event)
+{
+    struct sc_point point = {0};
+    lock(track);
+    const struct sc_point *stored = sc_track_stored_point(track, event);
+    if (stored && !is_all_known(track, stored))
         point = sc_order_copy_point(stored);
     unlock(track);
     return point;
@@ -212,9 +234,13 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
 struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
                                       struct sc_order_call *call)
 {
+    struct sc_point point;
+    call->stream = 0;
+    if (sc_order_plain_point(&track->order, stream, &point))
+        return point;
     lock(track);
     sc_order_begin(&track->order, stream, call);
-    struct sc_point point = sc_order_call_point(&track->order, call);
+    point = sc_order_call_point(&track->order, call);
     if (sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY)
         sc_order_end_record(&track->order, call, true);
     unlock(track);
@@ -294,13 +320,13 @@ void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t even
 {
     lock(track);
     const struct sc_point *stored = sc_track_stored_point(track, event);
-    *wait = (struct sc_wait){.event = event};
-    if (stored) {
+    bool is_work = sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY;
+    wait->event = event;
+    wait->call.stream = 0;
+    if (stored && (is_work || !sc_order_point_is_known(&track->order, stored))) {
         wait->recorded_on = stored->stream;
         sc_order_begin(&track->order, stream, &wait->call);
         sc_order_call_waits(&track->order, &wait->call, stored);
-        if (!wait->call.waited && sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY)
-            sc_order_end_record(&track->order, &wait->call, true); /* it brings nothing */
     }
     unlock(track);
 }

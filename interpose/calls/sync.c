@@ -116,7 +116,8 @@ struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event)
     struct sc_sync sync = begin(call);
     if (sc_active()) {
         sync.on = true;
-        sync.point = sc_track_event_point(&sc_track, (uintptr_t)event);
+        sync.point = sc_track_event_news(&sc_track, (uintptr_t)event);
+        sync.all_known = !sync.point.stream && !sync.point.joined;
         sc_doubts_wait_begins(&sync.point);
     }
     return sync;

@@ -374,6 +374,58 @@ START_TEST(what_waits_for_the_host_unseen_conflicts_with_nothing)
 }
 END_TEST
 
+static bool has_news(uintptr_t event)
+{
+    struct sc_point point = sc_track_event_news(&track, event);
+    bool any = point.stream || point.joined;
+    sc_track_forget_point(&track, &point);
+    return any;
+}
+
+START_TEST(an_event_has_news_until_the_host_has_waited)
+{
+    ck_assert(!has_news(EVENT)); /* nobody has recorded it */
+    record(one, EVENT);
+    synchronise_event(EVENT);
+    ck_assert(!has_news(EVENT));
+    copy(one, BASE);
+    record(one, EVENT);
+    ck_assert(has_news(EVENT));
+    synchronise(two, SC_SCOPE_STREAM);
+    ck_assert(has_news(EVENT));
+    synchronise(one, SC_SCOPE_STREAM);
+    ck_assert(!has_news(EVENT));
+}
+END_TEST
+
+START_TEST(an_event_of_a_blocking_stream_has_the_news_of_the_legacy_one)
+{
+    struct sc_order_call call;
+    SC_ISSUED(issued);
+    synchronise(blocking, SC_SCOPE_STREAM);
+    struct sc_op_info info = plain(legacy, SC_H2D, BASE, 64);
+    sc_track_begin(&track, legacy, &call);
+    info.ticket.epoch = sc_order_place(&call);
+    sc_track_issue(&track, &call, &info, 1, &issued);
+    record(blocking, EVENT);
+    ck_assert(has_news(EVENT));
+    synchronise_event(EVENT);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+}
+END_TEST
+
+START_TEST(an_event_has_the_news_of_streams_that_its_stream_waited_for)
+{
+    copy(one, BASE);
+    record(one, EVENT);
+    wait_for(two, EVENT);
+    record(two, EVENT + 1);
+    ck_assert(has_news(EVENT + 1));
+    synchronise_event(EVENT + 1);
+    ck_assert_uint_eq(in_flight(BASE), 0);
+}
+END_TEST
+
 START_TEST(ranges_come_and_go)
 {
     sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy, 77);
@@ -1041,6 +1093,9 @@ int main(void)
     tcase_add_test(group, a_call_meets_what_it_does_not_come_after);
     tcase_add_test(group, a_call_need_not_wait_for_what_is_complete_or_has_a_snapshot);
     tcase_add_test(group, what_waits_for_the_host_unseen_conflicts_with_nothing);
+    tcase_add_test(group, an_event_has_news_until_the_host_has_waited);
+    tcase_add_test(group, an_event_of_a_blocking_stream_has_the_news_of_the_legacy_one);
+    tcase_add_test(group, an_event_has_the_news_of_streams_that_its_stream_waited_for);
     tcase_add_test(group, ranges_come_and_go);
     tcase_add_test(group, a_range_says_what_could_be_in_conflict);
     tcase_add_test(group, a_range_is_of_one_stream_again_when_it_was_idle);

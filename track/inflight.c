@@ -45,11 +45,6 @@ void sc_inflight_destroy(struct sc_inflight *inflight)
     sc_pool_destroy(&inflight->ops);
 }
 
-bool sc_direction_writes_host(enum sc_direction direction)
-{
-    return direction == SC_D2H || direction == SC_MEMSET;
-}
-
 /* ---- ranges ---- */
 
 static struct sc_range *home_of(struct sc_inflight *inflight, uint32_t range)
@@ -173,6 +168,7 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
         link_to_range(inflight, op);
     }
     sc_grid_remove(&inflight->range_grid, id);
+    atomic_store_explicit(&range->node.size_bytes, 0, memory_order_release);
     sc_pool_give(&inflight->ranges, id);
 }
 
@@ -740,27 +736,37 @@ static void visit_grid_ops(struct sc_grid *grid, struct conflict_visit *search)
 
 /* Operations on common bytes lie on one range, or on none if theirs was replaced: two lists to
  * walk, unless they are longer than what the grids would have us look at. */
+static __attribute__((noinline)) void visit_conflicts(const struct sc_range *range,
+                                                      const struct sc_range *no_range,
+                                                      struct conflict_visit *search)
+{
+    struct sc_inflight *inflight = search->inflight;
+    const struct sc_shape *shape = &search->info->shape;
+    size_t hull_bytes = sc_shape_hull_bytes(shape);
+    uint32_t count = op_count(range) + op_count(no_range);
+    if (count <= sc_grid_overlap_cost(&inflight->op_grid, shape->address, hull_bytes) +
+                     sc_grid_overlap_cost(&inflight->heap_grid, shape->address, hull_bytes)) {
+        visit_range_ops(inflight, range, search);
+        visit_range_ops(inflight, no_range, search);
+    } else {
+        visit_grid_ops(&inflight->op_grid, search);
+        visit_grid_ops(&inflight->heap_grid, search);
+    }
+}
+
 void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
                            sc_inflight_visit *visit, void *context)
 {
     static const struct sc_range nothing;
-    struct conflict_visit search = {inflight, info, visit, context, false};
     const struct sc_range *range = home_of(inflight, info->range);
     const struct sc_range *no_range = info->range ? home_of(inflight, 0) : &nothing;
-    size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
     bool writes = sc_direction_writes_host(info->direction);
-    if (hull_bytes == 0 || (!sc_inflight_may_conflict(range, writes, info->ticket.stream) &&
-                            !sc_inflight_may_conflict(no_range, writes, info->ticket.stream)))
+    if (!sc_inflight_may_conflict(range, writes, info->ticket.stream) &&
+        !sc_inflight_may_conflict(no_range, writes, info->ticket.stream))
         return;
-    uint32_t count = op_count(range) + op_count(no_range);
-    if (count <= sc_grid_overlap_cost(&inflight->op_grid, info->shape.address, hull_bytes) +
-                     sc_grid_overlap_cost(&inflight->heap_grid, info->shape.address, hull_bytes)) {
-        visit_range_ops(inflight, range, &search);
-        visit_range_ops(inflight, no_range, &search);
-    } else {
-        visit_grid_ops(&inflight->op_grid, &search);
-        visit_grid_ops(&inflight->heap_grid, &search);
-    }
+    struct conflict_visit search = {inflight, info, visit, context, false};
+    if (sc_shape_hull_bytes(&info->shape) != 0)
+        visit_conflicts(range, no_range, &search);
 }
 
 /* Has the function returned whose local the operation uses? The stack may be another thread's, and

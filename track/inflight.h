@@ -232,7 +232,10 @@ static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_
     return sc_pool_at(&inflight->ops, op);
 }
 
-bool sc_direction_writes_host(enum sc_direction direction);
+static inline bool sc_direction_writes_host(enum sc_direction direction)
+{
+    return direction == SC_D2H || direction == SC_MEMSET;
+}
 
 /* Could free() or munmap() take memory of this kind away? */
 static inline bool sc_inflight_is_heap(enum sc_buffer_kind kind)

@@ -496,6 +496,11 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
            (range && sc_inflight_may_conflict(sc_inflight_range(inflight, range), writes, stream));
 }
 
+struct sc_range_info sc_track_range_again(struct sc_track *track, uint32_t range)
+{
+    return describe_range(track, range);
+}
+
 static bool has_sources(struct sc_inflight *inflight, uint32_t range)
 {
     return atomic_load_explicit(&sc_inflight_range(inflight, range)->source_count,

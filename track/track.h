@@ -144,6 +144,10 @@ void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context);
 /* Lock-free unless a change is under way. */
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address);
 
+/* The range that was found before, as it is now: it may be gone, which is of no bytes then, and
+ * another one may have its id. Lock-free. */
+struct sc_range_info sc_track_range_again(struct sc_track *track, uint32_t range);
+
 /* Could an operation of this direction and stream on the range (0: on no range) conflict with one
  * in flight? Lock-free; false only if there is nothing to conflict with. */
 bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,

@@ -34,6 +34,7 @@
 #include "track/inflight.h"
 #include "track/order.h"
 #include "track/shape.h"
+#include "track/ticks.h"
 #include "track/told.h"
 #include "track/track.h"
 
@@ -494,7 +495,7 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
     if (!launch->graph)
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
     sc_work_note(launch->call, launch->stream,
-                 sc_order_issued(&sc_track.order, launch->stream->id) + !launch->graph);
+                 sc_order_issued(&sc_track.order, launch->stream->id) + !launch->graph, sc_ticks());
     if (launch->exec && !launch->seen)
         sc_unfinished_host_wait(launch->stream);
     if (launch->graph && launch->graph->stack_count)

@@ -420,10 +420,12 @@ static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
         sc_unguarded_note(&sc_track.unguarded, reason, sc_shape_hull_bytes(&op->shape));
         return;
     }
-    struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
-    if (!op->range)
+    if (!op->range) {
         sc_guard_choose_pageable(op, issue->stream->context->reads_pageable);
-    else if (range.range == op->range && is_inside(&op->shape, &range))
+        return;
+    }
+    const struct sc_range_info range = sc_track_range_again(&sc_track, op->range);
+    if (is_inside(&op->shape, &range))
         sc_guard_choose(&range, op);
 }
 

@@ -15,7 +15,7 @@
 #include "track/poison.h"
 
 void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
-                  uint64_t number)
+                  uint64_t number, uint64_t ticks)
 {
     if (!sc_options.postmortem)
         return;
@@ -24,7 +24,7 @@ void sc_work_note(const struct sc_call *call, const struct sc_stream_record *str
         .site = (uintptr_t)call->site,
         .stream = stream->id,
         .direction = SC_NO_DIRECTION,
-        .ticks = sc_ticks(),
+        .ticks = ticks,
         .number = number,
     });
 }
@@ -63,11 +63,12 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
 {
     if (!work->stream)
         return result;
+    uint64_t ticks = 0;
     sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
     if (work->kind & SC_WORK_AWAITS_HOST) {
-        sc_unfinished_host_wait(work->stream);
+        ticks = sc_unfinished_host_wait(work->stream);
     } else if (work->kind & SC_WORK_MAY_WRITE) {
-        uint64_t ticks = may_write(work, work->stream);
+        ticks = may_write(work, work->stream);
         if (result == CUDA_SUCCESS)
             sc_unfinished_queued(work->stream, ticks);
     } else {
@@ -75,6 +76,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     }
     if (result == CUDA_SUCCESS)
         sc_work_note(work->call, work->stream,
-                     sc_order_issued(&sc_track.order, work->stream->id) + 1);
+                     sc_order_issued(&sc_track.order, work->stream->id) + 1,
+                     ticks ? ticks : sc_ticks());
     return result;
 }

@@ -36,8 +36,9 @@ struct sc_work {
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream stream, unsigned kind);
 CUresult sc_work_end(struct sc_work *work, CUresult result);
 
-/* For the history of the stream. It is done once the host knows that so many operations are. */
+/* For the history of the stream. It is done once the host knows that so many operations are.
+ * `ticks`: now. */
 void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
-                  uint64_t number);
+                  uint64_t number, uint64_t ticks);
 
 #endif

@@ -204,14 +204,14 @@ static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struc
                                   uintptr_t own_end, uintptr_t end)
 {
     const uintptr_t huge_mask = ((uintptr_t)2 << 20) - 1;
-    uintptr_t mapping_end = range->kind == SC_PINNED ? sc_pinned_end(range->address) : 0;
-    if (!mapping_end || mapping_end - range->address <= huge_mask)
-        return end;
-    if (end >= own_end)
-        return mapping_end;
     bool most = op->shape.address == range->address &&
                 sc_shape_hull_bytes(&op->shape) > range->size_bytes / 2;
-    return most ? (end + huge_mask) & ~huge_mask : end;
+    if (range->kind != SC_PINNED || (end < own_end && !most))
+        return end;
+    uintptr_t mapping_end = sc_pinned_end(range->address);
+    if (!mapping_end || mapping_end - range->address <= huge_mask)
+        return end;
+    return end >= own_end ? mapping_end : (end + huge_mask) & ~huge_mask;
 }
 
 static void note_unguarded(enum sc_unguarded_reason reason, size_t size_bytes)

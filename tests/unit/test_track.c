@@ -436,8 +436,12 @@ START_TEST(ranges_come_and_go)
     ck_assert_int_eq(info.kind, SC_PINNED);
     ck_assert_uint_eq(info.context, legacy);
     ck_assert_uint_eq(info.origin, 77);
+    ck_assert_uint_eq(sc_track_range_again(&track, info.range).address, BASE);
+    ck_assert_uint_eq(sc_track_range_again(&track, info.range).size_bytes, 4096);
+    ck_assert_uint_eq(sc_track_range_again(&track, info.range).origin, 77);
     sc_track_remove_range(&track, BASE + 5);
     ck_assert_uint_eq(sc_track_find_range(&track, BASE).range, 0);
+    ck_assert_uint_eq(sc_track_range_again(&track, info.range).size_bytes, 0);
     sc_track_remove_range(&track, BASE);
 }
 END_TEST

@@ -13,6 +13,7 @@ tests/emulator.h.
     kind of a touch   no fault says whether it was a write, and each counts as one (SC203 for SC202)
     execve            starts no program of the other processor (ENOEXEC)
     seccomp           no filter is taken (EINVAL)
+    SS_AUTODISARM     is no flag of sigaltstack (EINVAL)
     robust futexes    a mutex whose owner has ended stays locked (set_robust_list)
     madvise           MADV_WIPEONFORK, MADV_REMOVE and what there is not succeed and change nothing
     process_madvise   is not there (ENOSYS)
@@ -21,6 +22,7 @@ tests/emulator.h.
     mprotect          refuses nothing at all (a size of 0: ENOMEM)
     mremap            makes no second mapping of the same memory (an old size of 0: ENOMEM)
     statm             the emulator's own memory is the program's, and grows with what it runs
+    room              blocks of one size have 64 MB, since the emulator takes minutes over more
     libtsan           does not start: it meets mappings that it does not expect
 """
 

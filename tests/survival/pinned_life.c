@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (room)
 //
 // Large pinned allocations come and go on several threads, are copied from and to in whole and in
 // part, are inherited by a child, and end with their context.

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (room)
 //
 // Thousands of pinned allocations alive at once, apart from each other, given back in another
 // order; then the same again, and memory that is still there when the process ends.

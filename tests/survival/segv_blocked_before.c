@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (execve)
 //
 // SIGSEGV was blocked before anybody could know: by the program that started this one (itself), and
 // on a thread that left its handler without restoring the mask. Memory beside a copy is touched

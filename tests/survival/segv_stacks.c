@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (SS_AUTODISARM)
 //
 // The handler of a fault runs on the stack that the kernel would have chosen: the thread's own
 // unless the action says otherwise, however small an alternate one there is; there with

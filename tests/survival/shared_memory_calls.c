@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (mremap)
 //
 // shmat and shmdt in all their forms and errors, while something else is in flight and registered.
 #include "in_flight.h"

@@ -32,6 +32,7 @@ static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t 
 
 /* The same question about one address, without a loop. */
 static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address);
+
 /* True only if the interval lies before or behind all blocks of the set. */
 static inline bool sc_blocks_are_beyond(const struct sc_blocks *blocks, uintptr_t first,
                                         uintptr_t last);

@@ -3,8 +3,8 @@
  * one atomic exchange each, where nobody else wants it.
  *
  * A thread that finds it taken spins for a moment, and sleeps then. Its owner counts as within a
- * lock of the library's (track/own_lock.h). Thread safe; no cancellation point; errno is kept. Not
- * for a signal handler. All zero is a lock that is free.
+ * lock of the library's (track/own_lock.h). Thread safe; no cancellation point; errno is kept. In a
+ * signal handler only where sc_own_lock_depth is 0. All zero is a lock that is free.
  */
 #ifndef SC_TRACK_BRIEF_LOCK_H
 #define SC_TRACK_BRIEF_LOCK_H

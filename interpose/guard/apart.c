@@ -87,6 +87,11 @@ bool sc_apart_any(void)
     return atomic_load_explicit(&apart_count, memory_order_relaxed) != 0;
 }
 
+void sc_apart_forget(void)
+{
+    atomic_store_explicit(&apart_count, 0, memory_order_relaxed);
+}
+
 void sc_apart_join_all(void)
 {
     if (given_up)

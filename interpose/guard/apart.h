@@ -9,9 +9,9 @@
  *
  * A process pays two mappings for each such interval, up to APART_MAX of them.
  *
- * But for sc_apart_any nothing here is thread safe: the caller holds the lock under which the
- * kernel is told (interpose/guard/protect.h). Signal safe under it; no lock, no CUDA; errno is
- * kept.
+ * But for sc_apart_any and sc_apart_forget nothing here is thread safe: the caller holds the lock
+ * under which the kernel is told (interpose/guard/protect.h). Signal safe under it; no lock, no
+ * CUDA; errno is kept.
  */
 #ifndef SC_INTERPOSE_GUARD_APART_H
 #define SC_INTERPOSE_GUARD_APART_H
@@ -25,6 +25,10 @@ void sc_apart_note(uintptr_t address, size_t size_bytes);
 
 /* Is any interval kept apart? Needs no lock. */
 bool sc_apart_any(void);
+
+/* In the child of a fork, which guards nothing: no interval is kept apart for its sake. Without the
+ * lock, which a thread of the parent's may have had. */
+void sc_apart_forget(void);
 
 /* Joins all of them to their neighbours, for good: the process has no mappings left. */
 void sc_apart_join_all(void);

@@ -54,6 +54,7 @@ void sc_guard_child(void)
 {
     int saved = errno;
     sc_protect_let_go_inherited(0);
+    sc_apart_forget();
     errno = saved;
 }
 

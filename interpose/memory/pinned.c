@@ -323,10 +323,10 @@ uintptr_t sc_pinned_end(uintptr_t address)
 
 bool sc_pinned_has(uintptr_t address)
 {
-    if (is_in_child())
+    if (!atomic_load_explicit(&owner, memory_order_acquire))
         return false;
     uint32_t id = sc_grid_point(&grid, address);
-    return id && id != SC_GRID_RETRY;
+    return id && id != SC_GRID_RETRY && !is_in_child();
 }
 
 uint32_t sc_pinned_epoch(void)

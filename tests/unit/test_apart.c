@@ -162,6 +162,15 @@ START_TEST(without_mappings_left_all_are_joined_for_good)
 }
 END_TEST
 
+START_TEST(a_forked_child_keeps_none_apart)
+{
+    guard(3, 2, OFTEN);
+    ck_assert(sc_apart_any());
+    sc_apart_forget();
+    ck_assert(!sc_apart_any());
+}
+END_TEST
+
 START_TEST(so_many_mappings_and_no_more)
 {
     base = 0;
@@ -186,6 +195,7 @@ int main(void)
     tcase_add_test(tests, an_interval_that_another_one_replaces_is_joined);
     tcase_add_test(tests, memory_mapped_anew_is_parted_anew);
     tcase_add_test(tests, without_mappings_left_all_are_joined_for_good);
+    tcase_add_test(tests, a_forked_child_keeps_none_apart);
     tcase_add_test(tests, so_many_mappings_and_no_more);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -1,20 +1,14 @@
 #include "track/graph_device.h"
 
-#include <string.h>
-
 #include "track/poison.h"
 
+/* Four times as many are added until there are SC_GRAPH_DEVICE_MAX. */
 enum { CAPACITY_MIN = 8 };
-
-static void give_list(struct sc_graph_device *device, struct sc_arena *arena)
-{
-    if (device->list)
-        sc_arena_give(arena, device->list, device->capacity * sizeof *device->list);
-}
 
 void sc_graph_device_give(struct sc_graph_device *device, struct sc_arena *arena)
 {
-    give_list(device, arena);
+    if (device->list)
+        sc_arena_give(arena, device->list, device->capacity * sizeof *device->list);
     if (device->races)
         sc_arena_give(arena, device->races, SC_GRAPH_RACES_MAX * sizeof *device->races);
     *device = (struct sc_graph_device){.list = NULL};
@@ -22,22 +16,15 @@ void sc_graph_device_give(struct sc_graph_device *device, struct sc_arena *arena
 
 static bool make_room(struct sc_graph_device *device, struct sc_arena *arena)
 {
-    struct sc_graph_device larger = *device;
     if (device->count < device->capacity)
         return true;
-    if (device->count == SC_GRAPH_DEVICE_MAX)
+    if (device->count >= SC_GRAPH_DEVICE_MAX)
         return false;
-    larger.capacity = device->capacity ? device->capacity * 4 : CAPACITY_MIN;
-    if (larger.capacity > SC_GRAPH_DEVICE_MAX)
-        larger.capacity = SC_GRAPH_DEVICE_MAX;
-    larger.list = sc_arena_take(arena, larger.capacity * sizeof *larger.list);
-    if (!larger.list)
-        return false;
-    if (device->count)
-        memcpy(larger.list, device->list, device->count * sizeof *larger.list);
-    give_list(device, arena);
-    *device = larger;
-    return true;
+    struct sc_graph_device_use *larger =
+        sc_arena_grow(arena, device->list, &device->capacity, sizeof *device->list, CAPACITY_MIN);
+    if (larger)
+        device->list = larger;
+    return larger != NULL;
 }
 
 void sc_graph_device_add(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t node,

@@ -154,20 +154,14 @@ static void give_events(struct sc_graphs *graphs, struct sc_graph *graph)
 
 static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    uint32_t count = graph->exec.events.count;
-    uint32_t capacity = graph->exec.events.capacity ? graph->exec.events.capacity * 4 : EVENTS_MIN;
-    if (count < graph->exec.events.capacity)
+    struct sc_graph_events *events = &graph->exec.events;
+    if (events->count < events->capacity)
         return true;
-    struct sc_graph_event *larger = sc_arena_take(&graphs->order->arena, capacity * sizeof *larger);
-    if (!larger)
-        return false;
-    if (count)
-        memcpy(larger, graph->exec.events.list, count * sizeof *larger);
-    give_events(graphs, graph);
-    graph->exec.events.list = larger;
-    graph->exec.events.count = count;
-    graph->exec.events.capacity = capacity;
-    return true;
+    struct sc_graph_event *larger = sc_arena_grow(
+        &graphs->order->arena, events->list, &events->capacity, sizeof *events->list, EVENTS_MIN);
+    if (larger)
+        events->list = larger;
+    return larger != NULL;
 }
 
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,

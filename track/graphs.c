@@ -170,15 +170,11 @@ struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_gr
                                           const struct sc_graph_use *use)
 {
     if (uses->count == uses->capacity) {
-        struct sc_graph_uses larger = {
-            .count = uses->count, .capacity = uses->capacity ? uses->capacity * 4 : CAPACITY_MIN};
-        larger.list = sc_arena_take(&graphs->order->arena, larger.capacity * sizeof *larger.list);
-        if (!larger.list)
+        struct sc_graph_use *larger = sc_arena_grow(
+            &graphs->order->arena, uses->list, &uses->capacity, sizeof *uses->list, CAPACITY_MIN);
+        if (!larger)
             return NULL;
-        if (uses->count)
-            memcpy(larger.list, uses->list, uses->count * sizeof *uses->list);
-        sc_graph_uses_give(graphs, uses);
-        *uses = larger;
+        uses->list = larger;
     }
     uses->list[uses->count] = *use;
     return &uses->list[uses->count++];

@@ -156,6 +156,21 @@ void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes)
     arena->free_lists[shift] = block;
 }
 
+void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
+                    uint32_t first)
+{
+    uint32_t more = *capacity ? *capacity * 4 : first;
+    void *larger = sc_arena_take(arena, more * record_bytes);
+    if (!larger)
+        return NULL;
+    if (list) {
+        memcpy(larger, list, *capacity * record_bytes);
+        sc_arena_give(arena, list, *capacity * record_bytes);
+    }
+    *capacity = more;
+    return larger;
+}
+
 static void unmap_list(void *first, size_t size_bytes)
 {
     while (first) {

@@ -90,6 +90,11 @@ struct sc_arena {
 
 void *sc_arena_take(struct sc_arena *arena, size_t size_bytes); /* not zeroed; NULL: no memory */
 void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes);
+
+/* Four times as long a list, `first` records at first, with what the list of `*capacity` records
+ * held, which is given back. NULL: no memory, and the list is as it was. */
+void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
+                    uint32_t first);
 void sc_arena_destroy(struct sc_arena *arena); /* large blocks must have been given back */
 
 #endif

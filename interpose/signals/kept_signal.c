@@ -1,6 +1,7 @@
 #include "interpose/signals/kept_signal.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
+#include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 #include "track/kernel.h"
@@ -110,19 +112,47 @@ static bool comes_first(const sigset_t *set)
     return (pending & lower & sc_kernel_mask_of(set)) == 0;
 }
 
-static bool takes_kept(const sigset_t *set, siginfo_t *info)
+/* Does the thread wait for a SIGSEGV that would be kept for it? */
+static bool waits_for_kept(const sigset_t *set)
 {
-    return sc_sharing_is_on() && sigismember(set, SIGSEGV) == 1 && is_there() && comes_first(set) &&
-           sc_kept_signal_take(info);
+    return sc_sharing_is_on() && sigismember(set, SIGSEGV) == 1 && sc_signal_mask_blocks_fault();
 }
 
+/* As the system call: what it returns is a signal, or -errno. A signal that is kept while the
+ * thread is about to wait is found all the same (restartable_wait.h).
+ *
+ * A point where the thread may be cancelled, by what is the C library's own way up to 2.40. */
+static int wait_for_kept(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    static const bool none_kept;
+    int type;
+    int result;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    do {
+        if (is_there() && comes_first(set) && sc_kept_signal_take(info)) {
+            result = SIGSEGV;
+            break;
+        }
+        result = (int)sc_restartable_wait(set, info, timeout,
+                                          is_there() ? &none_kept : &sc_signal_mask.keeps_one);
+    } while (result == SC_WAIT_NOT_BEGUN);
+    pthread_setcanceltype(type, NULL);
+    return result;
+}
+
+/* Handlers of other signals end the system call, but not this one. */
 SC_EXPORT int sigwait(const sigset_t *set, int *number)
 {
     sigset_t asked = *set;
     siginfo_t info;
-    int taken = SIGSEGV;
-    int result =
-        takes_kept(&asked, &info) ? 0 : SC_NEXT(wait_function *, "sigwait")(&asked, &taken);
+    int taken = 0;
+    int result = 0;
+    if (!waits_for_kept(&asked))
+        result = SC_NEXT(wait_function *, "sigwait")(&asked, &taken);
+    else
+        do
+            taken = wait_for_kept(&asked, &info, NULL);
+        while (taken == -EINTR);
     if (result == 0)
         *number = taken;
     return result;
@@ -136,28 +166,43 @@ static void tell(siginfo_t *info, const siginfo_t *taken)
         info->si_code = SI_USER;
 }
 
-#define WAIT(type, name, ...)                                                                      \
-    do {                                                                                           \
-        sigset_t asked_ = *set;                                                                    \
-        siginfo_t taken_;                                                                          \
-        int result_ = takes_kept(&asked_, &taken_)                                                 \
-                          ? SIGSEGV                                                                \
-                          : SC_NEXT(type *, name)(&asked_, &taken_ __VA_ARGS__);                   \
-        if (result_ > 0 && info)                                                                   \
-            tell(info, &taken_);                                                                   \
-        return result_;                                                                            \
-    } while (0)
+static int wait_and_tell(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    siginfo_t taken;
+    int result = wait_for_kept(set, &taken, timeout);
+    if (result < 0) {
+        errno = -result;
+        return -1;
+    }
+    if (info)
+        tell(info, &taken);
+    return result;
+}
 
 SC_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
-    WAIT(info_function, "sigwaitinfo", );
+    sigset_t asked = *set;
+    siginfo_t taken;
+    if (waits_for_kept(&asked))
+        return wait_and_tell(&asked, info, NULL);
+    int result = SC_NEXT(info_function *, "sigwaitinfo")(&asked, &taken);
+    if (result > 0 && info)
+        *info = taken;
+    return result;
 }
 
 SC_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
+    sigset_t asked = *set;
+    siginfo_t taken;
     struct timespec room;
     if (timeout)
         room = *timeout;
     const struct timespec *limit = timeout ? &room : NULL;
-    WAIT(timed_function, "sigtimedwait", , limit);
+    if (waits_for_kept(&asked))
+        return wait_and_tell(&asked, info, limit);
+    int result = SC_NEXT(timed_function *, "sigtimedwait")(&asked, &taken, limit);
+    if (result > 0 && info)
+        *info = taken;
+    return result;
 }

@@ -15,6 +15,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/signals/postponed_signal.h"
+#include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/signals.h"
@@ -115,6 +116,7 @@ static bool postpone(int number, siginfo_t *info, ucontext_t *context, struct sc
 /* The program's handler is left by a tail call: it stands where the kernel would have put it. */
 static void enter(int number, siginfo_t *info, void *context)
 {
+    sc_restartable_wait_restart(context);
     if (sc_postponed_signal_is_due() && postpone(number, info, context, SC_FRAME()))
         return;
     if (sc_unlikely(number == sc_postponed_signal_ahead))

@@ -20,10 +20,8 @@
 #include "track/poison.h"
 
 typedef int mask_function(int how, const sigset_t *set, sigset_t *old);
-typedef int bits_function(int mask);
 typedef int number_function(int number);
 typedef int suspend_function(const sigset_t *mask);
-typedef int pause_function(int number_or_mask, int is_number);
 typedef int switch_function(ucontext_t *from, const ucontext_t *to);
 typedef int enter_function(const ucontext_t *to);
 typedef void jump_function(struct __jmp_buf_tag environment[1], int value);
@@ -227,13 +225,19 @@ SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 }
 
 /* The masks of BSD, an int wide: the C library has them in the first word of a set. */
-static int change_bits(int how, int mask)
+static sigset_t set_of(int mask)
 {
     sigset_t set;
-    sigset_t old;
     uint64_t bits = (unsigned)mask;
     sigemptyset(&set);
     memcpy(&set, &bits, sizeof bits);
+    return set;
+}
+
+static int change_bits(int how, int mask)
+{
+    sigset_t set = set_of(mask);
+    sigset_t old;
     return sigprocmask(how, &set, &old) == 0 ? (int)sc_kernel_mask_of(&old) : -1;
 }
 
@@ -255,8 +259,6 @@ SC_EXPORT int siggetmask(void)
     return change_bits(SIG_BLOCK, 0);
 }
 
-static const int fault_bit = 1 << (SIGSEGV - 1);
-
 /* The masks of System V, a signal at a time. */
 SC_EXPORT int sighold(int number)
 {
@@ -275,7 +277,10 @@ SC_EXPORT int sigrelse(int number)
 }
 
 /* For as long as the call lasts: handlers run under that mask. Of those that hand memory to the
- * kernel as well io.def has the wrappers. */
+ * kernel as well io.def has the wrappers.
+ *
+ * A SIGSEGV that is kept, or is sent from now on, comes within the call and ends it: until then all
+ * signals are really blocked, so that no handler of another one touches a guarded page. */
 SC_EXPORT int sigsuspend(const sigset_t *mask)
 {
     suspend_function *real = SC_NEXT(suspend_function *, "sigsuspend");
@@ -284,11 +289,9 @@ SC_EXPORT int sigsuspend(const sigset_t *mask)
         return real(&given);
     bool before = sc_signal_mask_blocks_fault();
     bool meanwhile = sigismember(&given, SIGSEGV) == 1;
-    bool comes = sc_signal_mask.keeps_one && !meanwhile;
-    uint64_t blocked = comes ? sc_kernel_mask_block(0) : 0;
+    bool comes = before && !meanwhile;
+    uint64_t blocked = comes ? sc_kernel_mask_block(~SC_KERNEL_MASK_LIBRARYS) : 0;
     sigdelset(&given, SIGSEGV);
-    if (comes)
-        sc_kept_signal_come_with_mask();
     sc_signal_mask_set_fault(meanwhile);
     sc_signal_mask.comes_back = before ? SC_COMES_BACK_BLOCKED : SC_COMES_BACK_UNBLOCKED;
     int result = real(&given);
@@ -306,23 +309,27 @@ SC_EXPORT int __sigsuspend(const sigset_t *mask)
     return sigsuspend(mask);
 }
 
-static int without_bit(int mask)
-{
-    return sc_sharing_is_on() ? mask & ~fault_bit : mask;
-}
-
-/* The symbol is BSD's, which takes a mask; <signal.h> calls that of X/Open by another name. */
+/* Of the two that were called sigpause the symbol is BSD's, with a mask. */
 SC_EXPORT int bsd_sigpause(int mask) __asm__("sigpause");
 SC_EXPORT int bsd_sigpause(int mask)
 {
-    return SC_NEXT(bits_function *, "sigpause")(without_bit(mask));
+    sigset_t set = set_of(mask);
+    return sigsuspend(&set);
+}
+
+SC_EXPORT int __xpg_sigpause(int number);
+SC_EXPORT int __xpg_sigpause(int number)
+{
+    sigset_t set;
+    return sigprocmask(SIG_BLOCK, NULL, &set) == 0 && sigdelset(&set, number) == 0
+               ? sigsuspend(&set)
+               : -1;
 }
 
 SC_EXPORT int __sigpause(int number_or_mask, int is_number);
 SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 {
-    return SC_NEXT(pause_function *, "__sigpause")(
-        is_number ? number_or_mask : without_bit(number_or_mask), is_number);
+    return is_number ? __xpg_sigpause(number_or_mask) : bsd_sigpause(number_or_mask);
 }
 
 /* ---- contexts and jumps, which bring a mask of their own ---- */

@@ -16,6 +16,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/signals/kept_signal.h"
 #include "interpose/signals/postponed_signal.h"
+#include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/sigreturn.h"
@@ -203,6 +204,7 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
     bool will_block = !is_fault && sc_signals_is_about_to_block(context);
+    sc_restartable_wait_restart(context);
     if (!is_fault && (was_blocked || will_block)) {
         sc_kept_signal_put(info);
         sc_signal_mask.keeps_for_handler = !was_blocked;

@@ -158,6 +158,40 @@ static void wait_in_thread(void)
     set_mask(only(0));
 }
 
+static void say_ended(void *unused)
+{
+    (void)unused;
+    puts("thread ends");
+}
+
+static void *wait_to_be_cancelled(void *ready)
+{
+    pthread_cleanup_push(say_ended, NULL);
+    wait_for_fault(ready);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+/* Before and while it waits. */
+static void cancel_in_wait(void)
+{
+    pthread_barrier_t ready;
+    pthread_t thread;
+    set_mask(only(SIGSEGV));
+    CHECK(pthread_barrier_init(&ready, NULL, 2));
+    for (int waits = 0; waits < 2; waits++) {
+        void *result = NULL;
+        CHECK(pthread_create(&thread, NULL, wait_to_be_cancelled, &ready));
+        pthread_barrier_wait(&ready);
+        if (waits)
+            usleep(20000);
+        CHECK(pthread_cancel(thread));
+        CHECK(pthread_join(thread, &result));
+        printf("cancelled: %d\n", result == PTHREAD_CANCELED);
+    }
+    set_mask(only(0));
+}
+
 static void all(const char *when)
 {
     printf("-- %s\n", when);
@@ -167,6 +201,7 @@ static void all(const char *when)
     unblock_each();
     hold_and_release();
     wait_in_thread();
+    cancel_in_wait();
 }
 
 int main(void)

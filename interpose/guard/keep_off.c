@@ -128,10 +128,29 @@ static bool may_be_in_range(const void *object, size_t size_bytes)
            sc_grid_may_overlap(&sc_track.inflight.range_grid, pages.start, pages.end - pages.start);
 }
 
+__thread struct sc_far_object sc_far_objects[SC_FAR_OBJECTS];
+
+/* A handler that comes in between finds no half of two. */
+void sc_keep_off_note_far(const void *object, uint64_t version)
+{
+    struct sc_far_object *far = sc_keep_off_far_place(object);
+    if ((version & 1) || ((uintptr_t)object & page_mask()) + SC_FAR_OBJECT_BYTES > page_mask() + 1)
+        return;
+    far->address = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    far->version = version;
+    atomic_signal_fence(memory_order_seq_cst);
+    far->address = (uintptr_t)object;
+}
+
 void sc_keep_off_always(const void *object, size_t size_bytes)
 {
     uintptr_t address = (uintptr_t)object;
-    if (size_bytes - 1 < SSIZE_MAX && address + size_bytes + page_mask() >= address &&
-        may_be_in_range(object, size_bytes) && !is_kept_off(address, size_bytes))
+    uint64_t version = sc_keep_off_version();
+    if (size_bytes - 1 >= SSIZE_MAX || address + size_bytes + page_mask() < address)
+        return;
+    if (!may_be_in_range(object, size_bytes))
+        sc_keep_off_note_far(object, version);
+    else if (!is_kept_off(address, size_bytes))
         keep_off(object, size_bytes);
 }

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "interpose/base/compiler.h"
 #include "track/grid.h"
@@ -28,6 +29,39 @@ static inline bool sc_keep_off_may_be_needed(void)
 {
     return sc_unlikely(!sc_grid_is_empty(&sc_track.inflight.range_grid));
 }
+
+/* Objects that the calling thread used, and that lie on no page of a range, as long as the ranges
+ * are those of that version. Frameworks and the runtime take the same few locks thousands of times
+ * between two copies, and some of these lie near a range. */
+enum { SC_FAR_OBJECTS = 16, SC_FAR_OBJECT_BYTES = 64 };
+
+extern __thread struct sc_far_object {
+    uintptr_t address;
+    uint64_t version;
+} sc_far_objects[SC_FAR_OBJECTS] __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline struct sc_far_object *sc_keep_off_far_place(const void *object)
+{
+    return &sc_far_objects[(uintptr_t)object / sizeof(int) % SC_FAR_OBJECTS];
+}
+
+/* Of the ranges; odd while they change. */
+static inline uint64_t sc_keep_off_version(void)
+{
+    return atomic_load_explicit(&sc_track.inflight.range_grid.version, memory_order_acquire);
+}
+
+/* Was the object found far from every range, and was none made since? For objects of at most
+ * SC_FAR_OBJECT_BYTES. Three loads. */
+static inline bool sc_keep_off_is_known_far(const void *object)
+{
+    const struct sc_far_object *far = sc_keep_off_far_place(object);
+    return far->address == (uintptr_t)object && far->version == sc_keep_off_version();
+}
+
+/* The object is far from every range. `version`: of the ranges, loaded before they were looked at.
+ */
+void sc_keep_off_note_far(const void *object, uint64_t version);
 
 /* The kernel may touch the object at any time from now on. */
 void sc_keep_off_always(const void *object, size_t size_bytes);

@@ -44,7 +44,17 @@ static inline void see(const void *object, size_t size_bytes)
         sc_keep_off_always(object, size_bytes);
 }
 
+static inline void see_again_and_again(const void *object, size_t size_bytes)
+{
+    uint64_t version = sc_keep_off_version();
+    if (may_be_near_range(object, size_bytes))
+        sc_keep_off_always(object, size_bytes);
+    else
+        sc_keep_off_note_far(object, version);
+}
+
 #define SEEN(object) see(object, sizeof *(object))
+#define SEEN_AGAIN(object) see_again_and_again(object, sizeof *(object))
 #define SEEN_BYTES(address, size) sc_keep_off_always(address, size)
 
 /* A process without pinned memory has two loads before the jump, and no frame. `may_matter`: the
@@ -67,16 +77,19 @@ static inline void see(const void *object, size_t size_bytes)
     }
 
 #define WAITS sc_host_functions_waits()
-#define AMONG(object) is_among_ranges(object, sizeof *(object))
+#define MATTERS(object)                                                                            \
+    (is_among_ranges(object, sizeof *(object)) && !sc_keep_off_is_known_far(object))
 #define SC_FUTEX(type, name, ...)                                                                  \
     HOOK(NULL, sc_loader_find, sc_keep_off_may_be_needed(), type, name, __VA_ARGS__)
 #define SC_FUTEX_SINCE(version, type, name, ...)                                                   \
     HOOK(SC_GLIBC_SINCE(version), sc_loader_find, sc_keep_off_may_be_needed(), type, name,         \
          __VA_ARGS__)
 #define SC_FUTEX_ONE(name, parameters, arguments, object)                                          \
-    HOOK(NULL, sc_loader_find, AMONG(object), int, name, parameters, arguments, SEEN(object))
+    HOOK(NULL, sc_loader_find, MATTERS(object), int, name, parameters, arguments,                  \
+         SEEN_AGAIN(object))
 #define SC_FUTEX_OR(libc_name, name, parameters, arguments, object)                                \
-    HOOK(NULL, find_or_##libc_name, AMONG(object), int, name, parameters, arguments, SEEN(object))
+    HOOK(NULL, find_or_##libc_name, MATTERS(object), int, name, parameters, arguments,             \
+         SEEN_AGAIN(object))
 
 /* ---- mutexes, which allocators lock ---- */
 

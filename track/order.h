@@ -51,6 +51,7 @@ struct sc_point {
     uint64_t legacy_number;
     uint64_t call; /* so many calls on the legacy stream: `legacy`, or `stream` if that is one */
     struct sc_clock *joined;
+    uint64_t work_ticks; /* of the last other work on `stream` before it; 0: that is not known */
 };
 
 /* A call on a stream, from before it is made until the driver has it, or has refused it. */

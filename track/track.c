@@ -171,11 +171,15 @@ static bool is_all_known(struct sc_track *track, const struct sc_point *point)
            sc_order_is_all_known(&track->order, point->stream);
 }
 
-struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event)
+struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
+                                    struct sc_behind *behind)
 {
     struct sc_point point = {0};
+    *behind = (struct sc_behind){0, 0};
     lock(track);
     const struct sc_point *stored = sc_track_stored_point(track, event);
+    if (stored)
+        *behind = (struct sc_behind){stored->stream, stored->work_ticks};
     if (stored && !is_all_known(track, stored))
         point = sc_order_copy_point(stored);
     unlock(track);

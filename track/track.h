@@ -71,8 +71,14 @@ void sc_track_work(struct sc_track *track, uint32_t stream);
 enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
 struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope);
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event);
-/* The same for who waits for it: nothing where the host knew all before. */
-struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event);
+/* The same for who waits for it: nothing where the host knew all before. `behind`: on which stream
+ * the event was recorded, and the point's work_ticks, in any case. */
+struct sc_behind {
+    uint32_t stream; /* 0: not known */
+    uint64_t work_ticks;
+};
+struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
+                                    struct sc_behind *behind);
 
 /* Each ends the point. Known: the host has seen the point done. Operations whose sources are found
  * overwritten are stored in `overwritten`. NULL: nothing is compared, since the memory is gone. */

@@ -9,6 +9,7 @@
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
@@ -73,8 +74,11 @@ static void recording_begins(struct recording *recording, const struct sc_call *
     sc_detour_begin(&recording->detour, call, stream);
     recording->stream = sc_active() ? sc_streams_find(*stream, call->per_thread) : NULL;
     recording->is_captured = recording->stream && sc_streams_is_capturing(recording->stream);
-    if (!recording->is_captured)
-        recording->point = begin_record(recording->stream, &recording->ordered);
+    if (recording->is_captured)
+        return;
+    recording->point = begin_record(recording->stream, &recording->ordered);
+    if (recording->stream && !sc_replaying_is_on())
+        recording->point.work_ticks = sc_unfinished_before_event(recording->stream);
 }
 
 static CUresult recording_ends(struct recording *recording, CUresult result, CUevent event,

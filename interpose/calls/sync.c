@@ -116,7 +116,7 @@ struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event)
     struct sc_sync sync = begin(call);
     if (sc_active()) {
         sync.on = true;
-        sync.point = sc_track_event_news(&sc_track, (uintptr_t)event);
+        sync.point = sc_track_event_news(&sc_track, (uintptr_t)event, &sync.behind);
         sync.all_known = !sync.point.stream && !sync.point.joined;
         sc_doubts_wait_begins(&sync.point);
     }
@@ -132,8 +132,18 @@ static void know(struct sc_sync *sync)
             &overwritten, &(struct sc_culprit){sync->call->api, sync->call->site, NULL});
 }
 
+/* The work before the event, like the operations. */
+static void event_done(const struct sc_behind *behind)
+{
+    struct sc_stream_record *stream = sc_streams_of_id(behind->stream);
+    if (stream)
+        sc_unfinished_stream_done(stream, behind->work_ticks);
+}
+
 static void done(struct sc_sync *sync)
 {
+    if (sync->behind.work_ticks)
+        event_done(&sync->behind);
     if (sync->stream)
         sc_unfinished_stream_done(sync->stream, sync->since_ticks);
     if (sync->context)

@@ -16,6 +16,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/order.h"
+#include "track/track.h"
 
 struct sc_context;
 
@@ -26,6 +27,7 @@ struct sc_sync {
     struct sc_stream_record *stream; /* waited for, or NULL */
     struct sc_context *context;      /* waited for as a whole, or NULL */
     uint64_t since_ticks;
+    struct sc_behind behind;      /* an event that is waited for */
     struct sc_order_call ordered; /* of one that is work, too */
     struct sc_point point;
 };

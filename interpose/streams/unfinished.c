@@ -159,6 +159,19 @@ uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
     return sc_ticks();
 }
 
+/* A thread that is about to issue work has noted it, and will once more: the event may come first,
+ * and the note that comes later stays. */
+uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
+{
+    struct sc_context_unfinished *all = &stream->context->unfinished;
+    uint64_t own = get(&stream->unfinished.work_ticks);
+    if (sc_unlikely(sc_order_is_due(&sc_track.order, stream->id)))
+        return sc_unfinished_gate_ticks(stream->context) - 1;
+    if (stream->kind != SC_STREAM_LEGACY)
+        return own;
+    return later(own, later(get(&all->family.work_ticks), get(&all->legacy_ticks)));
+}
+
 uint64_t sc_unfinished_context_since(struct sc_context *context)
 {
     struct sc_context *primary = context->primary;

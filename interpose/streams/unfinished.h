@@ -79,7 +79,11 @@ uint64_t sc_unfinished_gate_ticks(struct sc_context *context);
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream);
 uint64_t sc_unfinished_context_since(struct sc_context *context);
 
-/* The host's wait has succeeded. `since_ticks` is what the call above returned. */
+/* The last work before an event that is about to be recorded on the stream, 0 for none. The host's
+ * wait for the event is one for what was issued up to then. */
+uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
+
+/* The host's wait has succeeded. `since_ticks` is what a call above returned. */
 void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks);
 void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks);
 

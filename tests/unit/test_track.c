@@ -376,7 +376,8 @@ END_TEST
 
 static bool has_news(uintptr_t event)
 {
-    struct sc_point point = sc_track_event_news(&track, event);
+    struct sc_behind behind;
+    struct sc_point point = sc_track_event_news(&track, event, &behind);
     bool any = point.stream || point.joined;
     sc_track_forget_point(&track, &point);
     return any;

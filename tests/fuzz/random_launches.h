@@ -105,13 +105,14 @@ static void draw_operation(struct copy *operation)
     world.copies[world.copy_count++] = *operation;
 }
 
-/* Freed memory is written as any other is. */
-static void seal_freed(const struct graph_nodes *nodes)
+/* Freed memory is written as any other is, and so is pageable memory: sources that share a page
+ * with it are compared. */
+static void seal_unlisted(const struct graph_nodes *nodes)
 {
     for (int i = 0; i < nodes->count; i++) {
         const struct graph_node *node = &nodes->list[i];
         struct copy writer = {.address = node->address, .size_bytes = node->size_bytes};
-        if (node->freed && node->direction != H2D)
+        if ((node->freed || is_pageable(node)) && node->direction != H2D)
             seal(&writer);
     }
 }
@@ -175,7 +176,7 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
         if (writes_host(&operations[i]))
             seal(&operations[i]);
     }
-    seal_freed(nodes);
+    seal_unlisted(nodes);
     heal_freed(nodes, NULL, node);
     judge_launch_uses(uses, node);
     keep_launch_uses(uses, node);

@@ -516,6 +516,22 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
     sc_inflight_overlaps(inflight, pages.start, pages.end - pages.start, seal_op, &seal);
 }
 
+void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
+                                 const struct sc_op_info *later, struct sc_ops *overwritten)
+{
+    for (uint32_t id = sc_inflight_range(inflight, range)->first_op, next; id; id = next) {
+        struct sc_op *op = sc_inflight_op(inflight, id);
+        next = op->range_next;
+        const struct sc_shape *shape = &op->info.shape;
+        if (!op->info.stable || shape->address + sc_shape_hull_bytes(shape) <= address ||
+            sc_order_known_done(inflight->order, &op->info.ticket) ||
+            (later && !sc_inflight_covers(inflight->order, later, &op->info.ticket)))
+            continue;
+        add_if_changed(inflight, op, overwritten);
+        op->info.stable = false;
+    }
+}
+
 struct writer_search {
     struct sc_inflight *inflight;
     bool found;

@@ -291,6 +291,12 @@ bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten);
 
+/* A kernel that is about to be launched may write the range from the address on. The same is done
+ * with sources there that the launch comes after: `later` names its stream, and what else it comes
+ * after. NULL: with all sources there. */
+void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
+                                 const struct sc_op_info *later, struct sc_ops *overwritten);
+
 /* Calls visit for each operation not known done, guarded anywhere, that forbids the host to touch
  * one of these bytes so, until it returns false. The visitor must not change anything. */
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,

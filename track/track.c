@@ -640,6 +640,20 @@ void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresse
     unlock(track);
 }
 
+void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_host *host,
+                              const struct sc_op_info *later, struct sc_ops *overwritten)
+{
+    overwritten->count = 0;
+    lock(track);
+    for (unsigned i = 0; i < host->count; i++) {
+        uintptr_t address = host->bytes[i].address;
+        uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
+        if (range && has_sources(&track->inflight, range))
+            sc_inflight_seal_for_kernel(&track->inflight, range, address, later, overwritten);
+    }
+    unlock(track);
+}
+
 void sc_track_issue_kernel(struct sc_track *track, struct sc_op_info *infos, unsigned count)
 {
     SC_OPS(unused);

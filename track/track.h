@@ -218,6 +218,11 @@ void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresse
 /* The driver has accepted the launch: remembers its operations, which get one ticket. */
 void sc_track_issue_kernel(struct sc_track *track, struct sc_op_info *infos, unsigned count);
 
+/* Before the launch, which may write the memory that it has addresses of
+ * (sc_inflight_seal_for_kernel). */
+void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_host *host,
+                              const struct sc_op_info *later, struct sc_ops *overwritten);
+
 /* ---- device memory (track/device.h) ---- */
 
 /* Is what happens to device memory to be told? Also while all streams of the process join each

@@ -354,8 +354,12 @@ static void judge_uses(const struct launch *launch)
 {
     if (sc_unlikely(launch->races))
         report_races(launch);
-    if (!is_ordered_as_a_whole(launch))
+    if (!is_ordered_as_a_whole(launch)) {
+        if (sc_kernel_uses_are_asked())
+            sc_kernel_uses_seal_graph(launch->call, launch->stream, launch->exec, launch->last,
+                                      launch->seen && !launch->waits);
         return;
+    }
     if (sc_unlikely(launch->uses_device))
         judge_copies(launch);
     if (sc_kernel_uses_are_asked())

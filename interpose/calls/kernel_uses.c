@@ -105,6 +105,21 @@ static void judge_host(const struct sc_call *call, struct sc_stream_record *stre
     }
 }
 
+/* What it may write changes in order from now on: behind the launch no source there is compared
+ * with what it was. Where the order of the launch is not seen (`in_order`), that goes for all
+ * sources. */
+static void seal_host(const struct sc_call *call, struct sc_stream_record *stream,
+                      const struct sc_kernel_host *host, const struct sc_point *after,
+                      bool in_order)
+{
+    SC_OPS(overwritten);
+    const struct sc_op_info later = {.ticket = {.stream = stream->id}, .after = after};
+    if (host->count == 0)
+        return;
+    sc_track_seal_for_kernel(&sc_track, host, in_order ? &later : NULL, &overwritten);
+    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){call->api, call->site, NULL});
+}
+
 /* They are one operation, as all uses of the launch are. It has a mark of its own: behind it may
  * come what waits for the host, which may wait for the kernel. */
 static void note_host(const struct sc_call *call, struct sc_stream_record *stream,
@@ -155,6 +170,7 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
         keep_device(&read);
         judge_device(call, stream, &read, NULL);
         judge_host(call, stream, host, NULL);
+        seal_host(call, stream, host, NULL, sc_unfinished_is_seen(stream));
     }
     errno = saved;
 }
@@ -211,6 +227,19 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
         judge_device(call, stream, &read, after);
     }
     judge_host(call, stream, host, after);
+    seal_host(call, stream, host, after, true);
+    errno = saved;
+}
+
+void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
+                               uint32_t exec, const struct sc_point *after, bool in_order)
+{
+    struct sc_kernel_parameters read;
+    struct sc_kernel_host host = {.count = 0};
+    int saved = errno;
+    for (uint32_t index = 0; may_matter() && read_next(&read, exec, &index);)
+        find_host(&read, &host);
+    seal_host(call, stream, &host, after, in_order);
     errno = saved;
 }
 

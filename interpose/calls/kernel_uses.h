@@ -9,6 +9,9 @@
  * that is taken for flags (track/kernel_flags.h) is kept, and nothing is held against the kernel
  * there.
  *
+ * That a kernel may write, from the address on to the end of the memory, counts for sources of
+ * copies before it alone: they are compared when it is launched, and no more behind it (SC201).
+ *
  * Locks: none may be held. errno is kept. What judges and notes calls the driver about the kernel's
  * parameters: not for a signal handler.
  */
@@ -46,6 +49,10 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host);
+/* The same for a launch of which nothing is judged: its kernels may write host memory all the same.
+ * `in_order`: no kernel of it comes after what the launch as a whole does not come after. */
+void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
+                               uint32_t exec, const struct sc_point *after, bool in_order);
 /* `moment`: of the launch (sc_device_uses_moment), with the ticket that all its uses have. Where
  * its ticks are 0 there is none yet, and there is one behind it if the kernels have a use. */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,

@@ -289,6 +289,9 @@ static void judge_launch_uses(struct graph_launch_uses *uses, int node)
         meet_unordered(host, node);
         meet_unhealed(host, node);
     }
+    for (int i = 0; i < uses->address_count; i++)
+        if (uses->addresses[i].of_host)
+            seal_for_kernel(&uses->addresses[i].host, node);
 }
 
 /* Behind the call: what kernels have addresses of comes first, of buffers with a mark. */

@@ -227,6 +227,20 @@ static void seal(const struct copy *writer)
     }
 }
 
+/* A kernel may write what lies behind its address. What comes before it is compared, and what
+ * changes there later may be the kernel's doing. `node`: the launch. */
+static void seal_for_kernel(const struct copy *use, int node)
+{
+    struct oracle_set before = {{false}};
+    oracle_reach(&world.oracle, node, &before);
+    for (int i = 0; i < world.copy_count; i++) {
+        struct copy *copy = &world.copies[i];
+        if (in_flight(copy) && before.has[copy->node] && copy->buffer == use->buffer &&
+            copy->life == use->life && end_of(copy) > use->address)
+            compare_source(copy);
+    }
+}
+
 /* ---- touches ---- */
 
 /* The copy is waited for if it is guarded, and guarded no more. */

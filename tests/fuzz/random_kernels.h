@@ -146,6 +146,8 @@ static void judge_uses(struct launch_uses *launch, int node)
         meet_unordered(&launch->host[i], node);
         meet_unhealed(&launch->host[i], node);
     }
+    for (int i = 0; i < launch->host_count; i++)
+        seal_for_kernel(&launch->host[i], node);
 }
 
 /* The host's come first, with a mark behind them. */

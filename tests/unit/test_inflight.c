@@ -583,13 +583,12 @@ START_TEST(of_a_local_whose_frame_is_unknown_or_unmapped_nothing_is_said)
 }
 END_TEST
 
-/* A source on one page, which is let go for a byte beside it, and is overwritten at the offset.
- * False: that is not seen. */
-static bool overwrite_is_seen(uintptr_t page_bytes, char *page, size_t offset)
+/* A source on one page behind its first bytes, which is let go for a byte beside it. */
+static uint32_t add_compared(uint32_t stream, uintptr_t page_bytes, char *page)
 {
     struct sc_unwatched unwatched = {0};
     inflight.guards.page_mask = page_bytes - 1;
-    struct sc_op_info info = plain(one, SC_H2D, (uintptr_t)page + 64, page_bytes - 64);
+    struct sc_op_info info = plain(stream, SC_H2D, (uintptr_t)page + 64, page_bytes - 64);
     info.access = SC_ACCESS_READ;
     info.stable = true;
     info.guard_address = (uintptr_t)page;
@@ -598,6 +597,13 @@ static bool overwrite_is_seen(uintptr_t page_bytes, char *page, size_t offset)
     uint32_t op = sc_inflight_find_equal(&inflight, &info);
     sc_inflight_let_go(&inflight, (uintptr_t)page, 8, SC_TOUCH_WRITE, true, &unwatched);
     ck_assert_uint_eq(unwatched.operations, 0);
+    return op;
+}
+
+/* Such a source is overwritten at the offset. False: that is not seen. */
+static bool overwrite_is_seen(uintptr_t page_bytes, char *page, size_t offset)
+{
+    uint32_t op = add_compared(one, page_bytes, page);
     ck_assert(!sc_source_copies_changed(&inflight, sc_inflight_op(&inflight, op)));
     page[offset]++;
     bool noticed = sc_source_copies_changed(&inflight, sc_inflight_op(&inflight, op));
@@ -620,6 +626,45 @@ START_TEST(of_pages_of_any_size_all_is_compared_once_they_are_let_go)
         ck_assert(!overwrite_is_seen(bytes, page, 8));
     }
     free(page);
+}
+END_TEST
+
+static unsigned found_for_kernel(const char *address, const struct sc_op_info *later)
+{
+    SC_OPS(overwritten);
+    uint32_t range = sc_inflight_range_of(&inflight, (uintptr_t)address);
+    sc_inflight_seal_for_kernel(&inflight, range, (uintptr_t)address, later, &overwritten);
+    return overwritten.count;
+}
+
+/* One that the launch does not come after is left alone. */
+START_TEST(before_a_kernel_may_write_a_source_that_is_compared_for_the_last_time)
+{
+    enum { PAGE = 4 << 10 };
+    static char page[2 * PAGE] __attribute__((aligned(2 * PAGE)));
+    SC_OPS(found);
+    struct sc_op_info unordered = {.ticket.stream = two}, behind = {.ticket.stream = one};
+    sc_inflight_add_range(&inflight, (uintptr_t)page, sizeof page, SC_PINNED, legacy);
+    add_compared(one, PAGE, page);
+    page[100]++;
+    ck_assert_uint_eq(found_for_kernel(page + PAGE, &behind), 0);
+    ck_assert_uint_eq(found_for_kernel(page + PAGE - 1, &unordered), 0);
+    ck_assert_uint_eq(found_for_kernel(page + PAGE - 1, &behind), 1);
+    page[100]++;
+    ck_assert_uint_eq(found_for_kernel(page, NULL), 0);
+    ck_assert_uint_eq(found_when_done(), 0);
+
+    uint32_t elsewhere = add_compared(two, PAGE, page);
+    page[100]++;
+    ck_assert_uint_eq(found_for_kernel(page, NULL), 1);
+    sc_inflight_drop(&inflight, elsewhere);
+
+    add_compared(one, PAGE, page);
+    page[100]++;
+    ck_assert_uint_eq(found_for_kernel(page, &unordered), 0);
+    synchronise(one);
+    sc_inflight_retire(&inflight, 1, &found);
+    ck_assert_uint_eq(found.count, 1);
 }
 END_TEST
 
@@ -659,6 +704,7 @@ int main(void)
         tcase_add_test(group, a_local_is_gone_when_its_return_address_is);
     tcase_add_test(group, of_a_local_whose_frame_is_unknown_or_unmapped_nothing_is_said);
     tcase_add_test(group, of_pages_of_any_size_all_is_compared_once_they_are_let_go);
+    tcase_add_test(group, before_a_kernel_may_write_a_source_that_is_compared_for_the_last_time);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

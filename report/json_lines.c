@@ -187,6 +187,32 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
     sc_json_close(line, '}');
 }
 
+/* What two nodes of a graph do, and who added them. */
+static void put_nodes(struct sc_text *line, const struct sc_hazard *hazard,
+                      const struct sc_json_lines_stacks *stacks, const struct sc_path_names *names)
+{
+    sc_json_open(line, "nodes", '[');
+    for (unsigned i = 0; i < 2; i++) {
+        const struct sc_hazard_node *node = &hazard->nodes[i];
+        sc_json_open(line, NULL, '{');
+        sc_json_string(line, "direction", sc_hazard_direction_string(node->direction));
+        sc_json_string(line, "use", node->reads ? "read" : "write");
+        sc_json_hex(line, "address", node->address);
+        sc_json_number(line, "size", node->size_bytes);
+        if (node->author.api)
+            put_event(line, "author", &node->author, &stacks->nodes[i],
+                      RESERVE + (i ? 0 : (line->size - line->used) / 2), names);
+        sc_json_close(line, '}');
+    }
+    sc_json_close(line, ']');
+}
+
+static size_t event_reserve(const struct sc_text *line, const struct sc_hazard *hazard)
+{
+    bool more = hazard->freed.api || sc_hazard_is_race(hazard);
+    return more ? RESERVE + (line->size - line->used) / 2 : RESERVE;
+}
+
 void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
                           const struct sc_json_lines_stacks *stacks,
                           const struct sc_path_names *names)
@@ -209,8 +235,9 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
     sc_json_lines_put_stack(line, &stacks->copy, RESERVE + (line->size - line->used) / 2, names);
     put_origin(line, "stream_origin", hazard->copy.stream_origin, &stacks->stream, names);
     sc_json_close(line, '}');
-    put_event(line, "event", &hazard->event, &stacks->event,
-              hazard->freed.api ? RESERVE + (line->size - line->used) / 2 : RESERVE, names);
+    put_event(line, "event", &hazard->event, &stacks->event, event_reserve(line, hazard), names);
+    if (sc_hazard_is_race(hazard))
+        put_nodes(line, hazard, stacks, names);
     if (hazard->freed.api)
         put_event(line, "freed", &hazard->freed, &stacks->freed, RESERVE, names);
     if (hazard->found_later)

@@ -19,9 +19,16 @@ struct sc_json_lines_stack {
 };
 
 /* The stacks of a hazard: of the operation, of the call that came too early, and of the free before
- * that call (SC401); of what made the buffer and the operation's stream. */
+ * that call (SC401); of what made the buffer and the operation's stream; or of who added the two
+ * nodes. */
 struct sc_json_lines_stacks {
-    struct sc_json_lines_stack copy, event, freed, buffer, stream;
+    struct sc_json_lines_stack copy, event, buffer;
+    union {
+        struct {
+            struct sc_json_lines_stack freed, stream;
+        };
+        struct sc_json_lines_stack nodes[2]; /* sc_hazard_is_race */
+    };
 };
 
 /* Looks up the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock. */

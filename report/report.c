@@ -242,8 +242,12 @@ static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_sta
 {
     sc_json_lines_name_stack(hazard->copy.stack, &stacks->copy);
     sc_json_lines_name_stack(hazard->event.stack, &stacks->event);
-    sc_json_lines_name_stack(hazard->freed.stack, &stacks->freed);
     sc_json_lines_name_stack(sc_origins_get(hazard->buffer_origin).stack, &stacks->buffer);
+    for (unsigned i = 0; i < 2 && sc_hazard_is_race(hazard); i++)
+        sc_json_lines_name_stack(hazard->nodes[i].author.stack, &stacks->nodes[i]);
+    if (sc_hazard_is_race(hazard))
+        return;
+    sc_json_lines_name_stack(hazard->freed.stack, &stacks->freed);
     sc_json_lines_name_stack(sc_origins_get(hazard->copy.stream_origin).stack, &stacks->stream);
 }
 

@@ -250,8 +250,54 @@ static void put_kernel(struct sc_text *text, const struct sc_hazard *hazard)
     put_place(text, ", issued at ", hazard->copy.stack);
 }
 
+/* "a copy to the device that writes 64 KB" */
+static void put_raced(struct sc_text *text, const struct sc_hazard_node *node)
+{
+    static const char *const words[] = {
+        [SC_H2D] = "a copy to the device", [SC_D2H] = "a copy to the host",
+        [SC_D2D] = "a copy on the device", [SC_MEMSET] = "a memset",
+        [SC_NO_DIRECTION] = NULL,
+    };
+    const char *word = words[node->direction];
+    sc_text_put(text, word ? word : "a node");
+    sc_text_put(text, node->reads ? " that reads " : " that writes ");
+    sc_text_size(text, node->size_bytes);
+}
+
+static void put_author(struct sc_text *text, const struct sc_hazard_node *node)
+{
+    if (!node->author.api)
+        return;
+    sc_text_put(text, ", added by ");
+    put_api(text, node->author.api, node->author.runtime_api);
+    put_place(text, " at ", node->author.stack);
+}
+
+static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    sc_text_put(text, "of a graph with no order between ");
+    put_raced(text, &hazard->nodes[0]);
+    sc_text_put(text, " of ");
+    sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_text_put(text, " memory");
+    put_author(text, &hazard->nodes[0]);
+    sc_text_put(text, "\n    and ");
+    put_raced(text, &hazard->nodes[1]);
+    sc_text_put(text, " there");
+    put_author(text, &hazard->nodes[1]);
+    if (hazard->nodes[0].author.api)
+        return;
+    sc_text_put(text, "\n    made ready by ");
+    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
+    put_place(text, " at ", hazard->copy.stack);
+}
+
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
+    if (sc_hazard_is_race(hazard)) {
+        put_race(text, hazard);
+        return;
+    }
     if (sc_hazard_subject(hazard->code) == SC_OF_NEIGHBOUR) {
         put_neighbour(text, hazard);
         return;

@@ -7,7 +7,8 @@ tests/hazard/README.md has an example of each.
                       one line for each hazard code that the racy build of a twin must report
                       (`event` is the api of the event, with - for blanks, `thread` the name of
                       its thread; `direction` that of the copy; `origin` and `stream-origin` are
-                      the apis that made the buffer and the copy's stream). Values are patterns;
+                      the apis that made the buffer and the copy's stream; `nodes` are two nodes of
+                      a graph, as nodes_of has them). Values are patterns;
                       `none`: a program that looks like a mistake, and of which none may be reported
     summary: FIELD=VALUE ...
                       of the mended run of a twin, as in Setting
@@ -296,6 +297,13 @@ def cause_of(error):
 # --- twins ----------------------------------------------------------------------------------------
 
 
+def nodes_of(hazard):
+    """'memset-write-by-cuMemsetD8Async,H2D-write': of the second nobody knows who added it."""
+    return ",".join(f"{node['direction']}-{node['use']}"
+                    + (f"-by-{node['author']['api']}" if "author" in node else "")
+                    for node in hazard.get("nodes", ()))
+
+
 class Expectation:
     """One `expect:` line: a code, and what its hazards say of themselves."""
 
@@ -308,7 +316,8 @@ class Expectation:
         said = {**hazard, "kind": buffer["kind"], "direction": copy["direction"],
                 "event": event["api"].replace(" ", "-"), "thread": event.get("thread_name"),
                 "origin": buffer.get("origin", {}).get("api"),
-                "stream-origin": copy.get("stream_origin", {}).get("api")}
+                "stream-origin": copy.get("stream_origin", {}).get("api"),
+                "nodes": nodes_of(hazard)}
         return hazard["code"] == self.code and all(
             fnmatch.fnmatchcase(str(said.get(key)), pattern)
             for key, pattern in self.fields.items() if key not in ignored)

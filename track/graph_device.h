@@ -28,7 +28,8 @@ struct sc_graph_device_use {
 /* Two nodes that use a common byte, and that no edges order. */
 struct sc_graph_race {
     struct sc_graph_device_use of[2];
-    struct sc_hazard_event made; /* the exec, with these nodes */
+    struct sc_hazard_event made;       /* the exec, with these nodes */
+    struct sc_hazard_event authors[2]; /* who added them; api NULL: not known */
     bool is_told;
 };
 

@@ -77,6 +77,15 @@ struct sc_hazard_event {
                               * segment: what comes to the same place mends it */
 };
 
+/* One of two nodes of a graph that no edge orders. */
+struct sc_hazard_node {
+    enum sc_direction direction;
+    bool reads; /* the bytes; else it writes them */
+    uintptr_t address;
+    size_t size_bytes;
+    struct sc_hazard_event author; /* the call that added it; api NULL: not known */
+};
+
 struct sc_hazard {
     enum sc_hazard_code code;
     enum sc_certainty certainty;
@@ -88,7 +97,10 @@ struct sc_hazard {
     struct sc_hazard_copy copy;
     struct sc_hazard_event event;
     struct sc_hazard_event freed; /* SC401: the call that gave the memory back; api NULL: none */
-    char label[SC_LABEL_SIZE];    /* what the event belongs to; "" where the program does not say */
+    /* SC501 of two nodes: `copy` has added the first one, or has made the exec. No bytes: of none
+     */
+    struct sc_hazard_node nodes[2];
+    char label[SC_LABEL_SIZE]; /* what the event belongs to; "" where the program does not say */
     unsigned
         ignored; /* by safecopy_ignore_begin: its reason (report/annotations.h); 0: it is not */
     bool found_later; /* the event is the call that found a source changed, not what changed it */
@@ -103,5 +115,11 @@ const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind);
 const char *sc_hazard_direction_string(enum sc_direction direction);
 
 enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code);
+
+/* Is it of two nodes of one graph? */
+static inline bool sc_hazard_is_race(const struct sc_hazard *hazard)
+{
+    return hazard->nodes[0].size_bytes != 0;
+}
 
 #endif

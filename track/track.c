@@ -38,6 +38,7 @@ void sc_track_destroy(struct sc_track *track)
     sc_device_destroy(&track->device);
     sc_handles_destroy(&track->events);
     sc_graphs_destroy(&track->graphs);
+    sc_node_authors_destroy(&track->node_authors);
     sc_holds_destroy(&track->holds);
     sc_inflight_destroy(&track->inflight);
     sc_pool_destroy(&track->points);

@@ -18,6 +18,7 @@
 #include "track/handles.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/node_authors.h"
 #include "track/told.h"
 #include "track/unguarded.h"
 
@@ -31,6 +32,7 @@ struct sc_track {
     struct sc_pool points;
     struct sc_device device;
     struct sc_allocations allocations;
+    struct sc_node_authors node_authors;
     bool watches_device;      /* set before the first stream is added */
     struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
     struct sc_unguarded unguarded;
@@ -478,6 +480,12 @@ uint32_t sc_track_graph_all_device(struct sc_track *track, uintptr_t exec,
 bool sc_track_graph_add_race(struct sc_track *track, uintptr_t exec,
                              const struct sc_graph_race *race);
 bool sc_track_graph_next_race(struct sc_track *track, uint32_t exec, struct sc_graph_race *into);
+
+/* Who has added nodes that use device memory alone (track/node_authors.h). */
+void sc_track_note_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
+                               const struct sc_device_use *use, const struct sc_graph_author *by);
+struct sc_graph_author sc_track_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
+                                            const struct sc_device_use *use);
 
 /* Host nodes of execs (track/heard.h), and launches around the driver's call. The exec is known.
  * What a run tells is returned as a point, of stream 0 if it is nothing, for sc_track_known. */

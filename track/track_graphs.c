@@ -242,6 +242,23 @@ void sc_track_graph_leave_out_device(struct sc_track *track, uintptr_t exec)
     unlock(track);
 }
 
+void sc_track_note_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
+                               const struct sc_device_use *use, const struct sc_graph_author *by)
+{
+    lock(track);
+    sc_node_authors_note(&track->node_authors, graph, node, use, by);
+    unlock(track);
+}
+
+struct sc_graph_author sc_track_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
+                                            const struct sc_device_use *use)
+{
+    lock(track);
+    struct sc_graph_author found = sc_node_authors_find(&track->node_authors, graph, node, use);
+    unlock(track);
+    return found;
+}
+
 uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at,
                                struct sc_device_use *into, uint32_t room)
 {

@@ -326,6 +326,30 @@ static void judge_copies(const struct launch *launch)
                                  launch->last);
 }
 
+/* Who added the node: of one that uses host memory, too, that is known with that memory. Where it
+ * is not, it says the call that made the exec. */
+static struct sc_hazard_event author_of(const struct launch *launch,
+                                        const struct sc_graph_race *race, unsigned i)
+{
+    const struct sc_hazard_event *made = &race->made;
+    uintptr_t node = race->of[i].node;
+    if (race->authors[i].api)
+        return race->authors[i];
+    struct sc_graph_use use;
+    struct sc_graph_extra extra;
+    for (uint32_t at = 0; sc_track_graph_use(&sc_track, launch->exec, at, &use, &extra); at++) {
+        const struct sc_graph_author *author = &use.author;
+        bool is_known = author->api != made->api || author->stack != made->stack;
+        if (use.node == node && author->api && is_known)
+            return (struct sc_hazard_event){.api = author->api,
+                                            .runtime_api = author->runtime_api,
+                                            .thread = author->thread,
+                                            .time_ns = author->time_ns,
+                                            .stack = author->stack};
+    }
+    return (struct sc_hazard_event){.api = NULL};
+}
+
 /* Of the nodes among themselves. What waits for an event may wait for one that another node
  * records. */
 static void report_races(const struct launch *launch)
@@ -334,19 +358,12 @@ static void report_races(const struct launch *launch)
     if (launch->waits || !launch->seen)
         return;
     while (sc_track_graph_next_race(&sc_track, launch->exec, &race)) {
-        const struct sc_device_use *first = &race.of[0].use;
-        const struct sc_graph_use use = {
-            .shape = first->shape,
-            .direction = first->direction,
-            .kind = SC_DEVICE,
-            .origin = sc_track_device_origin(&sc_track, first->shape.address),
-            .author = {.api = race.made.api,
-                       .runtime_api = race.made.runtime_api,
-                       .time_ns = race.made.time_ns,
-                       .thread = race.made.thread,
-                       .stack = race.made.stack},
+        const struct sc_hazard_event authors[] = {
+            author_of(launch, &race, 0),
+            author_of(launch, &race, 1),
         };
-        report_use(launch, SC501, SC_ACTION_REPORTED, &use, NULL);
+        sc_hazards_report_race(&race, authors,
+                               &(struct sc_culprit){launch->call->api, launch->call->site, NULL});
     }
 }
 

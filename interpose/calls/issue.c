@@ -13,6 +13,7 @@
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/device_nodes.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/returned_frames.h"
@@ -590,12 +591,15 @@ static void end_without(struct sc_issue *issue, CUresult result)
 static void end_captured(const struct sc_issue *issue)
 {
     bool is_told = sc_unlikely(issue->uses.count) && sc_beside_is_own();
-    if (!issue->count && !is_told)
+    bool is_of_device = !issue->count && issue->uses.count && sc_device_nodes_are_asked();
+    if (!issue->count && !is_told && !is_of_device)
         return;
     const struct sc_graph_call call = {issue->graph, issue->call, issue->captured_stream,
                                        sc_unwind_here(issue->call->site)};
     for (unsigned i = 0; i < issue->count; i++)
         sc_node_uses_note(&call, &issue->ops[i]);
+    if (is_of_device)
+        sc_node_uses_note_device(&call, 0, issue->uses.of, issue->uses.count);
     if (is_told)
         sc_beside_uses_captured(&call, &issue->uses);
 }

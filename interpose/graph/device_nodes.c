@@ -14,25 +14,33 @@ bool sc_device_nodes_are_asked(void)
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
 
-static void note_side(uintptr_t exec, uintptr_t name, const struct sc_copy_side *side,
-                      enum sc_direction direction, bool reads)
+static void add_side(struct sc_node_device *uses, const struct sc_copy_side *side,
+                     enum sc_direction direction, bool reads)
 {
-    const struct sc_device_use use = {
-        .shape = side->shape, .fold = side->fold, .direction = direction, .reads = reads};
     if (sc_shape_hull_bytes(&side->shape) > 0)
-        sc_track_graph_add_device(&sc_track, exec, name, &use);
+        uses->of[uses->count++] = (struct sc_device_use){
+            .shape = side->shape, .fold = side->fold, .direction = direction, .reads = reads};
+}
+
+struct sc_node_device sc_device_nodes_of(const struct sc_copy_sides *sides)
+{
+    enum sc_direction direction = sc_copy_sides_direction(sides);
+    bool fills_host = sides->is_fill && sides->dst.known;
+    struct sc_node_device uses = {.count = 0};
+    if (!sides->src.used && !sides->is_fill)
+        add_side(&uses, &sides->src, direction, true);
+    if (sides->is_fill ? !fills_host : !sides->dst.used)
+        add_side(&uses, &sides->dst, direction, false);
+    return uses;
 }
 
 void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides)
 {
-    enum sc_direction direction = sc_copy_sides_direction(sides);
-    bool fills_host = sides->is_fill && sides->dst.known;
     if (!sc_device_nodes_are_asked())
         return;
-    if (!sides->src.used && !sides->is_fill)
-        note_side(exec, name, &sides->src, direction, true);
-    if (sides->is_fill ? !fills_host : !sides->dst.used)
-        note_side(exec, name, &sides->dst, direction, false);
+    const struct sc_node_device uses = sc_device_nodes_of(sides);
+    for (unsigned i = 0; i < uses.count; i++)
+        sc_track_graph_add_device(&sc_track, exec, name, &uses.of[i]);
 }
 
 void sc_device_nodes_meet(uintptr_t exec, CUgraphNodeType type)

@@ -4,6 +4,7 @@
 
 #include "interpose/driver/call.h"
 #include "interpose/graph/driver_nodes.h"
+#include "interpose/graph/node_uses.h"
 #include "interpose/reaper/hazards.h"
 #include "track/graph_device.h"
 #include "track/handles.h"
@@ -22,7 +23,7 @@ enum {
 };
 
 struct finding {
-    uintptr_t exec;
+    uintptr_t exec, graph;
     const CUgraphNode *nodes;
     uint32_t count;
     uint32_t use_count;
@@ -118,6 +119,18 @@ static bool is_ordered(const struct finding *finding, uint32_t a, uint32_t b)
            has_bit(row_of(finding, node_b), a) || has_bit(row_of(finding, node_a), b);
 }
 
+static struct sc_hazard_event author_of(const struct finding *finding, uint32_t use)
+{
+    uintptr_t node = (uintptr_t)finding->nodes[finding->node_of[use]];
+    const struct sc_graph_author by =
+        sc_track_node_author(&sc_track, finding->graph, node, &finding->uses[use].use);
+    return (struct sc_hazard_event){.api = by.api,
+                                    .runtime_api = by.runtime_api,
+                                    .thread = by.thread,
+                                    .time_ns = by.time_ns,
+                                    .stack = by.stack};
+}
+
 static void note_races(const struct finding *finding, const struct sc_call *call)
 {
     struct sc_graph_race race = {.made.api = NULL};
@@ -130,6 +143,8 @@ static void note_races(const struct finding *finding, const struct sc_call *call
                 race.made = sc_hazards_event(&(struct sc_culprit){call->api, call->site, NULL});
             race.of[0] = finding->uses[k];
             race.of[1] = finding->uses[i];
+            race.authors[0] = author_of(finding, k);
+            race.authors[1] = author_of(finding, i);
             has_room = sc_track_graph_add_race(&sc_track, finding->exec, &race);
         }
 }
@@ -186,10 +201,13 @@ static void find_in_pages(struct finding *finding, const struct sc_call *call, s
     sc_pages_unmap(pages, size_bytes);
 }
 
-void sc_device_races_find(uintptr_t exec, const struct sc_call *call, const CUgraphNode *nodes,
+void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const CUgraphNode *nodes,
                           size_t count, sc_name_of *name_of, const void *context)
 {
-    struct finding finding = {.exec = exec, .nodes = nodes, .count = (uint32_t)count};
+    uintptr_t exec = made->graph;
+    const struct sc_call *call = made->by;
+    struct finding finding = {
+        .exec = exec, .graph = (uintptr_t)graph, .nodes = nodes, .count = (uint32_t)count};
     size_t size_bytes = USES_MAX * sizeof *finding.uses;
     if (count != finding.count || sc_track_graph_all_device(&sc_track, exec, NULL, 0) < 2)
         return;

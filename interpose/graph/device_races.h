@@ -13,13 +13,13 @@
 
 #include "interpose/driver/driver.h"
 
-struct sc_call;
+struct sc_graph_call;
 
-/* What the nodes do is noted for the exec, which the call has made. `nodes` are all nodes of the
- * graph, and `name_of` says by which name the exec knows one. Nothing is found where there are too
- * many nodes, or no memory. */
+/* What the nodes do is noted for the exec, which is the graph of the call that has made it. `nodes`
+ * are all nodes of the graph, and `name_of` says by which name the exec knows one. Nothing is found
+ * where there are too many nodes, or no memory. */
 typedef uintptr_t sc_name_of(const void *context, CUgraphNode node);
-void sc_device_races_find(uintptr_t exec, const struct sc_call *call, const CUgraphNode *nodes,
+void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const CUgraphNode *nodes,
                           size_t count, sc_name_of *name_of, const void *context);
 
 #endif

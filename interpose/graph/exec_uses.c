@@ -254,8 +254,7 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
 {
     struct level level = {context, graph};
     if (graph->depth == 0 && sc_device_nodes_are_asked())
-        sc_device_races_find(level.making->call->graph, level.making->call->by, nodes, count,
-                             name_in, level.making);
+        sc_device_races_find(level.making->call, graph->graph, nodes, count, name_in, level.making);
     if (graph->depth == 0 && level.making->has_hosts)
         watch_hosts(level.making, nodes, count);
     if (!graph->flag || !names_memory(level.making->call->graph))

@@ -10,6 +10,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/device_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
 #include "interpose/reaper/reaper.h"
@@ -125,6 +126,26 @@ void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_op_info
     sc_node_uses_add(call, &use, &op->fold);
 }
 
+void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
+                              const struct sc_device_use *uses, unsigned count)
+{
+    if (!count || !sc_device_nodes_are_asked())
+        return;
+    const struct sc_graph_author author = author_of(call);
+    for (unsigned i = 0; i < count; i++)
+        sc_track_note_node_author(&sc_track, call->graph, node, &uses[i], &author);
+}
+
+/* Of others the host's memory says who has added them. */
+static void note_sides_of_device(const struct sc_graph_call *call, uintptr_t node,
+                                 const struct sc_copy_sides *sides)
+{
+    bool is_of_host = sides->src.used || (sides->is_fill ? sides->dst.known : sides->dst.used);
+    const struct sc_node_device uses = sc_device_nodes_of(sides);
+    if (!is_of_host)
+        sc_node_uses_note_device(call, node, uses.of, uses.count);
+}
+
 static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
                       const struct sc_copy_side *side)
 {
@@ -140,6 +161,7 @@ void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
     struct sc_copy_sides sides = sc_copy_sides_of_3d(copy);
     note_side(call, node, SC_H2D, &sides.src);
     note_side(call, node, SC_D2H, &sides.dst);
+    note_sides_of_device(call, node, &sides);
 }
 
 static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
@@ -156,17 +178,18 @@ static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     return side;
 }
 
-void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
-                              const CUDA_MEMSET_NODE_PARAMS *fill)
-{
-    struct sc_copy_side side = side_of_memset(fill);
-    side.used = side.known;
-    note_side(call, node, SC_MEMSET, &side);
-}
-
 struct sc_copy_sides sc_node_uses_sides_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     return (struct sc_copy_sides){.dst = side_of_memset(fill), .is_fill = true};
+}
+
+void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
+                              const CUDA_MEMSET_NODE_PARAMS *fill)
+{
+    struct sc_copy_sides sides = sc_node_uses_sides_of_memset(fill);
+    note_sides_of_device(call, node, &sides);
+    sides.dst.used = sides.dst.known;
+    note_side(call, node, SC_MEMSET, &sides.dst);
 }
 
 bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides)

@@ -15,6 +15,7 @@
 #include "track/hazard.h"
 
 struct sc_op_info;
+struct sc_device_use;
 struct sc_graph_use;
 struct sc_graph_extra;
 struct sc_walked_graph;
@@ -36,6 +37,10 @@ static inline struct sc_graph_call sc_graph_call(uintptr_t graph, const struct s
 
 /* Notes a captured operation. */
 void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op);
+
+/* Notes who has added a node that uses device memory alone; `node`: 0 where it was captured. */
+void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
+                              const struct sc_device_use *uses, unsigned count);
 
 /* Note a node by its parameters. */
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,

@@ -12,6 +12,8 @@
 #include "interpose/streams/contexts.h"
 #include "report/annotations.h"
 #include "report/options.h"
+#include "track/device.h"
+#include "track/graph_device.h"
 #include "track/kernel.h"
 #include "track/order.h"
 #include "track/shape.h"
@@ -256,6 +258,49 @@ static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
     };
 }
 
+static struct sc_hazard_node describe_node(const struct sc_device_use *use,
+                                           const struct sc_hazard_event *author)
+{
+    return (struct sc_hazard_node){
+        .direction = use->direction,
+        .reads = use->reads,
+        .address = use->shape.address,
+        .size_bytes = sc_shape_hull_bytes(&use->shape),
+        .author = *author,
+    };
+}
+
+void sc_hazards_report_race(const struct sc_graph_race *race,
+                            const struct sc_hazard_event authors[2],
+                            const struct sc_culprit *culprit)
+{
+    int saved = errno;
+    const struct sc_hazard_node first = describe_node(&race->of[0].use, &authors[0]);
+    const struct sc_hazard_event *by = authors[0].api ? &authors[0] : &race->made;
+    struct sc_hazard hazard = {
+        .code = SC501,
+        .certainty = SC_LATENT,
+        .action = SC_ACTION_REPORTED,
+        .buffer_address = first.address,
+        .buffer_size_bytes = first.size_bytes,
+        .buffer_kind = SC_DEVICE,
+        .buffer_origin = sc_track_device_origin(&sc_track, first.address),
+        .copy = {.api = by->api,
+                 .runtime_api = by->runtime_api,
+                 .direction = first.direction,
+                 .address = first.address,
+                 .size_bytes = first.size_bytes,
+                 .thread = by->thread,
+                 .time_ns = by->time_ns,
+                 .stack = by->stack},
+        .event = sc_hazards_event(culprit),
+        .nodes = {first, describe_node(&race->of[1].use, &authors[1])},
+    };
+    sc_annotations_note(&hazard);
+    sc_reaper_report(&hazard);
+    errno = saved;
+}
+
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit)
@@ -263,7 +308,7 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
     int saved = errno;
     struct sc_hazard hazard = {
         .code = code,
-        .certainty = code == SC501 ? SC_LATENT : SC_OBSERVED,
+        .certainty = SC_OBSERVED,
         .action = action,
         .buffer_address = use->shape.address,
         .buffer_size_bytes = sc_shape_hull_bytes(&use->shape),

@@ -17,6 +17,7 @@
 
 struct sc_graph_use;
 struct sc_graph_extra;
+struct sc_graph_race;
 struct sc_later;
 
 /* The call that came too early. `site` is where the hook returns to. With a `context` (ucontext_t)
@@ -87,11 +88,16 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
                                const struct sc_hazard_copy *begin,
                                const struct sc_culprit *culprit);
 
-/* Reports a launch whose node uses memory that is gone, or (SC501) two nodes that no edge orders,
- * of which `use` is one: what comes of them was not seen. */
+/* Reports a launch whose node uses memory that is gone. */
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit);
+
+/* Reports a launch with two nodes that no edge orders (SC501): what comes of them was not seen.
+ * `authors`: who added them; api NULL: not known. */
+void sc_hazards_report_race(const struct sc_graph_race *race,
+                            const struct sc_hazard_event authors[2],
+                            const struct sc_culprit *culprit);
 
 /* The call as hazards tell of it. */
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit);

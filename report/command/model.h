@@ -64,6 +64,7 @@ struct sc_shown {
     json_int_t start_ns, end_ns; /* of the copy on the device, if timed */
     const char *stream, *direction;
     struct sc_call copy, event, freed; /* freed.api NULL: none */
+    const char *nodes[2]; /* of a graph, which race: what they do, and who added them; NULL: none */
     struct sc_call origins[2]; /* what made the buffer, and the copy's stream, as far as it is
                                 * known. They have neither thread nor time */
     size_t origin_count;

@@ -87,6 +87,14 @@ static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_fram
     return call;
 }
 
+static const char *title_of_call(struct sc_scratch *scratch, const struct sc_call *call)
+{
+    if (!call->stack.user)
+        return call->api;
+    return sc_scratch_print(scratch, "%s at %s", call->api,
+                            sc_frames_shown_place(scratch, call->stack.user));
+}
+
 static struct sc_call make_freed(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                  const json_t *side)
 {
@@ -142,6 +150,44 @@ static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
     call->words =
         sc_scratch_print(scratch, "%s (stream %s, device " NUMBER ", thread %s)", words,
                          hazard->stream, sc_field_number(copy, "device"), call->thread_words);
+}
+
+/* "a copy to the device that writes 65536 bytes at 0x7f, added by cudaMemcpyAsync at a.c:3 in f" */
+static const char *node_words(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
+                              const json_t *node)
+{
+    static const char *const names[][2] = {{"H2D", "a copy to the device"},
+                                           {"D2H", "a copy to the host"},
+                                           {"D2D", "a copy on the device"},
+                                           {"memset", "a memset"}};
+    const json_t *author = json_object_get(node, "author");
+    const char *direction = sc_field_string(node, "direction", "?"), *name = "a node";
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(direction, names[i][0]) == 0)
+            name = names[i][1];
+    const char *words = sc_scratch_print(
+        scratch, "%s that %ss " NUMBER " bytes at %s", name, sc_field_string(node, "use", "use"),
+        sc_field_number(node, "size"), sc_field_string(node, "address", "?"));
+    if (!json_is_object(author))
+        return words;
+    const struct sc_call call = make_call(scratch, makers, author);
+    return sc_scratch_print(scratch, "%s, added by %s", words, title_of_call(scratch, &call));
+}
+
+/* Two nodes of the graph that is launched. Where nobody knows who has added the first one, `copy`
+ * is the call that has made the exec. */
+static void describe_nodes(struct sc_scratch *scratch, struct sc_shown *hazard)
+{
+    struct sc_call *call = &hazard->copy;
+    const json_t *nodes = json_object_get(hazard->record, "nodes");
+    bool is_known = json_is_object(json_object_get(json_array_get(nodes, 0), "author"));
+    if (!hazard->nodes[0])
+        return;
+    call->words = sc_scratch_print(scratch, "launched a graph with no order between %s and %s",
+                                   hazard->nodes[0], hazard->nodes[1]);
+    if (!is_known)
+        call->words = sc_scratch_print(scratch, "%s; the graph was made ready by %s (thread %s)",
+                                       call->words, call->api, call->thread_words);
 }
 
 static void describe_freed(struct sc_scratch *scratch, struct sc_shown *hazard)
@@ -201,14 +247,6 @@ static const char *count_of(struct sc_scratch *scratch, const json_t *record)
 
 /* ---- the whole ---- */
 
-static const char *title_of_call(struct sc_scratch *scratch, const struct sc_call *call)
-{
-    if (!call->stack.user)
-        return call->api;
-    return sc_scratch_print(scratch, "%s at %s", call->api,
-                            sc_frames_shown_place(scratch, call->stack.user));
-}
-
 static void describe_origins(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     for (size_t i = 0; i < hazard->origin_count; i++) {
@@ -260,6 +298,9 @@ struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
         .freed = make_freed(scratch, makers, json_object_get(record, "freed")),
     };
     hazard.subject = words_of_code(hazard.code)->subject;
+    const json_t *nodes = json_object_get(record, "nodes");
+    for (size_t i = 0; i < 2 && json_array_size(nodes) == 2; i++)
+        hazard.nodes[i] = node_words(scratch, makers, json_array_get(nodes, i));
     add_origin(&hazard, scratch, makers,
                json_object_get(json_object_get(record, "buffer"), "origin"),
                "the memory comes from");
@@ -283,6 +324,7 @@ void sc_shown_hazards_describe(struct sc_scratch *scratch, struct sc_shown *haza
     hazard->advice = words_of_code(hazard->code)->advice;
     describe_event(scratch, hazard);
     describe_copy(scratch, hazard);
+    describe_nodes(scratch, hazard);
     describe_freed(scratch, hazard);
     describe_origins(scratch, hazard);
     describe_timing(scratch, hazard);

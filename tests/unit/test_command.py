@@ -414,6 +414,23 @@ class Report(Command):
         self.assertIn("came before the end of", self.shown_with(hazard))
         self.assertIn("found changed the source of", self.shown_with({**hazard, "found_later": True}))
 
+    def test_names_both_of_two_nodes_of_a_graph(self):
+        hazard = next(line for line in map(json.loads, self.lines) if line["type"] == "hazard")
+        fill = {"direction": "memset", "use": "write", "address": "0x7000", "size": 8192}
+        move = {"direction": "D2D", "use": "read", "address": "0x8000", "size": 1024}
+        hazard["nodes"] = [{**fill, "author": hazard["copy"]}, move]
+        self.assertRegex(
+            self.shown_with(hazard),
+            r"launched a graph with no order between a memset that writes 8192 bytes at 0x7000, "
+            rf"added by {hazard['copy']['api']}.* and a copy on the device that reads 1024 bytes at "
+            r"0x8000\n")
+        hazard["nodes"] = [fill, {**move, "author": hazard["event"]}]
+        self.assertRegex(
+            self.shown_with(hazard),
+            r"between a memset that writes 8192 bytes at 0x7000 and a copy on the device that reads "
+            rf"1024 bytes at 0x8000, added by {hazard['event']['api']}.*; the graph was made ready "
+            rf"by {hazard['copy']['api']} \(thread ")
+
     def test_tells_what_work_beside_a_capture_belongs_to(self):
         hazard = next(line for line in map(json.loads, self.lines) if line["type"] == "hazard")
         buffer = {"address": "0x7f0000", "size": 64, "kind": "device"}

@@ -789,6 +789,44 @@ START_TEST(who_changed_a_source_is_told_from_who_found_it_changed)
 }
 END_TEST
 
+/* Who added the second one is not known. */
+START_TEST(of_two_nodes_of_a_graph_both_are_named)
+{
+    struct sc_hazard hazard = a_hazard();
+    hazard.code = SC501;
+    hazard.buffer_kind = SC_DEVICE;
+    hazard.copy.api = "cuMemsetD8Async";
+    hazard.copy.direction = SC_MEMSET;
+    hazard.event.api = "cuGraphLaunch";
+    hazard.nodes[0] = (struct sc_hazard_node){.direction = SC_MEMSET,
+                                              .address = 0x7000,
+                                              .size_bytes = 8192,
+                                              .author = {.api = "cuMemsetD8Async", .thread = 5}};
+    hazard.nodes[1] = (struct sc_hazard_node){
+        .direction = SC_D2D, .reads = true, .address = 0x8000, .size_bytes = 1024};
+    open_report();
+    sc_report_hazard(&hazard);
+    hazard.copy.api = "cuGraphInstantiateWithFlags";
+    hazard.nodes[0].author.api = NULL;
+    sc_report_hazard(&hazard);
+    finish(0, true);
+    ck_has("r.jsonl",
+           ",\"nodes\":[{\"direction\":\"memset\",\"use\":\"write\",\"address\":\"0x7000\","
+           "\"size\":8192,\"author\":{\"api\":\"cuMemsetD8Async\",\"thread\":5,\"time_ns\":0,"
+           "\"stack\":[]}},{\"direction\":\"D2D\",\"use\":\"read\",\"address\":\"0x8000\","
+           "\"size\":1024}],\"count\":1}\n");
+    ck_has("stderr.txt", "    cuGraphLaunch\n"
+                         "    of a graph with no order between a memset that writes 8 KB of device "
+                         "memory, added by cuMemsetD8Async\n"
+                         "    and a copy on the device that reads 1 KB there\n"
+                         "    healed");
+    ck_has("stderr.txt", "    of a graph with no order between a memset that writes 8 KB of device "
+                         "memory\n"
+                         "    and a copy on the device that reads 1 KB there\n"
+                         "    made ready by cuGraphInstantiateWithFlags\n");
+}
+END_TEST
+
 START_TEST(only_the_first_final_summary_counts)
 {
     struct sc_hazard hazard = a_hazard();
@@ -1320,6 +1358,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, a_run_can_fail_without_a_hazard);
     tcase_add_test(group, hazards_name_what_the_program_called);
     tcase_add_test(group, who_changed_a_source_is_told_from_who_found_it_changed);
+    tcase_add_test(group, of_two_nodes_of_a_graph_both_are_named);
     tcase_add_test(group, only_the_first_final_summary_counts);
     tcase_add_test(group, strict_decides_on_the_exit_status);
     tcase_add_test(group, a_hazard_before_the_report_is_open_is_counted);

@@ -1,4 +1,4 @@
-// expect: SC501 action=reported direction=memset event=cuGraphLaunch certainty=latent
+// expect: SC501 action=reported nodes=memset-write-by-cuMemsetD8Async,H2D-write-by-cuMemcpyH*
 // options: device=1
 //
 // Two branches of a graph, one of which clears what the other one fills: no edge puts them in an

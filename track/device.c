@@ -193,6 +193,26 @@ void sc_device_add(struct sc_device *device, const struct sc_op_info *info)
     sc_order_reference(device->order, info->ticket.stream);
 }
 
+void sc_device_unsee(struct sc_device *device, uint32_t stream, uint64_t number)
+{
+    for (uint32_t id = device->last; id; id = at(device, id)->previous) {
+        struct sc_op_info *info = &at(device, id)->info;
+        if (info->ticket.stream == stream && info->ticket.number <= number)
+            return;
+        info->unseen |= info->ticket.stream == stream;
+    }
+}
+
+void sc_device_see(struct sc_device *device, uint32_t stream, uint64_t number, uint64_t ticks)
+{
+    for (uint32_t id = device->last; id; id = at(device, id)->previous) {
+        struct sc_op_info *info = &at(device, id)->info;
+        if (info->ticket.stream == stream && info->ticket.number <= number)
+            return;
+        info->unseen &= info->ticket.stream != stream || info->ticks != ticks;
+    }
+}
+
 /* ---- memory that comes or goes ---- */
 
 static bool note_any(void *context, uint32_t id)

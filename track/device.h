@@ -66,6 +66,11 @@ void sc_device_conflicts(struct sc_device *device, const struct sc_op_info *info
 /* Remembers an operation that was issued. Without memory it is not remembered. */
 void sc_device_add(struct sc_device *device, const struct sc_op_info *info);
 
+/* Operations of the stream behind the number are unseen from now on; or those that were issued at
+ * this time are no more. */
+void sc_device_unsee(struct sc_device *device, uint32_t stream, uint64_t number);
+void sc_device_see(struct sc_device *device, uint32_t stream, uint64_t number, uint64_t ticks);
+
 /* The driver hands the memory out, or has taken it back: what was in flight there is done, or the
  * driver itself orders what comes after it. */
 void sc_device_forget(struct sc_device *device, uintptr_t address, size_t size_bytes);

@@ -1,9 +1,11 @@
 #include "track/graph_device.h"
 
+#include "track/shape.h"
+
 #include "track/poison.h"
 
 /* Four times as many are added until there are SC_GRAPH_DEVICE_MAX. */
-enum { CAPACITY_MIN = 8 };
+enum { CAPACITY_MIN = 8, OWN_MIN = 4 };
 
 void sc_graph_device_give(struct sc_graph_device *device, struct sc_arena *arena)
 {
@@ -11,6 +13,8 @@ void sc_graph_device_give(struct sc_graph_device *device, struct sc_arena *arena
         sc_arena_give(arena, device->list, device->capacity * sizeof *device->list);
     if (device->races)
         sc_arena_give(arena, device->races, SC_GRAPH_RACES_MAX * sizeof *device->races);
+    if (device->own)
+        sc_arena_give(arena, device->own, device->own_capacity * sizeof *device->own);
     *device = (struct sc_graph_device){.list = NULL};
 }
 
@@ -27,11 +31,66 @@ static bool make_room(struct sc_graph_device *device, struct sc_arena *arena)
     return larger != NULL;
 }
 
+/* ---- memory that nodes allocate or free ---- */
+
+static bool make_room_for_own(struct sc_graph_device *device, struct sc_arena *arena)
+{
+    if (device->own_count < device->own_capacity)
+        return true;
+    struct sc_graph_own *larger =
+        device->own_count < SC_GRAPH_OWN_MAX
+            ? sc_arena_grow(arena, device->own, &device->own_capacity, sizeof *device->own, OWN_MIN)
+            : NULL;
+    if (larger)
+        device->own = larger;
+    return larger != NULL;
+}
+
+bool sc_graph_device_own(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t address,
+                         size_t size_bytes)
+{
+    bool has_room = make_room_for_own(device, arena);
+    if (has_room)
+        device->own[device->own_count++] = (struct sc_graph_own){address, size_bytes};
+    return has_room;
+}
+
+static bool is_own(const struct sc_graph_device *device, uintptr_t address, size_t size_bytes)
+{
+    for (uint32_t i = 0; i < device->own_count; i++) {
+        const struct sc_graph_own *own = &device->own[i];
+        if (own->size_bytes && address < own->address + own->size_bytes &&
+            own->address < address + size_bytes)
+            return true;
+    }
+    return false;
+}
+
+static bool uses_own(const struct sc_graph_device *device, const struct sc_device_use *use)
+{
+    return device->own_count &&
+           is_own(device, use->shape.address, sc_shape_hull_bytes(&use->shape));
+}
+
+void sc_graph_device_settle(struct sc_graph_device *device)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < device->own_count; i++)
+        device->is_left_out |=
+            !device->own[i].size_bytes && !is_own(device, device->own[i].address, 1);
+    for (uint32_t i = 0; i < device->count; i++)
+        if (!uses_own(device, &device->list[i].use))
+            device->list[kept++] = device->list[i];
+    device->count = kept;
+}
+
+/* ---- what nodes do ---- */
+
 void sc_graph_device_add(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t node,
                          const struct sc_device_use *use)
 {
-    if (make_room(device, arena))
-        device->list[device->count++] = (struct sc_graph_device_use){node, *use};
+    if (!uses_own(device, use) && make_room(device, arena))
+        device->list[device->count++] = (struct sc_graph_device_use){.node = node, .use = *use};
 }
 
 static bool is_of(const struct sc_graph_race *race, uintptr_t node)
@@ -56,19 +115,84 @@ void sc_graph_device_drop(struct sc_graph_device *device, uintptr_t node)
             device->list[kept++] = device->list[i];
     device->count = kept;
     device->is_left_out &= node != 0;
+    device->own_count = node ? device->own_count : 0;
+    device->steps = node ? device->steps : 0;
     drop_races(device, node);
 }
 
-uint32_t sc_graph_device_list(const struct sc_graph_device *device, uint32_t *at,
+void sc_graph_device_place_node(struct sc_graph_device *device, uintptr_t node, unsigned step,
+                                bool is_unjudged, bool is_gated)
+{
+    for (uint32_t i = 0; i < device->count; i++) {
+        struct sc_graph_device_use *use = &device->list[i];
+        if (use->node != node)
+            continue;
+        if (step)
+            use->told = (uint8_t)step;
+        use->is_unjudged |= is_unjudged;
+        use->is_gated |= is_gated;
+        device->steps |= 1u << use->told;
+    }
+}
+
+static uint64_t value_in(struct sc_handles *set, uintptr_t node)
+{
+    return set ? sc_handles_get(set, node) : 0;
+}
+
+void sc_graph_device_place(struct sc_graph_device *device,
+                           const struct sc_graph_device_places *places)
+{
+    for (uint32_t i = 0; i < device->count; i++) {
+        struct sc_graph_device_use *use = &device->list[i];
+        uint64_t step = value_in(places->steps, use->node);
+        if (step)
+            use->told = (uint8_t)(step - 1);
+        use->is_unjudged |= value_in(places->unjudged, use->node) != 0;
+        use->is_gated |= value_in(places->gated, use->node) != 0;
+        device->steps |= 1u << use->told;
+    }
+}
+
+const struct sc_graph_device_use *sc_graph_device_of(const struct sc_graph_device *device,
+                                                     uintptr_t node)
+{
+    for (uint32_t i = 0; i < device->count; i++)
+        if (device->list[i].node == node)
+            return &device->list[i];
+    return NULL;
+}
+
+static bool is_listed(const struct sc_graph_device *device, const struct sc_graph_device_use *use,
+                      int which)
+{
+    bool is_unsure = use->told && device->unsure >> use->told & 1;
+    if (use->is_unjudged || is_unsure)
+        return false;
+    switch (which) {
+    case SC_GRAPH_DEVICE_ALL:
+        return true;
+    case SC_GRAPH_DEVICE_FREE:
+        return !use->is_gated;
+    case SC_GRAPH_DEVICE_GATED:
+        return use->is_gated;
+    default:
+        return use->told == which;
+    }
+}
+
+uint32_t sc_graph_device_list(const struct sc_graph_device *device, uint32_t *at, int which,
                               struct sc_device_use *into, uint32_t room,
                               sc_graph_device_is_disabled *is_disabled, void *context)
 {
     uint32_t count = 0;
     if (device->is_left_out)
         return 0;
-    for (; *at < device->count && count < room; ++*at)
-        if (!is_disabled(context, device->list[*at].node))
-            into[count++] = device->list[*at].use;
+    for (; *at < device->count && count < room; ++*at) {
+        const struct sc_graph_device_use *use = &device->list[*at];
+        if (is_listed(device, use, which) && !is_disabled(context, use->node))
+            into[count++] = use->use;
+    }
     return count;
 }
 

@@ -15,15 +15,28 @@
 #include <stdint.h>
 
 #include "track/device.h"
+#include "track/handles.h"
 #include "track/hazard.h"
 #include "track/pool.h"
 
-enum { SC_GRAPH_DEVICE_MAX = 8192, SC_GRAPH_RACES_MAX = 16 };
+enum { SC_GRAPH_DEVICE_MAX = 8192, SC_GRAPH_RACES_MAX = 16, SC_GRAPH_OWN_MAX = 256 };
+
+/* Memory that nodes of the exec allocate or free. */
+struct sc_graph_own {
+    uintptr_t address;
+    size_t size_bytes; /* 0: it is not known how much is freed */
+};
 
 struct sc_graph_device_use {
     uintptr_t node;
     struct sc_device_use use;
+    uint8_t told;     /* the step that it is of (track/told.h); 0: no node tells of it */
+    bool is_unjudged; /* it is not held against anything */
+    bool is_gated;    /* it is behind a node that may wait for the program */
 };
+
+/* Which uses: of this step, or of these. */
+enum { SC_GRAPH_DEVICE_ALL = -1, SC_GRAPH_DEVICE_FREE = -2, SC_GRAPH_DEVICE_GATED = -3 };
 
 /* Two nodes that use a common byte, and that no edges order. */
 struct sc_graph_race {
@@ -36,7 +49,11 @@ struct sc_graph_race {
 struct sc_graph_device {
     struct sc_graph_device_use *list;
     uint32_t count, capacity;
-    bool is_left_out;            /* of this exec nothing is listed */
+    bool is_left_out; /* of this exec nothing is listed */
+    struct sc_graph_own *own;
+    uint32_t own_count, own_capacity;
+    uint32_t steps;  /* as bits, that there are uses of */
+    uint32_t unsure; /* steps, as bits, of which it is not known what tells: they are not judged */
     struct sc_graph_race *races; /* SC_GRAPH_RACES_MAX, or NULL */
     uint32_t race_count;
 };
@@ -44,14 +61,37 @@ struct sc_graph_device {
 void sc_graph_device_add(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t node,
                          const struct sc_device_use *use);
 
+/* Nodes of the exec allocate or free this memory. False: there is no room for more. When all of it
+ * is known, uses of it are dropped, and the next ones are not added. */
+bool sc_graph_device_own(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t address,
+                         size_t size_bytes);
+void sc_graph_device_settle(struct sc_graph_device *device);
+
 /* The node does nothing any more; 0: none of them does, and nothing is left out. */
 void sc_graph_device_drop(struct sc_graph_device *device, uintptr_t node);
 void sc_graph_device_give(struct sc_graph_device *device, struct sc_arena *arena);
 
-/* Stores at most `room` uses of nodes that are not disabled, from `*at` on, and returns how many.
- * `*at` moves behind them; it is 0 at first. */
+/* Where nodes stand: the steps that they are of, by name the step + 1; which ones are not to be
+ * judged, and are gated. NULL: of none. */
+struct sc_graph_device_places {
+    struct sc_handles *steps, *unjudged, *gated;
+};
+void sc_graph_device_place(struct sc_graph_device *device,
+                           const struct sc_graph_device_places *places);
+
+/* The same of one node. */
+void sc_graph_device_place_node(struct sc_graph_device *device, uintptr_t node, unsigned step,
+                                bool is_unjudged, bool is_gated);
+
+/* The first use of the node, or NULL. */
+const struct sc_graph_device_use *sc_graph_device_of(const struct sc_graph_device *device,
+                                                     uintptr_t node);
+
+/* Stores at most `room` uses that are judged, of nodes that are not disabled, from `*at` on, and
+ * returns how many. `*at` moves behind them; it is 0 at first. `which`: a step, or one of the
+ * above. */
 typedef bool sc_graph_device_is_disabled(void *context, uintptr_t node);
-uint32_t sc_graph_device_list(const struct sc_graph_device *device, uint32_t *at,
+uint32_t sc_graph_device_list(const struct sc_graph_device *device, uint32_t *at, int which,
                               struct sc_device_use *into, uint32_t room,
                               sc_graph_device_is_disabled *is_disabled, void *context);
 

@@ -94,6 +94,12 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t first = sc_graph_first_of(graphs, graph, node);
     struct sc_graph_flags flags = {.tells = told_by(graph, node)};
+    const struct sc_graph_device_use *device = sc_graph_device_of(&graph->exec.device, node);
+    if (device) {
+        flags.device_told = device->told;
+        flags.device_unjudged = device->is_unjudged;
+        flags.device_gated = device->is_gated;
+    }
     if (!first)
         return flags;
     const struct sc_graph_use *use = sc_graph_use_at(graph, first);
@@ -129,12 +135,13 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
 {
     uint32_t kept = 0;
-    graph->exec.events.records = false;
+    graph->exec.events.records = graph->exec.events.waits = false;
     for (uint32_t i = 0; i < graph->exec.events.count; i++) {
         if (!node || graph->exec.events.list[i].node == node)
             continue;
         graph->exec.events.list[kept++] = graph->exec.events.list[i];
         graph->exec.events.records |= !graph->exec.events.list[i].waits;
+        graph->exec.events.waits |= graph->exec.events.list[i].waits;
     }
     graph->exec.events.count = kept;
     sc_graph_addresses_drop(&graph->exec.addresses, node);
@@ -173,6 +180,7 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
         return;
     graph->exec.events.list[graph->exec.events.count++] = *event;
     graph->exec.events.records |= !event->waits;
+    graph->exec.events.waits |= event->waits;
     sc_graph_note_stale(graph);
 }
 
@@ -218,11 +226,37 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
         sc_graphs_at(graphs, id)->exec.device.is_left_out = true;
 }
 
-uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at,
+bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t address,
+                          size_t size_bytes)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    return id && sc_graph_device_own(&sc_graphs_at(graphs, id)->exec.device, &graphs->order->arena,
+                                     address, size_bytes);
+}
+
+void sc_graphs_settle_device(struct sc_graphs *graphs, uintptr_t handle)
+{
+    sc_graph_device_settle(&sc_graphs_known(graphs, handle)->exec.device);
+}
+
+uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at, int which,
                                struct sc_device_use *into, uint32_t room)
 {
     struct sc_graph *graph = sc_graphs_at(graphs, id);
-    return sc_graph_device_list(&graph->exec.device, at, into, room, is_disabled_in, graph);
+    return sc_graph_device_list(&graph->exec.device, at, which, into, room, is_disabled_in, graph);
+}
+
+void sc_graphs_place_device(struct sc_graphs *graphs, uintptr_t handle,
+                            const struct sc_graph_device_places *places)
+{
+    sc_graph_device_place(&sc_graphs_known(graphs, handle)->exec.device, places);
+}
+
+void sc_graphs_place_device_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                                 const struct sc_graph_flags *flags)
+{
+    sc_graph_device_place_node(&sc_graphs_known(graphs, handle)->exec.device, node,
+                               flags->device_told, flags->device_unjudged, flags->device_gated);
 }
 
 uint32_t sc_graphs_all_device(struct sc_graphs *graphs, uintptr_t handle,

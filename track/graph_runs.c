@@ -128,6 +128,7 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     struct sc_graph_uses runs = {0};
     uint32_t unsure = find_stands(&graph->exec.events);
+    graph->exec.device.unsure = unsure;
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (!graph->uses.list[i].disabled && graph->uses.list[i].kind != SC_STACK)
             append_use(graphs, &runs, &graph->uses.list[i], unsure);

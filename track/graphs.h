@@ -86,8 +86,10 @@ struct sc_graph_bounds {
 
 struct sc_graph_flags {
     bool disabled, unjudged;
-    uint8_t told;  /* of a use of the node */
-    uint8_t tells; /* of an event or a host function of the node */
+    uint8_t told;        /* of a use of the node */
+    uint8_t tells;       /* of an event or a host function of the node */
+    uint8_t device_told; /* these three of a use of device memory (track/graph_device.h) */
+    bool device_unjudged, device_gated;
 };
 
 struct sc_graph_uses {
@@ -104,6 +106,7 @@ struct sc_graph_events {
     struct sc_graph_event *list;
     uint32_t count, capacity;
     bool records; /* a node records one */
+    bool waits;   /* a node waits for one */
 };
 
 /* What only execs have. */
@@ -273,8 +276,17 @@ uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_
 void sc_graphs_add_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           const struct sc_device_use *use);
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle);
-uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at,
+bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t address,
+                          size_t size_bytes);
+void sc_graphs_settle_device(struct sc_graphs *graphs, uintptr_t handle);
+uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at, int which,
                                struct sc_device_use *into, uint32_t room);
+
+/* Where its nodes stand (sc_graph_device_place); and where one does that was changed. */
+void sc_graphs_place_device(struct sc_graphs *graphs, uintptr_t handle,
+                            const struct sc_graph_device_places *places);
+void sc_graphs_place_device_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                                 const struct sc_graph_flags *flags);
 
 /* The same of all nodes, and the races among them (track/graph_device.h). */
 uint32_t sc_graphs_all_device(struct sc_graphs *graphs, uintptr_t handle,

@@ -242,6 +242,11 @@ void sc_track_device_conflicts(struct sc_track *track, const struct sc_op_info *
  * first one's ticket names it, or a number of 0 and the place of the call. */
 void sc_track_device_issue(struct sc_track *track, struct sc_op_info *infos, unsigned count);
 
+/* What was issued on the stream behind this number conflicts with nothing any more; or what was
+ * issued unseen at this time does from now on. */
+void sc_track_device_unsee(struct sc_track *track, uint32_t stream, uint64_t number);
+void sc_track_device_see(struct sc_track *track, uint32_t stream, uint64_t number, uint64_t ticks);
+
 /* The driver has handed out device memory, at once or in a stream's order: nothing is in flight
  * there. `context`: the id of its context's legacy stream, 0: not known. */
 void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
@@ -257,6 +262,9 @@ void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation
 
 /* The origin of the block that contains the address, or 0. */
 uint32_t sc_track_device_origin(struct sc_track *track, uintptr_t address);
+
+/* How large the block is that begins there; 0: none is known. */
+size_t sc_track_device_block_bytes(struct sc_track *track, uintptr_t address);
 
 /* Of a kernel's addresses. Leaves those that lie in a block which is known, or where an operation
  * is, each once, in their order. Returns how many. A block that is taken for flags
@@ -473,8 +481,15 @@ uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_
 void sc_track_graph_add_device(struct sc_track *track, uintptr_t exec, uintptr_t node,
                                const struct sc_device_use *use);
 void sc_track_graph_leave_out_device(struct sc_track *track, uintptr_t exec);
-uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at,
+uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at, int which,
                                struct sc_device_use *into, uint32_t room);
+bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec, uintptr_t address,
+                               size_t size_bytes);
+void sc_track_graph_settle_device(struct sc_track *track, uintptr_t exec);
+void sc_track_graph_place_device(struct sc_track *track, uintptr_t exec,
+                                 const struct sc_graph_device_places *places);
+void sc_track_graph_place_device_node(struct sc_track *track, uintptr_t exec, uintptr_t node,
+                                      const struct sc_graph_flags *flags);
 uint32_t sc_track_graph_all_device(struct sc_track *track, uintptr_t exec,
                                    struct sc_graph_device_use *into, uint32_t room);
 bool sc_track_graph_add_race(struct sc_track *track, uintptr_t exec,

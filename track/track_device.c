@@ -27,6 +27,20 @@ void sc_track_device_issue(struct sc_track *track, struct sc_op_info *infos, uns
     unlock(track);
 }
 
+void sc_track_device_unsee(struct sc_track *track, uint32_t stream, uint64_t number)
+{
+    lock(track);
+    sc_device_unsee(&track->device, stream, number);
+    unlock(track);
+}
+
+void sc_track_device_see(struct sc_track *track, uint32_t stream, uint64_t number, uint64_t ticks)
+{
+    lock(track);
+    sc_device_see(&track->device, stream, number, ticks);
+    unlock(track);
+}
+
 void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                                uint32_t context, uint32_t origin)
 {
@@ -62,6 +76,14 @@ uint32_t sc_track_device_origin(struct sc_track *track, uintptr_t address)
     uint32_t origin = sc_allocations_find(&track->allocations, address).origin;
     unlock(track);
     return origin;
+}
+
+size_t sc_track_device_block_bytes(struct sc_track *track, uintptr_t address)
+{
+    lock(track);
+    const struct sc_allocation block = sc_allocations_find(&track->allocations, address);
+    unlock(track);
+    return block.address == address ? block.size_bytes : 0;
 }
 
 static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t address)

@@ -259,13 +259,45 @@ struct sc_graph_author sc_track_node_author(struct sc_track *track, uintptr_t gr
     return found;
 }
 
-uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at,
+uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at, int which,
                                struct sc_device_use *into, uint32_t room)
 {
     lock(track);
-    uint32_t count = sc_graphs_list_device(&track->graphs, exec, at, into, room);
+    uint32_t count = sc_graphs_list_device(&track->graphs, exec, at, which, into, room);
     unlock(track);
     return count;
+}
+
+bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec, uintptr_t address,
+                               size_t size_bytes)
+{
+    lock(track);
+    bool is_noted = sc_graphs_own_device(&track->graphs, exec, address, size_bytes);
+    unlock(track);
+    return is_noted;
+}
+
+void sc_track_graph_settle_device(struct sc_track *track, uintptr_t exec)
+{
+    lock(track);
+    sc_graphs_settle_device(&track->graphs, exec);
+    unlock(track);
+}
+
+void sc_track_graph_place_device(struct sc_track *track, uintptr_t exec,
+                                 const struct sc_graph_device_places *places)
+{
+    lock(track);
+    sc_graphs_place_device(&track->graphs, exec, places);
+    unlock(track);
+}
+
+void sc_track_graph_place_device_node(struct sc_track *track, uintptr_t exec, uintptr_t node,
+                                      const struct sc_graph_flags *flags)
+{
+    lock(track);
+    sc_graphs_place_device_node(&track->graphs, exec, node, flags);
+    unlock(track);
 }
 
 uint32_t sc_track_graph_all_device(struct sc_track *track, uintptr_t exec,

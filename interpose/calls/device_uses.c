@@ -233,6 +233,7 @@ static struct sc_op_info describe_with(const struct sc_device_use *use, const st
 {
     struct sc_op_info info = describe(use, call, stream);
     sc_device_uses_set_moment(&info, op);
+    info.unseen |= op->unseen;
     return info;
 }
 

@@ -11,6 +11,7 @@
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/kernel_uses.h"
+#include "interpose/calls/launch_uses.h"
 #include "interpose/calls/sync.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/beside.h"
@@ -28,6 +29,7 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/device.h"
+#include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/heard.h"
@@ -46,11 +48,14 @@ struct launch {
     uint32_t exec;                   /* the tracker's id, 0: not known yet */
     struct sc_graph *graph;          /* NULL: it names no host memory */
     bool again;                      /* on the stream of its last launch */
-    bool waits, records, signals;    /* its nodes: for events; events; to the host, unseen */
+    bool has_events;                 /* its nodes record some, or wait for some */
+    bool records, awaits_events;     /* which of the two */
+    bool signals;                    /* they tell the host, unseen */
     bool hears;                      /* its host nodes are seen to run */
     bool seen;                       /* they do not wait for the host, nor for what does */
     bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
     bool uses_device;                /* copies and memsets of it do, and that is watched */
+    uint32_t device_steps;           /* that these are of, as bits */
     bool races;                      /* two of its nodes, which no edge orders */
     bool is_empty;                   /* a launch without work: nothing comes after it */
     const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
@@ -181,6 +186,17 @@ static size_t record_run(const struct launch *launch, const struct sc_graph_use 
     return bytes;
 }
 
+/* Of the step, from the index on, which moves behind them. Returns how many bytes they have. */
+static size_t record_runs_of(const struct launch *launch, unsigned step, uint32_t *at,
+                             const struct sc_op_info *moment)
+{
+    const struct sc_graph_uses *runs = &launch->graph->exec.runs;
+    size_t size_bytes = 0;
+    for (; *at < runs->count && runs->list[*at].told == step; ++*at)
+        size_bytes += record_run(launch, &runs->list[*at], moment->stack, launch->ticks);
+    return size_bytes;
+}
+
 static void record_runs(const struct launch *launch)
 {
     const struct sc_graph_uses *runs = &launch->graph->exec.runs;
@@ -226,18 +242,21 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->again = last == launch->stream->id;
     launch->is_empty = graph->exec.is_empty;
     launch->uses_device = graph->exec.device.count != 0;
+    launch->device_steps = graph->exec.device.steps;
     launch->races = graph->exec.device.race_count != 0;
     if (last && !launch->again && !graph->exec.is_empty)
         launch->last = &graph->exec.last_launch;
     if (graph->uses.count)
         launch->graph = graph;
-    launch->waits = graph->exec.events.count != 0;
+    launch->has_events = graph->exec.events.count != 0;
     launch->records = graph->exec.events.records;
+    launch->awaits_events = graph->exec.events.waits;
     launch->hears = graph->exec.heard && graph->exec.heard->count;
     launch->signals = graph->exec.signals || (launch->hears && graph->exec.heard->is_lost);
     bool behind_seen = is_behind_seen(launch, last);
     bool awaits_unseen = graph->exec.awaits_host || (launch->hears && graph->exec.heard->is_lost);
-    launch->seen = !awaits_unseen && behind_seen && (!launch->waits || sc_unfinished_none_ever());
+    launch->seen =
+        !awaits_unseen && behind_seen && (!launch->has_events || sc_unfinished_none_ever());
     launch->unguarded = !behind_seen;
     if (graph->exec.is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
@@ -274,7 +293,6 @@ static void note_signals(const struct launch *launch)
 static void begin_heard(struct launch *launch)
 {
     unsigned given_up;
-    launch->open = sc_host_functions_launched(launch->ticks, launch->stream->id, 0);
     launch->heard =
         sc_track_heard_begin(&sc_track, launch->exec, &launch->before,
                              &(struct sc_heard_call){launch->ticks, launch->open}, &given_up);
@@ -302,111 +320,88 @@ static void begin_call(struct launch *launch)
 
 /* ---- what its kernels may use, and its device memory ---- */
 
-/* Where a node waits for something, or tells of what is before it, a node may be in an order that
- * the launch as a whole is not in. */
-static bool is_ordered_as_a_whole(const struct launch *launch)
+/* Where a node tells of what is before it, in a way that is not seen, or waits for the host, a node
+ * may be in any order with other work. */
+static bool is_judged(const struct launch *launch)
 {
-    bool in_parts = launch->waits || launch->records || launch->signals || launch->hears;
-    return launch->exec && !in_parts && launch->seen;
+    return launch->exec && launch->seen && !launch->signals;
+}
+
+/* Nodes tell of some uses before the launch is done: these are noted step by step. */
+static bool tells(const struct launch *launch)
+{
+    return launch->records || launch->hears;
+}
+
+/* Kernels are not, and count for the launch as a whole. */
+static bool judges_kernels(const struct launch *launch)
+{
+    return sc_kernel_uses_are_asked() && is_judged(launch) && !launch->has_events && !launch->hears;
 }
 
 /* A launch that writes pageable memory blocks the host. */
-static enum sc_device_healing healing_of(const struct launch *launch)
+static struct sc_launch_uses uses_of(const struct launch *launch)
 {
-    return launch->graph && launch->graph->waiting_count ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
+    bool blocks_host = launch->graph && launch->graph->waiting_count;
+    return (struct sc_launch_uses){
+        .call = launch->call,
+        .stream = launch->stream,
+        .exec = launch->exec,
+        .last = launch->last,
+        .place = launch->place,
+        .healing = blocks_host ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE,
+        .awaits_events = launch->awaits_events,
+    };
 }
 
-static void judge_copies(const struct launch *launch)
+static void judge_copies(const struct launch *launch, int which)
 {
-    struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
-    uint32_t at = 0, count;
-    while ((count = sc_track_graph_device(&sc_track, launch->exec, &at, uses,
-                                          SC_DEVICE_USES_AT_ONCE)) > 0)
-        sc_device_uses_judge_all(uses, count, launch->call, launch->stream, healing_of(launch),
-                                 launch->last);
+    if (sc_likely(!launch->uses_device) || !is_judged(launch))
+        return;
+    const struct sc_launch_uses uses = uses_of(launch);
+    sc_launch_uses_judge(&uses, which);
 }
 
-/* Who added the node: of one that uses host memory, too, that is known with that memory. Where it
- * is not, it says the call that made the exec. */
-static struct sc_hazard_event author_of(const struct launch *launch,
-                                        const struct sc_graph_race *race, unsigned i)
-{
-    const struct sc_hazard_event *made = &race->made;
-    uintptr_t node = race->of[i].node;
-    if (race->authors[i].api)
-        return race->authors[i];
-    struct sc_graph_use use;
-    struct sc_graph_extra extra;
-    for (uint32_t at = 0; sc_track_graph_use(&sc_track, launch->exec, at, &use, &extra); at++) {
-        const struct sc_graph_author *author = &use.author;
-        bool is_known = author->api != made->api || author->stack != made->stack;
-        if (use.node == node && author->api && is_known)
-            return (struct sc_hazard_event){.api = author->api,
-                                            .runtime_api = author->runtime_api,
-                                            .thread = author->thread,
-                                            .time_ns = author->time_ns,
-                                            .stack = author->stack};
-    }
-    return (struct sc_hazard_event){.api = NULL};
-}
-
-/* Of the nodes among themselves. What waits for an event may wait for one that another node
- * records. */
+/* Of the nodes among themselves. What waits for an event may wait for what another one tells of. */
 static void report_races(const struct launch *launch)
 {
-    struct sc_graph_race race;
-    if (launch->waits || !launch->seen)
-        return;
-    while (sc_track_graph_next_race(&sc_track, launch->exec, &race)) {
-        const struct sc_hazard_event authors[] = {
-            author_of(launch, &race, 0),
-            author_of(launch, &race, 1),
-        };
-        sc_hazards_report_race(&race, authors,
-                               &(struct sc_culprit){launch->call->api, launch->call->site, NULL});
-    }
+    const struct sc_launch_uses uses = uses_of(launch);
+    bool is_told = launch->signals || tells(launch);
+    if (launch->seen && !(launch->awaits_events && is_told))
+        sc_launch_uses_report_races(&uses);
 }
 
 static void judge_uses(const struct launch *launch)
 {
     if (sc_unlikely(launch->races))
         report_races(launch);
-    if (!is_ordered_as_a_whole(launch)) {
-        if (sc_kernel_uses_are_asked())
-            sc_kernel_uses_seal_graph(launch->call, launch->stream, launch->exec, launch->last,
-                                      launch->seen && !launch->waits);
-        return;
-    }
-    if (sc_unlikely(launch->uses_device))
-        judge_copies(launch);
-    if (sc_kernel_uses_are_asked())
+    judge_copies(launch, launch->hears ? SC_GRAPH_DEVICE_FREE : SC_GRAPH_DEVICE_ALL);
+    if (judges_kernels(launch))
         sc_kernel_uses_judge_graph(launch->call, launch->stream, launch->exec, launch->last,
                                    launch->host);
+    else if (sc_kernel_uses_are_asked() && launch->exec)
+        sc_kernel_uses_seal_graph(launch->call, launch->stream, launch->exec, launch->last,
+                                  launch->seen && !launch->awaits_events);
 }
 
-/* All have the ticket of the first. */
-static void note_copies(const struct launch *launch, struct sc_op_info *moment)
+/* Its host nodes may wait for the program from now on, which may put what is behind them in order
+ * with other work. */
+static void open_host_nodes(struct launch *launch)
 {
-    struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
-    uint32_t at = 0, count;
-    while ((count = sc_track_graph_device(&sc_track, launch->exec, &at, uses,
-                                          SC_DEVICE_USES_AT_ONCE)) > 0) {
-        if (moment->ticks == 0)
-            *moment = sc_device_uses_moment(launch->call, launch->stream, launch->place);
-        moment->ticket = sc_device_uses_note_all(uses, count, launch->call, launch->stream, moment);
-    }
+    launch->open = sc_host_functions_launched(launch->ticks, launch->stream->id, 0);
+    judge_copies(launch, SC_GRAPH_DEVICE_GATED);
 }
 
 static void note_uses(const struct launch *launch)
 {
     struct sc_op_info moment = {0};
-    if (!is_ordered_as_a_whole(launch))
-        return;
-    if (sc_kernel_uses_are_asked())
+    if (judges_kernels(launch))
         sc_kernel_uses_note_graph(launch->call, launch->stream, launch->exec, launch->host,
                                   launch->place, &moment);
-    if (sc_unlikely(launch->uses_device))
-        note_copies(launch, &moment);
+    if (sc_likely(!launch->uses_device) || !is_judged(launch) || tells(launch))
+        return;
+    const struct sc_launch_uses uses = uses_of(launch);
+    sc_launch_uses_note(&uses, SC_GRAPH_DEVICE_ALL, &moment);
 }
 
 /* ---- around the call ---- */
@@ -437,6 +432,8 @@ static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stre
     if (launch->graph)
         order_runs(launch);
     judge_uses(launch);
+    if (launch->hears)
+        open_host_nodes(launch);
     begin_call(launch);
     errno = saved;
 }
@@ -473,18 +470,58 @@ static void note_heard(struct launch *launch, const struct sc_told *told)
     sc_guard_apply();
 }
 
+/* The uses of device memory of a step get a number behind those of host memory. */
+static void record_step(const struct launch *launch, unsigned step, uint32_t *run,
+                        size_t *size_bytes, struct sc_op_info *moment)
+{
+    const struct sc_launch_uses uses = uses_of(launch);
+    if (launch->graph)
+        *size_bytes += record_runs_of(launch, step, run, moment);
+    moment->ticket = (struct sc_ticket){.stream = launch->stream->id, .epoch = launch->place};
+    bool has_uses = step == 0 || launch->device_steps >> step & 1;
+    if (has_uses && sc_launch_uses_note(&uses, (int)step, moment))
+        sc_told_note(launch->told, step, moment->ticket.number);
+}
+
+/* What no node tells of comes last. Of the device memory nothing counts until it is noted which
+ * host nodes have run by now. Returns the time of these uses. */
+static uint64_t record_steps(const struct launch *launch)
+{
+    struct sc_op_info moment = sc_device_uses_moment(launch->call, launch->stream, launch->place);
+    size_t size_bytes = 0;
+    uint32_t run = 0;
+    moment.unseen = launch->hears;
+    for (unsigned step = 1; step <= SC_TOLD_MAX; step++)
+        record_step(launch, step, &run, &size_bytes, &moment);
+    record_step(launch, 0, &run, &size_bytes, &moment);
+    if (!launch->graph)
+        return moment.ticks;
+    sc_guard_apply();
+    sc_marks_issued(launch->stream, size_bytes, false, launch->ticks);
+    sc_track_launched(&sc_track, launch->graph->handle, launch->stream->id);
+    return moment.ticks;
+}
+
 /* Nodes tell of some of the operations before the launch is done. */
 static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
 {
     bool is_lost = launch->hears && !launch->heard;
+    bool notes_device = launch->uses_device && is_judged(launch);
     struct sc_told told = {.last = launch->before.number, .broken = is_lost};
+    uint64_t noted_ticks = 0, behind = launch->before.number;
     launch->told = &told;
-    if (launch->graph)
+    if (sc_unlikely(notes_device))
+        noted_ticks = record_steps(launch);
+    else if (launch->graph)
         record_runs(launch);
+    if (told.broken && notes_device)
+        sc_track_device_unsee(&sc_track, launch->stream->id, behind);
     sc_told_done(&told);
     launch->told = NULL;
     if (launch->heard)
         note_heard(launch, &told);
+    if (launch->hears && notes_device && !told.broken)
+        sc_track_device_see(&sc_track, launch->stream->id, behind, noted_ticks);
     end_records(launch, &told);
 }
 

@@ -1,7 +1,7 @@
 /* What the copies and memsets of an exec do with device memory, where that is watched
  * (track/graph_device.h). Nodes in bodies of conditional nodes are left out: whether they run, only
- * the device knows. So is an exec with nodes that allocate or free: what an address means there,
- * follows from where the nodes stand.
+ * the device knows. So is memory that nodes allocate or free: what an address means there follows
+ * from where the nodes stand.
  *
  * Locks: the tracker's inside. Not for a signal handler.
  */
@@ -28,7 +28,9 @@ struct sc_node_device sc_device_nodes_of(const struct sc_copy_sides *sides);
 /* A node that the exec knows by the name does this, besides what is noted of the node already. */
 void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides);
 
-/* The exec has a node of this type. */
-void sc_device_nodes_meet(uintptr_t exec, CUgraphNodeType type);
+/* The exec has the node, which is of this type. When all were met, what nodes do with memory that
+ * others allocate or free is left out. Where nobody knows how much one frees, all is. */
+void sc_device_nodes_meet(uintptr_t exec, CUgraphNode node, CUgraphNodeType type);
+void sc_device_nodes_met_all(uintptr_t exec);
 
 #endif

@@ -24,12 +24,15 @@ struct making {
     const struct sc_graph_call *call; /* with the exec as the graph */
     struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
     struct sc_handles unjudged; /* the exec's nodes that are not to be judged; made when needed */
-    bool works;                 /* a node does something */
-    bool is_blind;              /* which event a node records is not known */
-    bool may_watch;             /* the exec knows the outermost graph's nodes by their own names */
-    bool has_hosts;             /* there are host nodes among these */
-    bool has_tellers;           /* a node may tell in a way that is seen */
-    unsigned bodies;            /* of conditional nodes, around the node that is met */
+    struct sc_handles unjudged_device; /* the same of those whose device memory is not */
+    struct sc_handles gated;           /* and of those behind a host node */
+    struct sc_handles steps;           /* -> step + 1, of those that may use device memory */
+    bool works;                        /* a node does something */
+    bool is_blind;                     /* which event a node records is not known */
+    bool may_watch;   /* the exec knows the outermost graph's nodes by their own names */
+    bool has_hosts;   /* there are host nodes among these */
+    bool has_tellers; /* a node may tell in a way that is seen */
+    unsigned bodies;  /* of conditional nodes, around the node that is met */
 };
 
 /* By which the exec's uses know a node. */
@@ -39,14 +42,42 @@ static uintptr_t name_of(const struct making *making, CUgraphNode node)
     return name ? (uintptr_t)name : (uintptr_t)node;
 }
 
+/* NULL: the set was not needed. */
+static struct sc_handles *made(struct sc_handles *set)
+{
+    return atomic_load_explicit(&set->table, memory_order_relaxed) ? set : NULL;
+}
+
+/* In a set that is made when it is needed. */
+static bool put(struct sc_handles *set, uintptr_t name, uint64_t value)
+{
+    return (made(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
+}
+
+static void end_set(struct sc_handles *set)
+{
+    if (set)
+        sc_handles_destroy(set);
+}
+
 /* All of them are told of together: there may be as many as the exec has uses. */
 static void unjudge_name(struct making *making, uintptr_t name)
 {
-    struct sc_handles *set = &making->unjudged;
-    bool made =
-        atomic_load_explicit(&set->table, memory_order_relaxed) || sc_handles_init(set) == 0;
-    if (!made || sc_handles_put(set, name, 1) != 0)
+    if (!put(&making->unjudged, name, 1))
         sc_track_graph_unjudge_node(&sc_track, making->call->graph, name);
+}
+
+static void unjudge_device(struct making *making, uintptr_t name)
+{
+    static const struct sc_graph_flags unjudged = {.device_unjudged = true};
+    if (!put(&making->unjudged_device, name, 1))
+        sc_track_graph_place_device_node(&sc_track, making->call->graph, name, &unjudged);
+}
+
+static void gate_device(struct making *making, uintptr_t name)
+{
+    if (!put(&making->gated, name, 1))
+        unjudge_device(making, name);
 }
 
 /* ---- a node ---- */
@@ -129,7 +160,7 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     struct met met = {making, making->call, in, node, name};
     bool is_host = type == CU_GRAPH_NODE_TYPE_HOST && in->depth == 0;
     note_memory(&met, type);
-    sc_device_nodes_meet(making->call->graph, type);
+    sc_device_nodes_meet(making->call->graph, node, type);
     making->has_hosts |= is_host;
     making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     if (!is_host)
@@ -158,31 +189,66 @@ struct level {
     const struct sc_walked_graph *graph;
 };
 
-static void unjudge(void *context, CUgraphNode node)
+/* What stands behind a node that waits is judged as far as it uses device memory: the host cannot
+ * touch that. What a host node may have put in order is asked about it (reaper/excuses.h), and what
+ * is waited for by an event is known. */
+static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why why)
 {
     const struct level *level = context;
-    unjudge_name(level->making, name_of(level->making, sc_node_walk_top(level->graph, node)));
+    uintptr_t name = name_of(level->making, sc_node_walk_top(level->graph, node));
+    if (why == SC_BEHIND_HOST_NODE) {
+        gate_device(level->making, name);
+        return;
+    }
+    unjudge_name(level->making, name);
+    if (why == SC_BEFORE_SIGNAL)
+        unjudge_device(level->making, name);
+}
+
+static void unjudge(void *context, CUgraphNode node)
+{
+    unjudge_around(context, node, SC_BEFORE_SIGNAL);
 }
 
 static bool names_memory(uintptr_t graph)
 {
     uint32_t id = sc_graphs_find(&sc_track.graphs, graph);
-    return id && sc_graphs_at(&sc_track.graphs, id)->uses.count;
+    return id && (sc_graphs_at(&sc_track.graphs, id)->uses.count ||
+                  sc_graphs_at(&sc_track.graphs, id)->exec.device.count);
 }
 
 /* Are its nodes asked for by their names? */
 static bool has_known_nodes(uintptr_t exec)
 {
     uint32_t id = sc_graphs_find(&sc_track.graphs, exec);
-    return id && (sc_graphs_at(&sc_track.graphs, id)->uses.count ||
-                  sc_graphs_at(&sc_track.graphs, id)->exec.heard);
+    return names_memory(exec) || (id && sc_graphs_at(&sc_track.graphs, id)->exec.heard);
+}
+
+static bool may_use_device(CUgraphNode node)
+{
+    CUgraphNodeType type;
+    return sc_device_nodes_are_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS &&
+           (type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET ||
+            type == CU_GRAPH_NODE_TYPE_GRAPH);
+}
+
+/* What it does with device memory is not judged where that cannot be noted. */
+static bool tell_of_device(struct making *making, CUgraphNode node, unsigned step)
+{
+    uintptr_t name = name_of(making, node);
+    if (!may_use_device(node))
+        return false;
+    if (!put(&making->steps, name, step + 1))
+        unjudge_device(making, name);
+    return true;
 }
 
 static bool tell_of(void *context, CUgraphNode node, unsigned step)
 {
     const struct level *level = context;
-    return sc_track_graph_tell_of(&sc_track, level->making->call->graph,
-                                  name_of(level->making, node), step);
+    bool names_host = sc_track_graph_tell_of(&sc_track, level->making->call->graph,
+                                             name_of(level->making, node), step);
+    return tell_of_device(level->making, node, step) || names_host;
 }
 
 static void let_tell(void *context, CUgraphNode node, unsigned step)
@@ -253,14 +319,18 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
                       size_t count)
 {
     struct level level = {context, graph};
-    if (graph->depth == 0 && sc_device_nodes_are_asked())
+    if (graph->depth == 0 && sc_device_nodes_are_asked()) {
+        sc_device_nodes_met_all(level.making->call->graph);
         sc_device_races_find(level.making->call, graph->graph, nodes, count, name_in, level.making);
+    }
     if (graph->depth == 0 && level.making->has_hosts)
         watch_hosts(level.making, nodes, count);
     if (!graph->flag || !names_memory(level.making->call->graph))
         return;
     bool known = note_tellers(&level, nodes, count);
-    sc_unjudged_each(nodes, count, known ? is_seen : NULL, unjudge, &level);
+    sc_unjudged_each(nodes, count, known ? is_seen : NULL, unjudge_around, &level);
+    if (graph->depth == 0 && level.making->has_hosts && sc_device_nodes_are_asked())
+        sc_unjudged_behind_hosts(nodes, count, unjudge_around, &level);
 }
 
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
@@ -268,10 +338,19 @@ static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
     static const struct sc_node_walk walk = {
         .meet = meet_node, .leave = leave_node, .end = end_graph};
     sc_node_walk_graph(&walk, making, graph, top);
-    if (!atomic_load_explicit(&making->unjudged.table, memory_order_relaxed))
-        return;
-    sc_track_graph_unjudge_nodes(&sc_track, making->call->graph, &making->unjudged);
-    sc_handles_destroy(&making->unjudged);
+    uintptr_t exec = making->call->graph;
+    struct sc_handles *unjudged = made(&making->unjudged);
+    const struct sc_graph_device_places places = {.steps = made(&making->steps),
+                                                  .unjudged = made(&making->unjudged_device),
+                                                  .gated = made(&making->gated)};
+    if (unjudged)
+        sc_track_graph_unjudge_nodes(&sc_track, exec, unjudged);
+    if (places.steps || places.unjudged || places.gated)
+        sc_track_graph_place_device(&sc_track, exec, &places);
+    end_set(unjudged);
+    end_set(places.steps);
+    end_set(places.unjudged);
+    end_set(places.gated);
 }
 
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)

@@ -76,7 +76,8 @@ struct unjudging {
 
 /* `waiting` has room for each node once, and `found` for the neighbours of one. */
 static void unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting,
-                         CUgraphNode *found, enum sc_way way, struct sc_handles *visited)
+                         CUgraphNode *found, enum sc_way way, enum sc_unjudged_why why,
+                         struct sc_handles *visited)
 {
     size_t left = 1;
     while (left) {
@@ -86,7 +87,7 @@ static void unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting
             if (sc_handles_get(visited, (uintptr_t)found[i]) ||
                 sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
                 continue;
-            unjudging->unjudge(unjudging->context, found[i]);
+            unjudging->unjudge(unjudging->context, found[i], why);
             waiting[left++] = found[i];
         }
     }
@@ -97,8 +98,10 @@ static bool signal_is_seen(const struct unjudging *unjudging, CUgraphNode node)
     return unjudging->is_seen && unjudging->is_seen(unjudging->context, node);
 }
 
-static void unjudge_around(const struct unjudging *unjudging, sc_is_such *such, enum sc_way way)
+static void unjudge_around(const struct unjudging *unjudging, sc_is_such *such,
+                           enum sc_unjudged_why why)
 {
+    enum sc_way way = why == SC_BEFORE_SIGNAL ? SC_WAY_BEFORE : SC_WAY_BEHIND;
     struct sc_handles visited;
     size_t count = unjudging->count;
     CUgraphNode *room = sc_pages_map(2 * count * sizeof *room);
@@ -107,7 +110,7 @@ static void unjudge_around(const struct unjudging *unjudging, sc_is_such *such, 
             if (sc_node_walk_finds(unjudging->nodes[i], such) &&
                 (way == SC_WAY_BEHIND || !signal_is_seen(unjudging, unjudging->nodes[i]))) {
                 room[0] = unjudging->nodes[i];
-                unjudge_from(unjudging, room, room + count, way, &visited);
+                unjudge_from(unjudging, room, room + count, way, why, &visited);
             }
         sc_handles_destroy(&visited);
     }
@@ -127,6 +130,19 @@ void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_see
                       sc_unjudge *unjudge, void *context)
 {
     const struct unjudging unjudging = {nodes, count, is_seen, unjudge, context};
-    unjudge_around(&unjudging, sc_unjudged_is_signal, SC_WAY_BEFORE);
-    unjudge_around(&unjudging, sc_unjudged_awaits_host, SC_WAY_BEHIND);
+    unjudge_around(&unjudging, sc_unjudged_is_signal, SC_BEFORE_SIGNAL);
+    unjudge_around(&unjudging, sc_unjudged_awaits_host, SC_BEHIND_WAIT);
+}
+
+static bool is_host(CUgraphNode node, CUgraphNodeType type)
+{
+    (void)node;
+    return type == CU_GRAPH_NODE_TYPE_HOST;
+}
+
+void sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
+                              void *context)
+{
+    const struct unjudging unjudging = {nodes, count, NULL, unjudge, context};
+    unjudge_around(&unjudging, is_host, SC_BEHIND_HOST_NODE);
 }

@@ -28,9 +28,18 @@ bool sc_unjudged_may_matter(CUgraphNodeType type);
 /* Calls `unjudge` for each node of a graph that is not to be judged, at most twice. `nodes` are all
  * nodes of the graph. `is_seen` says of a node that signals whether that is seen; NULL: of none is
  * it. The driver is asked for their edges. Without memory nothing is called. */
-typedef void sc_unjudge(void *context, CUgraphNode node);
+enum sc_unjudged_why {
+    SC_BEFORE_SIGNAL,
+    SC_BEHIND_WAIT,
+    SC_BEHIND_HOST_NODE, /* only from sc_unjudged_behind_hosts */
+};
+typedef void sc_unjudge(void *context, CUgraphNode node, enum sc_unjudged_why why);
 typedef bool sc_is_seen(void *context, CUgraphNode node);
 void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context);
+
+/* The same for each node that stands behind a host node, whether that is seen or not. */
+void sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
+                              void *context);
 
 #endif

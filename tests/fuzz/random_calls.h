@@ -271,7 +271,7 @@ static void make_event(int event)
 static void act_recycle_event(void)
 {
     int event = pick_event();
-    if (is_recorded_by_nodes(event))
+    if (is_named_by_nodes(event))
         return;
     say("destroy event %d and create another", event);
     CHECK(cuEventDestroy(world.events[event].handle));

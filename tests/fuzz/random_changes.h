@@ -50,7 +50,8 @@ static void act_add_node(void)
     CUgraphNode nodes[64];
     size_t count = sizeof nodes / sizeof *nodes;
     struct graph *graph = pick_graph(has_handle);
-    if (graph && graph->own.has_host) /* KNOWN: not judged is what stands behind a host node */
+    /* KNOWN: not judged is what stands behind a host node, or one that waits */
+    if (graph && (graph->own.has_host || graph->own.wait_count))
         return;
     struct graph_node node = {.place = next_place(), .direction = below(7) % 3, .added = true};
     if (!graph || graph->own.count == GRAPH_NODES || !pick_memory(&node) ||

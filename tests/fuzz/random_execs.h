@@ -83,8 +83,9 @@ static void add_child(struct graph *graph)
         !can_add_uses(&graph->own, &child->own))
         return;
     /* KNOWN: not judged is what stands before a record or a host node in a child, and behind a host
-     * node. */
-    if (child->own.record_count || child->own.has_host || graph->own.has_host)
+     * node or one that waits. */
+    if (child->own.record_count || child->own.has_host || graph->own.has_host ||
+        child->own.wait_count || graph->own.wait_count)
         return;
     say("graph %d becomes a child of %d", (int)(child - graphs), (int)(graph - graphs));
     CHECK(cuGraphGetNodes(graph->handle, nodes, &count));

@@ -103,7 +103,7 @@ static void capture_device_node(struct graph *graph, int branch)
                                      .value = (unsigned char)draw(),
                                      .branch = branch,
                                      .is_forked = capture.slots[1] != NOBODY};
-    if (is_told_of(nodes) || nodes->device_count == GRAPH_DEVICE || !pick_uses(&node) ||
+    if (nodes->device_count == GRAPH_DEVICE || !pick_uses(&node) ||
         (world.correct && races(nodes, &node)))
         return;
     say_device_node(branch ? "captured in branch 1" : "captured in branch 0", &node);
@@ -143,7 +143,7 @@ static void capture_kernel(struct graph *graph)
 {
     struct graph_nodes *nodes = &graph->own;
     struct launch_uses launch = {.slot = capture.slots[0]};
-    if (!world.kernels || is_told_of(nodes) ||
+    if (!world.kernels || is_told_of(nodes) || nodes->wait_count ||
         nodes->address_count + KERNEL_ADDRESSES > GRAPH_ADDRESSES)
         return;
     for (int i = 0; i < KERNEL_ADDRESSES; i++) {
@@ -164,7 +164,7 @@ static bool can_add_uses(const struct graph_nodes *nodes, const struct graph_nod
 {
     return nodes->device_count + child->device_count <= GRAPH_DEVICE &&
            nodes->address_count + child->address_count <= GRAPH_ADDRESSES &&
-           !(is_told_of(nodes) && uses_device(child));
+           !(is_told_of(nodes) && child->address_count);
 }
 
 static void add_uses(struct graph_nodes *nodes, const struct graph_nodes *child)
@@ -192,9 +192,10 @@ static struct device_use use_of_cell(const struct cell *cell)
 }
 
 static void insert_use(struct graph_launch_uses *uses, uint64_t *order, struct device_use use,
-                       uint64_t place)
+                       int told, uint64_t place)
 {
     int at = uses->device_count++;
+    use.told = told;
     for (; at > 0 && order[at - 1] > place; at--) {
         uses->device[at] = uses->device[at - 1];
         order[at] = order[at - 1];
@@ -207,16 +208,15 @@ static struct graph_launch_uses list_uses(const struct graph_nodes *nodes)
 {
     struct graph_launch_uses uses = {.device_count = 0};
     uint64_t order[GRAPH_USES];
-    if (is_told_of(nodes))
-        return uses;
     for (int i = 0; i < nodes->count && world.watches_device; i++)
         if (nodes->list[i].direction == H2D)
-            insert_use(&uses, order, use_of_cell(nodes->list[i].cell), nodes->list[i].place);
+            insert_use(&uses, order, use_of_cell(nodes->list[i].cell), nodes->list[i].told,
+                       nodes->list[i].place);
     for (int i = 0; i < nodes->device_count; i++) {
         const struct graph_device_node *node = &nodes->device[i];
         if (node->copies)
-            insert_use(&uses, order, node->from, node->place);
-        insert_use(&uses, order, node->to, node->place);
+            insert_use(&uses, order, node->from, node->told, node->place);
+        insert_use(&uses, order, node->to, node->told, node->place);
     }
     uses.address_count = nodes->address_count;
     memcpy(uses.addresses, nodes->addresses, sizeof uses.addresses);
@@ -294,6 +294,22 @@ static void judge_launch_uses(struct graph_launch_uses *uses, int node)
             seal_for_kernel(&uses->addresses[i].host, node);
 }
 
+/* Is anything of the step done with device memory? */
+static bool has_step(const struct graph_launch_uses *uses, int told)
+{
+    bool found = false;
+    for (int i = 0; i < uses->device_count; i++)
+        found |= uses->device[i].told == told;
+    return found;
+}
+
+static void keep_step(const struct graph_launch_uses *uses, int told, int node)
+{
+    for (int i = 0; i < uses->device_count; i++)
+        if (uses->device[i].told == told)
+            keep_use(uses->device[i], node);
+}
+
 /* Behind the call: what kernels have addresses of comes first, of buffers with a mark. */
 static void keep_launch_uses(struct graph_launch_uses *uses, int node)
 {
@@ -310,10 +326,12 @@ static void keep_launch_uses(struct graph_launch_uses *uses, int node)
         keep_use(uses->device[i], node);
 }
 
-/* Two nodes of one launch that no edge orders, as far as there is room for them: told once. */
+/* Two nodes of one launch that no edge orders, as far as there is room for them: told once.
+ * KNOWN: none are looked for where nodes wait for events, and others tell how far the launch is. */
 static void expect_races(struct graph *graph, const struct graph_nodes *nodes)
 {
-    int count = world.watches_device ? count_races(nodes, true) : 0;
+    bool found = world.watches_device && !(nodes->wait_count && is_told_of(nodes));
+    int count = found ? count_races(nodes, true) : 0;
     shared.tainted |= have_races(nodes);
     for (int i = 0; i < count && i < RACES_MAX && !graph->races_told; i++)
         expect_call(DEVICE_IN_FLIGHT, true);

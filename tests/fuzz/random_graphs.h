@@ -16,6 +16,7 @@ enum {
     GRAPHS = 3,
     GRAPH_NODES = 6,
     GRAPH_RECORDS = 4,
+    GRAPH_WAITS = 2,
     GRAPH_DEVICE = 6,
     GRAPH_ADDRESSES = 6,
     CELLS = 64,
@@ -72,6 +73,7 @@ struct graph_device_node {
     int child;        /* a name for it; 0: in none */
     CUgraphNode name; /* NULL: in a child */
     bool is_changed;  /* in the exec, after that was made */
+    int told;         /* as of graph_node */
 };
 
 struct graph_node {
@@ -98,6 +100,8 @@ struct graph_nodes {
     int record_count;
     int records[GRAPH_RECORDS]; /* events that nodes record, one behind the other */
     bool has_host;              /* behind all others */
+    int wait_count;
+    int waits[GRAPH_WAITS]; /* events that nodes wait for */
     int device_count, address_count;
     struct graph_device_node device[GRAPH_DEVICE];
     struct graph_address addresses[GRAPH_ADDRESSES];
@@ -151,16 +155,11 @@ static uint64_t next_place(void)
     return ++places;
 }
 
-/* KNOWN: where a node tells how far the launch has come, the launch's device memory and its kernels
- * are not held against anything. */
+/* KNOWN: where a node tells how far the launch has come, its kernels are not held against anything.
+ */
 static bool is_told_of(const struct graph_nodes *nodes)
 {
     return nodes->record_count || nodes->has_host;
-}
-
-static bool uses_device(const struct graph_nodes *nodes)
-{
-    return nodes->device_count || nodes->address_count;
 }
 
 static struct graph *pick_graph(bool (*is_fit)(const struct graph *))
@@ -180,12 +179,26 @@ static bool records(const struct graph_nodes *nodes, int event)
     return found;
 }
 
-static bool is_recorded_by_nodes(int event)
+static bool awaits(const struct graph_nodes *nodes, int event)
+{
+    bool found = false;
+    for (int i = 0; i < nodes->wait_count; i++)
+        found |= nodes->waits[i] == event;
+    return found;
+}
+
+static bool name_event(const struct graph_nodes *nodes, int event)
+{
+    return records(nodes, event) || awaits(nodes, event);
+}
+
+static bool is_named_by_nodes(int event)
 {
     bool found = false;
     for (int i = 0; i < GRAPHS; i++)
-        found |= ((graphs[i].handle || graphs[i].is_captured) && records(&graphs[i].own, event)) ||
-                 (graphs[i].exec && records(&graphs[i].made, event));
+        found |=
+            ((graphs[i].handle || graphs[i].is_captured) && name_event(&graphs[i].own, event)) ||
+            (graphs[i].exec && name_event(&graphs[i].made, event));
     return found;
 }
 

@@ -133,30 +133,70 @@ static void heal_freed(const struct graph_nodes *nodes, const struct copy *next,
     }
 }
 
-/* What a node tells of: the operations before it, of which the last one is behind the others; or
- * what `launch` comes after, if there are none. */
-static int draw_told(const struct copy *operations, int count, int told, int launch)
+/* The nodes of a launch by the steps that they are of: of each step the last one. */
+struct drawn {
+    int launch; /* the first one, which all has to come before */
+    bool begun; /* there is another node already */
+    int last[GRAPH_RECORDS + 2];
+};
+
+static int next_node(struct drawn *drawn, int stream, int told)
 {
-    int node = ORACLE_NONE;
-    for (int i = 0; i < count; i++)
-        if (operations[i].told && operations[i].told <= told)
-            node = operations[i].node;
-    if (node != ORACLE_NONE)
-        return node;
+    int node = drawn->begun ? oracle_add_node(&world.oracle, stream) : drawn->launch;
+    drawn->begun = true;
+    drawn->last[told] = node;
+    return node;
+}
+
+/* What a node tells of: the last node of the steps up to its own, or what the launch comes after,
+ * if there is none. */
+static int draw_told(const struct drawn *drawn, int told)
+{
+    for (; told > 0; told--)
+        if (drawn->last[told] != ORACLE_NONE)
+            return drawn->last[told];
     struct oracle_node *before =
-        oracle_loose_node(&world.oracle, world.oracle.nodes[launch].stream);
-    *before = world.oracle.nodes[launch];
+        oracle_loose_node(&world.oracle, world.oracle.nodes[drawn->launch].stream);
+    *before = world.oracle.nodes[drawn->launch];
     before->done = false;
     return world.oracle.node_count - 1;
 }
 
 static void draw_tellers(struct graph *graph, const struct graph_nodes *nodes,
-                         const struct copy *operations, int count, int launch)
+                         const struct drawn *drawn)
 {
     for (int i = 0; i < nodes->record_count; i++)
-        world.events[nodes->records[i]].node = draw_told(operations, count, i + 1, launch);
+        world.events[nodes->records[i]].node = draw_told(drawn, i + 1);
     if (nodes->has_host)
-        graph->heard = draw_told(operations, count, nodes->record_count + 1, launch);
+        graph->heard = draw_told(drawn, nodes->record_count + 1);
+}
+
+static void draw_host_step(struct drawn *drawn, struct copy *operations, int count, int stream,
+                           int told)
+{
+    for (int i = 0; i < count; i++) {
+        if (operations[i].told != told)
+            continue;
+        operations[i].node = next_node(drawn, stream, told);
+        meet_unhealed(&operations[i], operations[i].node);
+        draw_operation(&operations[i]);
+    }
+}
+
+/* Where nodes tell, device memory comes behind host memory, step by step; else before all. */
+static void draw_steps(struct drawn *drawn, const struct graph_nodes *nodes,
+                       struct copy *operations, int count, int stream,
+                       struct graph_launch_uses *uses)
+{
+    bool tells = is_told_of(nodes);
+    if (!tells && (uses->device_count || uses->address_count))
+        keep_launch_uses(uses, next_node(drawn, stream, 0));
+    for (int step = 1; step <= GRAPH_RECORDS + 2; step++) {
+        int told = step % (GRAPH_RECORDS + 2); /* what no node tells of comes last */
+        draw_host_step(drawn, operations, count, stream, told);
+        if (tells && has_step(uses, told))
+            keep_step(uses, told, next_node(drawn, stream, told));
+    }
 }
 
 /* All that has to come first comes before the first operation; the others follow one by one, those
@@ -165,8 +205,10 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
                         struct copy *operations, int count, int stream,
                         struct graph_launch_uses *uses)
 {
-    bool has_uses = uses->device_count || uses->address_count;
-    int node = oracle_add_node(&world.oracle, stream);
+    struct drawn drawn = {.launch = oracle_add_node(&world.oracle, stream)};
+    int node = drawn.launch;
+    for (int i = 0; i < GRAPH_RECORDS + 2; i++)
+        drawn.last[i] = ORACLE_NONE;
     oracle_add_edge(&world.oracle.nodes[node], graph->last);
     for (int i = 0; i < count; i++) {
         operations[i].stream = stream;
@@ -178,17 +220,14 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
     }
     seal_unlisted(nodes);
     heal_freed(nodes, NULL, node);
+    for (int i = 0; i < nodes->wait_count; i++)
+        oracle_add_edge(&world.oracle.nodes[node], world.events[nodes->waits[i]].node);
     judge_launch_uses(uses, node);
-    keep_launch_uses(uses, node);
-    for (int i = 0; i < count; i++) {
-        operations[i].node = i || has_uses ? oracle_add_node(&world.oracle, stream) : node;
-        meet_unhealed(&operations[i], operations[i].node);
-        draw_operation(&operations[i]);
-    }
+    draw_steps(&drawn, nodes, operations, count, stream, uses);
     if (has_freed(nodes))
         oracle_add_node(&world.oracle, stream);
     graph->last = world.oracle.streams[stream].last;
-    draw_tellers(graph, nodes, operations, count, node);
+    draw_tellers(graph, nodes, &drawn);
 }
 
 /* Somebody else's block, in mode=report. */

@@ -95,7 +95,7 @@ static void capture_node(struct graph *graph, int branch)
 {
     struct graph_node node = {.place = next_place(), .branch = branch, .direction = below(7) % 3};
     CUstream stream = world.slots[capture.slots[branch]].handle;
-    if (graph->own.count == GRAPH_NODES || !pick_memory(&node) ||
+    if (graph->own.count == GRAPH_NODES || graph->own.wait_count || !pick_memory(&node) ||
         clashes(&graph->own, NOBODY, &node) || !pick_content(&node))
         return;
     void *bytes = (void *)node.address;
@@ -111,21 +111,47 @@ static void capture_node(struct graph *graph, int branch)
     graph->own.list[graph->own.count++] = node;
 }
 
+/* What the node tells of that was captured last. */
+static void note_told(struct graph_nodes *nodes, int told)
+{
+    for (int i = 0; i < nodes->count; i++)
+        if (!nodes->list[i].told)
+            nodes->list[i].told = told;
+    for (int i = 0; i < nodes->device_count; i++)
+        if (!nodes->device[i].told)
+            nodes->device[i].told = told;
+}
+
 /* KNOWN: of two branches one gets to tell, and what only the other one tells of is not judged; nor
  * is what stands between two records of one event. */
 static void capture_record(struct graph *graph)
 {
     struct graph_nodes *nodes = &graph->own;
     int event = pick_event();
-    if (nodes->record_count == GRAPH_RECORDS || records(nodes, event) || uses_device(nodes))
+    if (nodes->record_count == GRAPH_RECORDS || name_event(nodes, event) || nodes->address_count)
         return;
     say("captured: record event %d", event);
     CHECK(cuEventRecordWithFlags(world.events[event].handle, world.slots[capture.slots[0]].handle,
                                  CU_EVENT_RECORD_EXTERNAL));
     nodes->records[nodes->record_count++] = event;
-    for (int i = 0; i < nodes->count; i++)
-        if (!nodes->list[i].told)
-            nodes->list[i].told = nodes->record_count;
+    note_told(nodes, nodes->record_count);
+}
+
+/* KNOWN: behind such a node host memory is not judged. In mode=report all host memory of the launch
+ * is taken to come behind the wait. */
+static void capture_wait(struct graph *graph)
+{
+    struct graph_nodes *nodes = &graph->own;
+    int event = pick_event();
+    if (nodes->wait_count == GRAPH_WAITS || name_event(nodes, event) || nodes->address_count ||
+        !world.healed)
+        return;
+    say("captured: wait for event %d", event);
+    CHECK(cuStreamWaitEvent(world.slots[capture.slots[0]].handle, world.events[event].handle,
+                            CU_EVENT_WAIT_EXTERNAL));
+    note_unclear(world.slots[capture.slots[0]].stream);
+    note_other_work(capture.slots[0]);
+    nodes->waits[nodes->wait_count++] = event;
 }
 
 static void note_run(void *unused)
@@ -139,14 +165,12 @@ static void note_run(void *unused)
 static void capture_host(struct graph *graph)
 {
     struct graph_nodes *nodes = &graph->own;
-    if (uses_device(nodes))
+    if (nodes->address_count)
         return;
     say("captured: host function");
     CHECK(cuLaunchHostFunc(world.slots[capture.slots[0]].handle, note_run, NULL));
     nodes->has_host = true;
-    for (int i = 0; i < nodes->count; i++)
-        if (!nodes->list[i].told)
-            nodes->list[i].told = nodes->record_count + 1;
+    note_told(nodes, nodes->record_count + 1);
 }
 
 static void capture_work(struct graph *graph, int branch)
@@ -284,13 +308,15 @@ static void fill_capture(struct graph *graph, CUevent event)
 {
     for (int steps = 2 + below(7); steps > 0; steps--) {
         int branch = capture.slots[1] == NOBODY ? 0 : below(2);
-        int what = below(9);
+        int what = below(world.watches_device ? 10 : 9);
         if (what == 0 || (what == 4 && (world.watches_device || world.kernels)))
             capture_work(graph, branch);
         else if (what == 1 && capture.slots[1] == NOBODY)
             fork_branch(event);
         else if (what == 8 && capture.slots[1] == NOBODY)
             capture_record(graph);
+        else if (what == 9 && capture.slots[1] == NOBODY)
+            capture_wait(graph);
         else if (what <= 3)
             intrude();
         else
@@ -308,7 +334,7 @@ static void act_capture(void)
     if (!graph || slot == 0)
         return;
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    graph->own.count = graph->own.record_count = 0;
+    graph->own.count = graph->own.record_count = graph->own.wait_count = 0;
     graph->own.device_count = graph->own.address_count = 0;
     graph->own.has_host = false;
     begin_capture(slot);

@@ -102,6 +102,7 @@ struct device_use {
     bool of_allocation;
     bool is_kernel; /* random_kernels.h */
     bool replaced;  /* a later one stands for it */
+    int told;       /* of its node in a graph */
 };
 
 /* A block that got its memory after a free: nobody else may write to it. */

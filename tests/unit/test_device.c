@@ -165,6 +165,25 @@ START_TEST(a_loop_that_nobody_waits_for_is_remembered_once)
 }
 END_TEST
 
+START_TEST(what_is_unseen_conflicts_with_nothing_until_it_is_seen)
+{
+    struct sc_op_info before = add(plain(2, SC_MEMSET, 0, 64));
+    struct sc_op_info first = plain(2, SC_MEMSET, 64, 64), second = plain(2, SC_MEMSET, 128, 64);
+    first.ticks = 5;
+    second.ticks = 6;
+    add(first);
+    add(plain(3, SC_MEMSET, 256, 64));
+    add(second);
+    sc_device_unsee(&device, streams[2], before.ticket.number);
+    ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 0, 64)), 1);
+    ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 64, 128)), 0);
+    ck_assert_uint_eq(conflicts(plain(2, SC_MEMSET, 256, 64)), 1);
+    sc_device_see(&device, streams[2], before.ticket.number, 5);
+    ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 64, 64)), 1);
+    ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 128, 64)), 0);
+}
+END_TEST
+
 START_TEST(what_is_known_done_is_forgotten)
 {
     for (unsigned i = 0; i < 1000; i++) {
@@ -264,6 +283,7 @@ int main(void)
     tcase_add_test(tests, memory_that_is_handed_out_has_no_past);
     tcase_add_test(tests, what_the_host_frees_conflicts_with_all_that_it_has_not_waited_for);
     tcase_add_test(tests, a_loop_that_nobody_waits_for_is_remembered_once);
+    tcase_add_test(tests, what_is_unseen_conflicts_with_nothing_until_it_is_seen);
     tcase_add_test(tests, what_is_known_done_is_forgotten);
     tcase_add_test(tests, no_more_are_kept_than_there_is_room_for);
     tcase_add_loop_test(tests, forgetting_changes_no_answer, 0, (int)rounds(200));

@@ -21,7 +21,17 @@ static bool is_disabled(void *context, uintptr_t node)
 
 static uint32_t list(uint32_t *at, uint32_t room)
 {
-    return sc_graph_device_list(&device, at, listed, room, is_disabled, NULL);
+    return sc_graph_device_list(&device, at, SC_GRAPH_DEVICE_ALL, listed, room, is_disabled, NULL);
+}
+
+/* How many there are, and the first one's address. */
+static uint32_t list_which(int which, uintptr_t *first)
+{
+    uint32_t at = 0;
+    listed[0].shape.address = 0;
+    uint32_t count = sc_graph_device_list(&device, &at, which, listed, MAX, is_disabled, NULL);
+    *first = listed[0].shape.address;
+    return count;
 }
 
 static uint32_t list_all(void)
@@ -121,6 +131,99 @@ START_TEST(what_is_left_out_comes_back_with_the_next_exec)
 }
 END_TEST
 
+START_TEST(memory_that_nodes_allocate_is_left_out_and_nothing_else)
+{
+    add(1, 10);
+    ck_assert(sc_graph_device_own(&device, &arena, 20, 30));
+    add(2, 12);
+    add(3, 50);
+    add(4, 30);
+    add(4, 13); /* its last byte is the first one */
+    sc_graph_device_settle(&device);
+    ck_assert_uint_eq(list_all(), 3);
+    ck_assert_uint_eq(listed[2].shape.address, 50);
+    add(5, 40);
+    ck_assert_uint_eq(list_all(), 3);
+    sc_graph_device_drop(&device, 0);
+    add(5, 40);
+    ck_assert_uint_eq(list_all(), 1);
+}
+END_TEST
+
+START_TEST(a_free_of_unknown_memory_leaves_all_out)
+{
+    add(1, 10);
+    ck_assert(sc_graph_device_own(&device, &arena, 100, 0));
+    ck_assert(sc_graph_device_own(&device, &arena, 90, 20)); /* another node allocates it */
+    sc_graph_device_settle(&device);
+    ck_assert_uint_eq(list_all(), 1);
+    ck_assert(sc_graph_device_own(&device, &arena, 200, 0));
+    sc_graph_device_settle(&device);
+    ck_assert_uint_eq(list_all(), 0);
+    sc_graph_device_drop(&device, 0);
+    for (unsigned i = 0; i < SC_GRAPH_OWN_MAX; i++)
+        ck_assert(sc_graph_device_own(&device, &arena, i, 1));
+    ck_assert(!sc_graph_device_own(&device, &arena, 7, 1));
+}
+END_TEST
+
+static void put(struct sc_handles *set, uintptr_t node, uint64_t value)
+{
+    ck_assert_int_eq(sc_handles_put(set, node, value), 0);
+}
+
+START_TEST(where_a_node_stands_says_what_is_asked_of_it)
+{
+    struct sc_handles steps, unjudged, gated;
+    uintptr_t first;
+    ck_assert_int_eq(sc_handles_init(&steps) | sc_handles_init(&unjudged) | sc_handles_init(&gated),
+                     0);
+    for (uintptr_t node = 1; node <= 5; node++)
+        add(node, 10 * node);
+    put(&steps, 2, 1 + 1);
+    put(&steps, 3, 2 + 1);
+    put(&unjudged, 4, 1);
+    put(&gated, 5, 1);
+    sc_graph_device_place(&device, &(struct sc_graph_device_places){.gated = NULL});
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 5);
+    sc_graph_device_place(&device, &(struct sc_graph_device_places){&steps, &unjudged, &gated});
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_ALL, &first), 4);
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 3);
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_GATED, &first), 1);
+    ck_assert_uint_eq(first, 50);
+    ck_assert_uint_eq(list_which(0, &first), 2);
+    ck_assert_uint_eq(list_which(1, &first), 1);
+    ck_assert_uint_eq(first, 20);
+    ck_assert_uint_eq(list_which(2, &first), 1);
+    ck_assert_uint_eq(first, 30);
+    device.unsure = 1u << 2;
+    ck_assert_uint_eq(list_which(2, &first), 0);
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_ALL, &first), 3);
+    ck_assert_uint_eq(sc_graph_device_of(&device, 3)->told, 2);
+    ck_assert_ptr_null(sc_graph_device_of(&device, 6));
+    sc_handles_destroy(&steps);
+    sc_handles_destroy(&unjudged);
+    sc_handles_destroy(&gated);
+}
+END_TEST
+
+/* As it does in the hands of a call that gives the node other parameters. */
+START_TEST(a_node_that_changes_stays_where_it_stands)
+{
+    uintptr_t first;
+    add(1, 10);
+    sc_graph_device_place_node(&device, 1, 3, false, true);
+    const struct sc_graph_device_use before = *sc_graph_device_of(&device, 1);
+    sc_graph_device_drop(&device, 1);
+    add(1, 20);
+    ck_assert_uint_eq(list_which(0, &first), 1);
+    sc_graph_device_place_node(&device, 1, before.told, before.is_unjudged, before.is_gated);
+    ck_assert_uint_eq(list_which(3, &first), 1);
+    ck_assert_uint_eq(first, 20);
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_GATED, &first), 1);
+}
+END_TEST
+
 static bool add_race(uintptr_t first, uintptr_t second)
 {
     const struct sc_graph_race race = {.of = {{.node = first}, {.node = second}}};
@@ -192,6 +295,10 @@ int main(void)
     tcase_add_test(cases, a_node_that_is_disabled_does_nothing_until_it_is_enabled);
     tcase_add_test(cases, a_node_that_changes_drops_its_own);
     tcase_add_test(cases, what_is_left_out_comes_back_with_the_next_exec);
+    tcase_add_test(cases, memory_that_nodes_allocate_is_left_out_and_nothing_else);
+    tcase_add_test(cases, a_free_of_unknown_memory_leaves_all_out);
+    tcase_add_test(cases, where_a_node_stands_says_what_is_asked_of_it);
+    tcase_add_test(cases, a_node_that_changes_stays_where_it_stands);
     tcase_add_test(cases, a_race_is_told_once_and_not_of_disabled_nodes);
     tcase_add_test(cases, a_race_goes_with_either_node);
     tcase_add_test(cases, there_is_room_for_some_races);

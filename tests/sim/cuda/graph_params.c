@@ -232,6 +232,24 @@ SIM_API(cuGraphAddMemFreeNode,
     return result;
 }
 
+SIM_API(cuGraphMemAllocNodeGetParams, (CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out),
+        hNode, params_out)
+{
+    struct sim_range range;
+    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC || !params_out)
+        return CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    sim_memory_find_locked((uintptr_t)hNode->params.memory, &range);
+    sim_unlock();
+    *params_out = (CUDA_MEM_ALLOC_NODE_PARAMS){
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = range.device}},
+        .bytesize = range.size,
+        .dptr = hNode->params.memory,
+    };
+    return CUDA_SUCCESS;
+}
+
 SIM_API(cuGraphMemFreeNodeGetParams, (CUgraphNode hNode, CUdeviceptr *dptr_out), hNode, dptr_out)
 {
     if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_MEM_FREE || !dptr_out)

@@ -65,8 +65,15 @@ void sc_process_forked(void);
 
 extern __thread struct sc_frame sc_inside; /* the innermost such block's function */
 
+/* The place of the block's function that a handler of the program's has interrupted, until that
+ * handler, or one that interrupts it, returns; else 0. The way back of handlers clears it. */
+extern __thread uintptr_t sc_inside_interrupted
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 static inline struct sc_frame sc_inside_begin(struct sc_frame frame)
 {
+    if (__builtin_expect(sc_inside_interrupted == frame.place, 0))
+        sc_inside_interrupted = 0; /* the handler has left that block by siglongjmp */
     return sc_frame_enter(&sc_inside, frame);
 }
 
@@ -78,6 +85,20 @@ static inline void sc_inside_end(const struct sc_frame *outer)
 static inline bool sc_is_inside(void)
 {
     return sc_frame_is_noted(&sc_inside);
+}
+
+/* In the handler of a signal of the program's, that has interrupted the thread. */
+static inline void sc_inside_interrupt(void)
+{
+    if (__builtin_expect(sc_inside.place != 0, 0))
+        sc_inside_interrupted = sc_inside.place;
+}
+
+/* Is a handler of the program's running, that has interrupted the innermost block? What it calls
+ * are no calls of ours. */
+static inline bool sc_inside_is_interrupted(void)
+{
+    return sc_inside_interrupted != 0 && sc_inside_interrupted == sc_inside.place;
 }
 
 /* gettid, remembered; 0: not asked yet. */

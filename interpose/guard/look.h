@@ -35,7 +35,7 @@ struct sc_look {
 
 static inline bool sc_look_is_allowed(void)
 {
-    return sc_active() && !sc_is_inside();
+    return sc_active() && (!sc_is_inside() || sc_inside_is_interrupted());
 }
 
 /* Can there be anything to see? What may be guarded lies in ranges. A page may still be guarded for

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "interpose/base/kernel_mask.h"
+#include "interpose/base/process.h"
 #include "interpose/signals/signal_mask.h"
 #include "track/kernel.h"
 
@@ -63,6 +64,8 @@ __asm__(".macro sc_saved number, index\n"
         ".hidden sc_sigreturn_way_back\n"
         ".type sc_sigreturn_way_back, @function\n"
         "sc_sigreturn_way_back:\n"
+        "	movq sc_inside_interrupted@gottpoff(%rip), %rax\n"
+        "	movq $0, %fs:(%rax)\n"
         "	movq sc_signal_mask@gottpoff(%rip), %rax\n"
         "	btrl $10, 296(%rsp)\n"
         "	setc %fs:(%rax)\n"

@@ -10,7 +10,7 @@
 struct sc_options sc_options;
 struct sc_process sc_process;
 __thread struct sc_frame sc_inside;
-__thread uintptr_t sc_inside_interrupted;
+__thread struct sc_inside_interruption sc_inside_interruption;
 
 __thread int32_t sc_process_thread_id;
 bool sc_process_alone;

@@ -65,15 +65,19 @@ void sc_process_forked(void);
 
 extern __thread struct sc_frame sc_inside; /* the innermost such block's function */
 
-/* The place of the block's function that a handler of the program's has interrupted, until that
- * handler, or one that interrupts it, returns; else 0. The way back of handlers clears it. */
-extern __thread uintptr_t sc_inside_interrupted
+/* A block that a handler of the program's has interrupted. */
+struct sc_inside_interruption {
+    uintptr_t handler_end; /* where the stack pointer is when that handler has returned */
+    uintptr_t block;       /* the place of the block's function; 0: the handler has returned */
+};
+
+extern __thread struct sc_inside_interruption sc_inside_interruption
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static inline struct sc_frame sc_inside_begin(struct sc_frame frame)
 {
-    if (__builtin_expect(sc_inside_interrupted == frame.place, 0))
-        sc_inside_interrupted = 0; /* the handler has left that block by siglongjmp */
+    if (__builtin_expect(sc_inside_interruption.block == frame.place, 0))
+        sc_inside_interruption.block = 0; /* the handler has left that block by siglongjmp */
     return sc_frame_enter(&sc_inside, frame);
 }
 
@@ -87,18 +91,28 @@ static inline bool sc_is_inside(void)
     return sc_frame_is_noted(&sc_inside);
 }
 
-/* In the handler of a signal of the program's, that has interrupted the thread. */
-static inline void sc_inside_interrupt(void)
+/* In the handler of a signal of the program's, whose frame it is. What that one calls, and what
+ * handlers that interrupt it call, are no calls of ours. */
+static inline void sc_inside_interrupt(struct sc_frame frame)
 {
-    if (__builtin_expect(sc_inside.place != 0, 0))
-        sc_inside_interrupted = sc_inside.place;
+    if (__builtin_expect(sc_inside.place == sc_inside_interruption.block, 1))
+        return;
+    sc_inside_interruption.block = sc_inside.place;
+    atomic_signal_fence(memory_order_seq_cst);
+    sc_inside_interruption.handler_end = frame.place + sizeof frame.place;
 }
 
-/* Is a handler of the program's running, that has interrupted the innermost block? What it calls
- * are no calls of ours. */
+/* That handler is about to return. On x86-64 the way back does the same. */
+static inline void sc_inside_resume(struct sc_frame frame)
+{
+    if (sc_inside_interruption.handler_end == frame.place + sizeof frame.place)
+        sc_inside_interruption.block = 0;
+}
+
+/* Is a handler of the program's running that has interrupted the innermost block? */
 static inline bool sc_inside_is_interrupted(void)
 {
-    return sc_inside_interrupted != 0 && sc_inside_interrupted == sc_inside.place;
+    return sc_inside.place != 0 && sc_inside_interruption.block == sc_inside.place;
 }
 
 /* gettid, remembered; 0: not asked yet. */

@@ -97,7 +97,7 @@ static handler_function *prepare(int number, ucontext_t *context, struct sc_fram
             sc_signal_mask_block_fault(frame);
         sc_signal_mask.keeps_one |= sc_signal_mask.keeps_for_handler;
         sc_signal_mask.keeps_for_handler = false;
-        sc_inside_interrupt();
+        sc_inside_interrupt(frame);
     } else if (sc_sanitizers_see_threads()) {
         sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSEGV));
     }
@@ -126,7 +126,7 @@ static void enter(int number, siginfo_t *info, void *context)
     handler_function *handler = prepare(number, context, SC_FRAME());
     handler(number, info, context);
 #if !SC_SIGRETURN_IS_OURS
-    sc_inside_interrupted = 0;
+    sc_inside_resume(SC_FRAME());
     sc_signal_mask_take_from(context);
 #endif
 }

@@ -25,6 +25,8 @@ _Static_assert(SC_SIGNAL_BIT(SIGSEGV) == UINT64_C(1) << 10, "the signal in the m
 _Static_assert(offsetof(struct sc_signal_mask, blocks_fault) == 0, "written by the code below");
 _Static_assert(offsetof(struct sc_signal_mask, keeps_one) == 1, "read by it");
 _Static_assert(offsetof(struct sc_signal_mask, handler.place) == 8, "and so is this");
+_Static_assert(offsetof(struct sc_inside_interruption, handler_end) == 0, "compared by it");
+_Static_assert(offsetof(struct sc_inside_interruption, block) == 8, "written by it");
 _Static_assert(sizeof(((struct sc_signal_mask *)NULL)->blocks_fault) == 1, "as one byte");
 
 /* In the frame the mask says what the program is to believe, for good. */
@@ -64,9 +66,11 @@ __asm__(".macro sc_saved number, index\n"
         ".hidden sc_sigreturn_way_back\n"
         ".type sc_sigreturn_way_back, @function\n"
         "sc_sigreturn_way_back:\n"
-        "	movq sc_inside_interrupted@gottpoff(%rip), %rax\n"
-        "	movq $0, %fs:(%rax)\n"
-        "	movq sc_signal_mask@gottpoff(%rip), %rax\n"
+        "	movq sc_inside_interruption@gottpoff(%rip), %rax\n"
+        "	cmpq %rsp, %fs:(%rax)\n"
+        "	jne 2f\n"
+        "	movq $0, %fs:8(%rax)\n"
+        "2:	movq sc_signal_mask@gottpoff(%rip), %rax\n"
         "	btrl $10, 296(%rsp)\n"
         "	setc %fs:(%rax)\n"
         "	movq $0, %fs:8(%rax)\n"

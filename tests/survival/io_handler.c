@@ -23,6 +23,8 @@ static void use_kernel(int number)
     int saved = errno;
     (void)number;
     came = came + 1;
+    if (came % 2)
+        (*(volatile char *)(page + PAGE / 4))++; /* a fault, whose handler returns meanwhile */
     if (read(source, page + PAGE / 2, RESULT) != RESULT)
         failed = errno;
     if (write(sink, page + PAGE / 2, RESULT) != RESULT)

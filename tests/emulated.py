@@ -13,6 +13,7 @@ tests/emulator.h.
     kind of a touch   no fault says whether it was a write, and each counts as one (SC203 for SC202)
     execve            starts no program of the other processor (ENOEXEC)
     seccomp           no filter is taken (EINVAL)
+    sent SIGSEGV      does not wait while it is blocked: sigpending and sigwait never tell of it
     SS_AUTODISARM     is no flag of sigaltstack (EINVAL)
     robust futexes    a mutex whose owner has ended stays locked (set_robust_list)
     madvise           MADV_WIPEONFORK, MADV_REMOVE and what there is not succeed and change nothing

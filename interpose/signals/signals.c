@@ -76,20 +76,20 @@ void sc_signals_child(void)
  * Kept in slots that are written once and then published, so that a handler never waits and never
  * sees half of one; a slot is used again only many actions later. */
 
+/* The C library's to say on x86-64, the program's elsewhere. */
+enum { SA_RESTORED = 0x04000000 };
+
 static struct sigaction actions[ACTIONS];
 static _Atomic unsigned next_action;
 static _Atomic(const struct sigaction *) program_action;
 static _Atomic bool taken_over;
 
-/* As the kernel keeps it, which forgets flags that it does not know. */
-static void put_action(const struct sigaction *action)
+/* As the kernel keeps it, with flags that it has kept. */
+static void put_action(const struct sigaction *action, int flags)
 {
-    enum { SA_RESTORED = 0x04000000, SA_TAG_BITS = 0x00000800 };
-    const int known = SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | (int)SA_RESTART |
-                      SA_NODEFER | (int)SA_RESETHAND | SA_TAG_BITS;
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
     *slot = *action;
-    slot->sa_flags = (action->sa_flags & known) | (SC_SIGRETURN_IS_OURS ? SA_RESTORED : 0);
+    slot->sa_flags = flags | (SC_SIGRETURN_IS_OURS ? SA_RESTORED : 0);
     sigdelset(&slot->sa_mask, SIGKILL);
     sigdelset(&slot->sa_mask, SIGSTOP);
     atomic_store(&program_action, slot);
@@ -121,10 +121,17 @@ static bool wants_alternate(const struct sigaction *action)
 
 /* ---- faults ---- */
 
+/* A program may ask for addresses with the tags that its pointers have (SA_EXPOSE_TAGBITS). */
+#if defined(__aarch64__)
+#define ADDRESS_BITS (~UINT64_C(0) >> 8)
+#else
+#define ADDRESS_BITS (~UINT64_C(0))
+#endif
+
 static struct sc_fault describe(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = {
-        .address = (uintptr_t)info->si_addr,
+        .address = (uintptr_t)info->si_addr & ADDRESS_BITS,
         .context = context,
         .denied = info->si_code == SEGV_ACCERR,
     };
@@ -193,8 +200,8 @@ static bool is_ours_to_handle(const siginfo_t *info, const ucontext_t *context)
 }
 
 /* What the program wants to be called for the signal, or NULL where the interrupted code goes on.
- * An action that asks for the other stack has been set just now, and the kernel will know of it
- * when the instruction is repeated. */
+ * An action with the other stack is being set just now, and will be known here when the instruction
+ * is repeated. */
 static handler_function *answer(int number, siginfo_t *info, ucontext_t *context, bool alternate,
                                 struct sc_frame frame)
 {
@@ -220,7 +227,7 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
     if (action.sa_flags & (int)SA_RESETHAND) {
         struct sigaction reset = action;
         reset.sa_handler = SIG_DFL;
-        put_action(&reset);
+        put_action(&reset, reset.sa_flags);
     }
     set_masks(&action, context, was_blocked, frame);
     return (handler_function *)(uintptr_t)action.sa_sigaction;
@@ -259,6 +266,10 @@ static bool is_ours(const struct sigaction *action)
                                                action->sa_sigaction == handle_on_alternate_stack);
 }
 
+/* The flags that the program's action has for us. The others go to the kernel as they are. */
+static const int flags_for_us =
+    SA_SIGINFO | SA_ONSTACK | (int)SA_RESTART | SA_NODEFER | (int)SA_RESETHAND | SA_RESTORED;
+
 /* On the stack that the program's handler asked for, and with the system calls that it would have
  * restarted. */
 static int install(const struct sigaction *program)
@@ -269,8 +280,8 @@ static int install(const struct sigaction *program)
     uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS;
     memset(&ours, 0, sizeof ours);
     ours.sa_sigaction = alternate ? handle_on_alternate_stack : handle_on_own_stack;
-    ours.sa_flags =
-        SA_SIGINFO | SA_NODEFER | (alternate ? SA_ONSTACK : 0) | (restarts ? (int)SA_RESTART : 0);
+    ours.sa_flags = SA_SIGINFO | SA_NODEFER | (alternate ? SA_ONSTACK : 0) |
+                    (restarts ? (int)SA_RESTART : 0) | (program->sa_flags & ~flags_for_us);
     memcpy(&ours.sa_mask, &mask, sizeof mask);
     if (real_sigaction(SIGSEGV, &ours, NULL) != 0)
         return -1;
@@ -313,6 +324,16 @@ bool sc_signals_take_over(void)
     return ours;
 }
 
+/* Of the flags of an action that was just installed. Since Linux 5.11 the kernel forgets what it
+ * does not know, and before it forgot nothing. */
+static int kept_flags(const struct sigaction *installed)
+{
+    struct sigaction found;
+    if (!(installed->sa_flags & ~flags_for_us) || real_sigaction(SIGSEGV, NULL, &found) != 0)
+        return installed->sa_flags;
+    return installed->sa_flags & (found.sa_flags | flags_for_us);
+}
+
 /* Until the program has a handler of its own the kernel's action is its own as well. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old)
 {
@@ -329,10 +350,12 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
     }
     if (!action)
         return 0;
-    put_action(action);
+    if (install(action) != 0)
+        return -1;
+    put_action(action, kept_flags(action));
     if (action->sa_handler == SIG_IGN)
         sc_kept_signal_forget();
-    return install(action);
+    return 0;
 }
 
 void sc_signals_tell_as_set(struct sigaction *found)

@@ -5,6 +5,8 @@
 // and while a page is guarded.
 #include "signals.h"
 
+enum { RESTORER = 0x04000000 };
+
 static void note(int number)
 {
     (void)number;
@@ -30,13 +32,26 @@ static const char *name_of(void (*handler)(int))
 
 static void (*restorer)(void);
 
+/* On aarch64 the C library hands the kernel what its stack had there, without the flag. */
+static const char *restorer_of(const struct sigaction *action)
+{
+#ifndef __x86_64__
+    if (!(action->sa_flags & RESTORER))
+        return "none asked for";
+#endif
+    return !action->sa_restorer              ? "no restorer"
+           : action->sa_restorer == restorer ? "restorer"
+                                             : "another restorer";
+}
+
+/* The kernel takes these out of a mask, and an emulator's may keep them. */
+static unsigned long kept_by_emulator;
+
 static void show_action(const char *who, const struct sigaction *action)
 {
     printf("  %s: %s, flags %x, mask %lx, %s\n", who, name_of(action->sa_handler),
-           (unsigned)action->sa_flags, bits_of(&action->sa_mask),
-           !action->sa_restorer              ? "no restorer"
-           : action->sa_restorer == restorer ? "restorer"
-                                             : "another restorer");
+           (unsigned)action->sa_flags, bits_of(&action->sa_mask) & ~kept_by_emulator,
+           restorer_of(action));
 }
 
 static void read_back(int number)
@@ -74,7 +89,7 @@ static void set_each(int number)
                                      SA_RESTART,
                                      SA_NODEFER | SA_RESTART,
                                      SA_RESETHAND,
-                                     0x04000000, /* SA_RESTORER, which is the C library's to say */
+                                     RESTORER, /* on x86-64 the C library's to say */
                                      SA_NOCLDSTOP | SA_NOCLDWAIT,
                                      0x00000400, /* SA_UNSUPPORTED, by which a program asks */
                                      0x00000800};
@@ -147,10 +162,14 @@ static void all(const char *when)
 
 int main(void)
 {
-    struct sigaction action = {.sa_handler = note}, found;
+    struct sigaction action = {.sa_handler = note, .sa_mask = every()}, found;
     CHECK(sigaction(SIGUSR2, &action, NULL));
     CHECK(sigaction(SIGUSR2, NULL, &found));
     restorer = found.sa_restorer;
+#ifndef __x86_64__
+    const unsigned long never = 1UL << (SIGKILL - 1) | 1UL << (SIGSTOP - 1);
+    kept_by_emulator = bits_of(&found.sa_mask) & never;
+#endif
     all("at first");
     edge_start();
     read_back(SIGSEGV);

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (sent SIGSEGV)
 //
 // SIGSEGV that is sent while it is blocked waits: sigpending tells of it, sigwait and its kin take
 // it, and without them it comes when it is unblocked, in whatever way. And the calls

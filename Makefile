@@ -499,9 +499,10 @@ carry: tests other-runtimes newer-runtimes
 # compiled all the same.
 EMULATED_TWINS     := sc101_free_h2d sc102_free_d2h sc103_unregister_h2d sc105_freehost_d2h \
     sc201_other_thread sc201_signal_handler sc202_io_writev sc204_per_thread_small \
-    sc302_small_stack sc304_batch_h2d sc401_child_graph none_unregistered_again
+    sc201_batch_sealed sc302_small_stack sc304_batch_h2d sc401_child_graph none_unregistered_again
 EMULATED_SURVIVORS := exit_return fork_in_flight io_filtered segv_coroutines signal_contexts
-EMULATED_UNITS     := test_frames test_grid test_order test_origins test_spans test_stacks test_track
+EMULATED_UNITS     := test_frames test_grid test_order test_origins test_peek test_spans test_stacks \
+    test_track
 # The command's libraries are not among what the programs are linked with.
 EMULATED_ALL       := $(UNIT) $(filter-out $(FUZZ_COMMAND) %/fuzz_parse,$(FUZZ)) $(RACY) $(FIXED) \
     $(SURVIVAL) $(filter-out %.py,$(DEMO))

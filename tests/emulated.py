@@ -4,12 +4,10 @@ All that is built there is run; `make check SUITES=aarch64` builds everything, a
 Makefile: EMULATED). Memory that the emulator uses for itself, and its time, are the program's there.
 
 What qemu 7.2 of Debian 12 lacks, by the words of `needs: kernel (WHAT)`. Small programs showed it
-that do nothing else, beside the same on the kernel. What wants the first fails alike on a kernel
-where a filter refuses it. test_peek and test_python_walk are left out for it, test_apart since
-/proc/self/maps shows no advice (`not-under: qemu`), and single tests of other files by
-tests/emulator.h.
+that do nothing else, beside the same on the kernel. test_python_walk is left out, since there is no
+process_vm_readv (ENOSYS), as where a filter refuses it; test_apart since /proc/self/maps shows no
+advice (`not-under: qemu`); and single tests of other files by tests/emulator.h.
 
-    process_vm_readv  is not there (ENOSYS), so the library reads no memory that may be gone
     kind of a touch   no fault says whether it was a write, and each counts as one (SC203 for SC202)
     execve            starts no program of the other processor (ENOEXEC)
     seccomp           no filter is taken (EINVAL)

@@ -14,7 +14,7 @@ uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
     size_t size_bytes = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
     uint64_t words[WORDS] = {0};
     uint64_t digest = 0x9E3779B97F4A7C15u;
-    if (size_bytes > sizeof words || !sc_peek(words, address, size_bytes))
+    if (size_bytes > sizeof words || !sc_peek_anyhow(words, address, size_bytes))
         return 0;
     for (unsigned i = 0; i < WORDS; i++) {
         digest = (digest ^ words[i]) * 0xC2B2AE3D27D4EB4Fu;

@@ -81,7 +81,7 @@ static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *i
                         uintptr_t address, void *copy, size_t size_bytes)
 {
     if (!can_be_read(inflight, info, address, size_bytes))
-        return sc_peek(copy, address, size_bytes);
+        return sc_peek_anyhow(copy, address, size_bytes);
     memcpy(copy, (const void *)address, size_bytes);
     return true;
 }

@@ -135,6 +135,15 @@ bool sc_own_stack_holds(uintptr_t address)
     return address - own.start < own.end - own.start;
 }
 
+static enum sc_stack_read read_other(void *into, uintptr_t address, size_t size_bytes)
+{
+    char here = 0;
+    char byte;
+    if (sc_peek_anyhow(into, address, size_bytes))
+        return SC_STACK_READ;
+    return sc_peek_anyhow(&byte, (uintptr_t)&here, 1) ? SC_STACK_IS_GONE : SC_STACK_UNKNOWN;
+}
+
 enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -145,7 +154,7 @@ enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_
         return SC_STACK_IS_GONE;
     if (!sc_own_stack_holds(here) || address < here || !sc_own_stack_holds(address) ||
         size_bytes > own.end - address)
-        return SC_STACK_UNKNOWN;
+        return read_other(into, address, size_bytes);
     memcpy(into, (const void *)address, size_bytes);
     return SC_STACK_READ;
 }

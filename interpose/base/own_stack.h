@@ -32,8 +32,8 @@ struct sc_own_stack sc_own_stack(void);
 /* Does the address lie there? False where it is not known. */
 bool sc_own_stack_holds(uintptr_t address);
 
-/* Reads what a frame has on a stack, as sc_peek does. Where the kernel reads for nobody (a sandbox,
- * an emulator), the calling thread's own stack is read all the same, from the running frame up. */
+/* Reads what a frame has on a stack, as sc_peek_anyhow does, but with no pipe for the calling
+ * thread's own stack from the running frame up, which is there. */
 enum sc_stack_read { SC_STACK_READ, SC_STACK_IS_GONE, SC_STACK_UNKNOWN };
 enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_bytes);
 

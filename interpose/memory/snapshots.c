@@ -123,11 +123,11 @@ static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
         return true;
     }
     if (!op->range)
-        return sc_peek(slot->bytes, op->shape.address, hull_bytes);
+        return sc_peek_anyhow(slot->bytes, op->shape.address, hull_bytes);
     struct sc_range *range = sc_inflight_range(&sc_track.inflight, op->range);
     if (sc_unlikely(atomic_load_explicit(&range->snapshots, memory_order_acquire) !=
                     SC_SNAPSHOTS_PLAIN))
-        return sc_peek(slot->bytes, op->shape.address, hull_bytes);
+        return sc_peek_anyhow(slot->bytes, op->shape.address, hull_bytes);
     memcpy(slot->bytes, (const void *)op->shape.address, hull_bytes);
     return true;
 }

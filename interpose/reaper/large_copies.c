@@ -35,7 +35,7 @@ void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
 {
     int saved = errno;
     void *copy = sc_pages_map(size_bytes);
-    if (copy && !sc_peek(copy, address, size_bytes)) {
+    if (copy && !sc_peek_anyhow(copy, address, size_bytes)) {
         sc_pages_unmap(copy, size_bytes);
         copy = NULL;
     }

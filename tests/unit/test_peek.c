@@ -1,14 +1,17 @@
-/* Looking at memory that may not be there.
- * not-under: qemu (which has no process_vm_readv)
- */
+/* Looking at memory that may not be there, also where the kernel reads nothing for us. */
 #include "track/peek.h"
 
 #include <check.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include "tests/emulator.h"
+#include "tests/sealed_reads.h"
 
 enum { PAGE = 4096, WINDOW = 64 << 20 };
 
@@ -37,26 +40,33 @@ static char *map_windows(size_t size_bytes)
     return pages;
 }
 
-START_TEST(what_is_absent_is_not_read)
+static void read_what_is_there(bool peek(void *into, uintptr_t address, size_t size_bytes))
 {
     char into[2 * PAGE];
     char *pages = map(3 * PAGE);
     munmap(pages + 2 * PAGE, PAGE);
     memset(pages, 7, 2 * PAGE);
     errno = ENOTTY;
-    ck_assert(sc_peek(into, (uintptr_t)pages, 2 * PAGE));
+    ck_assert(peek(into, (uintptr_t)pages, 2 * PAGE));
     ck_assert_int_eq(memcmp(into, pages, 2 * PAGE), 0);
-    ck_assert(!sc_peek(into, (uintptr_t)pages + 1, 2 * PAGE));
-    ck_assert(!sc_peek(into, (uintptr_t)pages + 2 * PAGE, 1));
-    ck_assert(sc_peek(into, (uintptr_t)pages + 2 * PAGE, 0));
+    ck_assert(!peek(into, (uintptr_t)pages + 1, 2 * PAGE));
+    ck_assert(!peek(into, (uintptr_t)pages + 2 * PAGE, 1));
+    ck_assert(peek(into, (uintptr_t)pages + 2 * PAGE, 0));
     mprotect(pages, PAGE, PROT_NONE);
-    ck_assert(!sc_peek(into, (uintptr_t)pages, 2 * PAGE));
+    ck_assert(!peek(into, (uintptr_t)pages, 2 * PAGE));
     ck_assert_int_eq(errno, ENOTTY);
     munmap(pages, 2 * PAGE);
 }
+
+START_TEST(what_is_absent_is_not_read)
+{
+    if (kernel_peeks())
+        read_what_is_there(sc_peek);
+    read_what_is_there(sc_peek_anyhow);
+}
 END_TEST
 
-START_TEST(what_is_absent_among_many_is_left_out)
+static void read_many(void)
 {
     static char into[SC_PEEK_ITEMS_MAX][16];
     struct sc_peek_item items[SC_PEEK_ITEMS_MAX];
@@ -79,9 +89,14 @@ START_TEST(what_is_absent_among_many_is_left_out)
     munmap(pages, PAGE);
     munmap(pages + 2 * PAGE, PAGE);
 }
+
+START_TEST(what_is_absent_among_many_is_left_out)
+{
+    read_many();
+}
 END_TEST
 
-START_TEST(what_is_absent_does_not_differ)
+static void compare(void)
 {
     char expected[2 * PAGE];
     char *pages = map(2 * PAGE);
@@ -94,10 +109,80 @@ START_TEST(what_is_absent_does_not_differ)
     ck_assert(!sc_peek_equals((uintptr_t)pages, expected, 2 * PAGE));
     munmap(pages, PAGE);
 }
+
+START_TEST(what_is_absent_does_not_differ)
+{
+    compare();
+}
+END_TEST
+
+static int lowest_free_descriptor(void)
+{
+    int free = dup(STDOUT_FILENO);
+    close(free);
+    return free;
+}
+
+/* Far more than a pipe has room for. */
+static void read_much(void)
+{
+    enum { MUCH = 3 << 20 };
+    char *from = map(MUCH);
+    char *into = map(MUCH);
+    for (size_t i = 0; i < MUCH; i++)
+        from[i] = (char)(i * 7 + (i >> 12));
+    ck_assert(sc_peek_anyhow(into, (uintptr_t)from, MUCH));
+    ck_assert_int_eq(memcmp(into, from, MUCH), 0);
+    ck_assert(sc_peek_equals((uintptr_t)from, into, MUCH));
+    from[MUCH - 1]++;
+    ck_assert(!sc_peek_equals((uintptr_t)from, into, MUCH));
+    munmap(from + MUCH - PAGE, PAGE);
+    ck_assert(!sc_peek_anyhow(into, (uintptr_t)from, MUCH));
+    munmap(from, MUCH - PAGE);
+    munmap(into, MUCH);
+}
+
+START_TEST(a_kernel_that_refuses_is_gone_round)
+{
+    sigset_t before;
+    sigset_t after;
+    int free = lowest_free_descriptor();
+    ck_assert(seal_reads(_i));
+    ck_assert(!sc_peek(&after, (uintptr_t)&before, sizeof before));
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    read_what_is_there(sc_peek_anyhow);
+    read_many();
+    compare();
+    read_much();
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    ck_assert_int_eq(memcmp(&before, &after, 8), 0);
+    ck_assert_int_eq(lowest_free_descriptor(), free);
+}
+END_TEST
+
+START_TEST(without_a_descriptor_all_is_absent)
+{
+    struct rlimit none = {0, 0};
+    sigset_t before;
+    sigset_t after;
+    char from = 1;
+    char into = 0;
+    ck_assert(seal_reads(EPERM));
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    errno = ENOTTY;
+    ck_assert(!sc_peek_anyhow(&into, (uintptr_t)&from, 1));
+    ck_assert(sc_peek_equals((uintptr_t)&from, &into, 1));
+    ck_assert_int_eq(errno, ENOTTY);
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    ck_assert_int_eq(memcmp(&before, &after, 8), 0);
+}
 END_TEST
 
 START_TEST(more_than_two_gigabytes_are_read)
 {
+    if (!kernel_peeks())
+        return;
     char *into = map_windows(LONG_BYTES);
     char *pages = map(LONG_BYTES);
     pages[LONG_BYTES - 1] = 7;
@@ -118,6 +203,9 @@ int main(void)
     tcase_add_test(group, what_is_absent_is_not_read);
     tcase_add_test(group, what_is_absent_among_many_is_left_out);
     tcase_add_test(group, what_is_absent_does_not_differ);
+    tcase_add_loop_test(group, a_kernel_that_refuses_is_gone_round, EPERM, EPERM + 1);
+    tcase_add_loop_test(group, a_kernel_that_refuses_is_gone_round, ENOSYS, ENOSYS + 1);
+    tcase_add_test(group, without_a_descriptor_all_is_absent);
     tcase_add_test(group, more_than_two_gigabytes_are_read);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -1,6 +1,5 @@
 // expect: SC501 action=reported kind=device event=cuLaunchKernel direction=memset
 // options: kernels=report
-// needs: kernel (process_vm_readv)
 //
 // A kernel writes into what another stream is still to clear. It is told of and not put in order:
 // the racy build ends with zeros.

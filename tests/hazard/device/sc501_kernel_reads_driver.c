@@ -1,6 +1,5 @@
 // expect: SC501 action=ordered kind=device event=cuLaunchKernel direction=H2D certainty=observed
 // options: device=1:kernels=order
-// needs: kernel (process_vm_readv)
 //
 // A kernel is launched with the address of what another stream is still to upload.
 #include "kernel.h"

@@ -1,6 +1,5 @@
 // expect: SC101 action=deferred kind=registered certainty=observed direction=none event=free
 // options: kernels=order
-// needs: kernel (process_vm_readv)
 //
 // Registered memory is freed while a kernel that has its address is still to read it.
 #include "kernel.h"

@@ -1,7 +1,6 @@
 // expect: SC103 action=stalled kind=registered certainty=observed direction=none
 // options: kernels=order
 // needs: preload
-// needs: kernel (process_vm_readv)
 //
 // Memory is unregistered while a kernel that has its address is still to read it. The kernel is
 // launched with a configuration, and its parameters are in one block.

@@ -1,7 +1,6 @@
 // expect: SC105 action=deferred kind=pinned certainty=observed direction=none event=cuMemFreeHost
 // options: kernels=order
 // needs: preload
-// needs: kernel (process_vm_readv)
 //
 // Pinned memory is freed while a kernel that has its address is still to read it.
 #include "kernel.h"

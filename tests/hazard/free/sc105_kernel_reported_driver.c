@@ -1,7 +1,6 @@
 // expect: SC105 action=reported kind=pinned certainty=observed direction=none event=cuMemFreeHost
 // options: kernels=report
 // needs: preload
-// needs: kernel (process_vm_readv)
 //
 // Pinned memory is freed while a kernel has its address, launched cooperatively. That is only to be
 // told: the driver waits.

@@ -1,5 +1,4 @@
 // expect: SC402 action=snapshotted certainty=observed event=cuGraphLaunch
-// needs: kernel (process_vm_readv)
 //
 // The local was on the stack of a thread that has ended; another thread has that stack now.
 #include "graphs.h"

@@ -1,7 +1,6 @@
 // expect: SC204 action=ordered kind=pinned direction=none event=cuMemcpyDtoHAsync_v2
 // options: kernels=order
 // needs: preload
-// needs: kernel (process_vm_readv)
 //
 // A copy on another stream overwrites pinned memory that a kernel is still to read.
 #include "kernel.h"

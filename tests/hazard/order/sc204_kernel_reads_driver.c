@@ -1,7 +1,6 @@
 // expect: SC204 action=ordered kind=pinned direction=D2H event=cuLaunchKernel
 // options: kernels=order
 // needs: preload
-// needs: kernel (process_vm_readv)
 //
 // A kernel reads pinned memory that a copy on another stream has still to fill.
 #include "kernel.h"

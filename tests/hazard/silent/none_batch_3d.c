@@ -1,7 +1,6 @@
 // expect: none
 // summary: driver_late=1
 // sim: late_batch=1
-// needs: kernel (process_vm_readv)
 //
 // Boxes of which the program writes nothing but what lies between their rows, and boxes with order
 // DURING_API_CALL, small and large, which are the program's again when the call returns.

@@ -1,6 +1,5 @@
 // expect: none
 // summary: driver_late=2
-// needs: kernel (process_vm_readv)
 //
 // Sources with order DURING_API_CALL are the program's again when the call returns, which it takes
 // at its word: it fills one anew, and frees the other. The driver reads sources of more than 64 KB

@@ -1,6 +1,5 @@
 // expect: none
 // summary: driver_late=1
-// needs: kernel (process_vm_readv)
 //
 // A matrix in pageable memory. Its left half gets results, for which whole pages are guarded. Its
 // right half is the source of a batch that promises to read during the call, and is refilled when

@@ -1,6 +1,5 @@
 // expect: SC201 action=snapshotted kind=pageable
 // sim: late_batch=1
-// needs: kernel (process_vm_readv)
 //
 // A small pageable box of rows with gaps, in stream order, is refilled. The gaps are somebody
 // else's, who writes them all the time.

@@ -1,5 +1,4 @@
 // expect: SC201 action=stalled kind=pageable certainty=observed
-// needs: kernel (process_vm_readv)
 //
 // A large pageable source with order ANY is overwritten as soon as the call has returned: the
 // driver reads it later, in a thread of its own.

@@ -1,6 +1,5 @@
 // expect: SC201 action=snapshotted kind=pageable
 // sim: late_batch=1
-// needs: kernel (process_vm_readv)
 //
 // A small pageable source of a batch behind a kernel is refilled: a kernel may write pinned memory,
 // and pageable memory only where the device reads that in place.

@@ -1,7 +1,6 @@
 // expect: SC201 action=snapshotted kind=pageable
 // expect: SC201 action=snapshotted kind=registered
 // sim: late_batch=1
-// needs: kernel (process_vm_readv)
 //
 // A small pageable source and a small registered one are refilled while another batch has still to
 // write other pageable memory, which is nothing to them.

@@ -1,5 +1,4 @@
 // expect: SC201 action=snapshotted kind=stack event=return
-// needs: kernel (process_vm_readv)
 //
 // A local of more than a snapshot's bytes, on a stack whose pages nobody may protect, is the source
 // of a batch, and its function returns.

@@ -1,5 +1,4 @@
 // expect: SC201 action=snapshotted kind=pageable
-// needs: kernel (process_vm_readv)
 //
 // A thread sends a large local of the one that started it, which goes on without waiting: on the
 // stack of that thread no page may be protected either.

@@ -1,6 +1,5 @@
 // expect: SC201 action=snapshotted kind=stack certainty=latent
 // sim: late_batch=1
-// needs: kernel (process_vm_readv)
 //
 // A thread sends a local and returns from the function, and never waits: another thread does. The
 // frame is gone by then.

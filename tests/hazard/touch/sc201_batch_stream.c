@@ -1,6 +1,5 @@
 // expect: SC201 action=snapshotted kind=pageable
 // sim: late_batch=1
-// needs: kernel (process_vm_readv)
 //
 // A small pageable source of a batch in stream order is refilled as soon as the call has returned.
 #include "batch.h"

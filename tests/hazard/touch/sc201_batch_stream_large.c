@@ -1,7 +1,6 @@
 // expect: SC201 action=stalled kind=pageable
 // sim: late_batch=1
 // needs: sim
-// needs: kernel (process_vm_readv)
 //
 // A large pageable source in stream order is overwritten, which newer drivers read late: all of it
 // is kept, and the bytes before its first and behind its last whole page are sent from snapshots.

@@ -1,6 +1,5 @@
 // expect: SC201 action=stalled kind=registered certainty=observed direction=none event=read
 // options: kernels=order
-// needs: kernel (process_vm_readv)
 //
 // The next batch is read from a file into registered memory that a kernel is still to read.
 #include "files.h"

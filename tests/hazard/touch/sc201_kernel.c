@@ -1,7 +1,6 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed direction=none event=memory-write
 // options: kernels=order
 // needs: sim
-// needs: kernel (process_vm_readv)
 //
 // The next input is written into pinned memory that a kernel is still to read, by the runtime. The
 // kernel is registered as a compiler does it, but as text, which only the simulated runtime takes.

@@ -1,6 +1,5 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed direction=none event=memory-write
 // options: kernels=order
-// needs: kernel (process_vm_readv)
 //
 // The next input is written into pinned memory that a kernel is still to read (TensorRT-LLM#16088).
 #include "kernel.h"

@@ -1,6 +1,5 @@
 // expect: SC201 action=reported kind=pinned certainty=observed direction=none event=memory-write
 // options: kernels=report
-// needs: kernel (process_vm_readv)
 //
 // A store into pinned memory that a kernel is still to read. That is only to be told: nobody waits.
 // (It stores what was there, so that the kernel finds the right bytes all the same.)

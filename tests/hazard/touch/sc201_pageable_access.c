@@ -2,7 +2,6 @@
 // expect: SC201 action=snapshotted kind=stack event=return
 // sim: pageable_access=1
 // needs: sim
-// needs: kernel (process_vm_readv)
 //
 // A device that reads pageable memory in place does so when the stream comes to the copy: of plain
 // copies and of batches, of small sources, and of a local whose function has returned by then.

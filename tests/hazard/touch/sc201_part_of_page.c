@@ -1,6 +1,5 @@
 // expect: SC201 kind=registered certainty=latent
 // sim: late=0
-// needs: kernel (process_vm_readv)
 //
 // Registered memory that begins with a page and ends within it: the page is not guarded, for the
 // sake of what else may lie there. That the bytes were changed is found by what they were.

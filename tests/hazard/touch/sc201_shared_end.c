@@ -1,6 +1,5 @@
 // expect: SC201 action=reported kind=registered certainty=latent
 // sim: late=0
-// needs: kernel (process_vm_readv)
 //
 // The first bytes of a heap block lie on a page with other blocks, which is not guarded for their
 // sake. That they were changed is found by what they were.

@@ -1,5 +1,4 @@
 // expect: SC201 action=snapshotted kind=registered
-// needs: kernel (process_vm_readv)
 //
 // A flag of one byte, taken back while its copy is in flight.
 #include "touch.h"

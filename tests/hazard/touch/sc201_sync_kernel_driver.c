@@ -1,6 +1,5 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed direction=none event=cuMemcpyDtoH_v2
 // options: kernels=order
-// needs: kernel (process_vm_readv)
 //
 // A synchronous copy overwrites pinned memory that a kernel is still to read.
 #include "kernel.h"

@@ -1,6 +1,5 @@
 // expect: SC201 action=snapshotted kind=stack
 // sim: late_batch=1
-// needs: kernel (process_vm_readv)
 //
 // docs/wild-bugs.md, row 30: each turn of a loop fills a struct on the stack and sends it by a
 // batch copy in stream order. The next turn has its own struct, in the same place.

@@ -105,9 +105,9 @@ bool sc_peek_anyhow(void *into, uintptr_t address, size_t size_bytes)
 
 /* ---- several places ---- */
 
-/* How many of the first items were read. The kernel moves an item as a whole, but for one that is
- * only partly there, and stops behind that. */
-static unsigned read_some(const struct sc_peek_item *items, unsigned count)
+/* How many of the first items were read, or that the kernel refuses. It moves an item as a whole,
+ * but for one that is only partly there, and stops behind that. */
+static long read_some(const struct sc_peek_item *items, unsigned count)
 {
     struct iovec local[SC_PEEK_ITEMS_MAX], remote[SC_PEEK_ITEMS_MAX];
     for (unsigned i = 0; i < count; i++) {
@@ -116,24 +116,34 @@ static unsigned read_some(const struct sc_peek_item *items, unsigned count)
     }
     long got = sc_kernel_call(SYS_process_vm_readv, getpid(), local, count, remote, count);
     unsigned whole = 0;
+    if (is_refused(got))
+        return got;
     while (whole < count && got >= (long)items[whole].size_bytes)
         got -= (long)items[whole++].size_bytes;
     return whole;
 }
 
-/* Where the kernel has stopped, the item is read alone: it may be refused, and not absent. */
-void sc_peek_all(struct sc_peek_item *items, unsigned count)
+static void read_each(struct sc_peek_item *items, unsigned count)
 {
     struct reader reader = {.has_pipe = false};
-    for (unsigned at = 0; at < count; at++) {
-        unsigned end = at + (reader.has_pipe ? 0 : read_some(items + at, count - at));
-        while (at < end)
-            items[at++].read = true;
-        if (at < count)
-            items[at].read =
-                read_anyhow(&reader, items[at].into, items[at].address, items[at].size_bytes);
-    }
+    for (unsigned i = 0; i < count; i++)
+        items[i].read = read_anyhow(&reader, items[i].into, items[i].address, items[i].size_bytes);
     close_reader(&reader);
+}
+
+void sc_peek_all(struct sc_peek_item *items, unsigned count)
+{
+    for (unsigned at = 0; at < count;) {
+        long whole = read_some(items + at, count - at);
+        if (whole < 0) {
+            read_each(items + at, count - at);
+            return;
+        }
+        for (unsigned end = at + (unsigned)whole; at < end; at++)
+            items[at].read = true;
+        if (at < count) /* where the kernel has stopped */
+            items[at++].read = false;
+    }
 }
 
 bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes)

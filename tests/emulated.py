@@ -12,6 +12,7 @@ advice (`not-under: qemu`); and single tests of other files by tests/emulator.h.
     execve            starts no program of the other processor (ENOEXEC)
     seccomp           no filter is taken (EINVAL)
     sent SIGSEGV      does not wait while it is blocked: sigpending and sigwait never tell of it
+    ptrace            is not there (ENOSYS)
     SS_AUTODISARM     is no flag of sigaltstack (EINVAL)
     robust futexes    a mutex whose owner has ended stays locked (set_robust_list)
     madvise           MADV_WIPEONFORK, MADV_REMOVE and what there is not succeed and change nothing

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (ptrace)
 // timeout: 300
 //
 // SIGSEGV that is sent to a thread on its way into a wait for it ends the wait, whichever

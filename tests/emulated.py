@@ -22,7 +22,8 @@ advice (`not-under: qemu`); and single tests of other files by tests/emulator.h.
     mprotect          refuses nothing at all (a size of 0: ENOMEM)
     mremap            makes no second mapping of the same memory (an old size of 0: ENOMEM)
     statm             the emulator's own memory is the program's, and grows with what it runs
-    room              blocks of one size have 64 MB, since the emulator takes minutes over more
+    room              blocks of one size have 64 MB, since the emulator notes each page of a mapping;
+                      without that limit, in the environment, it takes minutes and 12 GB
     libtsan           does not start: it meets mappings that it does not expect
 """
 

@@ -24,7 +24,7 @@ bool sc_atomic_stores_is_one(uintptr_t pc)
     enum { LOCK = 0xF0, PREFIXES_MAX = 14 };
     unsigned char byte = 0;
     for (unsigned i = 0; i < PREFIXES_MAX; i++) {
-        if (!sc_peek(&byte, pc + i, 1) || byte == LOCK)
+        if (!sc_peek_anyhow(&byte, pc + i, 1) || byte == LOCK)
             return byte == LOCK;
         if (!is_prefix(byte))
             break;
@@ -38,7 +38,7 @@ bool sc_atomic_stores_is_one(uintptr_t pc)
 bool sc_atomic_stores_is_one(uintptr_t pc)
 {
     uint32_t code = 0;
-    return sc_peek(&code, pc, sizeof code) &&
+    return sc_peek_anyhow(&code, pc, sizeof code) &&
            ((code & 0x3F000000) == 0x08000000 || (code & 0x3B200C00) == 0x38200000);
 }
 

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (room)
 //
 // A program writes its title over its arguments and its environment before it uses CUDA, and what
 // it was to be run with is remembered.

@@ -91,7 +91,7 @@ static handler_function *prepare(int number, ucontext_t *context, struct sc_fram
 {
     if (sc_sigreturn_leads_back(frame.caller)) {
         bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
-        if (about_to_enter(context) ? blocked : sc_signal_mask_frame_blocks(blocked))
+        if (about_to_enter(context) ? blocked : sc_signal_mask_frame_blocks(blocked, context))
             sigaddset(&context->uc_sigmask, SIGSEGV);
         if (!blocked && is_in(&masks_fault, number))
             sc_signal_mask_block_fault(frame);

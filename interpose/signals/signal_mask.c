@@ -290,9 +290,11 @@ SC_EXPORT int sigsuspend(const sigset_t *mask)
     bool before = sc_signal_mask_blocks_fault();
     bool meanwhile = sigismember(&given, SIGSEGV) == 1;
     bool comes = before && !meanwhile;
-    uint64_t blocked = comes ? sc_kernel_mask_block(~SC_KERNEL_MASK_LIBRARYS) : 0;
+    uint64_t blocked = sc_kernel_mask_block(comes ? ~SC_KERNEL_MASK_LIBRARYS : 0);
     sigdelset(&given, SIGSEGV);
     sc_signal_mask_set_fault(meanwhile);
+    sc_signal_mask.mask_back = blocked;
+    sc_signal_mask.mask_meanwhile = sc_kernel_mask_of(&given);
     sc_signal_mask.comes_back = before ? SC_COMES_BACK_BLOCKED : SC_COMES_BACK_UNBLOCKED;
     int result = real(&given);
     if (sc_signal_mask.comes_back)

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <ucontext.h>
 
 #include "track/frames.h"
@@ -28,6 +29,8 @@ struct sc_signal_mask {
     struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
     /* In sigsuspend, until a handler has come: what the mask that it interrupts is to say. */
     enum { SC_COMES_BACK_NOWHERE, SC_COMES_BACK_UNBLOCKED, SC_COMES_BACK_BLOCKED } comes_back;
+    uint64_t mask_back;      /* of other signals */
+    uint64_t mask_meanwhile; /* under which the handler runs */
 };
 
 extern __thread struct sc_signal_mask sc_signal_mask
@@ -47,11 +50,13 @@ static inline bool sc_signal_mask_is_changing(void)
 }
 
 /* Whether the frame of a handler is to say that SIGSEGV is blocked. The handler may come out of
- * sigsuspend. */
-static inline bool sc_signal_mask_frame_blocks(bool blocked)
+ * sigsuspend, whose mask of before is put into its context then. */
+static inline bool sc_signal_mask_frame_blocks(bool blocked, ucontext_t *context)
 {
-    if (sc_signal_mask.comes_back)
+    if (sc_signal_mask.comes_back) {
         blocked = sc_signal_mask.comes_back == SC_COMES_BACK_BLOCKED;
+        memcpy(&context->uc_sigmask, &sc_signal_mask.mask_back, sizeof sc_signal_mask.mask_back);
+    }
     sc_signal_mask.comes_back = SC_COMES_BACK_NOWHERE;
     return blocked;
 }

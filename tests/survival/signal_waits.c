@@ -7,10 +7,12 @@
 #include "signals.h"
 
 static volatile sig_atomic_t got, code;
+static volatile unsigned long interrupted, meanwhile; /* masks */
 
 static void note(int number, siginfo_t *info, void *context)
 {
-    (void)context;
+    interrupted = bits_of(&((ucontext_t *)context)->uc_sigmask);
+    meanwhile = mask_now();
     got = number;
     code = info->si_code;
 }
@@ -84,6 +86,7 @@ static void unblock_each(void)
     show_pending();
     send("sigsuspend");
     printf("  %d %s\n", sigsuspend(&none), strerrorname_np(errno));
+    printf("  out of mask %lx, under %lx\n", interrupted, meanwhile);
     show_pending();
     set_mask(none);
     if (sigsetjmp(environment, 1) == 0) {

@@ -19,7 +19,6 @@
 
 typedef int pending_function(sigset_t *set);
 typedef int wait_function(const sigset_t *set, int *number);
-typedef int info_function(const sigset_t *set, siginfo_t *info);
 typedef int timed_function(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
 
 static __thread struct {
@@ -159,35 +158,15 @@ SC_EXPORT int sigwait(const sigset_t *set, int *number)
 }
 
 /* The C library tells of raise and pthread_kill as of kill here. */
-static void tell(siginfo_t *info, const siginfo_t *taken)
-{
-    *info = *taken;
-    if (info->si_code == SI_TKILL)
-        info->si_code = SI_USER;
-}
-
 static int wait_and_tell(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-    siginfo_t taken;
-    int result = wait_for_kept(set, &taken, timeout);
+    int result = wait_for_kept(set, info, timeout);
     if (result < 0) {
         errno = -result;
         return -1;
     }
-    if (info)
-        tell(info, &taken);
-    return result;
-}
-
-SC_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
-{
-    sigset_t asked = *set;
-    siginfo_t taken;
-    if (waits_for_kept(&asked))
-        return wait_and_tell(&asked, info, NULL);
-    int result = SC_NEXT(info_function *, "sigwaitinfo")(&asked, &taken);
-    if (result > 0 && info)
-        *info = taken;
+    if (info->si_code == SI_TKILL)
+        info->si_code = SI_USER;
     return result;
 }
 
@@ -199,10 +178,16 @@ SC_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
     if (timeout)
         room = *timeout;
     const struct timespec *limit = timeout ? &room : NULL;
-    if (waits_for_kept(&asked))
-        return wait_and_tell(&asked, info, limit);
-    int result = SC_NEXT(timed_function *, "sigtimedwait")(&asked, &taken, limit);
+    int result = waits_for_kept(&asked)
+                     ? wait_and_tell(&asked, &taken, limit)
+                     : SC_NEXT(timed_function *, "sigtimedwait")(&asked, &taken, limit);
     if (result > 0 && info)
         *info = taken;
     return result;
+}
+
+/* In the C library it is the same. */
+SC_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    return sigtimedwait(set, info, NULL);
 }

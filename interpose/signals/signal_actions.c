@@ -91,8 +91,7 @@ static handler_function *prepare(int number, ucontext_t *context, struct sc_fram
 {
     if (sc_sigreturn_leads_back(frame.caller)) {
         bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
-        if (about_to_enter(context) ? blocked : sc_signal_mask_frame_blocks(blocked, context))
-            sigaddset(&context->uc_sigmask, SIGSEGV);
+        sc_signal_mask_say_in_frame(context, blocked, sc_signals_is_about_to_enter(context));
         if (!blocked && is_in(&masks_fault, number))
             sc_signal_mask_block_fault(frame);
         sc_signal_mask.keeps_one |= sc_signal_mask.keeps_for_handler;

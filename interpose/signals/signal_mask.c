@@ -293,13 +293,13 @@ SC_EXPORT int sigsuspend(const sigset_t *mask)
     uint64_t blocked = sc_kernel_mask_block(comes ? ~SC_KERNEL_MASK_LIBRARYS : 0);
     sigdelset(&given, SIGSEGV);
     sc_signal_mask_set_fault(meanwhile);
-    sc_signal_mask.mask_back = blocked;
+    sc_signal_mask.mask_back = before ? blocked | SC_SIGNAL_BIT(SIGSEGV) : blocked;
     sc_signal_mask.mask_meanwhile = sc_kernel_mask_of(&given);
-    sc_signal_mask.comes_back = before ? SC_COMES_BACK_BLOCKED : SC_COMES_BACK_UNBLOCKED;
+    sc_signal_mask.suspends = true;
     int result = real(&given);
-    if (sc_signal_mask.comes_back)
+    if (sc_signal_mask.suspends)
         sc_signal_mask_set_fault(before);
-    sc_signal_mask.comes_back = SC_COMES_BACK_NOWHERE;
+    sc_signal_mask.suspends = false;
     if (comes)
         sc_kernel_mask_set(blocked);
     return result;

@@ -27,10 +27,9 @@ struct sc_signal_mask {
     bool keeps_for_handler;  /* it is held from the first instruction of a handler on */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
     struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
-    /* In sigsuspend, until a handler has come: what the mask that it interrupts is to say. */
-    enum { SC_COMES_BACK_NOWHERE, SC_COMES_BACK_UNBLOCKED, SC_COMES_BACK_BLOCKED } comes_back;
-    uint64_t mask_back;      /* of other signals */
-    uint64_t mask_meanwhile; /* under which the handler runs */
+    bool suspends;           /* in sigsuspend, until a handler has come out of it */
+    uint64_t mask_back;      /* that the handler finds in its frame, with SIGSEGV if blocked */
+    uint64_t mask_meanwhile; /* under which it runs */
 };
 
 extern __thread struct sc_signal_mask sc_signal_mask
@@ -49,16 +48,17 @@ static inline bool sc_signal_mask_is_changing(void)
     return sc_frame_is_noted(&sc_signal_mask.change);
 }
 
-/* Whether the frame of a handler is to say that SIGSEGV is blocked. The handler may come out of
- * sigsuspend, whose mask of before is put into its context then. */
-static inline bool sc_signal_mask_frame_blocks(bool blocked, ucontext_t *context)
+/* The frame of a handler says what was blocked. `is_nested`: it interrupts another handler's first
+ * instruction, and so does not come out of sigsuspend itself. */
+static inline void sc_signal_mask_say_in_frame(ucontext_t *context, bool blocks_fault,
+                                               bool is_nested)
 {
-    if (sc_signal_mask.comes_back) {
-        blocked = sc_signal_mask.comes_back == SC_COMES_BACK_BLOCKED;
+    if (!is_nested && sc_signal_mask.suspends) {
         memcpy(&context->uc_sigmask, &sc_signal_mask.mask_back, sizeof sc_signal_mask.mask_back);
+        sc_signal_mask.suspends = false;
+    } else if (blocks_fault) {
+        sigaddset(&context->uc_sigmask, SIGSEGV);
     }
-    sc_signal_mask.comes_back = SC_COMES_BACK_NOWHERE;
-    return blocked;
 }
 
 /* From now on the program believes SIGSEGV blocked, or not: for as long as the handler with this

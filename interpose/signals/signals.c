@@ -184,12 +184,12 @@ static bool kills(const struct sigaction *action, bool is_fault, bool was_blocke
 static void set_masks(const struct sigaction *action, ucontext_t *context, bool was_blocked,
                       struct sc_frame frame)
 {
-    uint64_t interrupted = sc_signal_mask.comes_back ? sc_signal_mask.mask_meanwhile
-                                                     : sc_kernel_mask_of(&context->uc_sigmask);
+    bool is_nested = sc_signals_is_about_to_enter(context);
+    uint64_t interrupted = !is_nested && sc_signal_mask.suspends
+                               ? sc_signal_mask.mask_meanwhile
+                               : sc_kernel_mask_of(&context->uc_sigmask);
     uint64_t mask = interrupted | sc_kernel_mask_of(&action->sa_mask);
-    if (sc_signals_is_about_to_enter(context) ? was_blocked
-                                              : sc_signal_mask_frame_blocks(was_blocked, context))
-        sigaddset(&context->uc_sigmask, SIGSEGV);
+    sc_signal_mask_say_in_frame(context, was_blocked, is_nested);
     if (!(action->sa_flags & SA_NODEFER) || (mask & SC_SIGNAL_BIT(SIGSEGV)))
         sc_signal_mask_block_fault(frame);
     sc_kernel_mask_set(mask & ~SC_SIGNAL_BIT(SIGSEGV));

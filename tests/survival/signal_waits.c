@@ -108,6 +108,31 @@ static void unblock_each(void)
     show_pending();
 }
 
+static void show_masks(int number, siginfo_t *info, void *context)
+{
+    note(number, info, context);
+    printf("  %d out of mask %lx, under %lx\n", number, interrupted, meanwhile);
+}
+
+/* Of two that are pending the later one interrupts the handler of the first, before it has begun.
+ */
+static void suspend_for_both(void)
+{
+    sigset_t none = only(0);
+    sigset_t both = only(SIGSEGV);
+    sigaddset(&both, SIGILL);
+    puts("sigsuspend for two");
+    handle_info(SIGILL, show_masks, 0, only(SIGUSR2));
+    handle_info(SIGSEGV, show_masks, 0, only(SIGUSR1));
+    set_mask(both);
+    CHECK(pthread_kill(pthread_self(), SIGSEGV));
+    CHECK(pthread_kill(pthread_self(), SIGILL));
+    sigsuspend(&none);
+    show_mask("  back");
+    set_mask(none);
+    handle_info(SIGSEGV, note, 0, none);
+}
+
 static void hold_and_release(void)
 {
     puts("sighold");
@@ -203,6 +228,7 @@ static void all(const char *when)
     handle_info(SIGUSR1, note, 0, only(0));
     take();
     unblock_each();
+    suspend_for_both();
     hold_and_release();
     wait_in_thread();
     cancel_in_wait();

@@ -193,24 +193,29 @@ void sc_device_add(struct sc_device *device, const struct sc_op_info *info)
     sc_order_reference(device->order, info->ticket.stream);
 }
 
+/* The stream's next older operation behind the number, or NULL. `*id` is that of the last one. */
+static struct sc_op_info *next_behind(struct sc_device *device, uint32_t stream, uint64_t number,
+                                      uint32_t *id)
+{
+    do
+        *id = *id ? at(device, *id)->previous : device->last;
+    while (*id && at(device, *id)->info.ticket.stream != stream);
+    struct sc_op_info *info = *id ? &at(device, *id)->info : NULL;
+    return info && info->ticket.number > number ? info : NULL;
+}
+
 void sc_device_unsee(struct sc_device *device, uint32_t stream, uint64_t number)
 {
-    for (uint32_t id = device->last; id; id = at(device, id)->previous) {
-        struct sc_op_info *info = &at(device, id)->info;
-        if (info->ticket.stream == stream && info->ticket.number <= number)
-            return;
-        info->unseen |= info->ticket.stream == stream;
-    }
+    struct sc_op_info *info;
+    for (uint32_t id = 0; (info = next_behind(device, stream, number, &id)) != NULL;)
+        info->unseen = true;
 }
 
 void sc_device_see(struct sc_device *device, uint32_t stream, uint64_t number, uint64_t ticks)
 {
-    for (uint32_t id = device->last; id; id = at(device, id)->previous) {
-        struct sc_op_info *info = &at(device, id)->info;
-        if (info->ticket.stream == stream && info->ticket.number <= number)
-            return;
-        info->unseen &= info->ticket.stream != stream || info->ticks != ticks;
-    }
+    struct sc_op_info *info;
+    for (uint32_t id = 0; (info = next_behind(device, stream, number, &id)) != NULL;)
+        info->unseen &= info->ticks != ticks;
 }
 
 /* ---- memory that comes or goes ---- */

@@ -120,18 +120,22 @@ void sc_graph_device_drop(struct sc_graph_device *device, uintptr_t node)
     drop_races(device, node);
 }
 
+static void place_use(struct sc_graph_device *device, struct sc_graph_device_use *use,
+                      unsigned step, bool is_unjudged, bool is_gated)
+{
+    use->told = (uint8_t)step;
+    use->is_unjudged |= is_unjudged;
+    use->is_gated |= is_gated;
+    device->steps |= 1u << step;
+}
+
 void sc_graph_device_place_node(struct sc_graph_device *device, uintptr_t node, unsigned step,
                                 bool is_unjudged, bool is_gated)
 {
     for (uint32_t i = 0; i < device->count; i++) {
         struct sc_graph_device_use *use = &device->list[i];
-        if (use->node != node)
-            continue;
-        if (step)
-            use->told = (uint8_t)step;
-        use->is_unjudged |= is_unjudged;
-        use->is_gated |= is_gated;
-        device->steps |= 1u << use->told;
+        if (use->node == node)
+            place_use(device, use, step ? step : use->told, is_unjudged, is_gated);
     }
 }
 
@@ -146,11 +150,9 @@ void sc_graph_device_place(struct sc_graph_device *device,
     for (uint32_t i = 0; i < device->count; i++) {
         struct sc_graph_device_use *use = &device->list[i];
         uint64_t step = value_in(places->steps, use->node);
-        if (step)
-            use->told = (uint8_t)(step - 1);
-        use->is_unjudged |= value_in(places->unjudged, use->node) != 0;
-        use->is_gated |= value_in(places->gated, use->node) != 0;
-        device->steps |= 1u << use->told;
+        place_use(device, use, step ? (unsigned)step - 1 : use->told,
+                  value_in(places->unjudged, use->node) != 0,
+                  value_in(places->gated, use->node) != 0);
     }
 }
 

@@ -48,8 +48,7 @@ struct launch {
     uint32_t exec;                   /* the tracker's id, 0: not known yet */
     struct sc_graph *graph;          /* NULL: it names no host memory */
     bool again;                      /* on the stream of its last launch */
-    bool has_events;                 /* its nodes record some, or wait for some */
-    bool records, awaits_events;     /* which of the two */
+    bool records, awaits_events;     /* its nodes, some */
     bool signals;                    /* they tell the host, unseen */
     bool hears;                      /* its host nodes are seen to run */
     bool seen;                       /* they do not wait for the host, nor for what does */
@@ -232,6 +231,11 @@ static bool is_behind_seen(const struct launch *launch, uint32_t last)
     return sc_unfinished_none_ever() || !stream || sc_unfinished_is_seen(stream);
 }
 
+static bool has_events(const struct launch *launch)
+{
+    return launch->records || launch->awaits_events;
+}
+
 static void find_exec(struct launch *launch, CUgraphExec exec)
 {
     launch->exec = sc_graphs_find(&sc_track.graphs, (uintptr_t)exec);
@@ -248,7 +252,6 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
         launch->last = &graph->exec.last_launch;
     if (graph->uses.count)
         launch->graph = graph;
-    launch->has_events = graph->exec.events.count != 0;
     launch->records = graph->exec.events.records;
     launch->awaits_events = graph->exec.events.waits;
     launch->hears = graph->exec.heard && graph->exec.heard->count;
@@ -256,7 +259,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     bool behind_seen = is_behind_seen(launch, last);
     bool awaits_unseen = graph->exec.awaits_host || (launch->hears && graph->exec.heard->is_lost);
     launch->seen =
-        !awaits_unseen && behind_seen && (!launch->has_events || sc_unfinished_none_ever());
+        !awaits_unseen && behind_seen && (!has_events(launch) || sc_unfinished_none_ever());
     launch->unguarded = !behind_seen;
     if (graph->exec.is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
@@ -336,7 +339,7 @@ static bool tells(const struct launch *launch)
 /* Kernels are not, and count for the launch as a whole. */
 static bool judges_kernels(const struct launch *launch)
 {
-    return sc_kernel_uses_are_asked() && is_judged(launch) && !launch->has_events && !launch->hears;
+    return sc_kernel_uses_are_asked() && is_judged(launch) && !has_events(launch) && !launch->hears;
 }
 
 /* A launch that writes pageable memory blocks the host. */

@@ -72,11 +72,7 @@ static struct sc_hazard_event author_of(const struct sc_launch_uses *launch,
         const struct sc_graph_author *author = &use.author;
         bool is_known = author->api != made->api || author->stack != made->stack;
         if (use.node == race->of[i].node && author->api && is_known)
-            return (struct sc_hazard_event){.api = author->api,
-                                            .runtime_api = author->runtime_api,
-                                            .thread = author->thread,
-                                            .time_ns = author->time_ns,
-                                            .stack = author->stack};
+            return sc_hazards_author(author);
     }
     return (struct sc_hazard_event){.api = NULL};
 }
@@ -85,11 +81,9 @@ void sc_launch_uses_report_races(const struct sc_launch_uses *launch)
 {
     struct sc_graph_race race;
     while (sc_track_graph_next_race(&sc_track, launch->exec, &race)) {
-        const struct sc_hazard_event authors[] = {
-            author_of(launch, &race, 0),
-            author_of(launch, &race, 1),
-        };
-        sc_hazards_report_race(&race, authors,
+        for (unsigned i = 0; i < 2; i++)
+            race.authors[i] = author_of(launch, &race, i);
+        sc_hazards_report_race(&race,
                                &(struct sc_culprit){launch->call->api, launch->call->site, NULL});
     }
 }

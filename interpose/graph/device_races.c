@@ -124,11 +124,7 @@ static struct sc_hazard_event author_of(const struct finding *finding, uint32_t 
     uintptr_t node = (uintptr_t)finding->nodes[finding->node_of[use]];
     const struct sc_graph_author by =
         sc_track_node_author(&sc_track, finding->graph, node, &finding->uses[use].use);
-    return (struct sc_hazard_event){.api = by.api,
-                                    .runtime_api = by.runtime_api,
-                                    .thread = by.thread,
-                                    .time_ns = by.time_ns,
-                                    .stack = by.stack};
+    return sc_hazards_author(&by);
 }
 
 static void note_races(const struct finding *finding, const struct sc_call *call)

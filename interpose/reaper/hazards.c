@@ -270,13 +270,20 @@ static struct sc_hazard_node describe_node(const struct sc_device_use *use,
     };
 }
 
-void sc_hazards_report_race(const struct sc_graph_race *race,
-                            const struct sc_hazard_event authors[2],
-                            const struct sc_culprit *culprit)
+struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
+{
+    return (struct sc_hazard_event){.api = author->api,
+                                    .runtime_api = author->runtime_api,
+                                    .thread = author->thread,
+                                    .time_ns = author->time_ns,
+                                    .stack = author->stack};
+}
+
+void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit)
 {
     int saved = errno;
-    const struct sc_hazard_node first = describe_node(&race->of[0].use, &authors[0]);
-    const struct sc_hazard_event *by = authors[0].api ? &authors[0] : &race->made;
+    const struct sc_hazard_node first = describe_node(&race->of[0].use, &race->authors[0]);
+    const struct sc_hazard_event *by = first.author.api ? &first.author : &race->made;
     struct sc_hazard hazard = {
         .code = SC501,
         .certainty = SC_LATENT,
@@ -294,7 +301,7 @@ void sc_hazards_report_race(const struct sc_graph_race *race,
                  .time_ns = by->time_ns,
                  .stack = by->stack},
         .event = sc_hazards_event(culprit),
-        .nodes = {first, describe_node(&race->of[1].use, &authors[1])},
+        .nodes = {first, describe_node(&race->of[1].use, &race->authors[1])},
     };
     sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);

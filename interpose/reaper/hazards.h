@@ -15,6 +15,7 @@
 #include "track/spans.h"
 #include "track/track.h"
 
+struct sc_graph_author;
 struct sc_graph_use;
 struct sc_graph_extra;
 struct sc_graph_race;
@@ -93,11 +94,11 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit);
 
-/* Reports a launch with two nodes that no edge orders (SC501): what comes of them was not seen.
- * `authors`: who added them; api NULL: not known. */
-void sc_hazards_report_race(const struct sc_graph_race *race,
-                            const struct sc_hazard_event authors[2],
-                            const struct sc_culprit *culprit);
+/* Reports a launch with two nodes that no edge orders (SC501): what comes of them was not seen. */
+void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit);
+
+/* Who added a node of a graph, as hazards tell of it. */
+struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author);
 
 /* The call as hazards tell of it. */
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit);

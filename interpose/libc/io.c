@@ -202,9 +202,6 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
     }
 }
 
-/* The mask for as long as the call lasts: SIGSEGV is never really blocked. */
-#define MASKED(mask) sc_signal_mask_without_fault(mask, &(sigset_t){0})
-
 /* ---- the functions ---- */
 
 #define LIST(...) __VA_ARGS__
@@ -222,14 +219,14 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
 #define NEXT(hook) ((__typeof__(&hook))sc_loader_get(&next_##hook))
 
 /* While it fails for what may be a guarded page. */
-#define REPEAT(type, hook, parameters, arguments)                                                  \
+#define REPEAT(type, call, hook, parameters, arguments)                                            \
     static __attribute__((noinline)) type repeat_##hook(type result, void *site, LIST parameters)  \
     {                                                                                              \
         for (unsigned repeats = 0;                                                                 \
              result == -1 && errno == EFAULT && sc_look_is_allowed() &&                            \
              repeats < SC_IO_REPEATS_MAX && look_##hook(NULL, site, LIST arguments);               \
              repeats++)                                                                            \
-            result = NEXT(hook) arguments;                                                         \
+            result = call(hook) arguments;                                                         \
         return result;                                                                             \
     }
 
@@ -237,19 +234,20 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
     if (sc_unlikely(result == -1))                                                                 \
         result = repeat_##hook(result, SC_SITE(), LIST arguments);
 
-#define NO_REPEAT(type, hook, parameters, arguments)
+#define NO_REPEAT(type, call, hook, parameters, arguments)
 #define NO_MATTER(hook, arguments)
 
 /* What runs where nothing can be guarded is a load, a branch and the call. */
-#define HOOK(version, repeat, if_failed, needed, type, hook, symbol, parameters, arguments, ...)   \
+#define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, arguments,  \
+             ...)                                                                                  \
     NEXT_RECORD(next_##hook, symbol, version);                                                     \
     LOOK(hook, symbol, parameters, __VA_ARGS__)                                                    \
-    repeat(type, hook, parameters, arguments) static __attribute__((noinline))                     \
+    repeat(type, call, hook, parameters, arguments) static __attribute__((noinline))               \
     type lend_##hook(void *site, LIST parameters)                                                  \
     {                                                                                              \
         struct sc_loans loans = {.frame = SC_FRAME()};                                             \
         look_##hook(&loans, site, LIST arguments);                                                 \
-        type result = NEXT(hook) arguments;                                                        \
+        type result = call(hook) arguments;                                                        \
         if_failed(hook, arguments) sc_loans_end(&loans);                                           \
         return result;                                                                             \
     }                                                                                              \
@@ -257,7 +255,7 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
     {                                                                                              \
         if (sc_unlikely(needed))                                                                   \
             return lend_##hook(SC_SITE(), LIST arguments);                                         \
-        type result = NEXT(hook) arguments;                                                        \
+        type result = call(hook) arguments;                                                        \
         if_failed(hook, arguments) return result;                                                  \
     }
 
@@ -266,36 +264,54 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
 
 #define SC_IO(type, name, parameters, ...)                                                         \
     DECLARE(type, name, parameters)                                                                \
-    HOOK(NULL, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, parameters, __VA_ARGS__)
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, parameters,        \
+         __VA_ARGS__)
 #define SC_IO_SINCE(version, type, name, parameters, ...)                                          \
     DECLARE(type, name, parameters)                                                                \
-    HOOK(SC_GLIBC_SINCE(version), REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name,       \
+    HOOK(SC_GLIBC_SINCE(version), NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, \
          parameters, __VA_ARGS__)
 #define SC_IO_AS(type, hook, symbol, parameters, ...)                                              \
     DECLARE_AS(type, hook, symbol, parameters)                                                     \
-    HOOK(NULL, REPEAT, IF_FAILED, sc_look_is_needed(), type, hook, symbol, parameters, __VA_ARGS__)
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, hook, symbol, parameters,       \
+         __VA_ARGS__)
 #define SC_IO_QUICK(type, name, parameters, arguments, into)                                       \
     DECLARE(type, name, parameters)                                                                \
-    HOOK(NULL, REPEAT, IF_FAILED,                                                                  \
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED,                                                            \
          sc_track_range_may_be_near(&sc_track, into) && sc_look_is_needed(), type, name, #name,    \
          parameters, arguments, OUT(into))
 
+/* Under a mask of its own for as long as the call lasts. */
+#define UNDER_MASK(hook) masked_##hook
+#define SC_IO_MASKED(type, name, parameters, arguments, ...)                                       \
+    DECLARE(type, name, parameters)                                                                \
+    static type masked_##name parameters;                                                          \
+    HOOK(NULL, UNDER_MASK, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, parameters,  \
+         arguments, READS(mask, MASK_BYTES), __VA_ARGS__)                                          \
+    static __attribute__((noinline)) type masked_##name parameters                                 \
+    {                                                                                              \
+        struct sc_masked_wait wait;                                                                \
+        mask = sc_signal_mask_begin_wait(&wait, mask, SC_FRAME());                                 \
+        type result = NEXT(name) arguments;                                                        \
+        sc_signal_mask_end_wait(&wait);                                                            \
+        return result;                                                                             \
+    }
+
 #define SC_IO_LIMIT(type, name, parameters, ...)                                                   \
     DECLARE(type, name, parameters)                                                                \
-    HOOK(NULL, REPEAT, IF_FAILED, which == RLIMIT_DATA || sc_look_is_needed(), type, name, #name,  \
-         parameters, __VA_ARGS__)
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED, which == RLIMIT_DATA || sc_look_is_needed(), type, name,   \
+         #name, parameters, __VA_ARGS__)
 
 #define SC_ONCE(type, name, parameters, ...)                                                       \
     DECLARE(type, name, parameters)                                                                \
-    HOOK(NULL, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name, parameters,           \
+    HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name, parameters,     \
          __VA_ARGS__)
 #define SC_ONCE_SINCE(version, type, name, parameters, ...)                                        \
     DECLARE(type, name, parameters)                                                                \
-    HOOK(SC_GLIBC_SINCE(version), NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name,    \
-         parameters, __VA_ARGS__)
+    HOOK(SC_GLIBC_SINCE(version), NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name,     \
+         #name, parameters, __VA_ARGS__)
 #define SC_ONCE_AS(type, hook, symbol, parameters, ...)                                            \
     DECLARE_AS(type, hook, symbol, parameters)                                                     \
-    HOOK(NULL, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,          \
+    HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,    \
          __VA_ARGS__)
 
 #pragma GCC diagnostic push

@@ -276,32 +276,58 @@ SC_EXPORT int sigrelse(int number)
     return result;
 }
 
-/* For as long as the call lasts: handlers run under that mask. Of those that hand memory to the
- * kernel as well io.def has the wrappers.
- *
- * A SIGSEGV that is kept, or is sent from now on, comes within the call and ends it: until then all
- * signals are really blocked, so that no handler of another one touches a guarded page. */
+/* ---- calls that wait under a mask of their own ---- */
+
+/* Where the masks differ in SIGSEGV, all signals are really blocked up to the call and from its end
+ * on: handlers come within it alone, and find there what is believed. */
+const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sigset_t *mask,
+                                          struct sc_frame frame)
+{
+    wait->differs = false;
+    if (!mask || !sc_sharing_is_on())
+        return mask;
+    bool meanwhile = sigismember(mask, SIGSEGV) == 1;
+    wait->before = sc_signal_mask_blocks_fault();
+    mask = sc_signal_mask_without_fault(mask, &wait->room);
+    if (sc_likely(wait->before == meanwhile) || sc_sharing_is_vfork_child())
+        return mask;
+    wait->differs = true;
+    wait->blocked = sc_kernel_mask_block(~SC_KERNEL_MASK_LIBRARYS);
+    wait->outer = sc_signal_mask.other;
+    wait->handler = sc_signal_mask.handler;
+    sc_signal_mask.other = (struct sc_other_mask){
+        .wait = frame,
+        .back = wait->blocked | (wait->before ? SC_SIGNAL_BIT(SIGSEGV) : 0),
+        .meanwhile = sc_kernel_mask_of(mask),
+    };
+    sc_signal_mask_set_fault(meanwhile);
+    return mask;
+}
+
+/* A handler that has come out of the call has set all of it when it returned. */
+void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
+{
+    if (sc_likely(!wait->differs))
+        return;
+    bool came_out = sc_signal_mask.other.wait.place == 0;
+    sc_signal_mask.other = wait->outer;
+    if (came_out)
+        return;
+    if (wait->before)
+        sc_signal_mask_block_fault(wait->handler);
+    else
+        sc_signal_mask_set_fault(false);
+    sc_kernel_mask_set(wait->blocked);
+}
+
+/* Of the calls that hand memory to the kernel as well io.def has the wrappers. */
 SC_EXPORT int sigsuspend(const sigset_t *mask)
 {
-    suspend_function *real = SC_NEXT(suspend_function *, "sigsuspend");
+    struct sc_masked_wait wait;
     sigset_t given = *mask;
-    if (!sc_sharing_is_on())
-        return real(&given);
-    bool before = sc_signal_mask_blocks_fault();
-    bool meanwhile = sigismember(&given, SIGSEGV) == 1;
-    bool comes = before && !meanwhile;
-    uint64_t blocked = sc_kernel_mask_block(comes ? ~SC_KERNEL_MASK_LIBRARYS : 0);
-    sigdelset(&given, SIGSEGV);
-    sc_signal_mask_set_fault(meanwhile);
-    sc_signal_mask.mask_back = before ? blocked | SC_SIGNAL_BIT(SIGSEGV) : blocked;
-    sc_signal_mask.mask_meanwhile = sc_kernel_mask_of(&given);
-    sc_signal_mask.suspends = true;
-    int result = real(&given);
-    if (sc_signal_mask.suspends)
-        sc_signal_mask_set_fault(before);
-    sc_signal_mask.suspends = false;
-    if (comes)
-        sc_kernel_mask_set(blocked);
+    const sigset_t *meanwhile = sc_signal_mask_begin_wait(&wait, &given, SC_FRAME());
+    int result = SC_NEXT(suspend_function *, "sigsuspend")(meanwhile);
+    sc_signal_mask_end_wait(&wait);
     return result;
 }
 

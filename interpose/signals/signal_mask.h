@@ -27,9 +27,12 @@ struct sc_signal_mask {
     bool keeps_for_handler;  /* it is held from the first instruction of a handler on */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
     struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
-    bool suspends;           /* in sigsuspend, until a handler has come out of it */
-    uint64_t mask_back;      /* that the handler finds in its frame, with SIGSEGV if blocked */
-    uint64_t mask_meanwhile; /* under which it runs */
+    struct sc_other_mask {
+        struct sc_frame
+            wait;      /* a call that waits under this mask, until a handler comes out of it */
+        uint64_t back; /* the mask that the handler finds in its frame, with SIGSEGV if blocked */
+        uint64_t meanwhile; /* the one under which it runs */
+    } other;
 };
 
 extern __thread struct sc_signal_mask sc_signal_mask
@@ -48,14 +51,20 @@ static inline bool sc_signal_mask_is_changing(void)
     return sc_frame_is_noted(&sc_signal_mask.change);
 }
 
+/* Does the thread wait in a call under a mask that differs in SIGSEGV from its own? */
+static inline bool sc_signal_mask_is_other(void)
+{
+    return sc_frame_is_noted(&sc_signal_mask.other.wait);
+}
+
 /* The frame of a handler says what was blocked. `is_nested`: it interrupts another handler's first
- * instruction, and so does not come out of sigsuspend itself. */
+ * instruction, and so does not come out of that call itself. */
 static inline void sc_signal_mask_say_in_frame(ucontext_t *context, bool blocks_fault,
                                                bool is_nested)
 {
-    if (!is_nested && sc_signal_mask.suspends) {
-        memcpy(&context->uc_sigmask, &sc_signal_mask.mask_back, sizeof sc_signal_mask.mask_back);
-        sc_signal_mask.suspends = false;
+    if (!is_nested && sc_signal_mask_is_other()) {
+        memcpy(&context->uc_sigmask, &sc_signal_mask.other.back, sizeof sc_signal_mask.other.back);
+        sc_signal_mask.other.wait.place = 0;
     } else if (blocks_fault) {
         sigaddset(&context->uc_sigmask, SIGSEGV);
     }
@@ -72,6 +81,21 @@ void sc_signal_mask_take_from(ucontext_t *context);
 
 /* A mask for the kernel, or NULL. Where SIGSEGV is in the mask, a copy in `room` without it. */
 const sigset_t *sc_signal_mask_without_fault(const sigset_t *set, sigset_t *room);
+
+/* Around a call that waits under a mask of its own, as sigsuspend and ppoll do. The call is given
+ * what `begin` returns. A SIGSEGV that is kept, or is sent meanwhile, comes within the call and
+ * ends it if the mask lets it in, and waits for its end if the mask blocks it. `frame` is the
+ * caller's. `mask`: NULL changes nothing. */
+struct sc_masked_wait {
+    sigset_t room;
+    struct sc_other_mask outer;
+    struct sc_frame handler;
+    uint64_t blocked;
+    bool differs, before;
+};
+const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sigset_t *mask,
+                                          struct sc_frame frame);
+void sc_signal_mask_end_wait(const struct sc_masked_wait *wait);
 
 /* The process starts, perhaps with SIGSEGV blocked. */
 void sc_signal_mask_begin(void);

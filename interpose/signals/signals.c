@@ -185,8 +185,8 @@ static void set_masks(const struct sigaction *action, ucontext_t *context, bool 
                       struct sc_frame frame)
 {
     bool is_nested = sc_signals_is_about_to_enter(context);
-    uint64_t interrupted = !is_nested && sc_signal_mask.suspends
-                               ? sc_signal_mask.mask_meanwhile
+    uint64_t interrupted = !is_nested && sc_signal_mask_is_other()
+                               ? sc_signal_mask.other.meanwhile
                                : sc_kernel_mask_of(&context->uc_sigmask);
     uint64_t mask = interrupted | sc_kernel_mask_of(&action->sa_mask);
     sc_signal_mask_say_in_frame(context, was_blocked, is_nested);

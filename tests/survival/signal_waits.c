@@ -6,6 +6,10 @@
 // that block or unblock a signal while they wait.
 #include "signals.h"
 
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+
 static volatile sig_atomic_t got, code;
 static volatile unsigned long interrupted, meanwhile; /* masks */
 
@@ -133,6 +137,99 @@ static void suspend_for_both(void)
     handle_info(SIGSEGV, note, 0, none);
 }
 
+/* ---- calls that wait for descriptors, under a mask of their own ---- */
+
+static int ends[2]; /* of a pipe */
+
+static int poll_under(const sigset_t *mask, bool is_ready)
+{
+    struct timespec at_once = {0, 0};
+    struct timespec soon = {1, 0};
+    struct pollfd read_end = {.fd = ends[0], .events = POLLIN};
+    return ppoll(&read_end, 1, is_ready ? &at_once : &soon, mask);
+}
+
+static int select_under(const sigset_t *mask, bool is_ready)
+{
+    struct timespec at_once = {0, 0};
+    struct timespec soon = {1, 0};
+    fd_set in;
+    FD_ZERO(&in);
+    FD_SET(ends[0], &in);
+    return pselect(ends[0] + 1, &in, NULL, NULL, is_ready ? &at_once : &soon, mask);
+}
+
+static int epoll_under(const sigset_t *mask, bool is_ready)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    int set = epoll_create1(0);
+    CHECK(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event));
+    int result = epoll_pwait(set, &event, 1, is_ready ? 0 : 1000, mask);
+    int saved = errno;
+    close(set);
+    errno = saved;
+    return result;
+}
+
+static void show_wait(const char *who, int result)
+{
+    printf("  %s %d %s, got %d\n", who, result, result < 0 ? strerrorname_np(errno) : "", (int)got);
+    show_mask("  then");
+}
+
+/* Handlers of both kinds change what they return to. */
+static void note_and_block(int number, siginfo_t *info, void *context)
+{
+    sigset_t next = only(SIGUSR2);
+    note(number, info, context);
+    sigaddset(&next, SIGSEGV);
+    put_mask(context, next);
+}
+
+static void wait_with(const char *name, int (*wait_under)(const sigset_t *mask, bool is_ready))
+{
+    sigset_t none = only(0);
+    sigset_t fault = only(SIGSEGV);
+    char byte = 0;
+    puts(name);
+    send("  let in");
+    show_wait("for nothing", wait_under(&none, false));
+    printf("  out of mask %lx, under %lx\n", interrupted, meanwhile);
+    CHECK(write(ends[1], &byte, 1) != 1);
+    send("  let in, ready");
+    show_wait("for a byte", wait_under(&none, true));
+    show_pending();
+    set_mask(none);
+    show_pending();
+    got = 0;
+    show_wait("blocked meanwhile", wait_under(&fault, true));
+    touch_beside("  not blocked");
+    CHECK(read(ends[0], &byte, 1) != 1);
+    handle_info(SIGSEGV, note_and_block, 0, none);
+    send("  handler changes the mask");
+    show_wait("for nothing", wait_under(&none, false));
+    set_mask(none);
+    handle_info(SIGSEGV, note, 0, none);
+    handle_info(SIGALRM, note, 0, none);
+    got = 0;
+    sigaddset(&fault, SIGALRM);
+    set_mask(fault);
+    CHECK(pthread_kill(pthread_self(), SIGALRM));
+    show_wait("another signal", wait_under(&none, false));
+    printf("  out of mask %lx, under %lx\n", interrupted, meanwhile);
+    set_mask(none);
+}
+
+static void wait_for_descriptors(void)
+{
+    CHECK(pipe(ends));
+    wait_with("ppoll", poll_under);
+    wait_with("pselect", select_under);
+    wait_with("epoll_pwait", epoll_under);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void hold_and_release(void)
 {
     puts("sighold");
@@ -229,6 +326,7 @@ static void all(const char *when)
     take();
     unblock_each();
     suspend_for_both();
+    wait_for_descriptors();
     hold_and_release();
     wait_in_thread();
     cancel_in_wait();

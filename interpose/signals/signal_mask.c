@@ -132,7 +132,8 @@ void sc_signal_mask_begin(void)
 
 /* ---- mask calls ---- */
 
-const sigset_t *sc_signal_mask_without_fault(const sigset_t *set, sigset_t *room)
+/* A mask for the kernel, or NULL. Where SIGSEGV is in the mask, a copy in `room` without it. */
+static const sigset_t *without_fault(const sigset_t *set, sigset_t *room)
 {
     if (!set || !sc_sharing_is_on() || sigismember(set, SIGSEGV) != 1)
         return set;
@@ -169,8 +170,7 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     if (was_blocked && !blocks && before.keeps_one)
         return unblock_held(real, how, set, old);
     sc_signal_mask_set_fault(blocks);
-    int result =
-        real(how, how == SIG_UNBLOCK ? set : sc_signal_mask_without_fault(set, &room), old);
+    int result = real(how, how == SIG_UNBLOCK ? set : without_fault(set, &room), old);
     if (result != 0)
         sc_signal_mask = before;
     else if (old && was_blocked)
@@ -288,7 +288,7 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
         return mask;
     bool meanwhile = sigismember(mask, SIGSEGV) == 1;
     wait->before = sc_signal_mask_blocks_fault();
-    mask = sc_signal_mask_without_fault(mask, &wait->room);
+    mask = without_fault(mask, &wait->room);
     if (sc_likely(wait->before == meanwhile) || sc_sharing_is_vfork_child())
         return mask;
     wait->differs = true;

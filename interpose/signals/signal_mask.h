@@ -79,9 +79,6 @@ void sc_signal_mask_set_fault(bool blocked);
  * SIGSEGV is taken out of that mask. */
 void sc_signal_mask_take_from(ucontext_t *context);
 
-/* A mask for the kernel, or NULL. Where SIGSEGV is in the mask, a copy in `room` without it. */
-const sigset_t *sc_signal_mask_without_fault(const sigset_t *set, sigset_t *room);
-
 /* Around a call that waits under a mask of its own, as sigsuspend and ppoll do. The call is given
  * what `begin` returns. A SIGSEGV that is kept, or is sent meanwhile, comes within the call and
  * ends it if the mask lets it in, and waits for its end if the mask blocks it. `frame` is the

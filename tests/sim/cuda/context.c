@@ -60,7 +60,7 @@ void sim_context_use_locked(CUcontext context, const char *call)
 static CUcontext new_locked(CUdevice device, unsigned flags, bool primary)
 {
     static unsigned long long ids;
-    CUcontext c = sim_slab_take_locked(&contexts);
+    CUcontext c = sim_engine_start_locked() ? sim_slab_take_locked(&contexts) : NULL;
     if (c) {
         c->magic = MAGIC_CONTEXT;
         c->device = device;

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -72,25 +73,25 @@ static void heap_remove_locked(CUstream stream)
 
 static void *engine_main(void *unused);
 
-static void start_locked(void)
+bool sim_engine_start_locked(void)
 {
     sigset_t all, old;
     pthread_t thread;
-    engine.started = true;
+    if (engine.started)
+        return true;
     sigfillset(&all);
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    if (pthread_create(&thread, NULL, engine_main, NULL) != 0)
-        abort(); /* a device that cannot run is of no use to a test */
-    pthread_detach(thread);
+    engine.started = pthread_create(&thread, NULL, engine_main, NULL) == 0;
+    if (engine.started)
+        pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return engine.started;
 }
 
 static void kick_locked(uint64_t ready_ns)
 {
-    if (!engine.started)
-        start_locked();
     if (engine.asleep && ready_ns < engine.asleep_until) {
         engine.asleep = false;
         atomic_fetch_add(&engine.kicks, 1);
@@ -104,8 +105,10 @@ static void schedule_locked(CUstream stream, uint64_t ready_ns)
     if (engine.count == engine.capacity) {
         unsigned capacity = engine.capacity ? 2 * engine.capacity : 64;
         CUstream *heap = realloc(engine.heap, capacity * sizeof *heap);
-        if (!heap)
+        if (!heap) {
+            fputs("simulated GPU: no memory for its queue\n", stderr);
             abort();
+        }
         engine.heap = heap;
         engine.capacity = capacity;
     }

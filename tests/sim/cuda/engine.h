@@ -87,6 +87,9 @@ void sim_op_free_locked(struct sim_op *op);
 void sim_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t until_ns);
 void sim_futex_wake(_Atomic uint32_t *word);
 
+/* Starts the device, if it is not running. False: no thread was to be had. */
+bool sim_engine_start_locked(void);
+
 /* Stops running operations and waits, briefly, for the one that runs: for process exit. */
 void sim_engine_stop(void);
 

@@ -27,6 +27,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/neighbours.h"
+#include "interpose/guard/robust_mutexes.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
@@ -77,6 +78,7 @@ static void add_registered(const void *address, size_t bytes, unsigned flags,
         sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
     if (flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY))
         sc_track_set_guarding(&sc_track, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN);
+    sc_robust_mutexes_keep_off();
 }
 
 /* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */

@@ -15,6 +15,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/guard/keep_off.h"
+#include "interpose/guard/robust_mutexes.h"
 #include "interpose/streams/host_functions.h"
 #include "track/blocks.h"
 #include "track/track.h"
@@ -112,6 +113,32 @@ OR_LIBC(sc_libc_trylock)
 
 #define NEXT_RECORD SC_NEXT_RECORD
 #include "interpose/libc/futexes.def"
+
+/* ---- robust mutexes ---- */
+
+typedef int robust_function(pthread_mutexattr_t *attributes, int robustness);
+
+static int set_robust(robust_function *real, pthread_mutexattr_t *attributes, int robustness)
+{
+    if (robustness == PTHREAD_MUTEX_ROBUST)
+        sc_robust_mutexes_note();
+    return real(attributes, robustness);
+}
+
+SC_EXPORT int pthread_mutexattr_setrobust(pthread_mutexattr_t *attributes, int robustness)
+{
+    return set_robust(SC_NEXT(robust_function *, "pthread_mutexattr_setrobust"), attributes,
+                      robustness);
+}
+
+/* The C library's header gives the older name the newer one's symbol. */
+SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes,
+                              int robustness) __asm__("pthread_mutexattr_setrobust_np");
+SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes, int robustness)
+{
+    return set_robust(SC_NEXT(robust_function *, "pthread_mutexattr_setrobust_np"), attributes,
+                      robustness);
+}
 
 /* ---- our own ---- */
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the tests that need no GPU: `make check`, or after `make tests` tests/run.py [SUITE...].
 
-Suites run one after the other, the checks of a suite on all cores. Each suite is one line, each
-failure is shown with what the program printed, and the last line is the one that CI reads:
-`N passed, N failed`, with `, N skipped` if there are any. Exit status 1 if anything failed.
+Suites run one after the other, the checks of a suite two to a core, since most wait longer for the
+simulated GPU than they compute. Each suite is one line, each failure is shown with what the program
+printed, and the last line is the one that CI reads: `N passed, N failed`, with `, N skipped` if
+there are any. Exit status 1 if anything failed.
 
 A check that failed while the machine stood still (stalls.py) is run once more when its suite is
 over, and counts by that; both failures are shown, and the suite's line has how many there were.
@@ -37,6 +38,7 @@ CHECK_LINE = re.compile(rb"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)"
 RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
+WORKERS = 2 * os.cpu_count()
 MOST_AGAIN = 20  # more failures of one suite are not the machine's
 NEVER_AGAIN = {"stress"}  # compares no times, and what it finds is rare
 
@@ -151,7 +153,7 @@ def fuzz():
 def stress():
     """STRESS_SECONDS of correct programs made at random, two minutes if not set."""
     seconds = float(os.environ.get("STRESS_SECONDS") or 120)
-    return programs.Stress(Machine(), seconds, os.cpu_count()).checks()
+    return programs.Stress(Machine(), seconds, WORKERS).checks()
 
 
 def sanitizers():
@@ -259,7 +261,7 @@ def run_suite(name, checks):
     again = 0
     named = [(f"{name}: {case}", check) for case, check in checks]
     with (stalls.Watch() as watch,
-          concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool):
+          concurrent.futures.ThreadPoolExecutor(max_workers=WORKERS) as pool):
         results = list(pool.map(lambda pair: run_watched(*pair, watch), named))
     for (case, check), (tally, message, held_up) in zip(named, results):
         if message:

@@ -133,7 +133,7 @@ void sc_loader_find_all(void)
 /* Its first call is when all the others are looked up. */
 static bool makes_threads(const struct sc_next *next)
 {
-    return strcmp(next->name, "pthread_create") == 0;
+    return strcmp(next->name, "pthread_create") == 0 || strcmp(next->name, "thrd_create") == 0;
 }
 
 static struct sc_next *named(struct sc_next *next, struct sc_next *end, const char *name)

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <threads.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
@@ -19,26 +21,40 @@ enum { STARTS = 64, TURNS = 10000 };
 typedef void *start_function(void *argument);
 typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes,
                             start_function *start, void *argument);
+typedef int c11_create_function(thrd_t *thread, thrd_start_t start, void *argument);
 typedef int attribute_function(const pthread_attr_t *attributes, sigset_t *mask);
 
 struct start {
     _Atomic bool taken;
     bool begins_blocked, is_drivers;
-    start_function *function;
+    uintptr_t function;
     void *argument;
 };
 
 static struct start starts[STARTS];
 
-static void *begin(void *argument)
+/* The thread begins. Returns what to call. */
+static struct start take_start(void *place)
 {
-    struct start start = *(struct start *)argument;
-    atomic_store(&((struct start *)argument)->taken, false);
+    struct start start = *(struct start *)place;
+    atomic_store(&((struct start *)place)->taken, false);
     if (start.begins_blocked)
         sc_signal_mask_begin_blocked();
     if (start.is_drivers)
         sc_driver_code_owns_thread();
-    return start.function(start.argument);
+    return start;
+}
+
+static void *begin(void *place)
+{
+    struct start start = take_start(place);
+    return ((start_function *)start.function)(start.argument);
+}
+
+static int begin_c11(void *place)
+{
+    struct start start = take_start(place);
+    return ((thrd_start_t)start.function)(start.argument);
 }
 
 /* A place is free again as soon as its thread runs. NULL: there is none, and the thread is one of
@@ -67,22 +83,42 @@ static bool begins_blocked(const pthread_attr_t *attributes)
     return sc_signal_mask_blocks_fault();
 }
 
-/* A thread with nothing to note begins as it would without us. */
+/* NULL: there is nothing to note, and the thread begins as it would without us. */
+static struct start *note_start(const pthread_attr_t *attributes, uintptr_t function,
+                                void *argument)
+{
+    bool blocked = begins_blocked(attributes);
+    bool is_drivers = sc_driver_code_holds(function);
+    struct start *place = blocked || is_drivers ? take_place() : NULL;
+    if (place) {
+        place->begins_blocked = blocked;
+        place->is_drivers = is_drivers;
+        place->function = function;
+        place->argument = argument;
+    }
+    return place;
+}
+
+static int started(struct start *place, int result)
+{
+    if (place && result != 0)
+        atomic_store(&place->taken, false);
+    return result;
+}
+
 SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                              start_function *function, void *argument)
 {
     create_function *real = SC_NEXT(create_function *, "pthread_create");
-    bool blocked = begins_blocked(attributes);
-    bool is_drivers = sc_driver_code_holds((uintptr_t)function);
-    struct start *place = blocked || is_drivers ? take_place() : NULL;
-    if (!place)
-        return real(thread, attributes, function, argument);
-    place->begins_blocked = blocked;
-    place->is_drivers = is_drivers;
-    place->function = function;
-    place->argument = argument;
-    int result = real(thread, attributes, begin, place);
-    if (result != 0)
-        atomic_store(&place->taken, false);
-    return result;
+    struct start *place = note_start(attributes, (uintptr_t)function, argument);
+    return started(place, place ? real(thread, attributes, begin, place)
+                                : real(thread, attributes, function, argument));
+}
+
+SC_EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+    c11_create_function *real = SC_NEXT(c11_create_function *, "thrd_create");
+    struct start *place = note_start(NULL, (uintptr_t)function, argument);
+    return started(place,
+                   place ? real(thread, begin_c11, place) : real(thread, function, argument));
 }

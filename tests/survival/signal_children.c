@@ -9,6 +9,7 @@
 
 #include <spawn.h>
 #include <stdatomic.h>
+#include <threads.h>
 
 extern char **environ;
 
@@ -115,6 +116,22 @@ static void in_thread(const char *who, const sigset_t *mask)
     CHECK(pthread_attr_destroy(&attributes));
 }
 
+static int show_c11_thread(void *who)
+{
+    show_thread(who);
+    return 5;
+}
+
+static void in_c11_thread(void)
+{
+    char name[] = "C11 thread";
+    thrd_t thread;
+    int result = 0;
+    CHECK(thrd_create(&thread, show_c11_thread, name) != thrd_success);
+    CHECK(thrd_join(thread, &result) != thrd_success);
+    printf("%s: %d\n", name, result);
+}
+
 static void with_masks(sigset_t own)
 {
     sigset_t none = only(0);
@@ -124,6 +141,7 @@ static void with_masks(sigset_t own)
     sigaddset(&both, SIGUSR1);
     set_mask(own);
     printf("-- mask %lx\n", mask_now());
+    in_c11_thread();
     in_thread("thread", NULL);
     in_thread("thread without", &none);
     in_thread("thread with", &fault);

@@ -140,7 +140,8 @@ static bool contains(const struct sc_op_info *outer, const struct sc_op_info *in
 static bool stands_for(struct sc_device *device, const struct sc_op_info *later,
                        const struct sc_op_info *earlier)
 {
-    return (!merely_reads(later) || merely_reads(earlier)) && contains(later, earlier) &&
+    return (!merely_reads(later) || merely_reads(earlier)) &&
+           (!later->is_possible || earlier->is_possible) && contains(later, earlier) &&
            (earlier->ticket.stream == later->ticket.stream ||
             sc_inflight_covers(device->order, later, &earlier->ticket));
 }

@@ -4,11 +4,11 @@
  * Two of them conflict if they touch a common byte, one of them does not merely read, and neither
  * comes after the other. An operation is forgotten when it is known done, and when a later one
  * stands for it: one that comes after it, has all of its bytes, and does not merely read, or reads
- * as it does. Whatever is unordered with the earlier one is then unordered with the later one, too.
- * A later operation on stream 0 is the host's, which frees the memory in no order but that of its
- * waits: it conflicts with all that is not known done, but the allocation.
- * The latest SC_DEVICE_OPS_MAX are kept. Nothing conflicts with an unseen operation, whose order
- * may be made by values that streams wait for.
+ * as it does, and does not merely possibly take place. Whatever is unordered with the earlier one
+ * is then unordered with the later one, too. A later operation on stream 0 is the host's, which
+ * frees the memory in no order but that of its waits: it conflicts with all that is not known done,
+ * but the allocation. The latest SC_DEVICE_OPS_MAX are kept. Nothing conflicts with an unseen
+ * operation, whose order may be made by values that streams wait for.
  *
  * An operation is a struct sc_op_info of kind SC_DEVICE. Its range is 0; it has no guard and no
  * snapshot.
@@ -37,6 +37,7 @@ struct sc_device_use {
     struct sc_fold fold;
     enum sc_direction direction; /* of the operation */
     bool reads;                  /* merely */
+    bool is_possible;            /* the launch that has it may leave it out */
     uint32_t origin;             /* of the memory, where it is known already (track/origins.h) */
 };
 

@@ -90,6 +90,7 @@ struct sc_op_info {
     bool taken;              /* the driver has had its bytes when the call returned: a hazard with
                               * it is latent */
     bool reads_device;       /* SC_D2D: this is the side that is read */
+    bool is_possible;        /* SC_DEVICE: the launch may leave it out */
     bool stable;             /* nothing but the host can have changed its bytes since the issue */
     const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
     struct sc_frame frame; /* SC_STACK: of the function whose local it is; place 0: unknown */
@@ -102,6 +103,12 @@ struct sc_op_info {
 static inline bool sc_ops_is_kernel(const struct sc_op_info *info)
 {
     return info->direction == SC_NO_DIRECTION;
+}
+
+/* Is it one that may not take place? */
+static inline bool sc_ops_is_possible(const struct sc_op_info *info)
+{
+    return sc_ops_is_kernel(info) || info->is_possible;
 }
 
 /* Does the device read a copy, whatever becomes of the source? */

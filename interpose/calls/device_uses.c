@@ -53,6 +53,7 @@ static struct sc_op_info describe(const struct sc_device_use *use, const struct 
         .kind = SC_DEVICE,
         .origin = use->origin,
         .reads_device = use->reads,
+        .is_possible = use->is_possible,
         .unseen = !sc_unfinished_is_seen(stream),
     };
 }
@@ -94,7 +95,8 @@ static void report(const struct judgement *judgement, enum sc_action action,
                             &(struct sc_culprit){call->api, call->site, NULL});
 }
 
-/* Kernels are put in order, and others behind them, only where that is asked for. */
+/* What merely may take place is put in order, and others behind it, only where that is asked for.
+ */
 static bool heals(const struct judgement *judgement, const struct sc_op_info *earlier)
 {
     return judgement->heals && sc_hazards_heals(earlier);
@@ -184,10 +186,10 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
     for (unsigned i = 0; i < count; i++) {
         struct sc_op_info info = describe(&uses[i], call, stream);
         info.after = after;
-        judge(
-            &info,
-            &(struct judgement){call, stream, info.direction, heals, healing == SC_HEALED_BY_WAIT},
-            healing);
+        judge(&info,
+              &(struct judgement){call, stream, info.direction, heals && sc_hazards_heals(&info),
+                                  healing == SC_HEALED_BY_WAIT},
+              healing);
     }
 }
 

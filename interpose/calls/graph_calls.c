@@ -34,6 +34,16 @@ static void note_any(const struct sc_graph_call *by, CUgraphNode node,
         sc_node_uses_note_node(by, (uintptr_t)node, params, child);
 }
 
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
+                                        CUcontext context, unsigned value, unsigned flags)
+{
+    SC_WRAPPER(cuGraphConditionalHandleCreate);
+    CUresult result = real(handle, graph, context, value, flags);
+    if (result == CUDA_SUCCESS && sc_active() && flags & CU_GRAPH_COND_ASSIGN_DEFAULT)
+        sc_conditional_bodies_note_value(*handle, value);
+    return result;
+}
+
 CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                               size_t count, const CUDA_MEMCPY3D *copy, CUcontext context)
 {

@@ -157,7 +157,7 @@ static void changed(const struct exec_change *change)
 
 static void note_device(const struct exec_change *change, struct sc_copy_sides sides)
 {
-    sc_device_nodes_note(change->by.graph, change->node, &sides);
+    sc_device_nodes_note(change->by.graph, change->node, &sides, false);
 }
 
 /* A source on a stack is replaced by the copy that the use keeps of it. */
@@ -314,7 +314,7 @@ static void note_params(const struct sc_graph_call *by, CUgraphNode node,
 {
     struct sc_copy_sides sides;
     if (sc_node_uses_sides_of(params, &sides))
-        sc_device_nodes_note(by->graph, (uintptr_t)node, &sides);
+        sc_device_nodes_note(by->graph, (uintptr_t)node, &sides, false);
     if (child)
         note_child(by, node, child);
     else if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)

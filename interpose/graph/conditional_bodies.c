@@ -12,6 +12,8 @@
 
 #include "track/poison.h"
 
+enum { NO_BODY = UINT32_MAX };
+
 struct body {
     CUgraph graph;
     uint32_t known; /* the tracker's id while the body is taken, or 0 */
@@ -21,12 +23,14 @@ struct sc_conditional_bodies {
     CUgraphNode node;
     struct sc_conditional_bodies *next; /* taken with it */
     uint32_t count;
+    uint32_t chosen; /* by the value that a launch begins with; NO_BODY: none is known to be */
     struct body list[];
 };
 
 static pthread_mutex_t bodies_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_arena memory;
 static struct sc_handles by_node; /* -> struct sc_conditional_bodies */
+static struct sc_handles values;  /* of handles that no node has yet: a value + 1 */
 static _Atomic uint32_t node_count;
 
 bool sc_conditional_bodies_exist(void)
@@ -69,11 +73,30 @@ static void put_locked(struct sc_conditional_bodies *bodies)
         give_locked(bodies);
 }
 
-/* The map is made by the first node: few programs have any. */
-static bool is_ready_locked(void)
+/* A map is made when it is needed: few programs have any conditional node. */
+static bool is_ready_locked(struct sc_handles *map)
 {
-    return atomic_load_explicit(&by_node.table, memory_order_relaxed) ||
-           sc_handles_init(&by_node) == 0;
+    return atomic_load_explicit(&map->table, memory_order_relaxed) || sc_handles_init(map) == 0;
+}
+
+void sc_conditional_bodies_note_value(CUgraphConditionalHandle handle, unsigned value)
+{
+    pthread_mutex_lock(&bodies_lock);
+    if (handle && is_ready_locked(&values))
+        sc_handles_put(&values, (uintptr_t)handle, (uint64_t)value + 1);
+    pthread_mutex_unlock(&bodies_lock);
+}
+
+/* A handle is for one node. How often a loop runs its body is not known by the first value. */
+static uint32_t chosen_locked(const CUDA_CONDITIONAL_NODE_PARAMS *params)
+{
+    uint64_t known = params->handle && is_ready_locked(&values)
+                         ? sc_handles_remove(&values, (uintptr_t)params->handle)
+                         : 0;
+    if (!known || params->type == CU_GRAPH_COND_TYPE_WHILE)
+        return NO_BODY;
+    uint32_t value = (uint32_t)(known - 1);
+    return params->type == CU_GRAPH_COND_TYPE_IF ? !value : value;
 }
 
 void sc_conditional_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *params)
@@ -83,11 +106,12 @@ void sc_conditional_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PA
         return;
     pthread_mutex_lock(&bodies_lock);
     struct sc_conditional_bodies *bodies =
-        is_ready_locked() ? sc_arena_take(&memory, bytes_of(count)) : NULL;
+        is_ready_locked(&by_node) ? sc_arena_take(&memory, bytes_of(count)) : NULL;
     if (bodies) {
         bodies->node = node;
         bodies->next = NULL;
         bodies->count = count;
+        bodies->chosen = chosen_locked(params);
         for (uint32_t i = 0; i < count; i++)
             bodies->list[i] = (struct body){params->phGraph_out[i], 0};
         put_locked(bodies);
@@ -104,6 +128,16 @@ CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index)
     CUgraph graph = bodies && index < bodies->count ? bodies->list[index].graph : NULL;
     pthread_mutex_unlock(&bodies_lock);
     return graph;
+}
+
+CUgraph sc_conditional_bodies_chosen(CUgraphNode node)
+{
+    pthread_mutex_lock(&bodies_lock);
+    const struct sc_conditional_bodies *bodies =
+        sc_conditional_bodies_exist() ? find_locked(node) : NULL;
+    uint32_t chosen = bodies ? bodies->chosen : NO_BODY;
+    pthread_mutex_unlock(&bodies_lock);
+    return chosen == NO_BODY ? NULL : sc_conditional_bodies_at(node, chosen);
 }
 
 /* ---- the end ---- */

@@ -13,6 +13,10 @@
 
 #include "interpose/driver/driver.h"
 
+/* The handle's condition has this value when a launch begins. Noted before a node has the handle.
+ */
+void sc_conditional_bodies_note_value(CUgraphConditionalHandle handle, unsigned value);
+
 /* A node has been added. Without memory its bodies stay unknown. */
 void sc_conditional_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *params);
 
@@ -21,6 +25,10 @@ bool sc_conditional_bodies_exist(void);
 
 /* The node's body of this index. NULL: the node has no more, or its bodies are not known. */
 CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index);
+
+/* The node's body that runs where the condition still has its first value when a launch comes to
+ * the node. NULL: none does, the node is a loop, or the value is not known. */
+CUgraph sc_conditional_bodies_chosen(CUgraphNode node);
 
 /* Around the call that destroys a graph or a node. All bodies within are taken before the call,
  * with what the tracker knows of them: the driver may give their handles to others before it

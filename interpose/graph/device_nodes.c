@@ -1,6 +1,8 @@
 #include "interpose/graph/device_nodes.h"
 
+#include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
+#include "report/options.h"
 #include "track/device.h"
 #include "track/hazard.h"
 #include "track/shape.h"
@@ -34,13 +36,16 @@ struct sc_node_device sc_device_nodes_of(const struct sc_copy_sides *sides)
     return uses;
 }
 
-void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides)
+void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides,
+                          bool is_possible)
 {
-    if (!sc_device_nodes_are_asked())
+    if (!sc_device_nodes_are_asked() || (is_possible && sc_options.kernels == SC_KERNELS_OFF))
         return;
-    const struct sc_node_device uses = sc_device_nodes_of(sides);
-    for (unsigned i = 0; i < uses.count; i++)
+    struct sc_node_device uses = sc_device_nodes_of(sides);
+    for (unsigned i = 0; i < uses.count; i++) {
+        uses.of[i].is_possible = is_possible;
         sc_track_graph_add_device(&sc_track, exec, name, &uses.of[i]);
+    }
 }
 
 static bool meet_allocation(uintptr_t exec, CUgraphNode node)

@@ -1,7 +1,9 @@
 /* What the copies and memsets of an exec do with device memory, where that is watched
- * (track/graph_device.h). Nodes in bodies of conditional nodes are left out: whether they run, only
- * the device knows. So is memory that nodes allocate or free: what an address means there follows
- * from where the nodes stand.
+ * (track/graph_device.h). What a node in the body of a conditional node does is noted as certain
+ * where the body is (interpose/graph/certain_bodies.h). Elsewhere it is possible, and noted only
+ * where possible uses are asked for, as those of kernels are (the option `kernels`). Left out is
+ * memory that nodes allocate or free: what an address means there follows from where the nodes
+ * stand.
  *
  * Locks: the tracker's inside. Not for a signal handler.
  */
@@ -25,8 +27,10 @@ struct sc_node_device {
 };
 struct sc_node_device sc_device_nodes_of(const struct sc_copy_sides *sides);
 
-/* A node that the exec knows by the name does this, besides what is noted of the node already. */
-void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides);
+/* A node that the exec knows by the name does this, besides what is noted of the node already. A
+ * launch may leave it out if it is possible. */
+void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides,
+                          bool is_possible);
 
 /* The exec has the node, which is of this type. When all were met, what nodes do with memory that
  * others allocate or free is left out. Where nobody knows how much one frees, all is. */

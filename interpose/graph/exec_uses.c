@@ -1,6 +1,7 @@
 #include "interpose/graph/exec_uses.h"
 
 #include "interpose/driver/relaxed.h"
+#include "interpose/graph/certain_bodies.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/device_nodes.h"
 #include "interpose/graph/device_races.h"
@@ -20,6 +21,8 @@
 
 #include "track/poison.h"
 
+enum { LOOKS_MAX = 16 };
+
 struct making {
     const struct sc_graph_call *call; /* with the exec as the graph */
     struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
@@ -33,6 +36,8 @@ struct making {
     bool has_hosts;   /* there are host nodes among these */
     bool has_tellers; /* a node may tell in a way that is seen */
     unsigned bodies;  /* of conditional nodes, around the node that is met */
+    CUgraph certain;  /* the outermost one of these that runs in every launch, or NULL */
+    unsigned looks;   /* for such bodies */
 };
 
 /* By which the exec's uses know a node. */
@@ -142,14 +147,28 @@ static void note_signal(const struct met *met, CUgraphNodeType type)
 
 /* ---- the walk over the nodes ---- */
 
+/* Child graphs in a body have the body as their base. */
+static bool is_certain(const struct met *met)
+{
+    return !met->making->bodies || met->in->base == met->making->certain;
+}
+
 static void note_memory(struct met *met, CUgraphNodeType type)
 {
     struct sc_copy_sides sides;
     if (!sc_node_uses_sides(met->node, type, &sides))
         return;
     sc_node_uses_each_side(&sides, note_side, met);
-    if (!met->making->bodies)
-        sc_device_nodes_note(met->call->graph, met->name, &sides);
+    sc_device_nodes_note(met->call->graph, met->name, &sides, !is_certain(met));
+}
+
+/* Each look walks over the whole graph. */
+static void enter_bodies(struct making *making, const struct sc_walked_graph *in, CUgraphNode node)
+{
+    bool looks = making->bodies++ == 0 && in->depth == 0 && sc_device_nodes_are_asked() &&
+                 making->looks++ < LOOKS_MAX;
+    if (looks)
+        making->certain = sc_certain_bodies_of(in->graph, node);
 }
 
 static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
@@ -167,20 +186,23 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
         note_signal(&met, type);
     if (type == CU_GRAPH_NODE_TYPE_KERNEL && !making->bodies)
         sc_kernel_nodes_note(making->call->graph, name, node);
-    making->bodies += type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+        enter_bodies(making, in, node);
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
     in->flag |= sc_unjudged_may_matter(type);
     return SC_STEP_INTO;
 }
 
-/* Whether and how often a body runs, only the device knows: its memory is kept, and not judged. */
+/* Whether and how often a body runs, only the device knows: its host memory is kept, and not
+ * judged. */
 static void leave_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                        CUgraphNodeType type)
 {
     struct making *making = context;
     if (type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return;
-    making->bodies--;
+    if (--making->bodies == 0)
+        making->certain = NULL;
     unjudge_name(making, name_of(making, sc_node_walk_top(in, node)));
 }
 
@@ -229,7 +251,7 @@ static bool may_use_device(CUgraphNode node)
     CUgraphNodeType type;
     return sc_device_nodes_are_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS &&
            (type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET ||
-            type == CU_GRAPH_NODE_TYPE_GRAPH);
+            type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_CONDITIONAL);
 }
 
 /* What it does with device memory is not judged where that cannot be noted. */

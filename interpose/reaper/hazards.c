@@ -29,7 +29,7 @@ enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction)
 bool sc_hazards_heals(const struct sc_op_info *op)
 {
     return sc_options.mode == SC_MODE_FIX &&
-           (!sc_ops_is_kernel(op) || sc_options.kernels == SC_KERNELS_ORDER);
+           (!sc_ops_is_possible(op) || sc_options.kernels == SC_KERNELS_ORDER);
 }
 
 static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)

@@ -4,9 +4,10 @@
 
 #include "graphs_driver.h"
 
-/* The bodies of a new node, which the driver keeps. `value` is its condition in every launch. */
-static TWIN_HELPER const CUgraph *bodies_of(CUgraph graph, CUgraphConditionalNodeType type,
-                                            unsigned size, unsigned value)
+/* The bodies of a new node behind others, which the driver keeps. */
+static TWIN_HELPER const CUgraph *bodies_behind(CUgraph graph, const CUgraphNode *before,
+                                                size_t count, CUgraphConditionalHandle handle,
+                                                CUgraphConditionalNodeType type, unsigned size)
 {
     CUcontext context = NULL;
     CUgraphNode node = NULL;
@@ -14,19 +15,48 @@ static TWIN_HELPER const CUgraph *bodies_of(CUgraph graph, CUgraphConditionalNod
     memset(&params, 0, sizeof params);
     CHECK(cuCtxGetCurrent(&context));
     params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    params.conditional.handle = handle;
     params.conditional.type = type;
     params.conditional.size = size;
     params.conditional.ctx = context;
-    CHECK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, value,
-                                         CU_GRAPH_COND_ASSIGN_DEFAULT));
-    CHECK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+    CHECK(cuGraphAddNode(&node, graph, before, NULL, count, &params));
     return params.conditional.phGraph_out;
+}
+
+static TWIN_HELPER CUgraphConditionalHandle condition_of(CUgraph graph, unsigned value,
+                                                         unsigned flags)
+{
+    CUcontext context = NULL;
+    CUgraphConditionalHandle handle = 0;
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuGraphConditionalHandleCreate(&handle, graph, context, value, flags));
+    return handle;
+}
+
+/* The same of a node behind no other. `value` is its condition in every launch. */
+static TWIN_HELPER const CUgraph *bodies_of(CUgraph graph, CUgraphConditionalNodeType type,
+                                            unsigned size, unsigned value)
+{
+    return bodies_behind(graph, NULL, 0, condition_of(graph, value, CU_GRAPH_COND_ASSIGN_DEFAULT),
+                         type, size);
 }
 
 /* The body of a new IF node, which runs in every launch. */
 static TWIN_HELPER CUgraph body_of_if(CUgraph graph)
 {
     return bodies_of(graph, CU_GRAPH_COND_TYPE_IF, 1, 1)[0];
+}
+
+/* A node without dependencies that clears SMALL bytes. */
+static TWIN_HELPER CUgraphNode add_clear(CUgraph graph, CUdeviceptr memory)
+{
+    CUgraphNode node = NULL;
+    CUcontext context = NULL;
+    const CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = memory, .elementSize = 1, .width = SMALL, .height = 1};
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, context));
+    return node;
 }
 
 static inline void capture_into(CUgraph body, CUdeviceptr to, const void *from, size_t size_bytes,

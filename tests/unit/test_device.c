@@ -165,6 +165,21 @@ START_TEST(a_loop_that_nobody_waits_for_is_remembered_once)
 }
 END_TEST
 
+/* The possible one is healed by other rules. */
+START_TEST(what_may_not_take_place_stands_for_nothing_that_does)
+{
+    struct sc_op_info possible = plain(2, SC_H2D, 0, 100);
+    possible.is_possible = true;
+    add(plain(2, SC_H2D, 0, 100));
+    add(possible);
+    add(possible);
+    ck_assert_uint_eq(device.ops.live, 2);
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 100)), 2);
+    add(plain(2, SC_H2D, 0, 100));
+    ck_assert_uint_eq(device.ops.live, 1);
+}
+END_TEST
+
 START_TEST(what_is_unseen_conflicts_with_nothing_until_it_is_seen)
 {
     struct sc_op_info before = add(plain(2, SC_MEMSET, 0, 64));
@@ -283,6 +298,7 @@ int main(void)
     tcase_add_test(tests, memory_that_is_handed_out_has_no_past);
     tcase_add_test(tests, what_the_host_frees_conflicts_with_all_that_it_has_not_waited_for);
     tcase_add_test(tests, a_loop_that_nobody_waits_for_is_remembered_once);
+    tcase_add_test(tests, what_may_not_take_place_stands_for_nothing_that_does);
     tcase_add_test(tests, what_is_unseen_conflicts_with_nothing_until_it_is_seen);
     tcase_add_test(tests, what_is_known_done_is_forgotten);
     tcase_add_test(tests, no_more_are_kept_than_there_is_room_for);

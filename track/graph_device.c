@@ -76,8 +76,8 @@ void sc_graph_device_settle(struct sc_graph_device *device)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < device->own_count; i++)
-        device->is_left_out |=
-            !device->own[i].size_bytes && !is_own(device, device->own[i].address, 1);
+        if (!device->own[i].size_bytes && !is_own(device, device->own[i].address, 1))
+            sc_graph_device_leave_out(device);
     for (uint32_t i = 0; i < device->count; i++)
         if (!uses_own(device, &device->list[i].use))
             device->list[kept++] = device->list[i];
@@ -89,7 +89,7 @@ void sc_graph_device_settle(struct sc_graph_device *device)
 void sc_graph_device_add(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t node,
                          const struct sc_device_use *use)
 {
-    if (!uses_own(device, use) && make_room(device, arena))
+    if (!device->is_left_out && !uses_own(device, use) && make_room(device, arena))
         device->list[device->count++] = (struct sc_graph_device_use){.node = node, .use = *use};
 }
 
@@ -120,23 +120,28 @@ void sc_graph_device_drop(struct sc_graph_device *device, uintptr_t node)
     drop_races(device, node);
 }
 
-static void place_use(struct sc_graph_device *device, struct sc_graph_device_use *use,
-                      unsigned step, bool is_unjudged, bool is_gated)
+void sc_graph_device_leave_out(struct sc_graph_device *device)
 {
-    use->told = (uint8_t)step;
-    use->is_unjudged |= is_unjudged;
-    use->is_gated |= is_gated;
-    device->steps |= 1u << step;
+    device->is_left_out = true;
+    device->count = device->race_count = 0;
 }
 
-void sc_graph_device_place_node(struct sc_graph_device *device, uintptr_t node, unsigned step,
-                                bool is_unjudged, bool is_gated)
+static void place_use(struct sc_graph_device *device, struct sc_graph_device_use *use,
+                      const struct sc_graph_device_use *place)
 {
-    for (uint32_t i = 0; i < device->count; i++) {
-        struct sc_graph_device_use *use = &device->list[i];
-        if (use->node == node)
-            place_use(device, use, step ? step : use->told, is_unjudged, is_gated);
-    }
+    use->told = place->told ? place->told : use->told;
+    use->is_unjudged |= place->is_unjudged;
+    use->ends_unseen |= place->ends_unseen;
+    use->is_gated |= place->is_gated;
+    device->steps |= 1u << use->told;
+}
+
+void sc_graph_device_place_node(struct sc_graph_device *device, uintptr_t node,
+                                const struct sc_graph_device_use *place)
+{
+    for (uint32_t i = 0; i < device->count; i++)
+        if (device->list[i].node == node)
+            place_use(device, &device->list[i], place);
 }
 
 static uint64_t value_in(struct sc_handles *set, uintptr_t node)
@@ -150,9 +155,13 @@ void sc_graph_device_place(struct sc_graph_device *device,
     for (uint32_t i = 0; i < device->count; i++) {
         struct sc_graph_device_use *use = &device->list[i];
         uint64_t step = value_in(places->steps, use->node);
-        place_use(device, use, step ? (unsigned)step - 1 : use->told,
-                  value_in(places->unjudged, use->node) != 0,
-                  value_in(places->gated, use->node) != 0);
+        const struct sc_graph_device_use place = {
+            .told = (uint8_t)(step ? step - 1 : 0),
+            .is_unjudged = value_in(places->unjudged, use->node) != 0,
+            .ends_unseen = value_in(places->unseen, use->node) != 0,
+            .is_gated = value_in(places->gated, use->node) != 0,
+        };
+        place_use(device, use, &place);
     }
 }
 
@@ -169,10 +178,12 @@ static bool is_listed(const struct sc_graph_device *device, const struct sc_grap
                       int which)
 {
     bool is_unsure = use->told && device->unsure >> use->told & 1;
-    if (use->is_unjudged || is_unsure)
+    bool is_noted = which >= 0 || which == SC_GRAPH_DEVICE_IN_FLIGHT;
+    if (use->is_unjudged || is_unsure || (is_noted && use->ends_unseen))
         return false;
     switch (which) {
     case SC_GRAPH_DEVICE_ALL:
+    case SC_GRAPH_DEVICE_IN_FLIGHT:
         return true;
     case SC_GRAPH_DEVICE_FREE:
         return !use->is_gated;
@@ -188,8 +199,6 @@ uint32_t sc_graph_device_list(const struct sc_graph_device *device, uint32_t *at
                               sc_graph_device_is_disabled *is_disabled, void *context)
 {
     uint32_t count = 0;
-    if (device->is_left_out)
-        return 0;
     for (; *at < device->count && count < room; ++*at) {
         const struct sc_graph_device_use *use = &device->list[*at];
         if (is_listed(device, use, which) && !is_disabled(context, use->node))
@@ -201,10 +210,9 @@ uint32_t sc_graph_device_list(const struct sc_graph_device *device, uint32_t *at
 uint32_t sc_graph_device_all(const struct sc_graph_device *device, struct sc_graph_device_use *into,
                              uint32_t room)
 {
-    uint32_t count = device->is_left_out ? 0 : device->count;
-    for (uint32_t i = 0; i < count && i < room; i++)
+    for (uint32_t i = 0; i < device->count && i < room; i++)
         into[i] = device->list[i];
-    return count;
+    return device->count;
 }
 
 bool sc_graph_device_add_race(struct sc_graph_device *device, struct sc_arena *arena,

@@ -31,12 +31,21 @@ struct sc_graph_device_use {
     uintptr_t node;
     struct sc_device_use use;
     uint8_t told;     /* the step that it is of (track/told.h); 0: no node tells of it */
-    bool is_unjudged; /* it is not held against anything */
+    bool is_unjudged; /* it is not held against anything: a node before it waits, unseen */
+    bool ends_unseen; /* a node behind it may tell of its end, unseen: it is held against what came
+                       * before the launch, and what comes later is not held against it */
     bool is_gated;    /* it is behind a node that may wait for the program */
 };
 
-/* Which uses: of this step, or of these. */
-enum { SC_GRAPH_DEVICE_ALL = -1, SC_GRAPH_DEVICE_FREE = -2, SC_GRAPH_DEVICE_GATED = -3 };
+/* Which uses. To be held against what came before a launch: all, those that are not gated, those
+ * that are. To be noted behind a launch: those in flight, or of them those of a step (0 or more).
+ */
+enum {
+    SC_GRAPH_DEVICE_ALL = -1,
+    SC_GRAPH_DEVICE_FREE = -2,
+    SC_GRAPH_DEVICE_GATED = -3,
+    SC_GRAPH_DEVICE_IN_FLIGHT = -4,
+};
 
 /* Two nodes that use a common byte, and that no edges order. */
 struct sc_graph_race {
@@ -49,7 +58,7 @@ struct sc_graph_race {
 struct sc_graph_device {
     struct sc_graph_device_use *list;
     uint32_t count, capacity;
-    bool is_left_out; /* of this exec nothing is listed */
+    bool is_left_out; /* of this exec nothing is kept any more */
     struct sc_graph_own *own;
     uint32_t own_count, own_capacity;
     uint32_t steps;  /* as bits, that there are uses of */
@@ -67,27 +76,30 @@ bool sc_graph_device_own(struct sc_graph_device *device, struct sc_arena *arena,
                          size_t size_bytes);
 void sc_graph_device_settle(struct sc_graph_device *device);
 
+/* Drops all, and keeps nothing of this exec from now on. */
+void sc_graph_device_leave_out(struct sc_graph_device *device);
+
 /* The node does nothing any more; 0: none of them does, and nothing is left out. */
 void sc_graph_device_drop(struct sc_graph_device *device, uintptr_t node);
 void sc_graph_device_give(struct sc_graph_device *device, struct sc_arena *arena);
 
 /* Where nodes stand: the steps that they are of, by name the step + 1; which ones are not to be
- * judged, and are gated. NULL: of none. */
+ * judged, end unseen, and are gated. NULL: of none. */
 struct sc_graph_device_places {
-    struct sc_handles *steps, *unjudged, *gated;
+    struct sc_handles *steps, *unjudged, *unseen, *gated;
 };
 void sc_graph_device_place(struct sc_graph_device *device,
                            const struct sc_graph_device_places *places);
 
-/* The same of one node. */
-void sc_graph_device_place_node(struct sc_graph_device *device, uintptr_t node, unsigned step,
-                                bool is_unjudged, bool is_gated);
+/* The same of one node: its uses get the step, and what is true of this one. */
+void sc_graph_device_place_node(struct sc_graph_device *device, uintptr_t node,
+                                const struct sc_graph_device_use *place);
 
 /* The first use of the node, or NULL. */
 const struct sc_graph_device_use *sc_graph_device_of(const struct sc_graph_device *device,
                                                      uintptr_t node);
 
-/* Stores at most `room` uses that are judged, of nodes that are not disabled, from `*at` on, and
+/* Stores at most `room` such uses, of nodes that are not disabled, from `*at` on, and
  * returns how many. `*at` moves behind them; it is 0 at first. `which`: a step, or one of the
  * above. */
 typedef bool sc_graph_device_is_disabled(void *context, uintptr_t node);

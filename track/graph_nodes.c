@@ -96,9 +96,7 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
     struct sc_graph_flags flags = {.tells = told_by(graph, node)};
     const struct sc_graph_device_use *device = sc_graph_device_of(&graph->exec.device, node);
     if (device) {
-        flags.device_told = device->told;
-        flags.device_unjudged = device->is_unjudged;
-        flags.device_gated = device->is_gated;
+        flags.device = *device;
     }
     if (!first)
         return flags;
@@ -223,7 +221,7 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     if (id)
-        sc_graphs_at(graphs, id)->exec.device.is_left_out = true;
+        sc_graph_device_leave_out(&sc_graphs_at(graphs, id)->exec.device);
 }
 
 bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t address,
@@ -255,8 +253,7 @@ void sc_graphs_place_device(struct sc_graphs *graphs, uintptr_t handle,
 void sc_graphs_place_device_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                  const struct sc_graph_flags *flags)
 {
-    sc_graph_device_place_node(&sc_graphs_known(graphs, handle)->exec.device, node,
-                               flags->device_told, flags->device_unjudged, flags->device_gated);
+    sc_graph_device_place_node(&sc_graphs_known(graphs, handle)->exec.device, node, &flags->device);
 }
 
 uint32_t sc_graphs_all_device(struct sc_graphs *graphs, uintptr_t handle,

@@ -86,10 +86,9 @@ struct sc_graph_bounds {
 
 struct sc_graph_flags {
     bool disabled, unjudged;
-    uint8_t told;        /* of a use of the node */
-    uint8_t tells;       /* of an event or a host function of the node */
-    uint8_t device_told; /* these three of a use of device memory (track/graph_device.h) */
-    bool device_unjudged, device_gated;
+    uint8_t told;                      /* of a use of the node */
+    uint8_t tells;                     /* of an event or a host function of the node */
+    struct sc_graph_device_use device; /* a use of device memory, or zeroes */
 };
 
 struct sc_graph_uses {
@@ -270,7 +269,7 @@ void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_t index,
                                   uintptr_t *into, uint32_t room);
 
-/* A node of the exec does this with device memory. Of an exec that is left out, nothing is listed
+/* A node of the exec does this with device memory. Of an exec that is left out, nothing is kept
  * until it is made anew. The last one lists it (sc_graph_device_list), without nodes that are
  * disabled. */
 void sc_graphs_add_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,

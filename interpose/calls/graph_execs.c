@@ -149,7 +149,7 @@ static void changed(const struct exec_change *change)
         sc_track_graph_let_tell(&sc_track, change->by.graph, change->node, flags->tells);
     if (flags->unjudged)
         sc_track_graph_unjudge_node(&sc_track, change->by.graph, change->node);
-    if (flags->device_told || flags->device_unjudged || flags->device_gated)
+    if (flags->device.node)
         sc_track_graph_place_device_node(&sc_track, change->by.graph, change->node, flags);
     if (flags->disabled)
         sc_track_graph_enable_node(&sc_track, change->by.graph, change->node, false);

@@ -49,7 +49,8 @@ struct launch {
     struct sc_graph *graph;          /* NULL: it names no host memory */
     bool again;                      /* on the stream of its last launch */
     bool records, awaits_events;     /* its nodes, some */
-    bool signals;                    /* they tell the host, unseen */
+    bool signals, awaits;            /* they tell the host, or wait for it, unseen */
+    bool judges_device;              /* where its nodes stand is known */
     bool hears;                      /* its host nodes are seen to run */
     bool seen;                       /* they do not wait for the host, nor for what does */
     bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
@@ -257,9 +258,12 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->hears = graph->exec.heard && graph->exec.heard->count;
     launch->signals = graph->exec.signals || (launch->hears && graph->exec.heard->is_lost);
     bool behind_seen = is_behind_seen(launch, last);
-    bool awaits_unseen = graph->exec.awaits_host || (launch->hears && graph->exec.heard->is_lost);
-    launch->seen =
-        !awaits_unseen && behind_seen && (!has_events(launch) || sc_unfinished_none_ever());
+    bool is_lost = launch->hears && graph->exec.heard->is_lost;
+    bool events_are_seen = !has_events(launch) || sc_unfinished_none_ever();
+    launch->awaits = graph->exec.awaits_host || is_lost;
+    launch->seen = !launch->awaits && behind_seen && events_are_seen;
+    launch->judges_device = behind_seen && events_are_seen && !is_lost &&
+                            !(launch->awaits && (has_events(launch) || launch->hears));
     launch->unguarded = !behind_seen;
     if (graph->exec.is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
@@ -303,7 +307,7 @@ static void begin_heard(struct launch *launch)
     if (launch->heard)
         return;
     sc_host_functions_dropped(launch->open);
-    launch->seen = false;
+    launch->seen = launch->judges_device = false;
 }
 
 /* The call follows. An event that it records may stand for those that it waits for. */
@@ -323,23 +327,18 @@ static void begin_call(struct launch *launch)
 
 /* ---- what its kernels may use, and its device memory ---- */
 
-/* Where a node tells of what is before it, in a way that is not seen, or waits for the host, a node
- * may be in any order with other work. */
-static bool is_judged(const struct launch *launch)
-{
-    return launch->exec && launch->seen && !launch->signals;
-}
-
 /* Nodes tell of some uses before the launch is done: these are noted step by step. */
 static bool tells(const struct launch *launch)
 {
     return launch->records || launch->hears;
 }
 
-/* Kernels are not, and count for the launch as a whole. */
+/* Kernels are not, and count for the launch as a whole. Where a node tells of what is before it, in
+ * a way that is not seen, or waits for the host, a kernel may be in any order with other work. */
 static bool judges_kernels(const struct launch *launch)
 {
-    return sc_kernel_uses_are_asked() && is_judged(launch) && !has_events(launch) && !launch->hears;
+    return sc_kernel_uses_are_asked() && launch->exec && launch->seen && !launch->signals &&
+           !has_events(launch) && !launch->hears;
 }
 
 /* A launch that writes pageable memory blocks the host. */
@@ -359,18 +358,19 @@ static struct sc_launch_uses uses_of(const struct launch *launch)
 
 static void judge_copies(const struct launch *launch, int which)
 {
-    if (sc_likely(!launch->uses_device) || !is_judged(launch))
+    if (sc_likely(!launch->uses_device) || !launch->judges_device)
         return;
     const struct sc_launch_uses uses = uses_of(launch);
     sc_launch_uses_judge(&uses, which);
 }
 
-/* Of the nodes among themselves. What waits for an event may wait for what another one tells of. */
+/* Of the nodes among themselves. What waits may wait for what another one tells of. */
 static void report_races(const struct launch *launch)
 {
     const struct sc_launch_uses uses = uses_of(launch);
     bool is_told = launch->signals || tells(launch);
-    if (launch->seen && !(launch->awaits_events && is_told))
+    bool awaits = launch->awaits || launch->awaits_events;
+    if (!(awaits && is_told))
         sc_launch_uses_report_races(&uses);
 }
 
@@ -401,10 +401,10 @@ static void note_uses(const struct launch *launch)
     if (judges_kernels(launch))
         sc_kernel_uses_note_graph(launch->call, launch->stream, launch->exec, launch->host,
                                   launch->place, &moment);
-    if (sc_likely(!launch->uses_device) || !is_judged(launch) || tells(launch))
+    if (sc_likely(!launch->uses_device) || !launch->judges_device || tells(launch))
         return;
     const struct sc_launch_uses uses = uses_of(launch);
-    sc_launch_uses_note(&uses, SC_GRAPH_DEVICE_ALL, &moment);
+    sc_launch_uses_note(&uses, SC_GRAPH_DEVICE_IN_FLIGHT, &moment);
 }
 
 /* ---- around the call ---- */
@@ -509,7 +509,7 @@ static uint64_t record_steps(const struct launch *launch)
 static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
 {
     bool is_lost = launch->hears && !launch->heard;
-    bool notes_device = launch->uses_device && is_judged(launch);
+    bool notes_device = launch->uses_device && launch->judges_device;
     struct sc_told told = {.last = launch->before.number, .broken = is_lost};
     uint64_t noted_ticks = 0, behind = launch->before.number;
     launch->told = &told;

@@ -28,6 +28,7 @@ struct making {
     struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
     struct sc_handles unjudged; /* the exec's nodes that are not to be judged; made when needed */
     struct sc_handles unjudged_device; /* the same of those whose device memory is not */
+    struct sc_handles unseen;          /* of those of which others may hear unseen */
     struct sc_handles gated;           /* and of those behind a host node */
     struct sc_handles steps;           /* -> step + 1, of those that may use device memory */
     bool works;                        /* a node does something */
@@ -35,6 +36,7 @@ struct making {
     bool may_watch;   /* the exec knows the outermost graph's nodes by their own names */
     bool has_hosts;   /* there are host nodes among these */
     bool has_tellers; /* a node may tell in a way that is seen */
+    bool has_unseen;  /* a node waits for a value or a semaphore */
     unsigned bodies;  /* of conditional nodes, around the node that is met */
     CUgraph certain;  /* the outermost one of these that runs in every launch, or NULL */
     unsigned looks;   /* for such bodies */
@@ -74,9 +76,15 @@ static void unjudge_name(struct making *making, uintptr_t name)
 
 static void unjudge_device(struct making *making, uintptr_t name)
 {
-    static const struct sc_graph_flags unjudged = {.device_unjudged = true};
+    static const struct sc_graph_flags unjudged = {.device.is_unjudged = true};
     if (!put(&making->unjudged_device, name, 1))
         sc_track_graph_place_device_node(&sc_track, making->call->graph, name, &unjudged);
+}
+
+static void end_device_unseen(struct making *making, uintptr_t name)
+{
+    if (!put(&making->unseen, name, 1))
+        unjudge_device(making, name);
 }
 
 static void gate_device(struct making *making, uintptr_t name)
@@ -119,11 +127,19 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
     sc_track_graph_add_event(&sc_track, call->graph, &noted);
 }
 
+/* Edges say which nodes stand around one that tells or waits by a value or a semaphore. Around
+ * others that are not seen, and around any in a body, device memory is not judged. */
 static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType type)
 {
     bool signals = sc_unjudged_is_signal(node, type);
     bool awaits = sc_unjudged_awaits_host(node, type);
+    bool is_placed = !making->bodies && (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ||
+                                         type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL ||
+                                         type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
     making->is_blind |= type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    making->has_unseen |= is_placed && awaits;
+    if ((signals || awaits) && !is_placed)
+        sc_track_graph_leave_out_device(&sc_track, making->call->graph);
     if (signals || awaits)
         sc_track_graph_meets_host(&sc_track, making->call->graph, signals, awaits);
 }
@@ -211,20 +227,22 @@ struct level {
     const struct sc_walked_graph *graph;
 };
 
-/* What stands behind a node that waits is judged as far as it uses device memory: the host cannot
- * touch that. What a host node may have put in order is asked about it (reaper/excuses.h), and what
- * is waited for by an event is known. */
+/* Device memory is judged behind a node that waits for an event, since it is known what that is.
+ * What a host node may have put in order is asked about it (reaper/excuses.h). A value or a
+ * semaphore may order with anything what stands behind the wait. One that is written orders others
+ * behind what stands before it. */
 static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why why)
 {
     const struct level *level = context;
     uintptr_t name = name_of(level->making, sc_node_walk_top(level->graph, node));
-    if (why == SC_BEHIND_HOST_NODE) {
+    if (why == SC_BEHIND_HOST_NODE)
         gate_device(level->making, name);
-        return;
-    }
-    unjudge_name(level->making, name);
-    if (why == SC_BEFORE_SIGNAL)
+    else if (why == SC_BEHIND_UNSEEN)
         unjudge_device(level->making, name);
+    else
+        unjudge_name(level->making, name);
+    if (why == SC_BEFORE_SIGNAL)
+        end_device_unseen(level->making, name);
 }
 
 static void unjudge(void *context, CUgraphNode node)
@@ -350,9 +368,15 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
     if (!graph->flag || !names_memory(level.making->call->graph))
         return;
     bool known = note_tellers(&level, nodes, count);
-    sc_unjudged_each(nodes, count, known ? is_seen : NULL, unjudge_around, &level);
-    if (graph->depth == 0 && level.making->has_hosts && sc_device_nodes_are_asked())
-        sc_unjudged_behind_hosts(nodes, count, unjudge_around, &level);
+    bool all = sc_unjudged_each(nodes, count, known ? is_seen : NULL, unjudge_around, &level);
+    if (!sc_device_nodes_are_asked())
+        return;
+    if (graph->depth == 0 && level.making->has_hosts)
+        all &= sc_unjudged_behind_hosts(nodes, count, unjudge_around, &level);
+    if (level.making->has_unseen)
+        all &= sc_unjudged_behind_unseen(nodes, count, unjudge_around, &level);
+    if (!all)
+        sc_track_graph_leave_out_device(&sc_track, level.making->call->graph);
 }
 
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
@@ -364,14 +388,16 @@ static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
     struct sc_handles *unjudged = made(&making->unjudged);
     const struct sc_graph_device_places places = {.steps = made(&making->steps),
                                                   .unjudged = made(&making->unjudged_device),
+                                                  .unseen = made(&making->unseen),
                                                   .gated = made(&making->gated)};
     if (unjudged)
         sc_track_graph_unjudge_nodes(&sc_track, exec, unjudged);
-    if (places.steps || places.unjudged || places.gated)
+    if (places.steps || places.unjudged || places.unseen || places.gated)
         sc_track_graph_place_device(&sc_track, exec, &places);
     end_set(unjudged);
     end_set(places.steps);
     end_set(places.unjudged);
+    end_set(places.unseen);
     end_set(places.gated);
 }
 

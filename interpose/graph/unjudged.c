@@ -66,6 +66,12 @@ bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
 }
 
+bool sc_unjudged_awaits_unseen(CUgraphNode node, CUgraphNodeType type)
+{
+    return type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
+           (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && batch_of_node(node).waits);
+}
+
 struct unjudging {
     const CUgraphNode *nodes;
     size_t count;
@@ -74,15 +80,21 @@ struct unjudging {
     void *context;
 };
 
-/* `waiting` has room for each node once, and `found` for the neighbours of one. */
-static void unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting,
+/* `waiting` has room for each node once, and `found` for the neighbours of one. False: the driver
+ * does not tell of a node's neighbours. */
+static bool unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting,
                          CUgraphNode *found, enum sc_way way, enum sc_unjudged_why why,
                          struct sc_handles *visited)
 {
     size_t left = 1;
+    bool found_all = true;
     while (left) {
         CUgraphNode node = waiting[--left];
-        size_t reached = sc_driver_nodes_next_to(node, way, found, unjudging->count);
+        size_t reached = unjudging->count;
+        if (!sc_driver_nodes_ask_next_to(node, way, found, &reached)) {
+            found_all = false;
+            continue;
+        }
         for (size_t i = 0; i < reached && i < unjudging->count; i++) {
             if (sc_handles_get(visited, (uintptr_t)found[i]) ||
                 sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
@@ -91,6 +103,7 @@ static void unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting
             waiting[left++] = found[i];
         }
     }
+    return found_all;
 }
 
 static bool signal_is_seen(const struct unjudging *unjudging, CUgraphNode node)
@@ -98,24 +111,27 @@ static bool signal_is_seen(const struct unjudging *unjudging, CUgraphNode node)
     return unjudging->is_seen && unjudging->is_seen(unjudging->context, node);
 }
 
-static void unjudge_around(const struct unjudging *unjudging, sc_is_such *such,
+static bool unjudge_around(const struct unjudging *unjudging, sc_is_such *such,
                            enum sc_unjudged_why why)
 {
     enum sc_way way = why == SC_BEFORE_SIGNAL ? SC_WAY_BEFORE : SC_WAY_BEHIND;
     struct sc_handles visited;
     size_t count = unjudging->count;
     CUgraphNode *room = sc_pages_map(2 * count * sizeof *room);
+    bool found_all = false;
     if (room && sc_handles_init(&visited) == 0) {
+        found_all = true;
         for (size_t i = 0; i < count; i++)
             if (sc_node_walk_finds(unjudging->nodes[i], such) &&
                 (way == SC_WAY_BEHIND || !signal_is_seen(unjudging, unjudging->nodes[i]))) {
                 room[0] = unjudging->nodes[i];
-                unjudge_from(unjudging, room, room + count, way, why, &visited);
+                found_all &= unjudge_from(unjudging, room, room + count, way, why, &visited);
             }
         sc_handles_destroy(&visited);
     }
     if (room)
         sc_pages_unmap(room, 2 * count * sizeof *room);
+    return found_all;
 }
 
 bool sc_unjudged_may_matter(CUgraphNodeType type)
@@ -126,12 +142,12 @@ bool sc_unjudged_may_matter(CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_GRAPH;
 }
 
-void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
+bool sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context)
 {
     const struct unjudging unjudging = {nodes, count, is_seen, unjudge, context};
-    unjudge_around(&unjudging, sc_unjudged_is_signal, SC_BEFORE_SIGNAL);
-    unjudge_around(&unjudging, sc_unjudged_awaits_host, SC_BEHIND_WAIT);
+    bool found_all = unjudge_around(&unjudging, sc_unjudged_is_signal, SC_BEFORE_SIGNAL);
+    return unjudge_around(&unjudging, sc_unjudged_awaits_host, SC_BEHIND_WAIT) && found_all;
 }
 
 static bool is_host(CUgraphNode node, CUgraphNodeType type)
@@ -140,9 +156,16 @@ static bool is_host(CUgraphNode node, CUgraphNodeType type)
     return type == CU_GRAPH_NODE_TYPE_HOST;
 }
 
-void sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
+bool sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
                               void *context)
 {
     const struct unjudging unjudging = {nodes, count, NULL, unjudge, context};
-    unjudge_around(&unjudging, is_host, SC_BEHIND_HOST_NODE);
+    return unjudge_around(&unjudging, is_host, SC_BEHIND_HOST_NODE);
+}
+
+bool sc_unjudged_behind_unseen(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
+                               void *context)
+{
+    const struct unjudging unjudging = {nodes, count, NULL, unjudge, context};
+    return unjudge_around(&unjudging, sc_unjudged_awaits_unseen, SC_BEHIND_UNSEEN);
 }

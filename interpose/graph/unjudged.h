@@ -25,21 +25,30 @@ bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type);
 /* May a node of this type make others unjudged? Pure. */
 bool sc_unjudged_may_matter(CUgraphNodeType type);
 
-/* Calls `unjudge` for each node of a graph that is not to be judged, at most twice. `nodes` are all
- * nodes of the graph. `is_seen` says of a node that signals whether that is seen; NULL: of none is
- * it. The driver is asked for their edges. Without memory nothing is called. */
+/* Does the node wait for a value or a semaphore? Of host nodes it is known elsewhere whether they
+ * are seen, and of events what is waited for. */
+bool sc_unjudged_awaits_unseen(CUgraphNode node, CUgraphNodeType type);
+
+/* Calls `unjudge` for each node of a graph that is not to be judged, at most twice for a reason.
+ * `nodes` are all nodes of the graph. `is_seen` says of a node that signals whether that is seen;
+ * NULL: of none is it. The driver is asked for their edges. Without memory nothing is called.
+ * False: not all of them were found. */
 enum sc_unjudged_why {
     SC_BEFORE_SIGNAL,
     SC_BEHIND_WAIT,
     SC_BEHIND_HOST_NODE, /* only from sc_unjudged_behind_hosts */
+    SC_BEHIND_UNSEEN,    /* only from sc_unjudged_behind_unseen */
 };
 typedef void sc_unjudge(void *context, CUgraphNode node, enum sc_unjudged_why why);
 typedef bool sc_is_seen(void *context, CUgraphNode node);
-void sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
+bool sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context);
 
-/* The same for each node that stands behind a host node, whether that is seen or not. */
-void sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
+/* The same for each node that stands behind a host node, whether that is seen or not; and behind a
+ * node that waits for a value or a semaphore. */
+bool sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
                               void *context);
+bool sc_unjudged_behind_unseen(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
+                               void *context);
 
 #endif

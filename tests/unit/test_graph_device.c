@@ -120,7 +120,7 @@ END_TEST
 START_TEST(what_is_left_out_comes_back_with_the_next_exec)
 {
     add(1, 10);
-    device.is_left_out = true;
+    sc_graph_device_leave_out(&device);
     add(2, 20);
     ck_assert_uint_eq(list_all(), 0);
     sc_graph_device_drop(&device, 1);
@@ -174,21 +174,26 @@ static void put(struct sc_handles *set, uintptr_t node, uint64_t value)
 
 START_TEST(where_a_node_stands_says_what_is_asked_of_it)
 {
-    struct sc_handles steps, unjudged, gated;
+    struct sc_handles steps, unjudged, unseen, gated;
     uintptr_t first;
-    ck_assert_int_eq(sc_handles_init(&steps) | sc_handles_init(&unjudged) | sc_handles_init(&gated),
+    ck_assert_int_eq(sc_handles_init(&steps) | sc_handles_init(&unjudged) |
+                         sc_handles_init(&unseen) | sc_handles_init(&gated),
                      0);
-    for (uintptr_t node = 1; node <= 5; node++)
+    for (uintptr_t node = 1; node <= 6; node++)
         add(node, 10 * node);
     put(&steps, 2, 1 + 1);
     put(&steps, 3, 2 + 1);
     put(&unjudged, 4, 1);
     put(&gated, 5, 1);
+    put(&unseen, 6, 1);
     sc_graph_device_place(&device, &(struct sc_graph_device_places){.gated = NULL});
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 5);
-    sc_graph_device_place(&device, &(struct sc_graph_device_places){&steps, &unjudged, &gated});
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_ALL, &first), 4);
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 3);
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 6);
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_IN_FLIGHT, &first), 6);
+    sc_graph_device_place(&device,
+                          &(struct sc_graph_device_places){&steps, &unjudged, &unseen, &gated});
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_ALL, &first), 5);
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_IN_FLIGHT, &first), 4);
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 4);
     ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_GATED, &first), 1);
     ck_assert_uint_eq(first, 50);
     ck_assert_uint_eq(list_which(0, &first), 2);
@@ -198,11 +203,12 @@ START_TEST(where_a_node_stands_says_what_is_asked_of_it)
     ck_assert_uint_eq(first, 30);
     device.unsure = 1u << 2;
     ck_assert_uint_eq(list_which(2, &first), 0);
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_ALL, &first), 3);
+    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_ALL, &first), 4);
     ck_assert_uint_eq(sc_graph_device_of(&device, 3)->told, 2);
-    ck_assert_ptr_null(sc_graph_device_of(&device, 6));
+    ck_assert_ptr_null(sc_graph_device_of(&device, 7));
     sc_handles_destroy(&steps);
     sc_handles_destroy(&unjudged);
+    sc_handles_destroy(&unseen);
     sc_handles_destroy(&gated);
 }
 END_TEST
@@ -212,15 +218,18 @@ START_TEST(a_node_that_changes_stays_where_it_stands)
 {
     uintptr_t first;
     add(1, 10);
-    sc_graph_device_place_node(&device, 1, 3, false, true);
+    const struct sc_graph_device_use place = {.told = 3, .ends_unseen = true, .is_gated = true};
+    sc_graph_device_place_node(&device, 1, &place);
     const struct sc_graph_device_use before = *sc_graph_device_of(&device, 1);
     sc_graph_device_drop(&device, 1);
     add(1, 20);
     ck_assert_uint_eq(list_which(0, &first), 1);
-    sc_graph_device_place_node(&device, 1, before.told, before.is_unjudged, before.is_gated);
-    ck_assert_uint_eq(list_which(3, &first), 1);
-    ck_assert_uint_eq(first, 20);
+    sc_graph_device_place_node(&device, 1, &before);
+    ck_assert_uint_eq(list_which(0, &first), 0);
+    ck_assert_uint_eq(list_which(3, &first), 0);
     ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_GATED, &first), 1);
+    ck_assert_uint_eq(first, 20);
+    ck_assert_uint_eq(sc_graph_device_of(&device, 1)->told, 3);
 }
 END_TEST
 

@@ -46,12 +46,12 @@ static bool make_room_for_own(struct sc_graph_device *device, struct sc_arena *a
     return larger != NULL;
 }
 
-bool sc_graph_device_own(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t address,
-                         size_t size_bytes)
+bool sc_graph_device_own(struct sc_graph_device *device, struct sc_arena *arena,
+                         const struct sc_graph_own *own)
 {
     bool has_room = make_room_for_own(device, arena);
     if (has_room)
-        device->own[device->own_count++] = (struct sc_graph_own){address, size_bytes};
+        device->own[device->own_count++] = *own;
     return has_room;
 }
 
@@ -72,7 +72,31 @@ static bool uses_own(const struct sc_graph_device *device, const struct sc_devic
            is_own(device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-void sc_graph_device_settle(struct sc_graph_device *device)
+static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t address)
+{
+    for (uint32_t i = 0; i < device->own_count; i++) {
+        const struct sc_graph_own *own = &device->own[i];
+        if (!own->freed_by && address - own->address < own->size_bytes)
+            return true;
+    }
+    return false;
+}
+
+static void append(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t node,
+                   const struct sc_device_use *use)
+{
+    if (make_room(device, arena))
+        device->list[device->count++] = (struct sc_graph_device_use){.node = node, .use = *use};
+}
+
+static void append_free(struct sc_graph_device *device, struct sc_arena *arena,
+                        const struct sc_graph_own *own)
+{
+    const struct sc_device_use use = {.shape = {own->address, 1, 1, 1}, .direction = SC_FREE};
+    append(device, arena, own->freed_by, &use);
+}
+
+void sc_graph_device_settle(struct sc_graph_device *device, struct sc_arena *arena)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < device->own_count; i++)
@@ -82,6 +106,9 @@ void sc_graph_device_settle(struct sc_graph_device *device)
         if (!uses_own(device, &device->list[i].use))
             device->list[kept++] = device->list[i];
     device->count = kept;
+    for (uint32_t i = 0; i < device->own_count; i++)
+        if (device->own[i].freed_by && !is_allocated_here(device, device->own[i].address))
+            append_free(device, arena, &device->own[i]);
 }
 
 /* ---- what nodes do ---- */
@@ -89,8 +116,8 @@ void sc_graph_device_settle(struct sc_graph_device *device)
 void sc_graph_device_add(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t node,
                          const struct sc_device_use *use)
 {
-    if (!device->is_left_out && !uses_own(device, use) && make_room(device, arena))
-        device->list[device->count++] = (struct sc_graph_device_use){.node = node, .use = *use};
+    if (!device->is_left_out && !uses_own(device, use))
+        append(device, arena, node, use);
 }
 
 static bool is_of(const struct sc_graph_race *race, uintptr_t node)

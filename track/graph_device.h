@@ -21,10 +21,11 @@
 
 enum { SC_GRAPH_DEVICE_MAX = 8192, SC_GRAPH_RACES_MAX = 16, SC_GRAPH_OWN_MAX = 256 };
 
-/* Memory that nodes of the exec allocate or free. */
+/* Memory that a node of the exec allocates or frees. */
 struct sc_graph_own {
     uintptr_t address;
-    size_t size_bytes; /* 0: it is not known how much is freed */
+    size_t size_bytes;  /* 0: it is not known how much is freed */
+    uintptr_t freed_by; /* the node; 0: it allocates */
 };
 
 struct sc_graph_device_use {
@@ -70,11 +71,12 @@ struct sc_graph_device {
 void sc_graph_device_add(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t node,
                          const struct sc_device_use *use);
 
-/* Nodes of the exec allocate or free this memory. False: there is no room for more. When all of it
- * is known, uses of it are dropped, and the next ones are not added. */
-bool sc_graph_device_own(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t address,
-                         size_t size_bytes);
-void sc_graph_device_settle(struct sc_graph_device *device);
+/* A node of the exec allocates or frees this memory. False: there is no room for more. When all of
+ * it is known, uses of it are dropped, and the next ones are not added. The free of what no node
+ * allocates is a use, of its first byte. */
+bool sc_graph_device_own(struct sc_graph_device *device, struct sc_arena *arena,
+                         const struct sc_graph_own *own);
+void sc_graph_device_settle(struct sc_graph_device *device, struct sc_arena *arena);
 
 /* Drops all, and keeps nothing of this exec from now on. */
 void sc_graph_device_leave_out(struct sc_graph_device *device);

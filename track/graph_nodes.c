@@ -224,17 +224,17 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
         sc_graph_device_leave_out(&sc_graphs_at(graphs, id)->exec.device);
 }
 
-bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t address,
-                          size_t size_bytes)
+bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle,
+                          const struct sc_graph_own *own)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
-    return id && sc_graph_device_own(&sc_graphs_at(graphs, id)->exec.device, &graphs->order->arena,
-                                     address, size_bytes);
+    return id &&
+           sc_graph_device_own(&sc_graphs_at(graphs, id)->exec.device, &graphs->order->arena, own);
 }
 
 void sc_graphs_settle_device(struct sc_graphs *graphs, uintptr_t handle)
 {
-    sc_graph_device_settle(&sc_graphs_known(graphs, handle)->exec.device);
+    sc_graph_device_settle(&sc_graphs_known(graphs, handle)->exec.device, &graphs->order->arena);
 }
 
 uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at, int which,

@@ -275,8 +275,8 @@ uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_
 void sc_graphs_add_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           const struct sc_device_use *use);
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle);
-bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t address,
-                          size_t size_bytes);
+bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle,
+                          const struct sc_graph_own *own);
 void sc_graphs_settle_device(struct sc_graphs *graphs, uintptr_t handle);
 uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at, int which,
                                struct sc_device_use *into, uint32_t room);

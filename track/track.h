@@ -477,14 +477,14 @@ uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_
                                   uintptr_t *into, uint32_t room);
 
 /* What the exec's copies and memsets do with device memory (track/graph_device.h). The exec is
- * known where its id is asked for. */
+ * known where its id is asked for. What it frees is listed with the size that the block has now. */
 void sc_track_graph_add_device(struct sc_track *track, uintptr_t exec, uintptr_t node,
                                const struct sc_device_use *use);
 void sc_track_graph_leave_out_device(struct sc_track *track, uintptr_t exec);
 uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at, int which,
                                struct sc_device_use *into, uint32_t room);
-bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec, uintptr_t address,
-                               size_t size_bytes);
+bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec,
+                               const struct sc_graph_own *own);
 void sc_track_graph_settle_device(struct sc_track *track, uintptr_t exec);
 void sc_track_graph_place_device(struct sc_track *track, uintptr_t exec,
                                  const struct sc_graph_device_places *places);
@@ -495,6 +495,10 @@ uint32_t sc_track_graph_all_device(struct sc_track *track, uintptr_t exec,
 bool sc_track_graph_add_race(struct sc_track *track, uintptr_t exec,
                              const struct sc_graph_race *race);
 bool sc_track_graph_next_race(struct sc_track *track, uint32_t exec, struct sc_graph_race *into);
+
+/* A launch of the exec hands out what its nodes allocate: what was done there is over, or the
+ * driver puts in order with it what comes later. */
+void sc_track_graph_allocates(struct sc_track *track, uint32_t exec);
 
 /* Who has added nodes that use device memory alone (track/node_authors.h). */
 void sc_track_note_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,

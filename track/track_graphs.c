@@ -259,22 +259,44 @@ struct sc_graph_author sc_track_node_author(struct sc_track *track, uintptr_t gr
     return found;
 }
 
+/* What is freed is the block that is there when the graph is launched. Of one that a graph has
+ * allocated the size is not known. */
+static void find_freed(struct sc_track *track, struct sc_device_use *use)
+{
+    const struct sc_allocation block = sc_allocations_find(&track->allocations, use->shape.address);
+    if (block.address == use->shape.address && block.size_bytes)
+        use->shape.width_bytes = use->shape.pitch_bytes = block.size_bytes;
+}
+
 uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at, int which,
                                struct sc_device_use *into, uint32_t room)
 {
     lock(track);
     uint32_t count = sc_graphs_list_device(&track->graphs, exec, at, which, into, room);
+    for (uint32_t i = 0; i < count; i++)
+        if (into[i].direction == SC_FREE)
+            find_freed(track, &into[i]);
     unlock(track);
     return count;
 }
 
-bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec, uintptr_t address,
-                               size_t size_bytes)
+bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec,
+                               const struct sc_graph_own *own)
 {
     lock(track);
-    bool is_noted = sc_graphs_own_device(&track->graphs, exec, address, size_bytes);
+    bool is_noted = sc_graphs_own_device(&track->graphs, exec, own);
     unlock(track);
     return is_noted;
+}
+
+void sc_track_graph_allocates(struct sc_track *track, uint32_t exec)
+{
+    lock(track);
+    const struct sc_graph_device *device = &sc_graphs_at(&track->graphs, exec)->exec.device;
+    for (uint32_t i = 0; i < device->own_count; i++)
+        if (!device->own[i].freed_by)
+            sc_device_forget(&track->device, device->own[i].address, device->own[i].size_bytes);
+    unlock(track);
 }
 
 void sc_track_graph_settle_device(struct sc_track *track, uintptr_t exec)

@@ -56,6 +56,7 @@ struct launch {
     bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
     bool uses_device;                /* copies and memsets of it do, and that is watched */
     uint32_t device_steps;           /* that these are of, as bits */
+    bool allocates;                  /* its nodes do, or free memory */
     bool races;                      /* two of its nodes, which no edge orders */
     bool is_empty;                   /* a launch without work: nothing comes after it */
     const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
@@ -248,6 +249,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->is_empty = graph->exec.is_empty;
     launch->uses_device = graph->exec.device.count != 0;
     launch->device_steps = graph->exec.device.steps;
+    launch->allocates = graph->exec.device.own_count != 0;
     launch->races = graph->exec.device.race_count != 0;
     if (last && !launch->again && !graph->exec.is_empty)
         launch->last = &graph->exec.last_launch;
@@ -548,6 +550,8 @@ static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream s
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
     note_unfinished(launch);
+    if (launch->allocates)
+        sc_track_graph_allocates(&sc_track, launch->exec);
     note_uses(launch);
     if (launch->records || launch->hears)
         record_what_is_told(launch);

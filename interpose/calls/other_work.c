@@ -213,11 +213,14 @@ struct freeing {
     struct sc_stream_record *stream; /* where the free is told of, or NULL */
 };
 
-/* Of the whole allocation: nobody may use it behind its free. */
+/* Of the whole allocation: nobody may use it behind its free. One that is captured frees nothing
+ * yet. */
 static void begin_free(struct freeing *freeing, const struct sc_call *call, CUdeviceptr address,
                        CUstream handle)
 {
-    freeing->allocation = sc_device_memory_leaves(address);
+    bool is_captured = sc_capturing_seen() && sc_issue_is_captured(call, handle);
+    freeing->allocation =
+        is_captured ? (struct sc_allocation){0} : sc_device_memory_leaves(address);
     freeing->uses.count = 0;
     freeing->stream = NULL;
     size_t bytes = freeing->allocation.size_bytes;

@@ -53,25 +53,28 @@ static bool meet_allocation(uintptr_t exec, CUgraphNode node)
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     return sc_real.cuGraphMemAllocNodeGetParams &&
            sc_real.cuGraphMemAllocNodeGetParams(node, &params) == CUDA_SUCCESS &&
-           sc_track_graph_own_device(&sc_track, exec, (uintptr_t)params.dptr, params.bytesize);
+           sc_track_graph_own_device(&sc_track, exec,
+                                     &(struct sc_graph_own){params.dptr, params.bytesize, 0});
 }
 
 /* Of memory that another node allocates that one says how much it is. */
-static bool meet_free(uintptr_t exec, CUgraphNode node)
+static bool meet_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
 {
     CUdeviceptr address;
     return sc_real.cuGraphMemFreeNodeGetParams &&
            sc_real.cuGraphMemFreeNodeGetParams(node, &address) == CUDA_SUCCESS &&
-           sc_track_graph_own_device(&sc_track, exec, (uintptr_t)address,
-                                     sc_track_device_block_bytes(&sc_track, (uintptr_t)address));
+           sc_track_graph_own_device(
+               &sc_track, exec,
+               &(struct sc_graph_own){
+                   address, sc_track_device_block_bytes(&sc_track, (uintptr_t)address), name});
 }
 
-void sc_device_nodes_meet(uintptr_t exec, CUgraphNode node, CUgraphNodeType type)
+void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgraphNodeType type)
 {
     bool allocates = type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
     if ((!allocates && type != CU_GRAPH_NODE_TYPE_MEM_FREE) || !sc_device_nodes_are_asked())
         return;
-    if (!(allocates ? meet_allocation(exec, node) : meet_free(exec, node)))
+    if (!(allocates ? meet_allocation(exec, node) : meet_free(exec, name, node)))
         sc_track_graph_leave_out_device(&sc_track, exec);
 }
 

@@ -32,9 +32,10 @@ struct sc_node_device sc_device_nodes_of(const struct sc_copy_sides *sides);
 void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides,
                           bool is_possible);
 
-/* The exec has the node, which is of this type. When all were met, what nodes do with memory that
- * others allocate or free is left out. Where nobody knows how much one frees, all is. */
-void sc_device_nodes_meet(uintptr_t exec, CUgraphNode node, CUgraphNodeType type);
+/* The exec has the node, which is of this type, and knows it by the name. When all were met, what
+ * nodes do with memory that others allocate or free is left out. Where nobody knows how much one
+ * frees, all is. */
+void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgraphNodeType type);
 void sc_device_nodes_met_all(uintptr_t exec);
 
 #endif

@@ -195,7 +195,7 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     struct met met = {making, making->call, in, node, name};
     bool is_host = type == CU_GRAPH_NODE_TYPE_HOST && in->depth == 0;
     note_memory(&met, type);
-    sc_device_nodes_meet(making->call->graph, node, type);
+    sc_device_nodes_meet(making->call->graph, name, node, type);
     making->has_hosts |= is_host;
     making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     if (!is_host)
@@ -269,7 +269,8 @@ static bool may_use_device(CUgraphNode node)
     CUgraphNodeType type;
     return sc_device_nodes_are_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS &&
            (type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET ||
-            type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_CONDITIONAL);
+            type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
+            type == CU_GRAPH_NODE_TYPE_MEM_FREE);
 }
 
 /* What it does with device memory is not judged where that cannot be noted. */

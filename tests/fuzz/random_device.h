@@ -225,16 +225,35 @@ static bool is_in_use(int block)
     return count_uses(block) != 0;
 }
 
+/* As a node of a graph that does nothing else. */
+static void free_by_graph(CUdeviceptr address, int slot)
+{
+    CUgraph graph = NULL;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemFreeNode(&node, graph, NULL, 0, address));
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    note_unclear(world.slots[slot].stream);
+    CHECK(cuGraphLaunch(exec, world.slots[slot].handle));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
 static void free_in_order(int at)
 {
+    bool by_graph = one_in(2);
     struct device_use use = use_of_all(at, pick_slot());
     use.of_allocation = true;
     order_before_use(&use);
-    say("free device block %d on slot %d", at, use.slot);
+    say("free device block %d on slot %d%s", at, use.slot, by_graph ? ", by a graph" : "");
     shared.tainted |= is_in_use(at);
     int node = oracle_add_node(&world.oracle, enter(use.slot));
     judge_use(&use, node);
-    CHECK(cuMemFreeAsync(shared.blocks[at].address, world.slots[use.slot].handle));
+    if (by_graph)
+        free_by_graph(shared.blocks[at].address, use.slot);
+    else
+        CHECK(cuMemFreeAsync(shared.blocks[at].address, world.slots[use.slot].handle));
     leave(use.slot);
 }
 

@@ -46,6 +46,13 @@ static void add(uintptr_t node, uintptr_t address)
     sc_graph_device_add(&device, &arena, node, &use);
 }
 
+/* `freed_by`: 0: it is allocated. */
+static bool own(uintptr_t address, size_t size_bytes, uintptr_t freed_by)
+{
+    return sc_graph_device_own(&device, &arena,
+                               &(struct sc_graph_own){address, size_bytes, freed_by});
+}
+
 static void set_up(void)
 {
     memset(&arena, 0, sizeof arena);
@@ -134,12 +141,12 @@ END_TEST
 START_TEST(memory_that_nodes_allocate_is_left_out_and_nothing_else)
 {
     add(1, 10);
-    ck_assert(sc_graph_device_own(&device, &arena, 20, 30));
+    ck_assert(own(20, 30, 0));
     add(2, 12);
     add(3, 50);
     add(4, 30);
     add(4, 13); /* its last byte is the first one */
-    sc_graph_device_settle(&device);
+    sc_graph_device_settle(&device, &arena);
     ck_assert_uint_eq(list_all(), 3);
     ck_assert_uint_eq(listed[2].shape.address, 50);
     add(5, 40);
@@ -150,20 +157,43 @@ START_TEST(memory_that_nodes_allocate_is_left_out_and_nothing_else)
 }
 END_TEST
 
-START_TEST(a_free_of_unknown_memory_leaves_all_out)
+START_TEST(a_free_of_unknown_memory_leaves_all_else_out)
 {
     add(1, 10);
-    ck_assert(sc_graph_device_own(&device, &arena, 100, 0));
-    ck_assert(sc_graph_device_own(&device, &arena, 90, 20)); /* another node allocates it */
-    sc_graph_device_settle(&device);
+    ck_assert(own(100, 0, 7));
+    ck_assert(own(90, 20, 0)); /* another node allocates it */
+    sc_graph_device_settle(&device, &arena);
     ck_assert_uint_eq(list_all(), 1);
-    ck_assert(sc_graph_device_own(&device, &arena, 200, 0));
-    sc_graph_device_settle(&device);
-    ck_assert_uint_eq(list_all(), 0);
+    ck_assert(own(200, 0, 8));
+    sc_graph_device_settle(&device, &arena);
+    ck_assert_uint_eq(list_all(), 1);
+    ck_assert_int_eq(listed[0].direction, SC_FREE);
+    ck_assert_uint_eq(listed[0].shape.address, 200);
+    ck_assert_uint_eq(listed[0].shape.width_bytes, 1);
+    add(2, 300);
+    ck_assert_uint_eq(list_all(), 1);
     sc_graph_device_drop(&device, 0);
     for (unsigned i = 0; i < SC_GRAPH_OWN_MAX; i++)
-        ck_assert(sc_graph_device_own(&device, &arena, i, 1));
-    ck_assert(!sc_graph_device_own(&device, &arena, 7, 1));
+        ck_assert(own(i, 1, 0));
+    ck_assert(!own(7, 1, 0));
+}
+END_TEST
+
+START_TEST(the_free_of_what_others_allocate_is_a_use)
+{
+    add(1, 100);
+    add(2, 400);
+    ck_assert(own(100, 50, 3));
+    ck_assert(own(200, 50, 0));
+    ck_assert(own(200, 0, 4));
+    sc_graph_device_settle(&device, &arena);
+    ck_assert_uint_eq(list_all(), 2);
+    ck_assert_uint_eq(listed[0].shape.address, 400);
+    ck_assert_uint_eq(listed[1].shape.address, 100);
+    ck_assert_uint_eq(listed[1].shape.width_bytes, 1);
+    ck_assert_int_eq(listed[1].direction, SC_FREE);
+    ck_assert_uint_eq(sc_graph_device_of(&device, 3)->use.shape.address, 100);
+    ck_assert_ptr_null(sc_graph_device_of(&device, 4));
 }
 END_TEST
 
@@ -305,7 +335,8 @@ int main(void)
     tcase_add_test(cases, a_node_that_changes_drops_its_own);
     tcase_add_test(cases, what_is_left_out_comes_back_with_the_next_exec);
     tcase_add_test(cases, memory_that_nodes_allocate_is_left_out_and_nothing_else);
-    tcase_add_test(cases, a_free_of_unknown_memory_leaves_all_out);
+    tcase_add_test(cases, a_free_of_unknown_memory_leaves_all_else_out);
+    tcase_add_test(cases, the_free_of_what_others_allocate_is_a_use);
     tcase_add_test(cases, where_a_node_stands_says_what_is_asked_of_it);
     tcase_add_test(cases, a_node_that_changes_stays_where_it_stands);
     tcase_add_test(cases, a_race_is_told_once_and_not_of_disabled_nodes);

@@ -21,6 +21,7 @@ struct block {
     CUdevice device;
     CUcontext context;
     CUmemoryPool pool;
+    bool of_graph;
     unsigned long long id;
 };
 
@@ -168,6 +169,7 @@ uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
         .device = like->device,
         .context = like->context,
         .pool = like->pool,
+        .of_graph = like->of_graph,
         .id = ++ids,
     };
     used[like->device] += kind == MEMORY_DEVICE ? size : 0;
@@ -235,6 +237,7 @@ void sim_memory_find_locked(uintptr_t address, struct sim_range *range)
         .device = block->device,
         .context = block->context,
         .pool = block->pool,
+        .of_graph = block->of_graph,
         .id = block->id,
         .alias = arena->alias ? (uintptr_t)arena->alias - (uintptr_t)arena->base : 0,
     };

@@ -207,7 +207,7 @@ SIM_API(cuGraphAddMemAllocNode,
     CUcontext context = sim_context_current();
     if (!nodeParams || nodeParams->bytesize == 0 || !context)
         return CUDA_ERROR_INVALID_VALUE;
-    struct sim_range like = {.device = context->device, .context = context};
+    struct sim_range like = {.device = context->device, .context = context, .of_graph = true};
     sim_lock();
     nodeParams->dptr = sim_memory_alloc_locked(MEMORY_DEVICE, nodeParams->bytesize, &like);
     sim_unlock();

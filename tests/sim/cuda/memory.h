@@ -28,6 +28,7 @@ struct sim_range {
     CUdevice device;
     CUcontext context;
     CUmemoryPool pool;     /* stream-ordered allocations */
+    bool of_graph;         /* a node allocates it, and has it for good */
     unsigned long long id; /* CU_POINTER_ATTRIBUTE_BUFFER_ID */
     uintptr_t alias;       /* add it to an address for the device's mapping */
 };
@@ -49,6 +50,8 @@ void sim_memory_drop_context_locked(CUcontext context);
 
 /* ---- pool.c: the device's default pool; NULL for a device that is not there ---- */
 CUmemoryPool sim_pool_default(CUdevice device);
+/* What a node allocates stays the node's. Other memory goes at once, whatever is in flight. */
+void sim_pool_give_locked(CUdeviceptr address);
 
 /* ---- registry.c: registered host memory ---- */
 CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CUcontext context);

@@ -55,7 +55,10 @@ static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUst
     if (result == CUDA_SUCCESS) {
         CUdevice device = stream->context->device;
         pool = pool ? pool : current_pools[device] ? current_pools[device] : &default_pools[device];
-        struct sim_range like = {.device = device, .context = stream->context, .pool = pool};
+        struct sim_range like = {.device = device,
+                                 .context = stream->context,
+                                 .pool = pool,
+                                 .of_graph = stream->capture != NULL};
         CUgraphNode node = NULL;
         *dptr = sim_memory_alloc_locked(MEMORY_DEVICE, size, &like);
         result = *dptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -87,6 +90,17 @@ SIM_API_PTSZ(cuMemAllocFromPoolAsync,
     return allocate(dptr, bytesize, pool, dflt, hStream);
 }
 
+void sim_pool_give_locked(CUdeviceptr address)
+{
+    struct sim_range range;
+    sim_memory_find_locked((uintptr_t)address, &range);
+    if (range.kind != MEMORY_DEVICE || range.base != address || range.of_graph)
+        return;
+    if (range.pool)
+        range.pool->used -= range.size;
+    sim_memory_free_locked((uintptr_t)address);
+}
+
 SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
 {
     CUstream stream;
@@ -103,9 +117,7 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
             if (result == CUDA_SUCCESS)
                 node->params.memory = dptr;
         } else {
-            if (range.pool)
-                range.pool->used -= range.size;
-            sim_memory_free_locked((uintptr_t)dptr);
+            sim_pool_give_locked(dptr);
             result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
         }
     }

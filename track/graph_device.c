@@ -253,13 +253,22 @@ bool sc_graph_device_add_race(struct sc_graph_device *device, struct sc_arena *a
     return true;
 }
 
+/* What a value orders is behind a wait for it, and may be behind any other node. */
+static bool is_unjudged(const struct sc_graph_device *device, const struct sc_graph_race *race)
+{
+    for (uint32_t i = 0; i < device->count; i++)
+        if (device->list[i].is_unjudged && is_of(race, device->list[i].node))
+            return true;
+    return false;
+}
+
 bool sc_graph_device_next_race(struct sc_graph_device *device, struct sc_graph_race *into,
                                sc_graph_device_is_disabled *is_disabled, void *context)
 {
     for (uint32_t i = 0; i < device->race_count; i++) {
         struct sc_graph_race *race = &device->races[i];
         if (race->is_told || is_disabled(context, race->of[0].node) ||
-            is_disabled(context, race->of[1].node))
+            is_disabled(context, race->of[1].node) || is_unjudged(device, race))
             continue;
         race->is_told = true;
         *into = *race;

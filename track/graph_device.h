@@ -118,8 +118,8 @@ uint32_t sc_graph_device_all(const struct sc_graph_device *device, struct sc_gra
 bool sc_graph_device_add_race(struct sc_graph_device *device, struct sc_arena *arena,
                               const struct sc_graph_race *race);
 
-/* The next race that was not told of and of which no node is disabled: it counts as told. False:
- * there is none. */
+/* The next race that was not told of and of which no node is disabled or unjudged: it counts as
+ * told. False: there is none. */
 bool sc_graph_device_next_race(struct sc_graph_device *device, struct sc_graph_race *into,
                                sc_graph_device_is_disabled *is_disabled, void *context);
 

@@ -50,7 +50,8 @@ struct launch {
     bool again;                      /* on the stream of its last launch */
     bool records, awaits_events;     /* its nodes, some */
     bool signals, awaits;            /* they tell the host, or wait for it, unseen */
-    bool judges_device;              /* where its nodes stand is known */
+    bool is_known;                   /* what its nodes wait for, and tell */
+    bool judges_device;              /* and what the launch comes after */
     bool hears;                      /* its host nodes are seen to run */
     bool seen;                       /* they do not wait for the host, nor for what does */
     bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
@@ -264,7 +265,8 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     bool events_are_seen = !has_events(launch) || sc_unfinished_none_ever();
     launch->awaits = graph->exec.awaits_host || is_lost;
     launch->seen = !launch->awaits && behind_seen && events_are_seen;
-    launch->judges_device = behind_seen && events_are_seen && !is_lost &&
+    launch->is_known = events_are_seen && !is_lost;
+    launch->judges_device = launch->is_known && behind_seen &&
                             !(launch->awaits && (has_events(launch) || launch->hears));
     launch->unguarded = !behind_seen;
     if (graph->exec.is_stale)
@@ -366,13 +368,12 @@ static void judge_copies(const struct launch *launch, int which)
     sc_launch_uses_judge(&uses, which);
 }
 
-/* Of the nodes among themselves. What waits may wait for what another one tells of. */
+/* Of the nodes among themselves. What waits for an event may wait for what another one tells of. */
 static void report_races(const struct launch *launch)
 {
     const struct sc_launch_uses uses = uses_of(launch);
     bool is_told = launch->signals || tells(launch);
-    bool awaits = launch->awaits || launch->awaits_events;
-    if (!(awaits && is_told))
+    if (launch->is_known && !(launch->awaits_events && is_told))
         sc_launch_uses_report_races(&uses);
 }
 

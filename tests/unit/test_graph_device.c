@@ -292,6 +292,19 @@ START_TEST(a_race_is_told_once_and_not_of_disabled_nodes)
 }
 END_TEST
 
+START_TEST(a_race_is_not_told_of_what_stands_behind_an_unseen_wait)
+{
+    const struct sc_graph_device_use behind = {.is_unjudged = true};
+    add(1, 10);
+    add(2, 10);
+    ck_assert(add_race(1, 2));
+    sc_graph_device_place_node(&device, 2, &behind);
+    ck_assert_uint_eq(next_race(), 0);
+    ck_assert(add_race(3, 4));
+    ck_assert_uint_eq(next_race(), 3);
+}
+END_TEST
+
 START_TEST(a_race_goes_with_either_node)
 {
     add_race(1, 2);
@@ -340,6 +353,7 @@ int main(void)
     tcase_add_test(cases, where_a_node_stands_says_what_is_asked_of_it);
     tcase_add_test(cases, a_node_that_changes_stays_where_it_stands);
     tcase_add_test(cases, a_race_is_told_once_and_not_of_disabled_nodes);
+    tcase_add_test(cases, a_race_is_not_told_of_what_stands_behind_an_unseen_wait);
     tcase_add_test(cases, a_race_goes_with_either_node);
     tcase_add_test(cases, there_is_room_for_some_races);
     tcase_add_test(cases, there_is_an_end);

@@ -2,7 +2,7 @@
 // options: device=1
 //
 // Two branches of a graph, of which one clears what the other one fills. Another node waits for a
-// value, which nobody in the graph could write behind one of the two.
+// value, and neither of the two stands behind it.
 #include "twin_driver.h"
 
 int main(void)
@@ -23,8 +23,8 @@ int main(void)
     CHECK(cuEventRecord(cleared, work));
     if (fixed)
         CHECK(cuStreamWaitEvent(branch, cleared, 0));
-    CHECK(cuStreamWaitValue32(branch, word, 1, CU_STREAM_WAIT_VALUE_GEQ));
     CHECK(cuMemcpyHtoDAsync(shared, source, SMALL, branch));
+    CHECK(cuStreamWaitValue32(branch, word, 1, CU_STREAM_WAIT_VALUE_GEQ));
     CHECK(cuEventRecord(joined, branch));
     CHECK(cuStreamWaitEvent(work, joined, 0));
     CHECK(cuStreamEndCapture(work, &graph));

@@ -6,7 +6,7 @@
 // after. Two branches of one graph are put in order by a value, too.
 #include "twin_driver.h"
 
-enum { PARTS = 4 };
+enum { PARTS = 5 };
 
 static CUstream first, second, third;
 static CUdeviceptr device, copies, word;
@@ -52,14 +52,17 @@ static CUgraph reads(uint32_t value, int part)
     return end_capture(second);
 }
 
-static CUgraph two_branches(uint32_t value, int part)
+static CUgraph two_branches(uint32_t value, int part, bool by_memset)
 {
     CUevent forked = driver_new_event(), joined = driver_new_event();
     CHECK(cuStreamBeginCapture(first, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     CHECK(cuEventRecord(forked, first));
     CHECK(cuStreamWaitEvent(second, forked, 0));
     CHECK(cuMemcpyHtoDAsync(device, source, SMALL, first));
-    CHECK(cuStreamWriteValue32(first, word, value, 0));
+    if (by_memset)
+        CHECK(cuMemsetD32Async(word, value, 1, first));
+    else
+        CHECK(cuStreamWriteValue32(first, word, value, 0));
     CHECK(cuStreamWaitValue32(second, word, value, CU_STREAM_WAIT_VALUE_GEQ));
     CHECK(cuMemcpyDtoDAsync(copies + part * SMALL, device, SMALL, second));
     CHECK(cuEventRecord(joined, second));
@@ -106,7 +109,9 @@ int main(void)
     CHECK(cuMemcpyDtoDAsync(copies + 2 * SMALL, device, SMALL, third));
     end_part(2, &right);
 
-    CHECK(cuGraphLaunch(made(two_branches(4, 3)), first));
-    end_part(3, &right);
+    for (int part = 3; part < PARTS; part++) {
+        CHECK(cuGraphLaunch(made(two_branches((uint32_t)part + 1, part, part == 4)), first));
+        end_part(part, &right);
+    }
     return finish(right);
 }

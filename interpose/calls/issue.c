@@ -49,6 +49,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->waits_after = false;
     issue->is_empty = false;
     issue->is_complete = false;
+    issue->is_judged = false;
     issue->is_detour = false;
     issue->named.size_bytes = 0;
     issue->ordered.stream = 0;
@@ -229,18 +230,26 @@ static uint64_t next_number(const struct sc_stream_record *stream)
     return sc_order_issued(&sc_track.order, stream->id) + 1;
 }
 
+static bool is_carried_out(void)
+{
+    return sc_replaying_is_on() && !sc_replaying_prepares();
+}
+
 /* The missing edge: this operation waits for the one it would have raced with. What cannot be
- * ordered is found again when the call was made. */
+ * ordered is found again when the call was made, unless the issue is judged now. */
 static void order_after_conflicts(struct sc_issue *issue, struct sc_op_info *op)
 {
     SC_OPS(conflicts);
+    bool reports = issue->is_judged && !sc_replaying_prepares();
     op->unseen = !sc_unfinished_is_seen(issue->stream);
     sc_track_conflicts(&sc_track, op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
-        if (sc_hazards_heals(&one.ops[0]) &&
-            sc_edges_order_after(issue->stream, &one.ops[0], issue->call->api))
-            report_unordered(issue, SC_ACTION_ORDERED, &one, next_number(issue->stream));
+        bool ordered = !is_carried_out() && sc_hazards_heals(&one.ops[0]) &&
+                       sc_edges_order_after(issue->stream, &one.ops[0], issue->call->api);
+        if (ordered || reports)
+            report_unordered(issue, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, &one,
+                             next_number(issue->stream));
     }
 }
 
@@ -294,6 +303,8 @@ static void prepare(struct sc_issue *issue, struct sc_op_info *op)
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
         order_after_held(issue, op);
         order_op(issue, op);
+    } else if (issue->is_judged) {
+        order_after_conflicts(issue, op);
     }
     if (sc_direction_writes_host(op->direction) &&
         sc_track_may_seal(&sc_track, op->range, op->kind))
@@ -468,7 +479,7 @@ size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_tick
         bytes += op->shape.width_bytes * op->shape.rows;
     }
     sc_track_issue(&sc_track, &issue->ordered, issue->ops, issue->count, &issued);
-    if (sc_unlikely(issued.conflicts.count))
+    if (sc_unlikely(issued.conflicts.count) && !issue->is_judged)
         report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts, issue->ops[0].ticket.number);
     if (sc_unlikely(issued.overwritten.count))
         sc_hazards_report_overwritten(

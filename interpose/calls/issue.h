@@ -57,7 +57,9 @@ struct sc_issue {
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
     bool is_empty;     /* of no bytes: no work */
     bool is_complete;  /* the stream was seen idle after the call */
-    bool is_detour;    /* a capture stood in the way of the operation, which is reported */
+    bool is_judged; /* before the call, in every mode, since its stream may come after more behind
+                     * it than the operations do: no conflict is looked for then */
+    bool is_detour; /* a capture stood in the way of the operation, which is reported */
     struct sc_recent_use named;
     struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */

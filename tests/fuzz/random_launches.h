@@ -171,14 +171,16 @@ static void draw_tellers(struct graph *graph, const struct graph_nodes *nodes,
         graph->heard = draw_told(drawn, nodes->record_count + 1);
 }
 
-static void draw_host_step(struct drawn *drawn, struct copy *operations, int count, int stream,
-                           int told)
+/* Where nodes wait for events, what runs into others was found before the call. */
+static void draw_host_step(struct drawn *drawn, const struct graph_nodes *nodes,
+                           struct copy *operations, int count, int stream, int told)
 {
     for (int i = 0; i < count; i++) {
         if (operations[i].told != told)
             continue;
         operations[i].node = next_node(drawn, stream, told);
-        meet_unhealed(&operations[i], operations[i].node);
+        if (!nodes->wait_count)
+            meet_unhealed(&operations[i], operations[i].node);
         draw_operation(&operations[i]);
     }
 }
@@ -193,7 +195,7 @@ static void draw_steps(struct drawn *drawn, const struct graph_nodes *nodes,
         keep_launch_uses(uses, next_node(drawn, stream, 0));
     for (int step = 1; step <= GRAPH_RECORDS + 2; step++) {
         int told = step % (GRAPH_RECORDS + 2); /* what no node tells of comes last */
-        draw_host_step(drawn, operations, count, stream, told);
+        draw_host_step(drawn, nodes, operations, count, stream, told);
         if (tells && has_step(uses, told))
             keep_step(uses, told, next_node(drawn, stream, told));
     }
@@ -215,6 +217,8 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
         protect_launched(&operations[i]);
         heal_freed(nodes, &operations[i], node);
         meet_unordered(&operations[i], node);
+        if (nodes->wait_count)
+            meet_unhealed(&operations[i], node);
         if (writes_host(&operations[i]))
             seal(&operations[i]);
     }

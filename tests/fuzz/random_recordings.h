@@ -137,14 +137,12 @@ static void capture_record(struct graph *graph)
     note_told(nodes, nodes->record_count);
 }
 
-/* KNOWN: behind such a node host memory is not judged. In mode=report all host memory of the launch
- * is taken to come behind the wait. */
+/* KNOWN: behind such a node host memory is not judged. */
 static void capture_wait(struct graph *graph)
 {
     struct graph_nodes *nodes = &graph->own;
     int event = pick_event();
-    if (nodes->wait_count == GRAPH_WAITS || name_event(nodes, event) || nodes->address_count ||
-        !world.healed)
+    if (nodes->wait_count == GRAPH_WAITS || name_event(nodes, event) || nodes->address_count)
         return;
     say("captured: wait for event %d", event);
     CHECK(cuStreamWaitEvent(world.slots[capture.slots[0]].handle, world.events[event].handle,

@@ -29,7 +29,7 @@ static void note_any(const struct sc_graph_call *by, CUgraphNode node,
                      const CUgraphNodeParams *params, CUgraph child)
 {
     if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-        sc_conditional_bodies_note(node, &params->conditional);
+        sc_conditional_bodies_note((CUgraph)by->graph, node, &params->conditional);
     else
         sc_node_uses_note_node(by, (uintptr_t)node, params, child);
 }
@@ -39,8 +39,9 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
 {
     SC_WRAPPER(cuGraphConditionalHandleCreate);
     CUresult result = real(handle, graph, context, value, flags);
-    if (result == CUDA_SUCCESS && sc_active() && flags & CU_GRAPH_COND_ASSIGN_DEFAULT)
-        sc_conditional_bodies_note_value(*handle, value);
+    if (result == CUDA_SUCCESS && sc_active())
+        sc_conditional_bodies_note_handle(graph, *handle, flags & CU_GRAPH_COND_ASSIGN_DEFAULT,
+                                          value);
     return result;
 }
 

@@ -31,6 +31,7 @@ static pthread_mutex_t bodies_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_arena memory;
 static struct sc_handles by_node; /* -> struct sc_conditional_bodies */
 static struct sc_handles values;  /* of handles that no node has yet: a value + 1 */
+static struct sc_handles owners;  /* and the graph of that value */
 static _Atomic uint32_t node_count;
 
 bool sc_conditional_bodies_exist(void)
@@ -79,27 +80,48 @@ static bool is_ready_locked(struct sc_handles *map)
     return atomic_load_explicit(&map->table, memory_order_relaxed) || sc_handles_init(map) == 0;
 }
 
-void sc_conditional_bodies_note_value(CUgraphConditionalHandle handle, unsigned value)
+static bool are_values_ready_locked(void)
+{
+    return is_ready_locked(&values) && is_ready_locked(&owners);
+}
+
+/* Other graphs, of which some may be gone, may have had the same handle: the last one counts. */
+void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
+                                       bool has_value, unsigned value)
 {
     pthread_mutex_lock(&bodies_lock);
-    if (handle && is_ready_locked(&values))
-        sc_handles_put(&values, (uintptr_t)handle, (uint64_t)value + 1);
+    if (handle && are_values_ready_locked()) {
+        sc_handles_remove(&values, (uintptr_t)handle);
+        sc_handles_remove(&owners, (uintptr_t)handle);
+        if (has_value &&
+            sc_handles_put(&owners, (uintptr_t)handle, (uint64_t)(uintptr_t)graph) == 0)
+            sc_handles_put(&values, (uintptr_t)handle, (uint64_t)value + 1);
+    }
     pthread_mutex_unlock(&bodies_lock);
 }
 
-/* A handle is for one node. How often a loop runs its body is not known by the first value. */
-static uint32_t chosen_locked(const CUDA_CONDITIONAL_NODE_PARAMS *params)
+/* The value + 1 of the handle, which is for one node; 0: it is not known. */
+static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle)
 {
-    uint64_t known = params->handle && is_ready_locked(&values)
-                         ? sc_handles_remove(&values, (uintptr_t)params->handle)
-                         : 0;
+    if (!handle || !are_values_ready_locked() ||
+        sc_handles_get(&owners, (uintptr_t)handle) != (uint64_t)(uintptr_t)graph)
+        return 0;
+    sc_handles_remove(&owners, (uintptr_t)handle);
+    return sc_handles_remove(&values, (uintptr_t)handle);
+}
+
+/* How often a loop runs its body is not known by the first value. */
+static uint32_t chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS *params)
+{
+    uint64_t known = take_value_locked(graph, params->handle);
     if (!known || params->type == CU_GRAPH_COND_TYPE_WHILE)
         return NO_BODY;
     uint32_t value = (uint32_t)(known - 1);
     return params->type == CU_GRAPH_COND_TYPE_IF ? !value : value;
 }
 
-void sc_conditional_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *params)
+void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
+                                const CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
     uint32_t count = params->phGraph_out ? params->size : 0;
     if (!count)
@@ -111,7 +133,7 @@ void sc_conditional_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PA
         bodies->node = node;
         bodies->next = NULL;
         bodies->count = count;
-        bodies->chosen = chosen_locked(params);
+        bodies->chosen = chosen_locked(graph, params);
         for (uint32_t i = 0; i < count; i++)
             bodies->list[i] = (struct body){params->phGraph_out[i], 0};
         put_locked(bodies);

@@ -13,12 +13,14 @@
 
 #include "interpose/driver/driver.h"
 
-/* The handle's condition has this value when a launch begins. Noted before a node has the handle.
- */
-void sc_conditional_bodies_note_value(CUgraphConditionalHandle handle, unsigned value);
+/* A handle has been made for a node of the graph, which is still to be added. `has_value`: each
+ * launch begins with the value. */
+void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
+                                       bool has_value, unsigned value);
 
-/* A node has been added. Without memory its bodies stay unknown. */
-void sc_conditional_bodies_note(CUgraphNode node, const CUDA_CONDITIONAL_NODE_PARAMS *params);
+/* A node has been added to the graph. Without memory its bodies stay unknown. */
+void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
+                                const CUDA_CONDITIONAL_NODE_PARAMS *params);
 
 /* Is a node known that has bodies? Lock-free. */
 bool sc_conditional_bodies_exist(void);

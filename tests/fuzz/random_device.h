@@ -176,18 +176,67 @@ static bool device_is_defined(void)
     return data_is_defined() && !shared.tainted;
 }
 
+/* A graph of a conditional node, of which the first body does the memset. */
+static CUgraph body_that_fills(const struct device_use *use, unsigned char value, bool runs)
+{
+    CUgraph graph = NULL;
+    CUgraphNode node;
+    CUcontext context;
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    const CUDA_MEMSET_NODE_PARAMS fill = {.dst = address_of_use(use),
+                                          .value = value,
+                                          .elementSize = 1,
+                                          .width = use->size_bytes,
+                                          .height = 1};
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuGraphCreate(&graph, 0));
+    params.conditional.type = CU_GRAPH_COND_TYPE_IF;
+    params.conditional.size = 1;
+    params.conditional.ctx = context;
+    CHECK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, runs,
+                                         CU_GRAPH_COND_ASSIGN_DEFAULT));
+    CHECK(cuGraphAddNode(&node, graph, NULL, NULL, 0, &params));
+    CHECK(cuGraphAddMemsetNode(&node, params.conditional.phGraph_out[0], NULL, 0, &fill, context));
+    return graph;
+}
+
+static void launch_once(CUgraph graph, int slot)
+{
+    CUgraphExec exec;
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    note_unclear(world.slots[slot].stream);
+    CHECK(cuGraphLaunch(exec, world.slots[slot].handle));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
 static void fill_async(const struct device_use *use)
 {
+    bool in_body = one_in(4);
     unsigned char value = (unsigned char)draw();
     order_before_use(use);
-    say("device block %d: memset on slot %d, %zu bytes at %zu; node %d", use->block, use->slot,
-        use->size_bytes, use->offset, world.oracle.node_count);
+    say("device block %d: memset%s on slot %d, %zu bytes at %zu; node %d", use->block,
+        in_body ? " in a body" : "", use->slot, use->size_bytes, use->offset,
+        world.oracle.node_count);
     int node = oracle_add_node(&world.oracle, enter(use->slot));
     judge_use(use, node);
-    CHECK(cuMemsetD8Async(address_of_use(use), value, use->size_bytes,
-                          world.slots[use->slot].handle));
+    if (in_body)
+        launch_once(body_that_fills(use, value, true), use->slot);
+    else
+        CHECK(cuMemsetD8Async(address_of_use(use), value, use->size_bytes,
+                              world.slots[use->slot].handle));
     keep_use(*use, node);
     memset(shadow_of_use(use), value, use->size_bytes);
+    leave(use->slot);
+}
+
+/* A body that does not run uses nothing, in whatever order. With kernels it is a possible use. */
+static void skip_body(const struct device_use *use)
+{
+    say("device block %d: memset in a body that does not run, on slot %d; node %d", use->block,
+        use->slot, world.oracle.node_count);
+    oracle_add_node(&world.oracle, enter(use->slot));
+    launch_once(body_that_fills(use, (unsigned char)draw(), false), use->slot);
     leave(use->slot);
 }
 
@@ -230,14 +279,9 @@ static void free_by_graph(CUdeviceptr address, int slot)
 {
     CUgraph graph = NULL;
     CUgraphNode node;
-    CUgraphExec exec;
     CHECK(cuGraphCreate(&graph, 0));
     CHECK(cuGraphAddMemFreeNode(&node, graph, NULL, 0, address));
-    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    note_unclear(world.slots[slot].stream);
-    CHECK(cuGraphLaunch(exec, world.slots[slot].handle));
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    launch_once(graph, slot);
 }
 
 static void free_in_order(int at)
@@ -395,7 +439,7 @@ static void act_device_use(void)
         return;
     int slot = pick_slot();
     struct device_use use = use_of(at, slot, false);
-    switch (below(5)) {
+    switch (below(6)) {
     case 0:
         upload_pageable(&use);
         break;
@@ -406,6 +450,10 @@ static void act_device_use(void)
     case 2:
         if (shared.blocks[other].alive)
             copy_within(&use, use_of(other, slot, true));
+        break;
+    case 3:
+        if (!world.kernels)
+            skip_body(&use);
         break;
     default:
         fill_async(&use);

@@ -95,9 +95,8 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
     uint32_t first = sc_graph_first_of(graphs, graph, node);
     struct sc_graph_flags flags = {.tells = told_by(graph, node)};
     const struct sc_graph_device_use *device = sc_graph_device_of(&graph->exec.device, node);
-    if (device) {
+    if (device)
         flags.device = *device;
-    }
     if (!first)
         return flags;
     const struct sc_graph_use *use = sc_graph_use_at(graph, first);

@@ -20,6 +20,7 @@
 #include "interpose/signals/signal_mask.h"
 #include "track/frames.h"
 #include "track/own_lock.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -63,11 +64,28 @@ static void lend(struct sc_loans *loans, const char *name, void *site, const cha
     errno = saved;
 }
 
+/* The child reads them in the parent's memory, where a fault would kill it. */
+static void lend_orders(struct sc_loans *loans, const char *name, void *site,
+                        const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *attributes)
+{
+    if (!sc_look_is_needed())
+        return;
+    int saved = errno;
+    struct sc_look look = {{.api = name, .site = site}, loans, false};
+    if (actions)
+        sc_look_at(&look, actions, sizeof *actions, SC_TOUCH_READ);
+    if (attributes)
+        sc_look_at(&look, attributes, sizeof *attributes, SC_TOUCH_READ);
+    errno = saved;
+}
+
 /* The new program inherits the signal mask, as this one believes it to be. */
-#define PASS_ON(type, name, path, words, environment, arguments)                                   \
+#define PASS_ON(type, name, path, words, environment, arguments, ...)                              \
     do {                                                                                           \
         struct sc_loans loans_ = {.frame = SC_FRAME()};                                            \
         lend(&loans_, #name, SC_SITE(), path, words, environment);                                 \
+        __VA_ARGS__;                                                                               \
         let_go();                                                                                  \
         sc_signal_mask_hand_over();                                                                \
         int result_ = SC_NEXT(type *, #name) arguments;                                            \
@@ -173,7 +191,8 @@ SC_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_a
                           char *const environment[])
 {
     PASS_ON(spawn_function, posix_spawn, path, arguments, environment,
-            (pid, path, actions, attributes, arguments, environment));
+            (pid, path, actions, attributes, arguments, environment),
+            lend_orders(&loans_, "posix_spawn", SC_SITE(), actions, attributes));
 }
 
 SC_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -181,5 +200,6 @@ SC_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_
                            char *const environment[])
 {
     PASS_ON(spawn_function, posix_spawnp, path, arguments, environment,
-            (pid, path, actions, attributes, arguments, environment));
+            (pid, path, actions, attributes, arguments, environment),
+            lend_orders(&loans_, "posix_spawnp", SC_SITE(), actions, attributes));
 }

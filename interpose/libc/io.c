@@ -82,10 +82,11 @@
 #undef fwrite_unlocked
 
 enum {
-    TRANSFER_MAX = 0x7ffff000, /* MAX_RW_COUNT of the kernel */
-    COMMAND_MAX = 128 * 1024,  /* one argument of a program */
-    MASK_BYTES = _NSIG / 8,    /* what the kernel knows of a sigset_t */
-    NAME_BYTES = 16,           /* of a thread */
+    TRANSFER_MAX = 0x7ffff000,                           /* MAX_RW_COUNT of the kernel */
+    COMMAND_MAX = 128 * 1024,                            /* one argument of a program */
+    MASK_BYTES = _NSIG / 8,                              /* what the kernel knows of a sigset_t */
+    KERNEL_ACTION_BYTES = 3 * sizeof(long) + MASK_BYTES, /* of a struct sigaction */
+    NAME_BYTES = 16,                                     /* of a thread */
 };
 
 static size_t fd_set_bytes(int count)
@@ -417,6 +418,18 @@ LOOK(get_robust_list, "get_robust_list", (int thread, void **head, size_t *size)
 LOOK(get_mempolicy, "get_mempolicy", (int *mode, unsigned long *nodes, unsigned long most),
      OUT(mode), WRITES(nodes, (most + 7) / 8))
 LOOK(prctl, "prctl", (int option, void *argument), BY_PRCTL(option, argument))
+
+LOOK(rt_sigaction, "rt_sigaction", (int number, const void *action, void *old, size_t mask_bytes),
+     READS(action, KERNEL_ACTION_BYTES), WRITES(old, KERNEL_ACTION_BYTES))
+LOOK(rt_sigpending, "rt_sigpending", (sigset_t * into, size_t size), WRITES(into, size))
+LOOK(rt_sigsuspend, "rt_sigsuspend", (const sigset_t *mask, size_t size), READS(mask, size))
+LOOK(rt_sigtimedwait, "rt_sigtimedwait",
+     (const sigset_t *set, siginfo_t *info, const struct timespec *timeout, size_t size),
+     READS(set, size), OUT(info), IN(timeout))
+LOOK(rt_sigqueueinfo, "rt_sigqueueinfo", (pid_t process, int number, const siginfo_t *info),
+     IN(info))
+LOOK(rt_tgsigqueueinfo, "rt_tgsigqueueinfo",
+     (pid_t process, pid_t thread, int number, const siginfo_t *info), IN(info))
 
 /* What the kernel looks at when the thread ends, or goes on. */
 LOOK(robust_list, "set_robust_list", (const void *head, size_t size),

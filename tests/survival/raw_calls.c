@@ -1,7 +1,7 @@
 // expect-exit: 41
 //
-// System calls by number, through syscall(): on memory beside a buffer in flight, of masks, of
-// mappings, of children, and the one that ends the process.
+// System calls by number, through syscall(): on memory beside a buffer in flight, of masks and
+// signals, of mappings, of children, and the one that ends the process.
 #include "in_flight.h"
 
 #include <fcntl.h>
@@ -23,6 +23,8 @@ struct edge {
     struct timespec soon;
     struct stat stat;
     int word, second, status;
+    uint64_t set, action[4];
+    siginfo_t info;
 };
 
 static struct edge *edge;
@@ -128,6 +130,42 @@ static void masks(void)
     SHOW(syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, (void *)8, 8) == -1 && errno == EFAULT);
 }
 
+static void note(int number)
+{
+    printf("handled %d\n", number);
+}
+
+static void tell(int code)
+{
+    memset(&edge->info, 0, sizeof edge->info);
+    edge->info.si_code = code;
+    edge->info.si_value.sival_int = 31;
+}
+
+static void signals(void)
+{
+    CHECK(signal(SIGUSR1, note) == SIG_ERR);
+    edge->set = bit(SIGUSR1);
+    edge->soon = (struct timespec){0, 1000};
+    CHECK(syscall(SYS_rt_sigprocmask, SIG_BLOCK, &edge->set, NULL, sizeof edge->set));
+    SHOW_BESIDE(syscall(SYS_rt_sigtimedwait, &edge->set, &edge->info, &edge->soon, 8));
+    tell(SI_QUEUE);
+    SHOW_BESIDE(syscall(SYS_rt_sigqueueinfo, getpid(), SIGUSR1, &edge->info));
+    SHOW_BESIDE(syscall(SYS_rt_sigpending, &edge->set, sizeof edge->set));
+    SHOW(edge->set == bit(SIGUSR1));
+    SHOW_BESIDE(syscall(SYS_rt_sigtimedwait, &edge->set, &edge->info, NULL, 8));
+    SHOW(edge->info.si_value.sival_int);
+    tell(SI_TIMER);
+    SHOW_BESIDE(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGUSR1, &edge->info));
+    edge->set = 0;
+    SHOW_BESIDE(syscall(SYS_rt_sigsuspend, &edge->set, sizeof edge->set));
+    SHOW_BESIDE(syscall(SYS_rt_sigaction, SIGUSR2, NULL, edge->action, 8));
+    edge->action[0] = (uintptr_t)SIG_IGN;
+    SHOW_BESIDE(syscall(SYS_rt_sigaction, SIGUSR2, edge->action, NULL, 8));
+    SHOW(raise(SIGUSR2));
+    SHOW_BESIDE(syscall(SYS_rt_sigpending, (void *)8, sizeof edge->set));
+}
+
 /* ---- mappings, on some of which something is registered ---- */
 
 static void mappings(void)
@@ -178,8 +216,9 @@ int main(void)
     _Static_assert(sizeof *edge <= EDGE, "lies beside the buffer");
     files();
     sockets();
-    futexes();
+    signals();
     masks();
+    futexes(); /* its page is guarded no more */
     mappings();
     children();
     fflush(stdout);

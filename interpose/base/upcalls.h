@@ -67,7 +67,8 @@ struct sc_fault {
     const void *context; /* the interrupted one, ucontext_t */
     uint64_t mask;       /* its signal mask, as the kernel has it */
     bool write;
-    bool denied; /* mapped, but not accessible (SEGV_ACCERR) */
+    bool executes; /* the instruction itself was to be read */
+    bool denied;   /* mapped, but not accessible (SEGV_ACCERR) */
 };
 
 /* guard/touches.c: called by the SIGSEGV handler on the faulting thread, with signals blocked.

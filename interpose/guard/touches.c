@@ -565,14 +565,16 @@ static bool handle_within_lock(const struct sc_fault *fault)
     return false;
 }
 
-/* Where pages were never protected, or none is there, nobody looks further. */
+/* Where pages were never protected, or none is there, nobody looks further; nor where instructions
+ * were looked for, since no page is guarded that may be executed. */
 bool sc_guard_fault(const struct sc_fault *fault)
 {
     int saved = errno;
     bool ours = false;
     if (sc_unlikely(sc_process_is_child()))
         ours = sc_guard_busy() && sc_protect_let_go_inherited(fault->address);
-    else if (fault->denied && sc_blocks_may_hold(&guards()->ever, fault->address, 1))
+    else if (fault->denied && !fault->executes &&
+             sc_blocks_may_hold(&guards()->ever, fault->address, 1))
         ours = sc_own_lock_depth ? handle_within_lock(fault) : handle_fault(fault);
     errno = saved;
     return ours;

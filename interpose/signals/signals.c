@@ -137,10 +137,12 @@ static struct sc_fault describe(const siginfo_t *info, const ucontext_t *context
     };
     memcpy(&fault.mask, &context->uc_sigmask, sizeof fault.mask);
 #if defined(__x86_64__)
+    enum { ERROR_WRITE = 1 << 1, ERROR_EXECUTE = 1 << 4 };
     fault.pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-    fault.write = context->uc_mcontext.gregs[REG_ERR] & 2;
+    fault.write = context->uc_mcontext.gregs[REG_ERR] & ERROR_WRITE;
+    fault.executes = context->uc_mcontext.gregs[REG_ERR] & ERROR_EXECUTE;
 #elif defined(__aarch64__)
-    enum { STATUS_MAGIC = 0x45535201, STATUS_WRITE = 1 << 6 };
+    enum { STATUS_MAGIC = 0x45535201, STATUS_WRITE = 1 << 6, CLASS_AT = 26, CLASS_EXECUTE = 0x20 };
     struct record {
         uint32_t magic, size;
         uint64_t esr;
@@ -151,8 +153,10 @@ static struct sc_fault describe(const siginfo_t *info, const ucontext_t *context
     fault.write = true; /* without a record: what waits for too much is still right */
     for (; at + sizeof record <= end; at += record.size) {
         memcpy(&record, at, sizeof record);
-        if (record.magic == STATUS_MAGIC)
-            fault.write = record.esr & STATUS_WRITE;
+        if (record.magic == STATUS_MAGIC) {
+            fault.executes = record.esr >> CLASS_AT == CLASS_EXECUTE;
+            fault.write = !fault.executes && (record.esr & STATUS_WRITE);
+        }
         if (record.magic == STATUS_MAGIC || record.size == 0)
             break;
     }

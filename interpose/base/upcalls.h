@@ -77,4 +77,9 @@ struct sc_fault {
  */
 bool sc_guard_fault(const struct sc_fault *fault);
 
+/* signals/signals.c: called by what notes that a thread believes SIGSEGV blocked. One that is sent
+ * is to be kept then, and must not find the default action, which would kill. Async-signal-safe;
+ * takes the lock of actions. */
+void sc_signals_keep_blocked(void);
+
 #endif

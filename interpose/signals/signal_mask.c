@@ -12,6 +12,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/signals/kept_signal.h"
 #include "interpose/signals/saved_masks.h"
 #include "interpose/signals/sharing.h"
@@ -45,6 +46,7 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place)
 
 void sc_signal_mask_block_fault(struct sc_frame handler)
 {
+    sc_signals_keep_blocked();
     sc_signal_mask.handler = handler;
     sc_signal_mask.blocks_fault = true;
 }
@@ -56,6 +58,8 @@ void sc_signal_mask_set_fault(bool blocked)
         return;
     if (sc_sharing_is_vfork_child())
         return;
+    if (blocked)
+        sc_signals_keep_blocked();
     mask->blocks_fault = blocked;
     mask->handler.place = 0;
     if (!blocked && mask->keeps_one)

@@ -330,6 +330,20 @@ bool sc_signals_take_over(void)
     return ours;
 }
 
+/* An ignored signal stays so, which exec hands on. */
+void sc_signals_keep_blocked(void)
+{
+    struct sigaction found;
+    if (sc_likely(atomic_load_explicit(&taken_over, memory_order_relaxed)) || !sc_sharing_is_on() ||
+        sc_sharing_is_vfork_child())
+        return;
+    struct sc_signals_lock lock = sc_signals_lock();
+    if (!atomic_load(&taken_over) && real_sigaction(SIGSEGV, NULL, &found) == 0 &&
+        found.sa_handler == SIG_DFL)
+        take_over_locked(&found);
+    sc_signals_unlock(&lock);
+}
+
 /* Of the flags of an action that was just installed. Since Linux 5.11 the kernel forgets what it
  * does not know, and before it forgot nothing. */
 static int kept_flags(const struct sigaction *installed)

@@ -1,10 +1,11 @@
 /* SIGSEGV, shared with the program.
  *
- * From the first handler that the program installs for SIGSEGV, or the first protected page, the
- * kernel knows the library's handler. The program's action is noted here, and sigaction and its kin
- * tell of that action. It gets every fault that is not the guard's, as the kernel would have
- * delivered it: on the stack that it asked for, with its mask and flags. Its frame lies where the
- * kernel would have put it, so that the program's handler returns, is left and is unwound as ever.
+ * From the first handler that the program installs for SIGSEGV, the first time that it blocks
+ * SIGSEGV, or the first protected page, the kernel knows the library's handler. The program's
+ * action is noted here, and sigaction and its kin tell of that action. It gets every fault that is
+ * not the guard's, as the kernel would have delivered it: on the stack that it asked for, with its
+ * mask and flags. Its frame lies where the kernel would have put it, so that the program's handler
+ * returns, is left and is unwound as ever.
  *
  * The library's handler runs with every other signal blocked from its first instruction, because a
  * signal handler may take the thread away for good (siglongjmp, asynchronous cancellation). Signals

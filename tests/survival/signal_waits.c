@@ -2,8 +2,8 @@
 // needs: kernel (sent SIGSEGV)
 //
 // SIGSEGV that is sent while it is blocked waits: sigpending tells of it, sigwait and its kin take
-// it, and without them it comes when it is unblocked, in whatever way. And the calls
-// that block or unblock a signal while they wait.
+// it, and without them it comes when it is unblocked, in whatever way. So it is where it would
+// kill. And the calls that block or unblock a signal while they wait.
 #include "signals.h"
 
 #include <poll.h>
@@ -334,6 +334,8 @@ static void all(const char *when)
 
 int main(void)
 {
+    puts("-- before anybody asked for SIGSEGV");
+    take();
     edge_start();
     all("before a page was guarded");
     touch_beside("guarded");

@@ -16,6 +16,7 @@
 #undef _FORTIFY_SOURCE /* its inline definitions would stand in for the functions defined here */
 
 #include "interpose/libc/io.h"
+#include "interpose/libc/timer_threads.h"
 
 #include <aio.h>
 #include <dirent.h>
@@ -295,6 +296,20 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
         type result = NEXT(name) arguments;                                                        \
         sc_signal_mask_end_wait(&wait);                                                            \
         return result;                                                                             \
+    }
+
+/* Perhaps of threads that call the program. */
+#define OF_THREADS(hook) threaded_##hook
+#define SC_IO_TIMER(version, type, name, parameters, arguments, ...)                               \
+    DECLARE(type, name, parameters)                                                                \
+    static type threaded_##name parameters;                                                        \
+    HOOK(SC_GLIBC_SINCE(version), OF_THREADS, REPEAT, IF_FAILED, sc_look_is_needed(), type, name,  \
+         #name, parameters, arguments, __VA_ARGS__)                                                \
+    static __attribute__((noinline)) type threaded_##name parameters                               \
+    {                                                                                              \
+        struct sigevent room;                                                                      \
+        event = sc_timer_threads_event(event, &room);                                              \
+        return NEXT(name) arguments;                                                               \
     }
 
 #define SC_IO_LIMIT(type, name, parameters, ...)                                                   \

@@ -124,7 +124,6 @@ void sc_signal_mask_begin_blocked(void)
     sc_signal_mask_set_fault(true);
 }
 
-/* The process may have been started with SIGSEGV blocked. */
 void sc_signal_mask_begin(void)
 {
     sigset_t now;

@@ -94,7 +94,8 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
                                           struct sc_frame frame);
 void sc_signal_mask_end_wait(const struct sc_masked_wait *wait);
 
-/* The process starts, perhaps with SIGSEGV blocked. */
+/* The process starts, or a thread that the C library has created by itself, perhaps with SIGSEGV
+ * blocked. */
 void sc_signal_mask_begin(void);
 
 /* The calling thread has begun with SIGSEGV really blocked: now it only believes so. */

@@ -365,6 +365,8 @@ $(CUPTI): | $(SIM_LIBS) $(T)/survival/lib/libconstructor.so
 # Some twins open a library of theirs as well.
 $(filter %dlclose.racy %dlclose.fixed %dlclose_registered.racy %dlclose_registered.fixed, \
   $(RACY) $(FIXED)): | $(T)/survival/lib/libstatic_data.so
+$(filter %dlclose_sealed.racy %dlclose_sealed.fixed,$(RACY) $(FIXED)): | \
+  $(T)/survival/lib/libbare_data.so
 $(filter %_below_plugin.racy %_below_plugin.fixed,$(RACY) $(FIXED)): | \
   $(T)/survival/lib/libframe_small.so
 $(filter %_of_library.racy %_of_library.fixed,$(RACY) $(FIXED)): | \
@@ -376,7 +378,7 @@ $(SURVIVAL): private CFLAGS += -Wl,-rpath,'$$ORIGIN/lib'
 $(SURVIVAL_SO): $(T)/survival/lib/lib%.so: tests/survival/lib/%.c $(FLAGS)
 	$(call say,SO)
 	@mkdir -p $(@D)
-	$(Q)$(CBUILD) $(DEPS) -fPIC -shared -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
+	$(Q)$(CBUILD) $(DEPS) -fPIC -shared $(own_flags) -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
 $(SURVIVAL_SO): private CUDA = $(CUDA_CPPFLAGS)
 # They stand for strangers' libraries, which are not held to the project's warnings.
 $(SURVIVAL_SO): private NEEDED := -I.

@@ -179,7 +179,7 @@ static bool is_own_mapping(const struct sc_range_info *range)
     enum { HEADER_BYTES = 16, IS_MAPPED = 2, FLAGS = 7 };
     size_t header[2];
     uintptr_t page = range->address & ~guards()->page_mask;
-    if (range->address - page != HEADER_BYTES || !sc_peek(header, page, sizeof header))
+    if (range->address - page != HEADER_BYTES || !sc_peek_anyhow(header, page, sizeof header))
         return false;
     size_t mapped_bytes = header[1] & ~(size_t)FLAGS;
     return header[0] == 0 && (header[1] & FLAGS) == IS_MAPPED &&

@@ -144,7 +144,7 @@ struct arena_head {
 static bool is_arena(uintptr_t start)
 {
     struct arena_head head;
-    if (start % ARENA_BYTES != 0 || !sc_peek(&head, start, sizeof head))
+    if (start % ARENA_BYTES != 0 || !sc_peek_anyhow(&head, start, sizeof head))
         return false;
     bool is_chained =
         head.previous ? head.previous % ARENA_BYTES == 0 : head.arena - start <= 2 * sizeof head;

@@ -180,7 +180,7 @@ static void before_each(const struct iovec *pieces, size_t count, enum loss loss
     struct iovec some[CHUNK];
     for (size_t done = 0; done < count; done += CHUNK) {
         size_t now = count - done < CHUNK ? count - done : CHUNK;
-        if (!sc_peek(some, (uintptr_t)(pieces + done), now * sizeof *some))
+        if (!sc_peek_anyhow(some, (uintptr_t)(pieces + done), now * sizeof *some))
             return;
         for (size_t i = 0; i < now; i++)
             before_advice(some[i].iov_base, some[i].iov_len, loss, culprit);

@@ -110,7 +110,8 @@ static bool is_gone(const struct module *module)
 static bool is_of_handle(const struct module *module, const void *handle)
 {
     struct link_map map;
-    return sc_peek(&map, (uintptr_t)handle, sizeof map) && (uintptr_t)map.l_ld == module->dynamic;
+    return sc_peek_anyhow(&map, (uintptr_t)handle, sizeof map) &&
+           (uintptr_t)map.l_ld == module->dynamic;
 }
 
 static struct sc_take_down take_down(const struct module *module)

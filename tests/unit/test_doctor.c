@@ -153,6 +153,9 @@ static void crashed(struct sc_machine_facts *facts)
     X(PROBLEM, "no-proc", f->has_proc = false)                                                     \
     X(OK, "no-seccomp", f->seccomp = 0)                                                            \
     X(PROBLEM, "call-refused", f->seccomp = 2; f->plain.refused_call = "mincore")                  \
+    X(PROBLEM, "call-refused", f->plain.read_error = EINVAL)                                       \
+    X(NOTE, "call-refused", f->seccomp = 2; f->plain.read_error = EPERM)                           \
+    X(NOTE, "call-refused", f->plain.read_error = ENOSYS)                                          \
     X(PROBLEM, "call-kills", crashed(f); f->plain.signal = SIGSYS)                                 \
     X(NOTE, "seccomp", f->seccomp = 2)                                                             \
     X(NOTE, "traced", f->tracer = 77)                                                              \

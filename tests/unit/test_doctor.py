@@ -164,14 +164,23 @@ class Machine(Doctor):
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "numbers of system calls are x86-64's")
     def test_a_seccomp_filter(self):
-        reads_memory, kills, refuses = 310, 0x80000000, 0x00050001
+        reads_memory, lists_pages, kills, refuses = 310, 27, 0x80000000, 0x00050001
+        refuses_otherwise = 0x00050016  # EINVAL
         found = self.ask(preexec_fn=filters(9999, refuses))
         if "no-seccomp" in found:
             self.skipTest("no seccomp filters here")
         self.expect(found, "note", "seccomp")
-        found = self.ask(preexec_fn=filters(reads_memory, refuses))
+        found = self.ask(preexec_fn=filters(lists_pages, refuses))
         self.expect(found, "problem", "call-refused")
-        self.assertIn("process_vm_readv (Operation not permitted)", found["call-refused"]["text"])
+        self.assertIn("mincore (Operation not permitted)", found["call-refused"]["text"])
+        found = self.ask(preexec_fn=filters(reads_memory, refuses))
+        self.expect(found, "note", "call-refused")
+        self.assertIn("process_vm_readv is refused (Operation not permitted)",
+                      found["call-refused"]["text"])
+        self.assertEqual(self.answer["problems"], 0)
+        found = self.ask(preexec_fn=filters(reads_memory, refuses_otherwise))
+        self.expect(found, "problem", "call-refused")
+        self.assertIn("process_vm_readv (Invalid argument)", found["call-refused"]["text"])
         found = self.ask(preexec_fn=filters(reads_memory, kills))
         self.expect(found, "problem", "call-kills")
         self.assertIn("process_vm_readv", found["call-kills"]["text"])

@@ -1,11 +1,13 @@
 /* What kind of memory a mapping is, by either way of asking the kernel. */
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/emulator.h"
+#include "tests/sealed_reads.h"
 
 static void *take(size_t size_bytes)
 {
@@ -117,9 +119,12 @@ START_TEST(a_threads_stack_is_told_from_its_heap)
 }
 END_TEST
 
-/* A thread's stack may begin where an arena may. */
+/* A thread's stack may begin where an arena may. Once more where the kernel reads no memory for us.
+ */
 START_TEST(an_arena_is_told_from_a_stack_by_its_head)
 {
+    if (_i == 1)
+        ck_assert(seal_reads(EPERM));
     size_t size_bytes = 3 * ARENA_BYTES;
     char *room =
         mmap(NULL, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -186,7 +191,7 @@ int main(void)
         tcase_add_test(group, the_heap_is_plain);
         tcase_add_test(group, a_threads_stack_is_told_from_its_heap);
         if (kernel_peeks())
-            tcase_add_test(group, an_arena_is_told_from_a_stack_by_its_head);
+            tcase_add_loop_test(group, an_arena_is_told_from_a_stack_by_its_head, 0, 2);
     }
     if (maps_show_written_code())
         tcase_add_test(group, what_may_not_be_written_is_not_plain);

@@ -78,6 +78,7 @@ static void take_answer(struct sc_asked_facts *facts, struct sc_scratch *scratch
     take_number(line, "devices", &facts->device_count);
     take_text(line, "refused-call", scratch, &facts->refused_call);
     take_number(line, "error", &facts->call_error);
+    take_number(line, "read-error", &facts->read_error);
     if (json_is_true(json_object_get(line, "loaded")))
         facts->has_library = true;
     if (json_is_true(json_object_get(line, "stub")))

@@ -47,6 +47,12 @@ static void of_system(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
 
 /* ---- what the kernel may refuse ---- */
 
+/* Upon these the library reads memory by a pipe (track/peek.c). */
+static bool is_pipe_instead(int error)
+{
+    return error == EPERM || error == ENOSYS || error == EACCES;
+}
+
 static void of_filter(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "limits";
@@ -62,6 +68,17 @@ static void of_filter(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
                 "a call that the library makes is refused, so less is "
                 "found: %s (%s)",
                 plain->refused_call, strerror(plain->call_error));
+    else if (plain->read_error && !is_pipe_instead(plain->read_error))
+        PROBLEM("call-refused", remedy,
+                "a call that the library makes is refused, so less is "
+                "found: process_vm_readv (%s)",
+                strerror(plain->read_error));
+    else if (plain->read_error)
+        NOTE("call-refused", remedy,
+             "process_vm_readv is refused (%s): the library reads memory through a pipe, which "
+             "takes "
+             "longer, and stacks have no Python frames",
+             strerror(plain->read_error));
     else if (facts->seccomp > 0)
         NOTE("seccomp", NULL,
              "a seccomp filter is on, as in containers: it lets pass what was "

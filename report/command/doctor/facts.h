@@ -39,6 +39,7 @@ struct sc_asked_facts {
     const char *unwind;                      /* the path of libunwind */
     const char *refused_call;                /* of the kernel, that the library makes */
     int call_error;                          /* its errno */
+    int read_error; /* errno of process_vm_readv, by which the library reads memory; 0: none */
 };
 
 /* What the library wrote of a process. */

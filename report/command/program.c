@@ -1,12 +1,14 @@
 #define _GNU_SOURCE 1
 #include "report/command/program.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -128,12 +130,29 @@ static int attend(pid_t program)
     return status;
 }
 
+#ifndef SYS_close_range
+#define SYS_close_range 436 /* Linux 5.9 */
+#endif
+
+/* As the kernel lists them; what is open is closed one by one. */
+static void close_listed(int first, int last)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        char *end;
+        long fd = strtol(entry->d_name, &end, 10);
+        if (end != entry->d_name && fd >= first && fd <= last && fd != dirfd(folder))
+            close((int)fd);
+    }
+    if (folder)
+        closedir(folder);
+}
+
 static void close_between(int first, int last)
 {
-#ifdef SYS_close_range
-    if (first <= last)
-        syscall(SYS_close_range, first, last, 0);
-#endif
+    if (first <= last && syscall(SYS_close_range, first, last, 0) != 0)
+        close_listed(first, last);
 }
 
 static void let_files_go(enum sc_program_stdout out, int own)

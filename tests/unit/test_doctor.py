@@ -2,17 +2,18 @@
 """`safecopy doctor`: what it says of this machine on the simulated GPU, of programs of every kind, and
 of their trial."""
 
-import ctypes
+import errno
 import json
 import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+
+from seccomp_filters import KILLS, REFUSES, filters
 
 sys.path.append("/usr/lib/python3/dist-packages")
 import jsonschema  # noqa: E402
@@ -28,21 +29,6 @@ ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                "LD_LIBRARY_PATH": str((OUT / "sim").resolve()), "SIM_GPU": "late=1"}
 PATIENCE_S = 120
 OPENS_CUDA = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
-
-
-def filters(number, action):
-    """Puts a seccomp filter on this process that answers the call so, and lets pass all others."""
-    words = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, action), (0x06, 0, 0, 0x7fff0000)]
-    program = b"".join(struct.pack("HBBI", *word) for word in words)
-    libc = ctypes.CDLL(None)
-
-    def put_on():
-        code = ctypes.create_string_buffer(program)
-        header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(words), ctypes.addressof(code)))
-        set_no_new_privileges, set_seccomp, by_filter = 38, 22, 2
-        libc.prctl(set_no_new_privileges, 1, 0, 0, 0)
-        libc.prctl(set_seccomp, by_filter, header, 0, 0)
-    return put_on
 
 
 def has(tool):
@@ -164,8 +150,7 @@ class Machine(Doctor):
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "numbers of system calls are x86-64's")
     def test_a_seccomp_filter(self):
-        reads_memory, lists_pages, kills, refuses = 310, 27, 0x80000000, 0x00050001
-        refuses_otherwise = 0x00050016  # EINVAL
+        reads_memory, lists_pages, refuses = 310, 27, REFUSES | errno.EPERM
         found = self.ask(preexec_fn=filters(9999, refuses))
         if "no-seccomp" in found:
             self.skipTest("no seccomp filters here")
@@ -178,10 +163,10 @@ class Machine(Doctor):
         self.assertIn("process_vm_readv is refused (Operation not permitted)",
                       found["call-refused"]["text"])
         self.assertEqual(self.answer["problems"], 0)
-        found = self.ask(preexec_fn=filters(reads_memory, refuses_otherwise))
+        found = self.ask(preexec_fn=filters(reads_memory, REFUSES | errno.EINVAL))
         self.expect(found, "problem", "call-refused")
         self.assertIn("process_vm_readv (Invalid argument)", found["call-refused"]["text"])
-        found = self.ask(preexec_fn=filters(reads_memory, kills))
+        found = self.ask(preexec_fn=filters(reads_memory, KILLS))
         self.expect(found, "problem", "call-kills")
         self.assertIn("process_vm_readv", found["call-kills"]["text"])
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`safecopy run`: what it sets, and with --format that nobody can tell it from the program itself."""
 
+import errno
 import json
 import os
 import pathlib
@@ -14,6 +15,8 @@ import sys
 import tempfile
 import time
 import unittest
+
+from seccomp_filters import REFUSES, filters
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
@@ -427,6 +430,26 @@ class AsWithout(Runs):
         program.stdin.close()
         self.assertEqual(program.wait(PATIENCE_S), 4)
         program.stdout.close()
+
+    def test_no_reader_of_another_pipe_waits_for_the_runner(self):
+        close_range = 436  # on every processor; since Linux 5.9
+        for prepare in None, filters(close_range, REFUSES | errno.ENOSYS):
+            reader, writer = os.pipe()
+            closes = (f"import os, sys; os.write({writer}, b'out\\n'); os.close({writer});"
+                      " sys.stdin.read(); os._exit(4)")
+            program = subprocess.Popen([*RUN, sys.executable, "-c", closes], pass_fds=[writer],
+                                       preexec_fn=prepare, env=ENVIRONMENT, cwd=self.folder,
+                                       stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.addCleanup(program.kill)
+            os.close(writer)
+            with open(reader, "rb") as told:
+                self.assertEqual(told.readline(), b"out\n")
+                ended, _, _ = select.select([told], [], [], PATIENCE_S / 4)
+                self.assertTrue(ended, "the pipe is open still")
+                self.assertEqual(told.read(), b"")
+            self.assertIsNone(program.poll())
+            program.stdin.close()
+            self.assertEqual(program.wait(PATIENCE_S), 4)
 
     def test_orphans_live_on(self):
         run = self.start(*RUN, "sh", "-c", "(sleep 60 >/dev/null 2>&1 & echo $!)")

@@ -552,6 +552,13 @@ dist:
 check-dist:
 	$(Q)packaging/check '$(DIST)'
 
+# Under an old kernel, in a machine that qemu makes: KERNEL=FILE|RELEASE, ONLY='PATTERN...'.
+.PHONY: check-kernel
+check-kernel: tests
+	$(Q)set -f; scripts/other-kernel '$(or $(KERNEL),bullseye)' $(or $(ONLY),$(KERNEL_CHECKS)) || \
+	    { status=$$?; [ $$status = 77 ] && echo '0 passed, 0 failed, 1 skipped' || exit $$status; }
+KERNEL_CHECKS := test_* sc1* sc20* guard_* advice_* exec_* fork_* io_* segv_* signal_*
+
 clean:
 	rm -rf out
 
@@ -562,6 +569,7 @@ help:
 	@echo '  make demo        a buggy program without and with the library; sets itself up'
 	@echo '  make check       all tests that need no GPU; sets itself up (SUITES="unit twins")'
 	@echo '  make check-gpu   the tests that need one'
+	@echo '  make check-kernel  tests under an old kernel (KERNEL=bullseye), in a machine that qemu makes'
 	@echo '  make bench       benchmarks, on the GPU if there is one'
 	@echo '  make sim         the simulated GPU alone'
 	@echo '  make tests       every test program, without running any'

@@ -48,8 +48,8 @@ class EmulatedMachine(Machine):
     ignored = ("action", "certainty")
     emulated = True
 
-    def __init__(self):
-        super().__init__(OUT, wrapper=(QEMU, "-L", GUEST))
+    def __init__(self, out=OUT):
+        super().__init__(out, wrapper=(QEMU, "-L", GUEST))
         self.programs = self.out / "tests"
         self.twins = self.programs / "hazard"
         self.survivors = self.programs / "survival"
@@ -111,7 +111,7 @@ def demo(machine):
 def checks(machine, units, can_run):
     """(name, check) of what is built. `units` makes those of the unit tests; `can_run` says which
     other sources may be run at all."""
-    found = [(name, check) for name, check in units(machine, "qemu")
+    found = [(name, check) for name, check in units(machine, "qemu" if machine.emulated else "")
              if (machine.programs / "unit" / name).exists()]
     for source in programs.sources("hazard"):
         if (machine.twins / f"{source.stem}.racy").exists():

@@ -1,7 +1,7 @@
-"""Inside of the machine that scripts/other-pages makes: runs the checks of emulated.py, without an
-emulator of its own. The last line says how large the pages are.
+"""Inside of the machine that scripts/other-kernel makes: runs checks under its kernel, without an
+emulator of its own. The last line names the kernel and says how large the pages are.
 
-    inside_machine.py PATTERN...   names of checks, as ONLY has them
+    inside_machine.py OUT PATTERN...   where the programs are; names of checks, as ONLY has them
 """
 
 import concurrent.futures
@@ -13,25 +13,32 @@ import emulated
 import run
 
 
+PROGRESS = 20  # checks: it is slow there
+
+
 class OtherMachine(emulated.EmulatedMachine):
     emulated = False
 
-    def __init__(self):
-        super().__init__()
+    def __init__(self, out):
+        super().__init__(out)
         self.wrapper = ()
 
 
-def main(patterns):
+def main(out, patterns):
     total = run.Tally()
-    checks = [(name, check) for name, check in emulated.checks(OtherMachine(), run.units, bool)
+    checks = [(name, check) for name, check in emulated.checks(OtherMachine(out), run.units, bool)
               if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        for tally, message in pool.map(lambda check: run.run_check(*check), checks):
+        results = pool.map(lambda check: run.run_check(*check), checks)
+        for number, (tally, message) in enumerate(results, 1):
             total.add(tally)
             if message:
                 print(message, flush=True)
-    print(f"pages of {os.sysconf('SC_PAGESIZE') // 1024} KB: {total}", flush=True)
+            if number % PROGRESS == 0:
+                print(f"{number} of {len(checks)} checks: {total}", flush=True)
+    print(f"Linux {os.uname().release}, pages of {os.sysconf('SC_PAGESIZE') // 1024} KB: {total}",
+          flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1], sys.argv[2:])

@@ -274,30 +274,16 @@ static bool is_in_use(int block)
     return count_uses(block) != 0;
 }
 
-/* As a node of a graph that does nothing else. */
-static void free_by_graph(CUdeviceptr address, int slot)
-{
-    CUgraph graph = NULL;
-    CUgraphNode node;
-    CHECK(cuGraphCreate(&graph, 0));
-    CHECK(cuGraphAddMemFreeNode(&node, graph, NULL, 0, address));
-    launch_once(graph, slot);
-}
-
 static void free_in_order(int at)
 {
-    bool by_graph = one_in(2);
     struct device_use use = use_of_all(at, pick_slot());
     use.of_allocation = true;
     order_before_use(&use);
-    say("free device block %d on slot %d%s", at, use.slot, by_graph ? ", by a graph" : "");
+    say("free device block %d on slot %d", at, use.slot);
     shared.tainted |= is_in_use(at);
     int node = oracle_add_node(&world.oracle, enter(use.slot));
     judge_use(&use, node);
-    if (by_graph)
-        free_by_graph(shared.blocks[at].address, use.slot);
-    else
-        CHECK(cuMemFreeAsync(shared.blocks[at].address, world.slots[use.slot].handle));
+    CHECK(cuMemFreeAsync(shared.blocks[at].address, world.slots[use.slot].handle));
     leave(use.slot);
 }
 

@@ -84,8 +84,10 @@ bool sim_engine_start_locked(void)
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     engine.started = pthread_create(&thread, NULL, engine_main, NULL) == 0;
-    if (engine.started)
+    if (engine.started) {
         pthread_detach(thread);
+        sim_hostfn_add_thread();
+    }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return engine.started;
 }

@@ -83,11 +83,13 @@ void sim_engine_advance_locked(CUstream stream);
 void sim_engine_completed_locked(CUstream stream);
 void sim_engine_publish(CUstream stream, uint64_t seq);
 void sim_hostfn_submit_locked(CUstream stream);
+void sim_hostfn_add_thread(void);
 void sim_op_free_locked(struct sim_op *op);
 void sim_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t until_ns);
 void sim_futex_wake(_Atomic uint32_t *word);
 
-/* Starts the device, if it is not running. False: no thread was to be had. */
+/* Starts the device, with all the threads that most programs need, if it is not running. False: no
+ * thread was to be had. */
 bool sim_engine_start_locked(void);
 
 /* Stops running operations and waits, briefly, for the one that runs: for process exit. */

@@ -192,9 +192,6 @@ static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *wait
     case CU_GRAPH_NODE_TYPE_HOST:
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
         return launch_work_locked(node, stream, waits);
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        sim_pool_give_locked(node->params.memory);
-        return sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
     case CU_GRAPH_NODE_TYPE_GRAPH:
         return launch_nodes_locked(node->params.child, stream, waits);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:

@@ -225,6 +225,12 @@ SIM_API(cuGraphAddMemFreeNode,
          size_t numDependencies, CUdeviceptr dptr),
         phGraphNode, hGraph, dependencies, numDependencies, dptr)
 {
+    struct sim_range range;
+    sim_lock();
+    sim_memory_find_locked((uintptr_t)dptr, &range);
+    sim_unlock();
+    if (!range.of_graph || range.base != dptr)
+        return CUDA_ERROR_INVALID_VALUE;
     CUresult result = sim_node_add(phGraphNode, hGraph, dependencies, numDependencies,
                                    CU_GRAPH_NODE_TYPE_MEM_FREE, &dptr);
     if (result == CUDA_SUCCESS)

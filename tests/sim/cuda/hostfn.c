@@ -10,22 +10,28 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t work;
     CUstream first, last; /* streams whose first operation is a host function, by next_dependent */
-    unsigned waiting, idle;
+    unsigned waiting;
+    unsigned idle; /* threads that take the next ones, or are about to */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
 
 static CUstream take_stream(void)
 {
     pthread_mutex_lock(&pool.lock);
-    while (!pool.first) {
-        pool.idle++;
+    while (!pool.first)
         pthread_cond_wait(&pool.work, &pool.lock);
-        pool.idle--;
-    }
     CUstream stream = pool.first;
     pool.first = stream->next_dependent;
     pool.waiting--;
+    pool.idle--;
     pthread_mutex_unlock(&pool.lock);
     return stream;
+}
+
+static void change_idle(int by)
+{
+    pthread_mutex_lock(&pool.lock);
+    pool.idle += (unsigned)by;
+    pthread_mutex_unlock(&pool.lock);
 }
 
 static void run(const struct sim_host *host)
@@ -54,11 +60,12 @@ static void *host_main(void *unused)
         sim_engine_completed_locked(stream);
         sim_engine_advance_locked(stream);
         sim_unlock();
+        change_idle(1);
     }
     return NULL;
 }
 
-static void spawn(void)
+void sim_hostfn_add_thread(void)
 {
     sigset_t all, old;
     pthread_t thread;
@@ -66,8 +73,11 @@ static void spawn(void)
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
+    change_idle(1);
     if (pthread_create(&thread, NULL, host_main, NULL) == 0)
         pthread_detach(thread);
+    else
+        change_idle(-1);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
@@ -85,5 +95,5 @@ void sim_hostfn_submit_locked(CUstream stream)
     pthread_cond_signal(&pool.work);
     pthread_mutex_unlock(&pool.lock);
     if (more)
-        spawn();
+        sim_hostfn_add_thread();
 }

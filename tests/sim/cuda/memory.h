@@ -50,8 +50,6 @@ void sim_memory_drop_context_locked(CUcontext context);
 
 /* ---- pool.c: the device's default pool; NULL for a device that is not there ---- */
 CUmemoryPool sim_pool_default(CUdevice device);
-/* What a node allocates stays the node's. Other memory goes at once, whatever is in flight. */
-void sim_pool_give_locked(CUdeviceptr address);
 
 /* ---- registry.c: registered host memory ---- */
 CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CUcontext context);

@@ -90,15 +90,14 @@ SIM_API_PTSZ(cuMemAllocFromPoolAsync,
     return allocate(dptr, bytesize, pool, dflt, hStream);
 }
 
-void sim_pool_give_locked(CUdeviceptr address)
+/* What a node allocates stays the node's. Other memory goes at once, whatever is in flight. */
+static void give_locked(const struct sim_range *range)
 {
-    struct sim_range range;
-    sim_memory_find_locked((uintptr_t)address, &range);
-    if (range.kind != MEMORY_DEVICE || range.base != address || range.of_graph)
+    if (range->of_graph)
         return;
-    if (range.pool)
-        range.pool->used -= range.size;
-    sim_memory_free_locked((uintptr_t)address);
+    if (range->pool)
+        range->pool->used -= range->size;
+    sim_memory_free_locked(range->base);
 }
 
 SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
@@ -109,7 +108,8 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
     CUresult result = enter_locked(hStream, dflt, &stream);
     if (result == CUDA_SUCCESS) {
         sim_memory_find_locked((uintptr_t)dptr, &range);
-        if (range.kind != MEMORY_DEVICE || range.base != dptr) {
+        if (range.kind != MEMORY_DEVICE || range.base != dptr ||
+            (stream->capture && !range.of_graph)) {
             result = CUDA_ERROR_INVALID_VALUE;
         } else if (stream->capture) {
             CUgraphNode node;
@@ -117,7 +117,7 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
             if (result == CUDA_SUCCESS)
                 node->params.memory = dptr;
         } else {
-            sim_pool_give_locked(dptr);
+            give_locked(&range);
             result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
         }
     }

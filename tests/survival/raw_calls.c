@@ -142,6 +142,7 @@ static void tell(int code)
     edge->info.si_value.sival_int = 31;
 }
 
+/* No signal is sent to the process: the driver's threads would take it. */
 static void signals(void)
 {
     CHECK(signal(SIGUSR1, note) == SIG_ERR);
@@ -150,7 +151,8 @@ static void signals(void)
     CHECK(syscall(SYS_rt_sigprocmask, SIG_BLOCK, &edge->set, NULL, sizeof edge->set));
     SHOW_BESIDE(syscall(SYS_rt_sigtimedwait, &edge->set, &edge->info, &edge->soon, 8));
     tell(SI_QUEUE);
-    SHOW_BESIDE(syscall(SYS_rt_sigqueueinfo, getpid(), SIGUSR1, &edge->info));
+    SHOW_BESIDE(syscall(SYS_rt_sigqueueinfo, getpid(), 0, &edge->info));
+    SHOW_BESIDE(syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGUSR1, &edge->info));
     SHOW_BESIDE(syscall(SYS_rt_sigpending, &edge->set, sizeof edge->set));
     SHOW(edge->set == bit(SIGUSR1));
     SHOW_BESIDE(syscall(SYS_rt_sigtimedwait, &edge->set, &edge->info, NULL, 8));

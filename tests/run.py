@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the tests that need no GPU: `make check`, or after `make tests` tests/run.py [SUITE...].
 
-Suites run one after the other, the checks of a suite two to a core, since most wait longer for the
-simulated GPU than they compute. Each suite is one line, each failure is shown with what the program
+Suites run one after the other, the checks of a suite on all cores, and two to a core where they wait
+for the simulated GPU (WAITING). Each suite is one line, each failure is shown with what the program
 printed, and the last line is the one that CI reads: `N passed, N failed`, with `, N skipped` if
 there are any. Exit status 1 if anything failed.
 
@@ -38,7 +38,7 @@ CHECK_LINE = re.compile(rb"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)"
 RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
-WORKERS = 2 * os.cpu_count()
+WAITING = {"twins", "alone", "cupti"}
 MOST_AGAIN = 20  # more failures of one suite are not the machine's
 NEVER_AGAIN = {"stress"}  # compares no times, and what it finds is rare
 
@@ -153,7 +153,7 @@ def fuzz():
 def stress():
     """STRESS_SECONDS of correct programs made at random, two minutes if not set."""
     seconds = float(os.environ.get("STRESS_SECONDS") or 120)
-    return programs.Stress(Machine(), seconds, WORKERS).checks()
+    return programs.Stress(Machine(), seconds, os.cpu_count()).checks()
 
 
 def sanitizers():
@@ -260,8 +260,9 @@ def run_suite(name, checks):
     total = Tally()
     again = 0
     named = [(f"{name}: {case}", check) for case, check in checks]
+    workers = (2 if name in WAITING else 1) * os.cpu_count()
     with (stalls.Watch() as watch,
-          concurrent.futures.ThreadPoolExecutor(max_workers=WORKERS) as pool):
+          concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool):
         results = list(pool.map(lambda pair: run_watched(*pair, watch), named))
     for (case, check), (tally, message, held_up) in zip(named, results):
         if message:

@@ -1,9 +1,8 @@
 // expect-exit: 0
 //
 // The program's own SIGSEGV handler: it recovers by siglongjmp from faults of its own making, sees
-// the address that it touched, and is given back by sigaction and signal as it was set. Among the
-// faults are jumps into data: of a page that a copy in flight has part of, and had.
-#include "in_flight.h"
+// the address that it touched, and is given back by sigaction and signal as it was set.
+#include "survival.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -30,26 +29,6 @@ static void touch(volatile char *address)
     }
 }
 
-static void jump(unsigned char *to)
-{
-    if (sigsetjmp(back, 1) == 0) {
-        ((void (*)(void))(uintptr_t)to)();
-        puts("no fault");
-    } else {
-        printf("jumped, address %s\n", seen == (void *)to ? "right" : "wrong");
-    }
-}
-
-static void jump_into_data(void)
-{
-    unsigned char *data = (unsigned char *)edge_start();
-    hold();
-    jump(data);
-    release();
-    jump(data);
-    jump(data + EDGE);
-}
-
 int main(void)
 {
     struct sigaction action = {.sa_sigaction = recover, .sa_flags = SA_SIGINFO};
@@ -64,7 +43,6 @@ int main(void)
     touch((volatile char *)(uintptr_t)8);
     use_cuda("after");
     touch(page);
-    jump_into_data();
     SHOW(sigaction(SIGSEGV, NULL, &found));
     SHOW(found.sa_sigaction == recover && (found.sa_flags & SA_SIGINFO) != 0);
     SHOW(signal(SIGSEGV, SIG_DFL) == (void (*)(int))(uintptr_t)recover);

@@ -260,9 +260,9 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->records = graph->exec.events.records;
     launch->awaits_events = graph->exec.events.waits;
     launch->hears = graph->exec.heard && graph->exec.heard->count;
-    launch->signals = graph->exec.signals || (launch->hears && graph->exec.heard->is_lost);
-    bool behind_seen = is_behind_seen(launch, last);
     bool is_lost = launch->hears && graph->exec.heard->is_lost;
+    launch->signals = graph->exec.signals || is_lost;
+    bool behind_seen = is_behind_seen(launch, last);
     bool events_are_seen = !has_events(launch) || sc_unfinished_none_ever();
     launch->awaits = graph->exec.awaits_host || is_lost;
     launch->seen = !launch->awaits && behind_seen && events_are_seen;

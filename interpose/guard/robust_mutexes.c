@@ -25,6 +25,12 @@ void sc_robust_mutexes_note(void)
     atomic_store_explicit(&noted, true, memory_order_relaxed);
 }
 
+/* A bit of a link is no part of the address. */
+static uintptr_t address_of(uintptr_t link)
+{
+    return link & ~(uintptr_t)PRIORITY_INHERITANCE;
+}
+
 /* The kernel touches the link and the word that is locked; one mutex has both. */
 static void keep_off(uintptr_t link, long word_offset)
 {
@@ -38,15 +44,14 @@ static void keep_off(uintptr_t link, long word_offset)
 static void walk(uintptr_t address)
 {
     struct robust_list_head head;
-    uintptr_t at_work = 0; /* the bit in each link is no part of the address */
     if (!sc_peek(&head, address, sizeof head))
         return;
-    at_work = (uintptr_t)head.list_op_pending & ~(uintptr_t)PRIORITY_INHERITANCE;
+    uintptr_t at_work = address_of((uintptr_t)head.list_op_pending);
     if (at_work)
         keep_off(at_work, head.futex_offset);
     uintptr_t next = (uintptr_t)head.list.next;
     for (unsigned i = 0; i < ROBUST_LIST_LIMIT; i++) {
-        uintptr_t link = next & ~(uintptr_t)PRIORITY_INHERITANCE;
+        uintptr_t link = address_of(next);
         if (link == address || link == 0)
             return;
         keep_off(link, head.futex_offset);

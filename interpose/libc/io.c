@@ -16,7 +16,6 @@
 #undef _FORTIFY_SOURCE /* its inline definitions would stand in for the functions defined here */
 
 #include "interpose/libc/io.h"
-#include "interpose/libc/timer_threads.h"
 
 #include <aio.h>
 #include <dirent.h>
@@ -71,6 +70,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/keep_off.h"
 #include "interpose/guard/look.h"
+#include "interpose/libc/timer_threads.h"
 #include "interpose/signals/signal_mask.h"
 #include "track/frames.h"
 #include "track/kernel.h"

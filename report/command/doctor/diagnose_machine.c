@@ -76,8 +76,7 @@ static void of_filter(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
     else if (plain->read_error)
         NOTE("call-refused", remedy,
              "process_vm_readv is refused (%s): the library reads memory through a pipe, which "
-             "takes "
-             "longer, and stacks have no Python frames",
+             "takes longer, and stacks have no Python frames",
              strerror(plain->read_error));
     else if (facts->seccomp > 0)
         NOTE("seccomp", NULL,

@@ -73,22 +73,28 @@ static void heap_remove_locked(CUstream stream)
 
 static void *engine_main(void *unused);
 
-bool sim_engine_start_locked(void)
+bool sim_start_thread(void *(*main)(void *))
 {
     sigset_t all, old;
     pthread_t thread;
-    if (engine.started)
-        return true;
     sigfillset(&all);
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    engine.started = pthread_create(&thread, NULL, engine_main, NULL) == 0;
-    if (engine.started) {
+    bool started = pthread_create(&thread, NULL, main, NULL) == 0;
+    if (started)
         pthread_detach(thread);
-        sim_hostfn_add_thread();
-    }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return started;
+}
+
+bool sim_engine_start_locked(void)
+{
+    if (engine.started)
+        return true;
+    engine.started = sim_start_thread(engine_main);
+    if (engine.started)
+        sim_hostfn_add_thread();
     return engine.started;
 }
 

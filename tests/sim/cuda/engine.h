@@ -84,6 +84,8 @@ void sim_engine_completed_locked(CUstream stream);
 void sim_engine_publish(CUstream stream, uint64_t seq);
 void sim_hostfn_submit_locked(CUstream stream);
 void sim_hostfn_add_thread(void);
+/* With the signals of faults alone. False: no thread was to be had. */
+bool sim_start_thread(void *(*main)(void *));
 void sim_op_free_locked(struct sim_op *op);
 void sim_futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t until_ns);
 void sim_futex_wake(_Atomic uint32_t *word);

@@ -8,7 +8,6 @@
 #include "copy.h"
 #include "graph.h"
 #include "kernel.h"
-#include "memory.h"
 #include "streams.h"
 
 #include <stdlib.h>

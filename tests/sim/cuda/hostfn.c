@@ -3,7 +3,6 @@
 #include "engine.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 static struct {
@@ -67,18 +66,9 @@ static void *host_main(void *unused)
 
 void sim_hostfn_add_thread(void)
 {
-    sigset_t all, old;
-    pthread_t thread;
-    sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGBUS);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     change_idle(1);
-    if (pthread_create(&thread, NULL, host_main, NULL) == 0)
-        pthread_detach(thread);
-    else
+    if (!sim_start_thread(host_main))
         change_idle(-1);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 void sim_hostfn_submit_locked(CUstream stream)

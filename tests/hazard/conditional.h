@@ -47,18 +47,6 @@ static TWIN_HELPER CUgraph body_of_if(CUgraph graph)
     return bodies_of(graph, CU_GRAPH_COND_TYPE_IF, 1, 1)[0];
 }
 
-/* A node without dependencies that clears SMALL bytes. */
-static TWIN_HELPER CUgraphNode add_clear(CUgraph graph, CUdeviceptr memory)
-{
-    CUgraphNode node = NULL;
-    CUcontext context = NULL;
-    const CUDA_MEMSET_NODE_PARAMS fill = {
-        .dst = memory, .elementSize = 1, .width = SMALL, .height = 1};
-    CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, context));
-    return node;
-}
-
 static inline void capture_into(CUgraph body, CUdeviceptr to, const void *from, size_t size_bytes,
                                 CUstream stream)
 {

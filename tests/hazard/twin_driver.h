@@ -127,4 +127,16 @@ static TWIN_HELPER void driver_replay(CUgraphExec exec, CUstream stream)
     CHECK(cuStreamSynchronize(stream));
 }
 
+/* A node without dependencies that clears SMALL bytes. */
+static TWIN_HELPER CUgraphNode add_clear(CUgraph graph, CUdeviceptr memory)
+{
+    CUgraphNode node = NULL;
+    CUcontext context = NULL;
+    const CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = memory, .elementSize = 1, .width = SMALL, .height = 1};
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, context));
+    return node;
+}
+
 #endif

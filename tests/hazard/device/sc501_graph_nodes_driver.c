@@ -5,17 +5,6 @@
 // device. No edge orders them. Both are named, with the calls that added them.
 #include "twin_driver.h"
 
-static CUgraphNode add_memset(CUgraph graph, CUdeviceptr memory)
-{
-    CUgraphNode node = NULL;
-    CUcontext context = NULL;
-    const CUDA_MEMSET_NODE_PARAMS fill = {
-        .dst = memory, .elementSize = 1, .width = SMALL, .height = 1};
-    CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &fill, context));
-    return node;
-}
-
 static CUgraphNode add_move(CUgraph graph, const CUgraphNode *behind, CUdeviceptr to,
                             CUdeviceptr from)
 {
@@ -43,7 +32,7 @@ int main(void)
     CUgraph graph = NULL;
     CUgraphExec exec = NULL;
     CHECK(cuGraphCreate(&graph, 0));
-    CUgraphNode cleared = add_memset(graph, from);
+    CUgraphNode cleared = add_clear(graph, from);
     add_move(graph, fixed ? &cleared : NULL, to, from);
     CHECK(cuGraphInstantiate(&exec, graph, 0));
 

@@ -234,7 +234,8 @@ $(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ): private PICFLAGS := \
 CLEARING := -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign
 CLEARING := $(shell $(CC) $(CLEARING) -xc -fsyntax-only /dev/null 2>/dev/null && echo $(CLEARING))
 $(LIB_OBJ): private CFLAGS += $(CLEARING)
-$(SIM_OBJ): private PICFLAGS := -fPIC -pthread
+# A thread may begin where no memory can be had, as it may with the real libraries.
+$(SIM_OBJ): private PICFLAGS := -fPIC -pthread -ftls-model=initial-exec
 $(call objects,$(HANDS_SRC)) $(NOP_OBJ) $(SIM_OBJ): private CUDA = $(CUDA_CPPFLAGS)
 
 # dlsym must be a tail call, or RTLD_NEXT would mean the library instead of its caller: gcc makes

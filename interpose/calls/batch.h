@@ -28,7 +28,8 @@ struct sc_batch_copy {
 
 struct sc_batch;
 
-enum { SC_BATCH_FEW_WORDS = 64 };
+/* Of two copies. They stand on the caller's stack while the driver is called. */
+enum { SC_BATCH_FEW_WORDS = 38 };
 
 /* Describes a copy. They are asked for in the order of their indices. */
 typedef void sc_batch_describe(struct sc_batch *batch, size_t index, struct sc_batch_copy *copy);

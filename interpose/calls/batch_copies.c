@@ -64,11 +64,11 @@ static bool is_staged(const struct sc_batch_copy *copy, const struct sc_issue *i
 
 static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_copy *copy)
 {
-    unsigned at = issue->count;
+    unsigned at = issue->host_count;
     sc_issue_pageable(issue, SC_H2D, &copy->sides.src.shape,
                       copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY);
-    if (issue->count > at)
-        issue->ops[at].taken = is_staged(copy, issue);
+    if (issue->host_count > at)
+        issue->host[at].taken = is_staged(copy, issue);
 }
 
 static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy)
@@ -93,15 +93,14 @@ static void add_destination(struct sc_issue *issue, const struct sc_copy_side *d
 static void add_side(struct sc_issue *issue, const struct sc_batch_copy *copy, bool is_source)
 {
     const struct sc_copy_side *side = is_source ? &copy->sides.src : &copy->sides.dst;
-    unsigned ops = issue->count;
-    unsigned touches = issue->touch_count;
+    unsigned from = issue->host_count;
     if (!side->used)
         return;
     if (is_source)
         add_source(issue, copy);
     else
         add_destination(issue, side);
-    sc_issue_folded(issue, ops, touches, &side->fold);
+    sc_issue_folded(issue, from, &side->fold);
 }
 
 /* A batch is no wait for its stream, also where a range went away while we looked at it. */
@@ -184,7 +183,8 @@ static bool is_complete(const struct sc_batch *batch)
     return result == CUDA_SUCCESS;
 }
 
-static void note_uses_of_device(const struct sc_issue *issue, const struct sc_issued_call *issued)
+static void note_uses_of_device(const struct sc_issue *issue, const struct sc_issue_ops *ops,
+                                const struct sc_issued_call *issued)
 {
     struct sc_op_info moment = {
         .ticket = {.stream = issue->stream->id},
@@ -193,13 +193,13 @@ static void note_uses_of_device(const struct sc_issue *issue, const struct sc_is
         .thread = sc_thread_id(),
     };
     sc_device_uses_note_beside(&issue->uses, issue->call, issue->stream,
-                               issue->count ? &issue->ops[0] : &moment);
+                               ops->count ? &ops->of[0] : &moment);
 }
 
-static void note_first_use(struct sc_recent_use *use, const struct sc_issue *issue)
+static void note_first_use(struct sc_recent_use *use, const struct sc_issue_ops *ops)
 {
-    for (unsigned i = 0; i < issue->count && !use->size_bytes; i++) {
-        const struct sc_op_info *op = &issue->ops[i];
+    for (unsigned i = 0; i < ops->count && !use->size_bytes; i++) {
+        const struct sc_op_info *op = &ops->of[i];
         bool writes = sc_direction_writes_host(op->direction);
         use->direction = op->direction;
         use->size_bytes = sc_shape_hull_bytes(&op->shape);
@@ -215,9 +215,9 @@ struct recording {
 
 /* A source that waits for nothing else would be guarded until it is done, which it may be. */
 static void ask_if_over(const struct sc_batch *batch, struct recording *recording,
-                        struct sc_issue *issue)
+                        struct sc_issue *issue, struct sc_issue_ops *ops)
 {
-    struct sc_op_info *op = sc_batch_sources_op(issue);
+    struct sc_op_info *op = sc_batch_sources_op(ops);
     if (!op || op->range || sc_ops_is_copied(op) ||
         op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES || sc_track.inflight.guard_until_known)
         return;
@@ -270,27 +270,29 @@ static void keep_source_as_it_was(struct sc_batch_source *source, const struct s
 static void record(struct sc_batch *batch, size_t index, struct recording *recording)
 {
     struct sc_issue issue;
+    struct sc_issue_ops ops;
     struct sc_batch_copy copy;
     struct sc_issued_call *issued = &recording->issued;
     struct sc_batch_source *source = batch->sources ? &batch->sources[index] : NULL;
     describe(&issue, batch, index, &copy);
     issue.owner = &recording->owner;
+    sc_issue_describe(&issue, &ops);
     if (source)
-        sc_batch_sources_hand_over(source, &issue);
+        sc_batch_sources_hand_over(source, &ops);
     if (issue.is_empty)
         return;
-    if ((issue.count || issue.uses.count) && !issued->stack)
+    if ((ops.count || issue.uses.count) && !issued->stack)
         issued->stack = sc_unwind_here(batch->call->site);
-    note_first_use(&issued->use, &issue);
-    ask_if_over(batch, recording, &issue);
-    if (issue.count)
-        issued->size_bytes += sc_issue_record(&issue, issued->stack, issued->ticks);
-    for (unsigned i = 0; i < issue.count; i++)
-        count(issued, &issue.ops[i]);
+    note_first_use(&issued->use, &ops);
+    ask_if_over(batch, recording, &issue, &ops);
+    if (ops.count)
+        issued->size_bytes += sc_issue_record(&issue, &ops, issued->stack, issued->ticks);
+    for (unsigned i = 0; i < ops.count; i++)
+        count(issued, &ops.of[i]);
     if ((source && source->copy) || must_wait(source, &copy))
         keep_source_as_it_was(source, &copy, issued);
     if (issue.uses.count && sc_issue_tells_device(&issue))
-        note_uses_of_device(&issue, issued);
+        note_uses_of_device(&issue, &ops, issued);
     if (sc_beside_is_asked())
         sc_beside_uses_issued(batch->call, batch->stream, &issue.uses, false);
 }

@@ -38,9 +38,9 @@ struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index
     return batch->sources ? &batch->sources[index] : NULL;
 }
 
-struct sc_op_info *sc_batch_sources_op(struct sc_issue *issue)
+struct sc_op_info *sc_batch_sources_op(struct sc_issue_ops *ops)
 {
-    return issue->count && issue->ops[0].direction == SC_H2D ? &issue->ops[0] : NULL;
+    return ops->count && ops->of[0].direction == SC_H2D ? &ops->of[0] : NULL;
 }
 
 /* What others' operations have guarded cannot be read by way of the kernel. What the call was to
@@ -155,16 +155,18 @@ static bool snapshot(struct sc_batch *batch, size_t index, struct sc_op_info *op
     return op->slot != NULL;
 }
 
-void sc_batch_sources_replace(struct sc_batch *batch, size_t index, struct sc_issue *issue,
+void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                               const struct sc_batch_copy *copy, struct sc_batch_gathered *gathered)
 {
-    struct sc_op_info *op = sc_batch_sources_op(issue);
+    struct sc_issue_ops ops;
+    sc_issue_describe(issue, &ops);
+    struct sc_op_info *op = sc_batch_sources_op(&ops);
     bool replaced = false;
     if (!op && sc_batch_sources_is_late(copy))
         copy_source(batch, index, &copy->sides.src.shape);
     if (!op)
         return;
-    if (sc_snapshots_are_for(op))
+    if (sc_snapshots_are_for(op->direction, op->stable, &op->shape))
         replaced = op->kind == SC_PAGEABLE ? gather(gathered, batch, index, op)
                                            : snapshot(batch, index, op);
     if (!replaced && !op->range && op->stable)
@@ -211,9 +213,9 @@ static void give_back_slots(struct sc_batch_source *source)
 }
 
 /* A range that has come or gone meanwhile may leave slots without an operation. */
-void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue *issue)
+void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops)
 {
-    struct sc_op_info *op = sc_batch_sources_op(issue);
+    struct sc_op_info *op = sc_batch_sources_op(ops);
     if (!op) {
         give_back_slots(source);
         return;

@@ -22,11 +22,11 @@ struct sc_slot;
 
 /* What is kept of each copy until the call is over. */
 struct sc_batch_source {
-    uint8_t src_is, dst_is;   /* enum sc_batch_side */
+    uint8_t src_is, dst_is; /* enum sc_batch_side */
+    bool is_guard_chosen;
+    uint32_t edge_bytes[2];
     struct sc_slot *slot;     /* of all of it */
     struct sc_slot *edges[2]; /* of the bytes before and behind the guarded pages */
-    uint32_t edge_bytes[2];
-    bool is_guard_chosen;
     uintptr_t guard_address;
     size_t guard_bytes;
     void *copy; /* of copy_bytes */
@@ -44,7 +44,7 @@ struct sc_batch_gathered {
 struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index);
 
 /* The operation that reads the source, or NULL. */
-struct sc_op_info *sc_batch_sources_op(struct sc_issue *issue);
+struct sc_op_info *sc_batch_sources_op(struct sc_issue_ops *ops);
 
 /* Does the driver read a large pageable source after the call, which the program may change by
  * then? */
@@ -54,7 +54,7 @@ bool sc_batch_sources_is_late(const struct sc_batch_copy *copy);
 bool sc_batch_sources_are_replaced(const struct sc_batch *batch);
 
 /* Before the call, of each copy in turn; small pageable sources are read at the end. */
-void sc_batch_sources_replace(struct sc_batch *batch, size_t index, struct sc_issue *issue,
+void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                               const struct sc_batch_copy *copy, struct sc_batch_gathered *gathered);
 void sc_batch_sources_read(struct sc_batch_gathered *gathered);
 
@@ -63,7 +63,7 @@ unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, siz
                                  struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX]);
 
 /* The driver has accepted: what is kept of the copy's source becomes the operation's. */
-void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue *issue);
+void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops);
 
 /* The call is over. `refused`: what the driver may have begun to read is kept for it. */
 void sc_batch_sources_end(struct sc_batch *batch, bool refused);

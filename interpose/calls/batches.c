@@ -18,7 +18,6 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/node_uses.h"
-#include "interpose/reaper/hazards.h"
 #include "interpose/streams/streams.h"
 #include "track/hazard.h"
 #include "track/order.h"
@@ -49,8 +48,7 @@ static void report_missing(const struct batch *batch, enum sc_action action)
 {
     const struct sc_call *call = batch->copies.call;
     struct sc_capture capture = sc_captures_of(batch->captured);
-    sc_hazards_report_capture(SC304, action, &capture.begin,
-                              &(struct sc_culprit){call->api, call->site, NULL});
+    sc_captures_report(SC304, action, &capture.begin, call);
 }
 
 /* The driver sees wrong arguments before it looks at the capture, so those are left to it. */
@@ -90,7 +88,7 @@ static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdevic
     sides.src.shape.address = (uintptr_t)lasting_source(&sides.src, order);
     struct sc_issue issue;
     sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
-    sc_issue_sides(&issue, sides);
+    sc_issue_sides(&issue, &sides);
     CUdeviceptr from = sides.src.shape.address;
     CUstream stream = batch->copies.handle;
     CUresult result = batch->copies.call->per_thread
@@ -122,7 +120,7 @@ static void note_captured(struct batch *batch)
             copy.sides.src = (struct sc_copy_side){0};
         struct sc_issue issue;
         sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
-        sc_issue_sides(&issue, copy.sides);
+        sc_issue_sides(&issue, &copy.sides);
         sc_issue_end(&issue, CUDA_SUCCESS);
     }
 }
@@ -147,12 +145,18 @@ static CUresult end_captured(struct batch *batch, CUresult result, capture_copie
 
 /* ---- runs of bytes ---- */
 
-struct flat_batch {
-    struct batch batch; /* first */
+/* As the driver gets them: each of so many copies, and where each attribute begins to hold. */
+struct flat_arrays {
     CUdeviceptr *dsts, *srcs;
     size_t *sizes;
-    CUmemcpyAttributes *attributes;
+    size_t count;
     size_t *first;
+};
+
+struct flat_batch {
+    struct batch batch; /* first */
+    struct flat_arrays arrays;
+    CUmemcpyAttributes *attributes;
     size_t attribute_count;
     size_t begun; /* attributes that hold for the copy that is looked at, or for earlier ones */
 };
@@ -161,11 +165,8 @@ static void name_arrays(struct flat_batch *batch, CUdeviceptr *dsts, CUdeviceptr
                         size_t *sizes, CUmemcpyAttributes *attributes, size_t *first,
                         size_t attribute_count)
 {
-    batch->dsts = dsts;
-    batch->srcs = srcs;
-    batch->sizes = sizes;
+    batch->arrays = (struct flat_arrays){dsts, srcs, sizes, batch->batch.copies.count, first};
     batch->attributes = attributes;
-    batch->first = first;
     batch->attribute_count = attribute_count;
 }
 
@@ -175,7 +176,7 @@ static CUmemcpySrcAccessOrder order_of(struct flat_batch *batch, size_t copy)
 {
     if (copy == 0)
         batch->begun = 0;
-    while (batch->begun < batch->attribute_count && batch->first[batch->begun] <= copy)
+    while (batch->begun < batch->attribute_count && batch->arrays.first[batch->begun] <= copy)
         batch->begun++;
     return batch->begun ? batch->attributes[batch->begun - 1].srcAccessOrder
                         : CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
@@ -185,22 +186,25 @@ static void describe_flat(struct sc_batch *copies, size_t i, struct sc_batch_cop
 {
     struct flat_batch *batch = (struct flat_batch *)(void *)copies;
     copy->order = order_of(batch, i);
-    copy->sides.is_empty = batch->sizes[i] == 0;
+    copy->sides.is_empty = batch->arrays.sizes[i] == 0;
     if (copy->sides.is_empty)
         return;
-    copy->sides.src = sc_batch_copies_side_at(batch->srcs[i], batch->sizes[i], copy->src_is);
-    copy->sides.dst = sc_batch_copies_side_at(batch->dsts[i], batch->sizes[i], copy->dst_is);
+    copy->sides.src =
+        sc_batch_copies_side_at(batch->arrays.srcs[i], batch->arrays.sizes[i], copy->src_is);
+    copy->sides.dst =
+        sc_batch_copies_side_at(batch->arrays.dsts[i], batch->arrays.sizes[i], copy->dst_is);
 }
 
 /* What the driver would refuse is not looked at: no more than it names may be read. */
 static bool is_valid(const struct flat_batch *batch)
 {
-    size_t count = batch->batch.copies.count;
-    bool valid = batch->dsts && batch->srcs && batch->sizes && batch->attributes && batch->first &&
-                 batch->attribute_count && batch->attribute_count <= count && batch->first[0] == 0;
+    const struct flat_arrays *arrays = &batch->arrays;
+    bool valid = arrays->dsts && arrays->srcs && arrays->sizes && batch->attributes &&
+                 arrays->first && batch->attribute_count &&
+                 batch->attribute_count <= arrays->count && arrays->first[0] == 0;
     for (size_t i = 0; valid && i < batch->attribute_count; i++)
-        valid = is_order(batch->attributes[i].srcAccessOrder) && batch->first[i] < count &&
-                (i == 0 || batch->first[i] > batch->first[i - 1]);
+        valid = is_order(batch->attributes[i].srcAccessOrder) && arrays->first[i] < arrays->count &&
+                (i == 0 || arrays->first[i] > arrays->first[i - 1]);
     return valid;
 }
 
@@ -209,8 +213,8 @@ static CUresult capture_flat(struct batch *copies)
     struct flat_batch *batch = (struct flat_batch *)(void *)copies;
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < copies->copies.count && result == CUDA_SUCCESS; i++) {
-        result = capture_copy(copies, batch->dsts[i], batch->srcs[i], batch->sizes[i],
-                              order_of(batch, i));
+        result = capture_copy(copies, batch->arrays.dsts[i], batch->arrays.srcs[i],
+                              batch->arrays.sizes[i], order_of(batch, i));
         note_failed(copies, i, result);
     }
     return result;
@@ -225,38 +229,39 @@ enum { SCRATCH_BYTES = (3 * SC_BATCH_PIECES_MAX + 1) * sizeof(size_t) };
 
 _Static_assert(sizeof(CUdeviceptr) == sizeof(size_t), "one size for every element");
 
-static void make_pieces(struct flat_batch *batch, struct flat_batch *made)
+static void make_pieces(struct flat_batch *batch, struct flat_arrays *made)
 {
-    struct sc_batch *copies = &batch->batch.copies;
+    const struct flat_arrays *arrays = &batch->arrays;
     struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX];
     size_t at = 0;
     size_t attributes = 0;
-    for (size_t i = 0; i < copies->count; i++) {
-        unsigned count = sc_batch_sources_pieces(copies, i, batch->sizes[i], pieces);
-        if (attributes < batch->attribute_count && batch->first[attributes] == i)
+    for (size_t i = 0; i < arrays->count; i++) {
+        unsigned count = sc_batch_sources_pieces(&batch->batch.copies, i, arrays->sizes[i], pieces);
+        if (attributes < batch->attribute_count && arrays->first[attributes] == i)
             made->first[attributes++] = at;
         for (unsigned piece = 0; piece < count; piece++, at++) {
             const void *source = pieces[piece].source;
-            made->dsts[at] = batch->dsts[i] + pieces[piece].offset;
+            made->dsts[at] = arrays->dsts[i] + pieces[piece].offset;
             made->srcs[at] =
-                source ? (CUdeviceptr)(uintptr_t)source : batch->srcs[i] + pieces[piece].offset;
+                source ? (CUdeviceptr)(uintptr_t)source : arrays->srcs[i] + pieces[piece].offset;
             made->sizes[at] = pieces[piece].size_bytes;
         }
     }
-    made->batch.copies.count = at;
+    made->count = at;
 }
 
-static struct flat_batch as_made(struct flat_batch *batch)
+static struct flat_arrays as_made(struct flat_batch *batch)
 {
-    struct flat_batch made = *batch;
     size_t *scratch = batch->batch.copies.scratch;
-    size_t room = batch->batch.copies.count * SC_BATCH_PIECES_MAX;
+    size_t room = batch->arrays.count * SC_BATCH_PIECES_MAX;
     if (!batch->batch.copies.replaced)
-        return made;
-    made.dsts = (CUdeviceptr *)scratch;
-    made.srcs = (CUdeviceptr *)scratch + room;
-    made.sizes = scratch + 2 * room;
-    made.first = scratch + 3 * room;
+        return batch->arrays;
+    struct flat_arrays made = {
+        .dsts = (CUdeviceptr *)scratch,
+        .srcs = (CUdeviceptr *)scratch + room,
+        .sizes = scratch + 2 * room,
+        .first = scratch + 3 * room,
+    };
     make_pieces(batch, &made);
     return made;
 }
@@ -269,7 +274,7 @@ static void rename_failed(const struct flat_batch *batch)
     size_t *failed = batch->batch.failed;
     size_t end = 0;
     for (size_t i = 0; failed && copies->extra && i < copies->count; i++) {
-        end += sc_batch_sources_pieces(copies, i, batch->sizes[i], pieces);
+        end += sc_batch_sources_pieces(copies, i, batch->arrays.sizes[i], pieces);
         if (*failed < end) {
             *failed = i;
             return;
@@ -314,9 +319,9 @@ SC_PAIR(cuMemcpyBatchAsync, _ptsz,
     struct flat_batch batch = flat_batch(call, stream, count, failed);
     name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);
     begin_flat(&batch);
-    struct flat_batch made = as_made(&batch);
-    return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.batch.copies.count,
-                                 attributes, made.first, attribute_count, failed, stream));
+    struct flat_arrays made = as_made(&batch);
+    return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.count, attributes,
+                                 made.first, attribute_count, failed, stream));
 }
 
 SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
@@ -327,9 +332,9 @@ SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
     struct flat_batch batch = flat_batch(call, stream, count, NULL);
     name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);
     begin_flat(&batch);
-    struct flat_batch made = as_made(&batch);
-    return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.batch.copies.count,
-                                 attributes, made.first, attribute_count, stream));
+    struct flat_arrays made = as_made(&batch);
+    return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.count, attributes,
+                                 made.first, attribute_count, stream));
 }
 
 /* One copy, which no piece of may go apart. Whether the driver takes it on the legacy stream is not
@@ -344,7 +349,7 @@ SC_PAIR(cuMemcpyWithAttributesAsync, _ptsz,
     batch.batch.copies.splits = false;
     name_arrays(&batch, &dst, &src, &size, attributes, &first, 1);
     begin(&batch.batch, is_valid(&batch));
-    struct flat_batch made = as_made(&batch);
+    struct flat_arrays made = as_made(&batch);
     return end_flat(&batch, real(made.dsts[0], made.srcs[0], size, attributes, stream));
 }
 
@@ -420,7 +425,7 @@ static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_B
     copy.srcDevice = sides.src.shape.address;
     struct sc_issue issue;
     sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
-    sc_issue_sides(&issue, sides);
+    sc_issue_sides(&issue, &sides);
     CUresult result = batch->copies.call->per_thread
                           ? sc_real.cuMemcpy3DAsync_v2_ptsz(&copy, batch->copies.handle)
                           : sc_real.cuMemcpy3DAsync_v2(&copy, batch->copies.handle);

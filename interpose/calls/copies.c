@@ -12,6 +12,9 @@
 
 #include "track/poison.h"
 
+/* What such a function needs of the stack does not stand there while the driver is called. */
+#define OUT_OF_LINE __attribute__((noinline))
+
 static const void *host(CUdeviceptr address)
 {
     return (const void *)(uintptr_t)address;
@@ -127,15 +130,21 @@ static void touch(struct sc_issue *issue, enum sc_touch touch, CUdeviceptr addre
 /* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable
  * one, the driver completes the copy before it returns (docs/driver.md, Q10), and a pageable source
  * is staged in the call. In a capture each is a node. */
+static OUT_OF_LINE void captured_sides(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
+                                       size_t bytes)
+{
+    const struct sc_copy_sides sides = {.src = sc_copy_side_at(src, bytes),
+                                        .dst = sc_copy_side_at(dst, bytes)};
+    sc_issue_sides(issue, &sides);
+}
+
 static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
     issue->is_empty = bytes == 0;
     if (!sc_issue_is_on(issue) || issue->is_empty)
         return;
     if (issue->graph) {
-        struct sc_copy_sides sides = {.src = sc_copy_side_at(src, bytes),
-                                      .dst = sc_copy_side_at(dst, bytes)};
-        sc_issue_sides(issue, sides);
+        captured_sides(issue, dst, src, bytes);
         return;
     }
     bool src_is_host = is_host(issue, src);
@@ -194,12 +203,23 @@ SC_PAIR(cuMemcpyPeerAsync, _ptsz,
 /* ---- 2D and 3D ---- */
 
 /* The sides are read only where there is something to find out: the program may have named none. */
+#define SIDES(function, parameters)                                                                \
+    static OUT_OF_LINE void name_##function(struct sc_issue *issue, const parameters *copy)        \
+    {                                                                                              \
+        const struct sc_copy_sides sides = sc_copy_sides_of_##function(copy);                      \
+        sc_issue_sides(issue, &sides);                                                             \
+    }
+
+SIDES(2d, CUDA_MEMCPY2D)
+SIDES(3d, CUDA_MEMCPY3D)
+SIDES(3d_peer, CUDA_MEMCPY3D_PEER)
+
 SC_PAIR(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *sides, CUstream stream), (sides, stream))
 {
     struct copy copy;
     begin(&copy, call, &stream);
     if (sc_issue_is_on(&copy.issue))
-        sc_issue_sides(&copy.issue, sc_copy_sides_of_2d(sides));
+        name_2d(&copy.issue, sides);
     sc_issue_call(&copy.issue);
     return end(&copy, real(sides, stream));
 }
@@ -209,7 +229,7 @@ SC_PAIR(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *sides, CUstream stream)
     struct copy copy;
     begin(&copy, call, &stream);
     if (sc_issue_is_on(&copy.issue))
-        sc_issue_sides(&copy.issue, sc_copy_sides_of_3d(sides));
+        name_3d(&copy.issue, sides);
     sc_issue_call(&copy.issue);
     return end(&copy, real(sides, stream));
 }
@@ -220,7 +240,7 @@ SC_PAIR(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *sides, CUstream s
     struct copy copy;
     begin(&copy, call, &stream);
     if (sc_issue_is_on(&copy.issue))
-        sc_issue_sides(&copy.issue, sc_copy_sides_of_3d_peer(sides));
+        name_3d_peer(&copy.issue, sides);
     sc_issue_call(&copy.issue);
     return end(&copy, real(sides, stream));
 }

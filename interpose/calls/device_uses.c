@@ -246,17 +246,27 @@ static void mark(struct sc_stream_record *stream, uint64_t ticks)
         sc_marks_issued(stream, 0, false, ticks);
 }
 
+/* So many at a time, as they stand on the caller's stack. */
+enum { ISSUED_AT_ONCE = 4 };
+
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,
                                          struct sc_stream_record *stream,
                                          const struct sc_op_info *op)
 {
-    struct sc_op_info infos[SC_DEVICE_USES_AT_ONCE];
-    for (unsigned i = 0; i < count; i++)
-        infos[i] = describe_with(&uses[i], call, stream, op);
-    sc_track_device_issue(&sc_track, infos, count);
+    struct sc_op_info infos[ISSUED_AT_ONCE];
+    struct sc_ticket ticket = op->ticket;
+    for (unsigned done = 0; done < count;) {
+        unsigned now = 0;
+        for (; now < ISSUED_AT_ONCE && done < count; now++, done++) {
+            infos[now] = describe_with(&uses[done], call, stream, op);
+            infos[now].ticket = ticket;
+        }
+        sc_track_device_issue(&sc_track, infos, now);
+        ticket = infos[0].ticket;
+    }
     mark(stream, op->ticks);
-    return infos[0].ticket;
+    return ticket;
 }
 
 struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,

@@ -128,7 +128,7 @@ static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *ru
 {
     const struct sc_graph_extra *extra = sc_graphs_extra(&sc_track.graphs, run);
     sc_issue_host_shape(issue, run->direction, &run->shape);
-    sc_issue_folded(issue, 0, 0, &extra->fold);
+    sc_issue_folded(issue, 0, &extra->fold);
 }
 
 static void begin_run(struct sc_issue *issue, const struct launch *launch,
@@ -148,14 +148,6 @@ static void begin_run(struct sc_issue *issue, const struct launch *launch,
     issue->place = launch->place;
 }
 
-static void come_after_last(struct sc_issue *issue, const struct launch *launch)
-{
-    for (unsigned i = 0; i < issue->count; i++)
-        issue->ops[i].after = launch->last;
-    for (unsigned i = 0; i < issue->touch_count; i++)
-        issue->touches[i].after = launch->last;
-}
-
 /* What the launch has to be ordered after; most have nothing that could conflict with them. */
 static void order_runs(const struct launch *launch)
 {
@@ -167,8 +159,8 @@ static void order_runs(const struct launch *launch)
             !sc_track_may_conflict(&sc_track, run->range, run->direction, launch->stream->id))
             continue;
         begin_run(&issue, launch, run);
-        come_after_last(&issue, launch);
-        if (issue.count)
+        issue.after = launch->last;
+        if (issue.op_count)
             sc_issue_ready(&issue);
         else
             sc_issue_judge_touches(&issue);
@@ -179,13 +171,15 @@ static size_t record_run(const struct launch *launch, const struct sc_graph_use 
                          uint32_t stack, uint64_t now_ticks)
 {
     struct sc_issue issue;
+    struct sc_issue_ops ops;
     begin_run(&issue, launch, run);
-    size_t bytes = issue.count ? sc_issue_record(&issue, stack, now_ticks) : 0;
-    for (unsigned i = 0; launch->told && i < issue.count; i++)
-        sc_told_note(launch->told, run->told, issue.ops[i].ticket.number);
-    if (issue.count && run->freed)
+    sc_issue_describe(&issue, &ops);
+    size_t bytes = ops.count ? sc_issue_record(&issue, &ops, stack, now_ticks) : 0;
+    for (unsigned i = 0; launch->told && i < ops.count; i++)
+        sc_told_note(launch->told, run->told, ops.of[i].ticket.number);
+    if (ops.count && run->freed)
         sc_track_hold_longer(&sc_track, run->shape.address, sc_shape_hull_bytes(&run->shape),
-                             &issue.ops[0].ticket);
+                             &ops.of[0].ticket);
     return bytes;
 }
 
@@ -411,10 +405,13 @@ static void note_uses(const struct launch *launch)
     sc_launch_uses_note(&uses, SC_GRAPH_DEVICE_IN_FLIGHT, &moment);
 }
 
-/* ---- around the call ---- */
+/* ---- around the call ----
+ *
+ * What these need of the stack does not stand there while the driver is called. */
 
 /* In a capturing stream the driver refuses a launch. */
-static void launch_begins(struct launch *launch, CUgraphExec exec, CUstream stream)
+static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgraphExec exec,
+                                                    CUstream stream)
 {
     launch->stream = sc_active() ? sc_streams_find(stream, launch->call->per_thread) : NULL;
     if (launch->stream && sc_streams_is_capturing(launch->stream))
@@ -542,8 +539,8 @@ static void forget_what_is_told(struct launch *launch)
     sc_host_functions_dropped(launch->open);
 }
 
-static CUresult launch_ended(struct launch *launch, CUgraphExec exec, CUstream stream,
-                             CUresult result)
+static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CUgraphExec exec,
+                                                       CUstream stream, CUresult result)
 {
     int saved = errno;
     sc_track_end(&sc_track, &launch->ordered, result == CUDA_SUCCESS);

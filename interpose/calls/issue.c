@@ -42,8 +42,9 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     sc_own_stack_learn();
     issue->stream = stream;
     issue->call = call;
-    issue->count = 0;
-    issue->touch_count = 0;
+    issue->host_count = 0;
+    issue->op_count = 0;
+    issue->slot = NULL;
     issue->uses.count = 0;
     issue->joins_stream = false;
     issue->waits_after = false;
@@ -51,6 +52,9 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->is_complete = false;
     issue->is_judged = false;
     issue->is_detour = false;
+    issue->by_graph = false;
+    issue->unjudged = false;
+    issue->after = NULL;
     issue->named.size_bytes = 0;
     issue->ordered.stream = 0;
     issue->place = 0;
@@ -76,27 +80,56 @@ static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
-/* Of a captured one, only what it names. Of the range, where it is and how it may be used does not
- * count. */
+static void add_use(struct sc_issue *issue, const struct sc_host_use *use)
+{
+    if (issue->host_count == SC_ISSUE_HOST_MAX)
+        return;
+    issue->host[issue->host_count++] = *use;
+    issue->op_count += !use->in_call;
+}
+
+/* Of the range, where it is and how it may be used does not count. */
 static void add_op(struct sc_issue *issue, enum sc_direction direction,
                    const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
-    if (issue->count == SC_ISSUE_OPS_MAX)
-        return;
-    struct sc_op_info *op = &issue->ops[issue->count++];
-    if (issue->stream)
-        *op = (struct sc_op_info){
-            .api = issue->call->api,
-            .ticket = {.stream = issue->stream->id},
-            .access = SC_ACCESS_ALL,
-            .stable = stable,
-        };
-    op->shape = *shape;
-    op->fold = (struct sc_fold){0, 0};
-    op->direction = direction;
-    op->kind = range->kind;
-    op->range = range->range;
-    op->origin = range->origin;
+    add_use(issue, &(struct sc_host_use){
+                       .direction = direction,
+                       .kind = range->kind,
+                       .range = range->range,
+                       .origin = range->origin,
+                       .shape = *shape,
+                       .stable = stable,
+                   });
+}
+
+static struct sc_op_info describe(const struct sc_issue *issue, const struct sc_host_use *use)
+{
+    return (struct sc_op_info){
+        .direction = use->direction,
+        .kind = use->kind,
+        .range = use->range,
+        .origin = use->origin,
+        .shape = use->shape,
+        .fold = use->fold,
+        .api = issue->call->api,
+        .ticket = {.stream = issue->stream->id},
+        .access = SC_ACCESS_ALL,
+        .ticks = issue->by_graph ? issue->graph_ticks : 0,
+        .slot = issue->slot,
+        .stable = use->stable,
+        .taken = use->taken,
+        .by_graph = issue->by_graph,
+        .unjudged = issue->unjudged,
+        .after = issue->after,
+    };
+}
+
+void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
+{
+    ops->count = 0;
+    for (unsigned i = 0; i < issue->host_count; i++)
+        if (!issue->host[i].in_call)
+            ops->of[ops->count++] = describe(issue, &issue->host[i]);
 }
 
 static void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
@@ -135,14 +168,12 @@ bool sc_issue_is_kept_registered(const struct sc_shape *shape)
 
 void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
 {
-    if (!issue->stream || issue->touch_count == SC_ISSUE_OPS_MAX || sc_shape_hull_bytes(shape) == 0)
-        return;
-    issue->touches[issue->touch_count++] = (struct sc_at_once){
-        .call = issue->call,
-        .stream = issue->stream,
-        .touch = touch,
-        .shape = *shape,
-    };
+    if (issue->stream && sc_shape_hull_bytes(shape))
+        add_use(issue, &(struct sc_host_use){
+                           .direction = touch == SC_TOUCH_READ ? SC_H2D : SC_D2H,
+                           .shape = *shape,
+                           .in_call = true,
+                       });
 }
 
 /* The driver stages a pageable source in the call. A copy to a pageable destination is complete
@@ -174,13 +205,10 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
         complete_in_call(issue, direction, shape);
 }
 
-void sc_issue_folded(struct sc_issue *issue, unsigned ops, unsigned touches,
-                     const struct sc_fold *fold)
+void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
 {
-    for (; ops < issue->count; ops++)
-        issue->ops[ops].fold = *fold;
-    for (; touches < issue->touch_count; touches++)
-        issue->touches[touches].fold = *fold;
+    for (unsigned i = from; i < issue->host_count; i++)
+        issue->host[i].fold = *fold;
 }
 
 void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
@@ -194,32 +222,30 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
 static void add_side(struct sc_issue *issue, enum sc_direction direction,
                      const struct sc_copy_side *side, bool in_call)
 {
-    unsigned ops = issue->count;
-    unsigned touches = issue->touch_count;
+    unsigned from = issue->host_count;
     if (side->used && in_call)
         complete_in_call(issue, direction, &side->shape);
     else if (side->used)
         sc_issue_host_shape(issue, direction, &side->shape);
-    sc_issue_folded(issue, ops, touches, &side->fold);
+    sc_issue_folded(issue, from, &side->fold);
 }
 
-void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides)
+void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
-    bool in_call = !issue->graph && sides.src.host && sides.dst.host;
-    issue->is_empty |= sides.is_empty;
-    add_side(issue, SC_H2D, &sides.src, in_call);
-    add_side(issue, SC_D2H, &sides.dst, in_call);
+    bool in_call = !issue->graph && sides->src.host && sides->dst.host;
+    issue->is_empty |= sides->is_empty;
+    add_side(issue, SC_H2D, &sides->src, in_call);
+    add_side(issue, SC_D2H, &sides->dst, in_call);
     if (sc_issue_wants_device(issue))
-        sc_device_uses_of_sides(&issue->uses, &sides);
+        sc_device_uses_of_sides(&issue->uses, sides);
 }
 
 /* `number`: of the operation, which was issued or is about to be. */
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
                              const struct sc_ops *conflicts, uint64_t number)
 {
-    const struct sc_op_info *op = &issue->ops[0];
     const struct sc_later later = {.ticket = {.stream = issue->stream->id, .number = number},
-                                   .ticks = op->by_graph ? op->ticks : 0};
+                                   .ticks = issue->by_graph ? issue->graph_ticks : 0};
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
         sc_hazards_report_order(SC204, action, conflicts, i, &later,
                                 &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
@@ -237,12 +263,14 @@ static bool is_carried_out(void)
 
 /* The missing edge: this operation waits for the one it would have raced with. What cannot be
  * ordered is found again when the call was made, unless the issue is judged now. */
-static void order_after_conflicts(struct sc_issue *issue, struct sc_op_info *op)
+static __attribute__((noinline)) void order_after_conflicts(const struct sc_issue *issue,
+                                                            const struct sc_host_use *use)
 {
     SC_OPS(conflicts);
     bool reports = issue->is_judged && !sc_replaying_prepares();
-    op->unseen = !sc_unfinished_is_seen(issue->stream);
-    sc_track_conflicts(&sc_track, op, &conflicts);
+    struct sc_op_info op = describe(issue, use);
+    op.unseen = !sc_unfinished_is_seen(issue->stream);
+    sc_track_conflicts(&sc_track, &op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
         bool ordered = !is_carried_out() && sc_hazards_heals(&one.ops[0]) &&
@@ -255,15 +283,21 @@ static void order_after_conflicts(struct sc_issue *issue, struct sc_op_info *op)
 
 /* A launch that uses freed memory is a hazard by itself (SC401). It sees all the same what it would
  * have seen if the operations before the free had been done at once. */
-static void order_after_held(struct sc_issue *issue, const struct sc_op_info *op)
+static __attribute__((noinline)) void order_after_all_held(const struct sc_issue *issue,
+                                                           const struct sc_host_use *use)
 {
     struct sc_ticket tickets[SC_TRACK_OPS_MAX];
-    if (!op->by_graph || op->kind != SC_PAGEABLE ||
-        !sc_holds_may_overlap(&sc_track.holds, op->shape.address, sc_shape_hull_bytes(&op->shape)))
-        return;
-    unsigned count = sc_track_held_before(&sc_track, op, tickets, SC_TRACK_OPS_MAX);
+    struct sc_op_info op = describe(issue, use);
+    unsigned count = sc_track_held_before(&sc_track, &op, tickets, SC_TRACK_OPS_MAX);
     for (unsigned i = 0; i < count; i++)
         sc_marks_order_after(issue->stream, &tickets[i]);
+}
+
+static void order_after_held(const struct sc_issue *issue, const struct sc_host_use *use)
+{
+    if (issue->by_graph && use->kind == SC_PAGEABLE &&
+        sc_holds_may_overlap(&sc_track.holds, use->shape.address, sc_shape_hull_bytes(&use->shape)))
+        order_after_all_held(issue, use);
 }
 
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes)
@@ -280,47 +314,44 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
 /* Where nothing is queued in the stream, the driver takes the bytes of a small plain copy in the
  * call. The legacy stream, or what the context waits for, may still be about to write them
  * (docs/driver.md, Sources taken early). `known`: copies that we know are among that work. */
-static void take_in_time(struct sc_issue *issue, const struct sc_op_info *op, bool known)
+static void take_in_time(const struct sc_issue *issue, const struct sc_host_use *use, bool known)
 {
-    if (op->direction != SC_H2D || !op->range || op->by_graph || op->shape.rows != 1 ||
-        op->shape.width_bytes > TAKEN_EARLY_BYTES)
+    if (use->direction != SC_H2D || !use->range || issue->by_graph || use->shape.rows != 1 ||
+        use->shape.width_bytes > TAKEN_EARLY_BYTES)
         return;
-    if ((known || !op->stable) && sc_unlikely(sc_unfinished_is_hidden(issue->stream, known)))
+    if ((known || !use->stable) && sc_unlikely(sc_unfinished_is_hidden(issue->stream, known)))
         sc_marks_wait_for_itself(issue->stream);
 }
 
-static void order_op(struct sc_issue *issue, struct sc_op_info *op)
+static void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
-    bool known = sc_track_may_conflict(&sc_track, op->range, op->direction, op->ticket.stream);
-    take_in_time(issue, op, known);
+    bool known = sc_track_may_conflict(&sc_track, use->range, use->direction, issue->stream->id);
+    take_in_time(issue, use, known);
     if (sc_unlikely(known))
-        order_after_conflicts(issue, op);
+        order_after_conflicts(issue, use);
 }
 
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
-static void prepare(struct sc_issue *issue, struct sc_op_info *op)
+static void prepare(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
-        order_after_held(issue, op);
-        order_op(issue, op);
+        order_after_held(issue, use);
+        order_use(issue, use);
     } else if (issue->is_judged) {
-        order_after_conflicts(issue, op);
+        order_after_conflicts(issue, use);
     }
-    if (sc_direction_writes_host(op->direction) &&
-        sc_track_may_seal(&sc_track, op->range, op->kind))
-        sc_issue_seal(issue->call, op->shape.address, sc_shape_hull_bytes(&op->shape));
+    if (sc_direction_writes_host(use->direction) &&
+        sc_track_may_seal(&sc_track, use->range, use->kind))
+        sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
 void sc_issue_of_graph(struct sc_issue *issue, bool unjudged, uint64_t ticks)
 {
-    if (unjudged)
-        issue->touch_count = 0;
-    for (unsigned i = 0; i < issue->count; i++) {
-        issue->ops[i].by_graph = true;
-        issue->ops[i].unjudged = unjudged;
-        issue->ops[i].ticks = ticks;
-        issue->ops[i].stable = false; /* other nodes may write it */
-    }
+    issue->by_graph = true;
+    issue->unjudged = unjudged;
+    issue->graph_ticks = ticks;
+    for (unsigned i = 0; i < issue->host_count; i++)
+        issue->host[i].stable = false; /* other nodes may write it */
 }
 
 static enum sc_device_healing healing_of(const struct sc_issue *issue)
@@ -331,24 +362,41 @@ static enum sc_device_healing healing_of(const struct sc_issue *issue)
 /* Only that: the wrapper is run again when the driver has carried the call out. */
 static void order_before_call(struct sc_issue *issue)
 {
-    for (unsigned i = 0; i < issue->count; i++)
-        order_op(issue, &issue->ops[i]);
+    for (unsigned i = 0; i < issue->host_count; i++)
+        if (!issue->host[i].in_call)
+            order_use(issue, &issue->host[i]);
     if (sc_issue_tells_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
     issue->uses.count = 0;
-    issue->count = 0;
+    issue->host_count = 0;
+    issue->op_count = 0;
     issue->joins_stream = false;
 }
 
-/* What the call writes changes in order, as what the device writes does. */
-void sc_issue_judge_touches(struct sc_issue *issue)
+static void judge_touch(const struct sc_issue *issue, const struct sc_host_use *use)
 {
-    for (unsigned i = 0; i < issue->touch_count; i++)
-        sc_at_once(&issue->touches[i]);
-    for (unsigned i = 0; i < issue->touch_count; i++) {
-        const struct sc_shape *shape = &issue->touches[i].shape;
-        if (issue->touches[i].touch == SC_TOUCH_WRITE)
-            sc_issue_seal(issue->call, shape->address, sc_shape_hull_bytes(shape));
+    sc_at_once(&(struct sc_at_once){
+        .call = issue->call,
+        .stream = issue->stream,
+        .touch = use->direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE,
+        .shape = use->shape,
+        .fold = use->fold,
+        .after = issue->after,
+    });
+}
+
+/* What the call writes changes in order, as what the device writes does. */
+void sc_issue_judge_touches(const struct sc_issue *issue)
+{
+    if (issue->host_count == issue->op_count || issue->unjudged)
+        return;
+    for (unsigned i = 0; i < issue->host_count; i++)
+        if (issue->host[i].in_call)
+            judge_touch(issue, &issue->host[i]);
+    for (unsigned i = 0; i < issue->host_count; i++) {
+        const struct sc_host_use *use = &issue->host[i];
+        if (use->in_call && sc_direction_writes_host(use->direction))
+            sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
     }
 }
 
@@ -362,11 +410,11 @@ void sc_issue_ready(struct sc_issue *issue)
     }
     sc_issue_judge_touches(issue);
     sc_unfinished_legacy(issue->stream);
-    if (!issue->joins_stream && issue->count == 0)
+    if (!issue->joins_stream && issue->op_count == 0)
         sc_marks_before_work(issue->stream, true);
-    for (unsigned i = 0; i < issue->count; i++)
-        if (!issue->ops[i].unjudged)
-            prepare(issue, &issue->ops[i]);
+    for (unsigned i = 0; i < issue->host_count; i++)
+        if (!issue->host[i].in_call && !issue->unjudged)
+            prepare(issue, &issue->host[i]);
     if (sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
 }
@@ -383,11 +431,21 @@ void sc_issue_call(struct sc_issue *issue)
     issue->place = sc_order_place(&issue->ordered);
 }
 
+/* The first one that is an operation, or NULL. */
+static const struct sc_host_use *first_op(const struct sc_issue *issue)
+{
+    return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
+}
+
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
 {
-    if (!issue->stream || issue->count != 1)
+    const struct sc_host_use *use = first_op(issue);
+    if (!issue->stream || issue->op_count != 1 ||
+        !sc_snapshots_are_for(use->direction, use->stable, &use->shape))
         return source;
-    const void *snapshot = sc_snapshots_take(issue->stream->context, &issue->ops[0]);
+    struct sc_op_info op = describe(issue, use);
+    const void *snapshot = sc_snapshots_take(issue->stream->context, &op);
+    issue->slot = op.slot;
     return snapshot ? snapshot : source;
 }
 
@@ -467,56 +525,55 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     choose_guard(issue, op);
 }
 
-size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks)
+size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
+                       uint64_t now_ticks)
 {
     SC_ISSUED(issued);
     size_t bytes = 0;
-    for (unsigned i = 0; i < issue->count; i++) {
-        struct sc_op_info *op = &issue->ops[i];
+    for (unsigned i = 0; i < ops->count; i++) {
+        struct sc_op_info *op = &ops->of[i];
         op->stack = stack;
         op->ticks = now_ticks;
         complete_op(issue, op);
         bytes += op->shape.width_bytes * op->shape.rows;
     }
-    sc_track_issue(&sc_track, &issue->ordered, issue->ops, issue->count, &issued);
+    sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
     if (sc_unlikely(issued.conflicts.count) && !issue->is_judged)
-        report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts, issue->ops[0].ticket.number);
+        report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts, ops->of[0].ticket.number);
     if (sc_unlikely(issued.overwritten.count))
         sc_hazards_report_overwritten(
             &issued.overwritten, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
     return bytes;
 }
 
-/* What joins the stream is done when the call returns. */
-static void note_uses_of_device(struct sc_issue *issue)
+/* Are the uses of device memory noted behind the call? What joins the stream is done when the call
+ * returns. */
+static bool notes_uses_of_device(const struct sc_issue *issue)
 {
-    if (issue->joins_stream)
-        return;
-    if (issue->count)
-        sc_device_uses_note_beside(&issue->uses, issue->call, issue->stream, &issue->ops[0]);
-    else
-        sc_device_uses_note(&issue->uses, issue->call, issue->stream, issue->place);
+    return sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue) && !issue->joins_stream;
 }
 
-static void note_queued(const struct sc_issue *issue, uint64_t now_ticks)
+static void note_queued(const struct sc_issue *issue, const struct sc_issue_ops *ops,
+                        uint64_t now_ticks)
 {
     sc_unfinished_queued(issue->stream, now_ticks);
-    for (unsigned i = 0; i < issue->count; i++)
-        if (sc_direction_writes_host(issue->ops[i].direction))
+    for (unsigned i = 0; i < ops->count; i++)
+        if (sc_direction_writes_host(ops->of[i].direction))
             sc_unfinished_written(issue->stream, now_ticks);
 }
 
 /* The host range, where the call has named nothing. */
 static struct sc_recent_use use_of(const struct sc_issue *issue)
 {
-    const struct sc_op_info *op = &issue->ops[0];
-    struct sc_recent_use use = {.direction = SC_NO_DIRECTION};
-    if (issue->named.size_bytes || !issue->count)
-        return issue->named.size_bytes ? issue->named : use;
-    use.direction = op->direction;
-    use.size_bytes = sc_shape_hull_bytes(&op->shape);
-    *(sc_direction_writes_host(op->direction) ? &use.address : &use.source) = op->shape.address;
-    return use;
+    const struct sc_host_use *use = first_op(issue);
+    struct sc_recent_use recent = {.direction = SC_NO_DIRECTION};
+    if (issue->named.size_bytes || !use)
+        return issue->named.size_bytes ? issue->named : recent;
+    recent.direction = use->direction;
+    recent.size_bytes = sc_shape_hull_bytes(&use->shape);
+    *(sc_direction_writes_host(use->direction) ? &recent.address : &recent.source) =
+        use->shape.address;
+    return recent;
 }
 
 /* `number`: 0: it is done. */
@@ -556,23 +613,27 @@ static void note_device_work(const struct sc_issue *issue)
     note_issue_in_history(issue, 0, now, next_number(issue->stream));
 }
 
-static bool is_snapshotted(const struct sc_issue *issue)
+static bool is_snapshotted(const struct sc_issue_ops *ops)
 {
-    for (unsigned i = 0; i < issue->count; i++)
-        if (!sc_ops_is_copied(&issue->ops[i]))
+    for (unsigned i = 0; i < ops->count; i++)
+        if (!sc_ops_is_copied(&ops->of[i]))
             return false;
     return true;
 }
 
 static void record(struct sc_issue *issue)
 {
+    struct sc_issue_ops ops;
     uint64_t now = sc_ticks();
     uint32_t stack = sc_unwind_here(issue->call->site);
-    size_t bytes = sc_issue_record(issue, stack, now);
-    note_issue_in_history(issue, stack, now, issue->ops[0].ticket.number);
+    sc_issue_describe(issue, &ops);
+    size_t bytes = sc_issue_record(issue, &ops, stack, now);
+    note_issue_in_history(issue, stack, now, ops.of[0].ticket.number);
     sc_guard_apply();
-    note_queued(issue, now);
-    sc_marks_issued(issue->stream, bytes, is_snapshotted(issue), now);
+    note_queued(issue, &ops, now);
+    sc_marks_issued(issue->stream, bytes, is_snapshotted(&ops), now);
+    if (notes_uses_of_device(issue))
+        sc_device_uses_note_beside(&issue->uses, issue->call, issue->stream, &ops.of[0]);
 }
 
 /* Work that no operation on host memory is part of comes before the stream's next one. */
@@ -593,22 +654,23 @@ void sc_issue_recorded(const struct sc_issued_call *issued)
 static void end_without(struct sc_issue *issue, CUresult result)
 {
     sc_track_end(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
-    for (unsigned i = 0; i < issue->count; i++)
-        if (issue->ops[i].slot)
-            sc_track_give_slot(&sc_track, issue->ops[i].slot);
+    if (issue->slot)
+        sc_track_give_slot(&sc_track, issue->slot);
+    if (result == CUDA_SUCCESS && notes_uses_of_device(issue))
+        sc_device_uses_note(&issue->uses, issue->call, issue->stream, issue->place);
 }
 
 /* The operation has become a node of the graph that is being captured. */
 static void end_captured(const struct sc_issue *issue)
 {
     bool is_told = sc_unlikely(issue->uses.count) && sc_beside_is_own();
-    bool is_of_device = !issue->count && issue->uses.count && sc_device_nodes_are_asked();
-    if (!issue->count && !is_told && !is_of_device)
+    bool is_of_device = !issue->host_count && issue->uses.count && sc_device_nodes_are_asked();
+    if (!issue->host_count && !is_told && !is_of_device)
         return;
     const struct sc_graph_call call = {issue->graph, issue->call, issue->captured_stream,
                                        sc_unwind_here(issue->call->site)};
-    for (unsigned i = 0; i < issue->count; i++)
-        sc_node_uses_note(&call, &issue->ops[i]);
+    for (unsigned i = 0; i < issue->host_count; i++)
+        sc_node_uses_note(&call, &issue->host[i]);
     if (is_of_device)
         sc_node_uses_note_device(&call, 0, issue->uses.of, issue->uses.count);
     if (is_told)
@@ -644,17 +706,15 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     }
     if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
         sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, issue->is_detour);
-    if (result == CUDA_SUCCESS && issue->count)
+    if (result == CUDA_SUCCESS && issue->op_count)
         record(issue);
     else
         end_without(issue, result);
-    if (result == CUDA_SUCCESS && sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
-        note_uses_of_device(issue);
     if (issue->joins_stream && result == CUDA_SUCCESS && !issue->is_empty)
         note_issue_in_history(issue, 0, sc_ticks(), 0);
     if (issue->joins_stream)
         end_joined(issue, result);
-    else if (result == CUDA_SUCCESS && !issue->count && !issue->is_empty)
+    else if (result == CUDA_SUCCESS && !issue->op_count && !issue->is_empty)
         note_device_work(issue);
     errno = saved;
     return result;

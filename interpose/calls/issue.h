@@ -29,6 +29,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
+#include "interpose/graph/host_use.h"
 #include "interpose/streams/streams.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
@@ -40,17 +41,18 @@ struct sc_shape;
 struct sc_fold;
 struct sc_unwind_owner;
 
-enum { SC_ISSUE_OPS_MAX = 2 };
+enum { SC_ISSUE_HOST_MAX = 2 };
 
+/* It stands on the caller's stack while the driver is called, so it keeps no more than it must. */
 struct sc_issue {
     struct sc_stream_record *stream; /* NULL: nothing is issued */
     uintptr_t graph;                 /* that a capture adds to instead, or 0 */
     uintptr_t captured_stream;
     const struct sc_call *call;
-    unsigned count;
-    struct sc_op_info ops[SC_ISSUE_OPS_MAX];
-    unsigned touch_count;
-    struct sc_at_once touches[SC_ISSUE_OPS_MAX];
+    unsigned host_count;
+    unsigned op_count; /* those of them that the driver uses after the call */
+    struct sc_host_use host[SC_ISSUE_HOST_MAX];
+    struct sc_slot *slot; /* a snapshot of the one source, or NULL */
     struct sc_device_uses uses;
     bool waits_after;  /* for itself: the memory is still registered, and the program has
                           unregistered it */
@@ -60,6 +62,11 @@ struct sc_issue {
     bool is_judged; /* before the call, in every mode, since its stream may come after more behind
                      * it than the operations do: no conflict is looked for then */
     bool is_detour; /* a capture stood in the way of the operation, which is reported */
+    bool by_graph;
+    bool unjudged;        /* as of a struct sc_op_info */
+    uint64_t graph_ticks; /* of the launch, if `by_graph` */
+    const struct sc_point
+        *after; /* what the operations come after besides their stream's, or NULL */
     struct sc_recent_use named;
     struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */
@@ -114,12 +121,10 @@ static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction dir
 
 /* Both sides of a copy. Between two host addresses the driver completes it before it returns, as it
  * does for plain copies. */
-void sc_issue_sides(struct sc_issue *issue, struct sc_copy_sides sides);
+void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides);
 
-/* The rows of what was named since there were `ops` operations and `touches` touches are folded so.
- */
-void sc_issue_folded(struct sc_issue *issue, unsigned ops, unsigned touches,
-                     const struct sc_fold *fold);
+/* The rows of what was named since `host_count` was `from` are folded so. */
+void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold);
 
 /* The same for pageable memory that the driver may use after the call has returned (batch copies).
  * `is_there`: the bytes of a source have to be there when the call is made. */
@@ -139,16 +144,25 @@ void sc_issue_ready(struct sc_issue *issue);
 void sc_issue_call(struct sc_issue *issue);
 
 /* Only what is touched within the call. */
-void sc_issue_judge_touches(struct sc_issue *issue);
+void sc_issue_judge_touches(const struct sc_issue *issue);
 
 /* `source`, or a snapshot of it. */
 const void *sc_issue_source(struct sc_issue *issue, const void *source);
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 
-/* What it does where the driver has accepted, without the mark: the operations are recorded, with
- * this stack and time. Returns their bytes. */
-size_t sc_issue_record(struct sc_issue *issue, uint32_t stack, uint64_t now_ticks);
+/* The operations of the issue as the tracker has them, in the order in which they were named.
+ * Returns how many there are. */
+struct sc_issue_ops {
+    unsigned count;
+    struct sc_op_info of[SC_ISSUE_HOST_MAX];
+};
+void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops);
+
+/* What sc_issue_end does where the driver has accepted, without the mark: the operations, of which
+ * there is one at least, are recorded with this stack and time. Returns their bytes. */
+size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
+                       uint64_t now_ticks);
 
 /* Does the driver take pageable memory for registered, since its unregistering is held? */
 bool sc_issue_is_kept_registered(const struct sc_shape *shape);

@@ -36,9 +36,8 @@ struct copy {
     struct sc_detour detour;
     CUstream stream; /* of the detour, if it has one */
     struct sc_sync sync;
-    struct sc_stream_record *on; /* NULL: not known */
-    struct sc_device_uses uses;
-    struct sc_stream_record *used_on; /* the stream of the uses, if there are any */
+    struct sc_stream_record *on;      /* NULL: not known */
+    struct sc_stream_record *used_on; /* the stream of its uses of device memory; NULL: none */
 };
 
 static struct sc_stream_record *stream_of(const struct copy *copy)
@@ -84,18 +83,24 @@ static bool is_serialized(const struct copy *copy)
     return copy->sides.is_serialized;
 }
 
+static struct sc_device_uses uses_of(const struct copy *copy)
+{
+    struct sc_device_uses uses = {.count = 0};
+    sc_device_uses_of_sides(&uses, &copy->sides);
+    return uses;
+}
+
 /* Of a call that blocks the host, for the same reason as above. A default stream that captures
  * refuses the call. */
 static void judge_uses(const struct copy *copy)
 {
-    struct sc_device_uses uses = {.count = 0};
     if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy) ||
         is_serialized(copy))
         return;
     struct sc_stream_record *stream = stream_of(copy);
     if (!stream || sc_streams_is_captured(stream))
         return;
-    sc_device_uses_of_sides(&uses, &copy->sides);
+    const struct sc_device_uses uses = uses_of(copy);
     sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_WAIT);
 }
 
@@ -110,13 +115,21 @@ static void seal(const struct copy *copy)
 /* Of the legacy stream, or of the thread's own. */
 static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
 {
-    bool is_watched = sc_track_watches_device(&sc_track);
-    if (!is_watched && !sc_beside_is_asked())
+    if (!sc_track_watches_device(&sc_track) || is_serialized(copy))
         return;
-    sc_device_uses_of_sides(&copy->uses, &copy->sides);
-    copy->used_on = is_watched && copy->uses.count && !is_serialized(copy) ? stream : NULL;
+    const struct sc_device_uses uses = uses_of(copy);
+    copy->used_on = uses.count ? stream : NULL;
     if (copy->used_on && !blocks_host(copy))
-        sc_device_uses_judge(&copy->uses, copy->call, stream, SC_HEALED_BY_EDGE);
+        sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_EDGE);
+}
+
+/* Beside a capture of the thread's. */
+static void tell_beside(const struct copy *copy, bool is_detour, CUresult result)
+{
+    if (!sc_beside_is_asked() || !copy->on || result != CUDA_SUCCESS)
+        return;
+    const struct sc_device_uses uses = uses_of(copy);
+    sc_beside_uses_issued(copy->call, copy->on, &uses, is_detour);
 }
 
 /* What came to the host, or out of memory that the device reads itself, is done; what came out of
@@ -158,8 +171,6 @@ static void begin_moved(struct copy *copy, CUstream handle)
         return;
     sc_track_work(&sc_track, stream->id);
     copy->on = stream;
-    if (sc_beside_is_asked())
-        sc_device_uses_of_sides(&copy->uses, &copy->sides);
 }
 
 /* Whether a blocking stream captures: the asynchronous function does the same in a private stream
@@ -171,7 +182,6 @@ static bool begins_moved(struct copy *copy)
     judge_uses(copy);
     sc_doubts_call_begins(doubts_before);
     copy->stream = NULL;
-    copy->uses.count = 0;
     copy->used_on = NULL;
     copy->on = NULL;
     sc_detour_begin(&copy->detour, copy->call, &copy->stream);
@@ -186,8 +196,7 @@ static bool begins_moved(struct copy *copy)
 static CUresult end_moved(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? cuStreamSynchronize(copy->stream) : result;
-    if (sc_beside_is_asked() && copy->on && result == CUDA_SUCCESS)
-        sc_beside_uses_issued(copy->call, copy->on, &copy->uses, true);
+    tell_beside(copy, true, result);
     return sc_detour_end(&copy->detour, sc_wrap_answered(copy->call, waited));
 }
 
@@ -208,16 +217,21 @@ static void note_in_history(const struct copy *copy)
     });
 }
 
+static void note_uses(const struct copy *copy, uint64_t place)
+{
+    const struct sc_device_uses uses = uses_of(copy);
+    sc_device_uses_note(&uses, copy->call, copy->used_on, place);
+}
+
 static CUresult end(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
-    if (sc_beside_is_asked() && copy->on && result == CUDA_SUCCESS)
-        sc_beside_uses_issued(copy->call, copy->on, &copy->uses, false);
+    tell_beside(copy, false, result);
     sc_sync_end(&copy->sync, result);
     if (copy->on && result == CUDA_SUCCESS)
         note_in_history(copy);
     if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))
-        sc_device_uses_note(&copy->uses, copy->call, copy->used_on, place);
+        note_uses(copy, place);
     return sc_detour_end(&copy->detour, result);
 }
 

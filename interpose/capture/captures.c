@@ -12,6 +12,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
@@ -84,7 +85,6 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
         .mode = mode,
         .to_graph = to_graph,
         .begin = {.api = call->api,
-                  .direction = SC_NO_DIRECTION,
                   .stream = (uintptr_t)stream->handle,
                   .device = stream->context->device,
                   .thread = sc_thread_id(),
@@ -206,9 +206,8 @@ static struct sc_capture find_capture(const struct sc_context *context,
                                                         const void *argument),
                                       const void *argument)
 {
-    struct sc_capture found = {.begin = {.api = "cuStreamBeginCapture_v2",
-                                         .direction = SC_NO_DIRECTION,
-                                         .device = context->device}};
+    struct sc_capture found = {
+        .begin = {.api = "cuStreamBeginCapture_v2", .device = context->device}};
     pthread_mutex_lock(&captures_lock);
     for (unsigned i = 0; i < open_count(); i++)
         if (captures[i].stream->context == context &&
@@ -239,6 +238,24 @@ struct sc_capture sc_captures_blocking(const struct sc_context *context)
 struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
 {
     return find_capture(stream->context, is_same, stream);
+}
+
+void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
+                        const struct sc_capture_begin *begin, const struct sc_call *call)
+{
+    const struct sc_hazard_copy copy = {
+        .api = begin->api,
+        .direction = SC_NO_DIRECTION,
+        .stream = begin->stream,
+        .device = begin->device,
+        .thread = begin->thread,
+        .time_ns = begin->time_ns,
+        .stack = begin->stack,
+        .runtime_api = begin->runtime_api,
+        .stream_origin = begin->stream_origin,
+    };
+    sc_hazards_report_capture(code, action, &copy,
+                              &(struct sc_culprit){call->api, call->site, NULL});
 }
 
 /* ---- captured events ---- */

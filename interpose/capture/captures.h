@@ -20,13 +20,25 @@
 struct sc_context;
 
 /* Who began a capture, and how. */
+/* Where a capture began. */
+struct sc_capture_begin {
+    const char *api;
+    const char *runtime_api; /* NULL: none, or unknown */
+    uintptr_t stream;
+    uint64_t time_ns;
+    int device;
+    int32_t thread;
+    uint32_t stack;
+    uint32_t stream_origin; /* track/origins.h */
+};
+
 struct sc_capture {
     struct sc_stream_record *stream; /* that began it */
     uint64_t name;
     CUstreamCaptureMode mode;
     uintptr_t graph; /* the capture adds to it; the driver tells only of valid captures */
     bool to_graph;   /* the program has made the graph, which outlives the capture */
-    struct sc_hazard_copy begin; /* as hazards tell of it */
+    struct sc_capture_begin begin;
 };
 
 /* 0 or -ENOMEM. */
@@ -81,6 +93,10 @@ struct sc_capture sc_captures_blocking(const struct sc_context *context);
 
 /* The capture that the stream belongs to, as far as it is known: its own, or the latest. */
 struct sc_capture sc_captures_of(const struct sc_stream_record *stream);
+
+/* Reports what the call does to the capture that began so. errno is kept. */
+void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
+                        const struct sc_capture_begin *begin, const struct sc_call *call);
 
 /* Did the calling thread begin the capture? */
 bool sc_captures_is_own(const struct sc_capture *capture);

@@ -7,7 +7,6 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
-#include "interpose/reaper/hazards.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
@@ -311,7 +310,7 @@ static void set_capture(struct sc_detour *detour, struct sc_context *context)
     detour->context = context;
     detour->stream = NULL;
     detour->answered = false;
-    detour->capture = sc_captures_blocking(context);
+    detour->capture = sc_captures_blocking(context).begin;
 }
 
 /* Is the operation one that a capture stands in the way of? Until it is over, none begins that
@@ -453,8 +452,7 @@ static void report_late(const struct sc_detour *detour, CUresult result)
         sc_replaying_prepares())
         return;
     struct sc_capture capture = sc_captures_blocking(context);
-    sc_hazards_report_capture(SC301, SC_ACTION_REPORTED, &capture.begin,
-                              &(struct sc_culprit){detour->call->api, detour->call->site, NULL});
+    sc_captures_report(SC301, SC_ACTION_REPORTED, &capture.begin, detour->call);
 }
 
 static void finish_met(struct sc_detour *detour, CUresult result)
@@ -465,12 +463,10 @@ static void finish_met(struct sc_detour *detour, CUresult result)
     }
     bool refused = sc_driver_is_capture_error(result);
     if (!sc_replaying_prepares())
-        sc_hazards_report_capture(
-            SC301,
-            (detour->stream || detour->answered) && !refused ? SC_ACTION_REROUTED
-                                                             : SC_ACTION_REPORTED,
-            &detour->capture.begin,
-            &(struct sc_culprit){detour->call->api, detour->call->site, NULL});
+        sc_captures_report(SC301,
+                           (detour->stream || detour->answered) && !refused ? SC_ACTION_REROUTED
+                                                                            : SC_ACTION_REPORTED,
+                           &detour->capture, detour->call);
 }
 
 void sc_detour_finish(struct sc_detour *detour, CUresult result)

@@ -27,12 +27,12 @@ struct sc_context;
 struct sc_detour {
     struct sc_context *context; /* NULL: no capture stands in the way of the operation */
     const struct sc_call *call;
-    bool inside;                /* of the gate */
-    bool plain;                 /* whoever makes the call reports what the driver refuses */
-    CUstream stream;            /* the private one, NULL if there is none: the driver will refuse */
-    bool answered;              /* the driver is not called: a query is answered, a wait left out */
-    struct sc_capture capture;  /* that stands in the way */
-    CUstreamCaptureMode before; /* the thread's mode, which is relaxed meanwhile */
+    CUstream stream; /* the private one, NULL if there is none: the driver will refuse */
+    struct sc_capture_begin capture; /* that stands in the way */
+    CUstreamCaptureMode before;      /* the thread's mode, which is relaxed meanwhile */
+    bool inside;                     /* of the gate */
+    bool plain;                      /* whoever makes the call reports what the driver refuses */
+    bool answered; /* the driver is not called: a query is answered, a wait left out */
 };
 
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream);

@@ -4,7 +4,6 @@
 
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
-#include "interpose/reaper/hazards.h"
 #include "interpose/streams/contexts.h"
 #include "track/hazard.h"
 
@@ -57,9 +56,8 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
     if (refused && (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || !permit->endangers))
         permit->endangers = find_any(&permit->capture);
     if (permit->endangers && (refused || (permit->relaxed && !names_nothing(result))))
-        sc_hazards_report_capture(
-            code_of(permit, result), refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
-            &permit->capture.begin,
-            &(struct sc_culprit){permit->call->api, permit->call->site, NULL});
+        sc_captures_report(code_of(permit, result),
+                           refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
+                           &permit->capture.begin, permit->call);
     errno = saved;
 }

@@ -1,25 +1,43 @@
 #include "interpose/driver/addresses.h"
 
+#include "interpose/base/spare_stack.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 
 #include "track/poison.h"
 
+struct question {
+    CUdeviceptr address;
+    unsigned type;
+    CUresult answer;
+};
+
+static void ask(void *argument)
+{
+    struct question *question = argument;
+    question->answer = sc_real.cuPointerGetAttribute(
+        &question->type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, question->address);
+}
+
+/* The question takes more of the stack than a copy that is captured. */
+static struct question asked(CUdeviceptr address)
+{
+    struct question question = {.address = address};
+    sc_spare_stack_make_much_room(ask, &question);
+    return question;
+}
+
 bool sc_address_is_device(CUdeviceptr address)
 {
-    unsigned type = 0;
-    return sc_real.cuPointerGetAttribute &&
-           sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) ==
-               CUDA_SUCCESS &&
-           type == CU_MEMORYTYPE_DEVICE;
+    if (!sc_real.cuPointerGetAttribute)
+        return false;
+    struct question question = asked(address);
+    return question.answer == CUDA_SUCCESS && question.type == CU_MEMORYTYPE_DEVICE;
 }
 
 bool sc_address_is_pageable(CUdeviceptr address)
 {
-    unsigned type = 0;
-    return sc_real.cuPointerGetAttribute &&
-           sc_real.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
-               CUDA_SUCCESS;
+    return sc_real.cuPointerGetAttribute && asked(address).answer != CUDA_SUCCESS;
 }
 
 uintptr_t sc_address_base(uintptr_t address)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "interpose/base/spare_stack.h"
 #include "interpose/driver/relaxed.h"
 #include "track/peek.h"
 
@@ -111,11 +112,24 @@ static void take(struct sc_kernel_parameters *read, const struct sc_launch *laun
     read->is_known = read->is_known && result == CUDA_ERROR_INVALID_VALUE; /* behind the last */
 }
 
+struct reading {
+    struct sc_kernel_parameters *read;
+    const struct sc_launch *launch;
+};
+
+static void take_all(void *argument)
+{
+    struct reading *reading = argument;
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    take(reading->read, reading->launch);
+    sc_relaxed_end(&relaxed);
+}
+
+/* To ask for parameters takes more of the stack than a launch that is captured. */
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
-    struct sc_relaxed relaxed = sc_relaxed_begin();
+    struct reading reading = {read, launch};
     read->count = 0;
     read->is_known = true;
-    take(read, launch);
-    sc_relaxed_end(&relaxed);
+    sc_spare_stack_make_much_room(take_all, &reading);
 }

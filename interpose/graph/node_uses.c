@@ -11,6 +11,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/device_nodes.h"
+#include "interpose/graph/host_use.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
 #include "interpose/reaper/reaper.h"
@@ -114,16 +115,16 @@ void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use
     sc_track_graph_add(&sc_track, call->graph, use, &extra);
 }
 
-void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op)
+void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_use *named)
 {
-    if (op->direction == SC_PREFETCH)
+    if (named->direction == SC_PREFETCH)
         return;
-    struct sc_graph_use use = {.shape = op->shape,
-                               .direction = op->direction,
-                               .kind = op->kind,
-                               .range = op->range,
-                               .origin = op->origin};
-    sc_node_uses_add(call, &use, &op->fold);
+    struct sc_graph_use use = {.shape = named->shape,
+                               .direction = named->direction,
+                               .kind = named->kind,
+                               .range = named->range,
+                               .origin = named->origin};
+    sc_node_uses_add(call, &use, &named->fold);
 }
 
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,

@@ -14,7 +14,7 @@
 #include "interpose/graph/copy_sides.h"
 #include "track/hazard.h"
 
-struct sc_op_info;
+struct sc_host_use;
 struct sc_device_use;
 struct sc_graph_use;
 struct sc_graph_extra;
@@ -36,7 +36,7 @@ static inline struct sc_graph_call sc_graph_call(uintptr_t graph, const struct s
 }
 
 /* Notes a captured operation. */
-void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_op_info *op);
+void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_use *named);
 
 /* Notes who has added a node that uses device memory alone; `node`: 0 where it was captured. */
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,

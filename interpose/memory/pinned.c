@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/memory/huge_pages.h"
@@ -232,29 +233,38 @@ static CUresult unregister_pages(uintptr_t start)
     return sc_real.cuMemHostUnregister((void *)start);
 }
 
-/* 0: the driver is to be asked for the same, so that a refusal is its own. */
-static uintptr_t make(const struct request *request)
+struct making {
+    const struct request *request;
+    uintptr_t start; /* 0: the driver is to be asked for the same, so that a refusal is its own */
+};
+
+static void make(void *argument)
 {
+    struct making *making = argument;
+    const struct request *request = making->request;
     uintptr_t start = sc_huge_pages_map(request->pages_bytes);
     if (!start)
-        return 0;
+        return;
     if (register_pages(start, request) == CUDA_SUCCESS) {
-        if (add(start, request))
-            return start;
+        if (add(start, request)) {
+            making->start = start;
+            return;
+        }
         unregister_pages(start);
     }
     sc_huge_pages_unmap(start, request->pages_bytes);
-    return 0;
 }
 
+/* To register memory takes more of the stack than to allocate it. */
 static uintptr_t make_within_budget(const struct request *request)
 {
+    struct making making = {request, 0};
     if (!charge(request))
         return 0;
-    uintptr_t start = make(request);
-    if (!start)
+    sc_spare_stack_make_much_room(make, &making);
+    if (!making.start)
         uncharge(request);
-    return start;
+    return making.start;
 }
 
 static bool is_alike(const struct request *a, const struct request *b)
@@ -407,12 +417,26 @@ static CUresult unregister_and_drop(uintptr_t start)
     return result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
+struct freeing {
+    uintptr_t start;
+    CUresult result;
+};
+
+static void free_ours(void *argument)
+{
+    struct freeing *freeing = argument;
+    freeing->result =
+        wait_and_spare(freeing->start) ? CUDA_SUCCESS : unregister_and_drop(freeing->start);
+}
+
+/* To wait for the context takes more of the stack than the driver's own free. */
 CUresult sc_pinned_free(void *address)
 {
-    uintptr_t start = (uintptr_t)address;
-    if (!sc_pinned_end(start) || is_in_child() || !is_live(start))
+    struct freeing freeing = {(uintptr_t)address, CUDA_SUCCESS};
+    if (!sc_pinned_end(freeing.start) || is_in_child() || !is_live(freeing.start))
         return sc_real.cuMemFreeHost(address);
-    return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
+    sc_spare_stack_make_much_room(free_ours, &freeing);
+    return freeing.result;
 }
 
 struct search {

@@ -5,6 +5,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
@@ -83,17 +84,32 @@ static bool add_block_locked(struct sc_context *context, struct sc_staging_of_co
     return true;
 }
 
-/* By one thread at a time; others do without meanwhile. */
+struct growth {
+    struct sc_context *context;
+    struct sc_staging_of_context *own;
+    const struct sc_staging_block *missing;
+    bool grown;
+};
+
+static void add_missing_block(void *argument)
+{
+    struct growth *growth = argument;
+    growth->grown = add_block_locked(growth->context, growth->own, growth->missing);
+}
+
+/* By one thread at a time; others do without meanwhile. To register memory takes more of the stack
+ * than to copy. */
 static bool grow(struct sc_context *context, struct sc_staging_of_context *own,
                  const struct sc_staging_block *missing)
 {
+    struct growth growth = {context, own, missing, false};
     if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
         return false;
     if (!own->refused)
-        own->refused = !add_block_locked(context, own, missing);
-    bool refused = own->refused;
+        sc_spare_stack_make_much_room(add_missing_block, &growth);
+    own->refused = !growth.grown;
     pthread_mutex_unlock(&grow_lock);
-    return !refused;
+    return growth.grown;
 }
 
 static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_of_context *own,
@@ -105,12 +121,6 @@ static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_o
     if (sc_unlikely(result == -ENOSPC) && grow(context, own, &missing))
         sc_track_take_slot(&sc_track, &own->staging, op, &slot, &missing);
     return slot;
-}
-
-static bool is_small(const struct sc_op_info *op)
-{
-    size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
-    return op->direction == SC_H2D && hull_bytes > 0 && hull_bytes <= sc_options.snapshot_max_bytes;
 }
 
 /* False if the program has made it unreadable, which the driver does not mind, or what is said to
@@ -132,14 +142,17 @@ static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
     return true;
 }
 
-bool sc_snapshots_are_for(const struct sc_op_info *op)
+bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape)
 {
-    return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && op->stable && is_small(op);
+    size_t hull_bytes = sc_shape_hull_bytes(shape);
+    return direction == SC_H2D && stable && hull_bytes > 0 &&
+           hull_bytes <= sc_options.snapshot_max_bytes && sc_options.mode == SC_MODE_FIX &&
+           !sc_replaying_is_on();
 }
 
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context, const struct sc_op_info *op)
 {
-    if (!sc_snapshots_are_for(op))
+    if (!sc_snapshots_are_for(op->direction, op->stable, &op->shape))
         return NULL;
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);

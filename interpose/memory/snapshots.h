@@ -12,13 +12,16 @@
 
 #include <stdbool.h>
 
+#include "track/hazard.h"
+
 struct sc_op_info;
+struct sc_shape;
 struct sc_slot;
 struct sc_context;
 
-/* Is the source of such an operation one of which snapshots are taken? Of rows the snapshot has the
- * hull, with what lies between them. */
-bool sc_snapshots_are_for(const struct sc_op_info *op);
+/* Is such a source one of which snapshots are taken? Of rows the snapshot has the hull, with what
+ * lies between them. `stable`: as of a struct sc_op_info. */
+bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape);
 
 /* Takes a slot for a snapshot, or NULL. The caller fills it, or gives it back. */
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context, const struct sc_op_info *op);

@@ -6,6 +6,7 @@
 
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
 #include "interpose/driver/driver.h"
 #include "interpose/signals/signal_mask.h"
 #include "track/own_lock.h"
@@ -21,27 +22,37 @@ typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes,
  * for libc comes by, so it is asked by its own name. NULL: there is none. */
 extern create_function of_sanitizer __asm__("__interceptor_pthread_create") __attribute__((weak));
 
-static bool start(const pthread_attr_t *attributes, void *(*run)(void *))
-{
-    pthread_t thread;
-    create_function *create = of_sanitizer ? of_sanitizer : pthread_create;
-    SC_INSIDE();
-    return create(&thread, attributes, run, NULL) == 0;
-}
+struct start {
+    void *(*run)(void *);
+    size_t stack_bytes;
+    bool done;
+};
 
 /* Signals of faults that the caller blocks stay so: one may be pending. */
-bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes)
+static void start(void *argument)
 {
+    struct start *start = argument;
+    create_function *create = of_sanitizer ? of_sanitizer : pthread_create;
+    pthread_t thread;
     pthread_attr_t attributes;
-    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
+    sc_kernel_mask_unblock(SC_KERNEL_MASK_SETXID);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (stack_bytes)
-        pthread_attr_setstacksize(&attributes, stack_bytes);
-    bool started = start(&attributes, run);
+    if (start->stack_bytes)
+        pthread_attr_setstacksize(&attributes, start->stack_bytes);
+    SC_INSIDE();
+    start->done = create(&thread, &attributes, start->run, NULL) == 0;
     pthread_attr_destroy(&attributes);
     sc_kernel_mask_set(before);
-    return started;
+}
+
+/* The C library takes more of the stack for it than a copy does. */
+bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes)
+{
+    struct start starting = {run, stack_bytes, false};
+    sc_spare_stack_make_much_room(start, &starting);
+    return starting.done;
 }
 
 void sc_own_threads_enter(const char *name)

@@ -77,10 +77,9 @@ static const char *function_name(CUpti_CallbackDomain domain, int cbid, const ch
         return symbol;
     pthread_mutex_lock(&names_lock);
     if (!names[cbid][0]) {
-        snprintf(names[cbid], MAX_NAME, "%s", symbol);
-        char *version = strrchr(names[cbid], '_');
-        if (version && version[1] == 'v')
-            *version = '\0';
+        const char *version = strrchr(symbol, '_');
+        size_t length = version && version[1] == 'v' ? (size_t)(version - symbol) : strlen(symbol);
+        memcpy(names[cbid], symbol, length < MAX_NAME ? length : MAX_NAME - 1);
     }
     pthread_mutex_unlock(&names_lock);
     return names[cbid];

@@ -544,18 +544,20 @@ static bool note_writer(void *context, uint32_t id)
     return !search->found;
 }
 
-bool sc_inflight_is_written(struct sc_inflight *inflight, const struct sc_op_info *info)
+bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
+                            const struct sc_shape *shape)
 {
     struct writer_search search = {inflight, false};
-    if (writer_count(home_of(inflight, info->range)) || writer_count(home_of(inflight, 0)))
-        sc_inflight_overlaps(inflight, info->shape.address, sc_shape_hull_bytes(&info->shape),
-                             note_writer, &search);
+    if (writer_count(home_of(inflight, range)) || writer_count(home_of(inflight, 0)))
+        sc_inflight_overlaps(inflight, shape->address, sc_shape_hull_bytes(shape), note_writer,
+                             &search);
     return search.found;
 }
 
 bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    return info->stable && info->direction == SC_H2D && !sc_inflight_is_written(inflight, info);
+    return info->stable && info->direction == SC_H2D &&
+           !sc_inflight_is_written(inflight, info->range, &info->shape);
 }
 
 static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)

@@ -250,8 +250,9 @@ static inline bool sc_inflight_is_heap(enum sc_buffer_kind kind)
     return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
 }
 
-/* Is anything in flight that writes the operation's bytes, or between its rows? */
-bool sc_inflight_is_written(struct sc_inflight *inflight, const struct sc_op_info *info);
+/* Is anything in flight that writes these bytes of the range, or between the rows? */
+bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
+                            const struct sc_shape *shape);
 
 /* Are the bytes of a source there already? Behind an operation that is still to write them, on
  * whatever stream, they are not. */

@@ -12,8 +12,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "track/hazard.h"
 #include "track/order.h"
+#include "track/shape.h"
 
 enum { SC_STAGING_CLASSES = 2, SC_STAGING_BLOCK_BYTES = 2 << 20, SC_STAGING_CLASS_MAX = 64 << 20 };
 
@@ -24,6 +27,14 @@ struct sc_slot {
     struct sc_ticket ticket; /* of its last operation; stream 0: none yet */
     bool has_stream;         /* a reference to the ticket's stream: it came back too early */
     unsigned size_class;
+};
+
+/* What a slot is to have a copy of: what an operation on the stream is about to read. */
+struct sc_slot_source {
+    uint32_t stream;
+    uint32_t range; /* 0: none */
+    enum sc_buffer_kind kind;
+    struct sc_shape shape;
 };
 
 struct sc_slot_list {

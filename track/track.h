@@ -337,15 +337,15 @@ bool sc_track_watches(struct sc_track *track, uintptr_t address,
 bool sc_track_is_stable(struct sc_track *track,
                         const struct sc_op_info *info); /* sc_inflight_is_stable */
 
-/* Takes a slot for a snapshot of the source of `info`, of which the range, the hull and the
- * ticket's stream count. The caller gives back a slot that is not issued. Returns
+/* Takes a slot for a snapshot of the source. The caller gives back a slot that is not issued.
+ * Returns
  * - 0 and a slot;
  * - -ENOSPC where no slot is left, and the block that would give more (of no bytes: there are
  * enough blocks);
  * - -EBUSY while an operation that writes the range, or in no range what is read, has not been seen
  * complete. */
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
-                       const struct sc_op_info *info, struct sc_slot **slot,
+                       const struct sc_slot_source *source, struct sc_slot **slot,
                        struct sc_staging_block *missing);
 void sc_track_give_slot(struct sc_track *track, struct sc_slot *slot);
 void sc_track_end_slots(struct sc_track *track, struct sc_staging *staging); /* sc_staging_end */

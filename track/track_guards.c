@@ -250,15 +250,16 @@ bool sc_track_is_stable(struct sc_track *track, const struct sc_op_info *info)
 
 /* Snapshots of operations that are complete make room for those of new ones. */
 static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *staging,
-                                 const struct sc_op_info *info, struct sc_staging_block *missing)
+                                 const struct sc_slot_source *source,
+                                 struct sc_staging_block *missing)
 {
-    size_t size_bytes = sc_shape_hull_bytes(&info->shape);
+    size_t size_bytes = sc_shape_hull_bytes(&source->shape);
     struct sc_slot *slot = sc_staging_take(staging, size_bytes);
     if (slot || sc_staging_next_block(staging, size_bytes, missing))
         return slot;
     missing->bytes = 0;
     for (unsigned i = 0; i < FORGOTTEN_FOR_SLOT_MAX && !slot; i++) {
-        if (!sc_inflight_forget_complete(&track->inflight, info->ticket.stream))
+        if (!sc_inflight_forget_complete(&track->inflight, source->stream))
             break;
         slot = sc_staging_take(staging, size_bytes);
     }
@@ -272,24 +273,24 @@ static bool has_writer(struct sc_track *track, uint32_t range)
                                 memory_order_relaxed) != 0;
 }
 
-/* May something that is in flight write what the operation reads? Of its range any bytes count,
- * which is quickly seen. What is in flight in no range is other memory mostly. */
-static bool may_be_written(struct sc_track *track, const struct sc_op_info *info)
+/* May something that is in flight write the source? Of its range any bytes count, which is quickly
+ * seen. What is in flight in no range is other memory mostly. */
+static bool may_be_written(struct sc_track *track, const struct sc_slot_source *source)
 {
-    if (info->range && has_writer(track, info->range))
+    if (source->range && has_writer(track, source->range))
         return true;
     return has_writer(track, track->inflight.no_range) &&
-           sc_inflight_is_written(&track->inflight, info);
+           sc_inflight_is_written(&track->inflight, source->range, &source->shape);
 }
 
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
-                       const struct sc_op_info *info, struct sc_slot **slot,
+                       const struct sc_slot_source *source, struct sc_slot **slot,
                        struct sc_staging_block *missing)
 {
     int result = -EBUSY;
     lock(track);
-    if (!may_be_written(track, info)) {
-        *slot = take_slot(track, staging, info, missing);
+    if (!may_be_written(track, source)) {
+        *slot = take_slot(track, staging, source, missing);
         result = *slot ? 0 : -ENOSPC;
     }
     unlock(track);

@@ -139,13 +139,30 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument)
     errno = saved;
 }
 
+/* The stack that is the calling thread's alone while it runs there. */
+static __thread char *own_spare __attribute__((tls_model("initial-exec")));
+
+static void run_on_own(char *stack, sc_spare_function *function, void *argument)
+{
+    char *former = own_spare;
+    own_spare = stack;
+    run_on(stack + STACK_BYTES, function, argument);
+    own_spare = former;
+}
+
+static bool own_spare_has(size_t size_bytes)
+{
+    uintptr_t left = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)own_spare;
+    return own_spare && left < STACK_BYTES && left > size_bytes;
+}
+
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
     int saved = errno;
     char *stack = sc_pages_map(STACK_BYTES);
-    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
     if (stack)
-        run_on(stack + STACK_BYTES, function, argument);
+        run_on_own(stack, function, argument);
     else
         function(argument);
     sc_kernel_mask_set(before);
@@ -162,7 +179,7 @@ bool sc_spare_stack_is_current(void)
 
 void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument)
 {
-    if (sc_likely(sc_own_stack_has(SC_MUCH_ROOM_BYTES)))
+    if (sc_likely(sc_own_stack_has(SC_MUCH_ROOM_BYTES)) || own_spare_has(SC_MUCH_ROOM_BYTES))
         function(argument);
     else
         sc_spare_stack_call_alone(function, argument);

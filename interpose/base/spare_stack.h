@@ -21,8 +21,9 @@ typedef void sc_spare_function(void *argument);
  * Unwinding leads through. */
 void sc_spare_stack_call(sc_spare_function *function, void *argument);
 
-/* The same on a stack that is made for the call, so the function may wait. Without memory for one,
- * the current stack has to do. */
+/* The same on a stack that is made for the call, so the function may wait: the signal by which
+ * setuid reaches all threads is not blocked. Without memory for one, the current stack has to do.
+ */
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument);
 
 /* Does the calling thread run on a spare stack? */

@@ -28,7 +28,7 @@ struct sc_batch_copy {
 
 struct sc_batch;
 
-/* Of two copies. They stand on the caller's stack while the driver is called. */
+/* Of two copies of runs of bytes. They stand on the caller's stack while the driver is called. */
 enum { SC_BATCH_FEW_WORDS = 38 };
 
 /* Describes a copy. They are asked for in the order of their indices. */

@@ -7,6 +7,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/large_copies.h"
+#include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
@@ -59,13 +60,19 @@ static void copy_source(struct sc_batch *batch, size_t index, const struct sc_sh
     batch->replaced |= source->copy != NULL;
 }
 
+static struct sc_slot_source source_of(const struct sc_op_info *op)
+{
+    return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, op->shape};
+}
+
 static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_op_info *op,
                                  uintptr_t address, size_t size_bytes)
 {
-    struct sc_op_info edge = *op;
+    struct sc_slot_source edge = source_of(op);
     edge.shape = (struct sc_shape){address, size_bytes, size_bytes, 1};
-    sc_snapshots_take(batch->stream->context, &edge);
-    return edge.slot;
+    if (!sc_snapshots_are_for(op->direction, op->stable, &edge.shape))
+        return NULL;
+    return sc_snapshots_take(batch->stream->context, &edge);
 }
 
 static void guard_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
@@ -75,6 +82,7 @@ static void guard_source(struct sc_batch *batch, size_t index, const struct sc_i
     uintptr_t address = op->shape.address;
     if (!source)
         return;
+    op->unseen = !sc_unfinished_is_seen(batch->stream);
     sc_issue_guard(issue, op);
     source->is_guard_chosen = true;
     source->guard_address = op->guard_address;
@@ -133,7 +141,8 @@ static bool gather(struct sc_batch_gathered *gathered, struct sc_batch *batch, s
                    const struct sc_op_info *op)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
-    struct sc_slot *slot = source ? sc_snapshots_reserve(batch->stream->context, op) : NULL;
+    const struct sc_slot_source read = source_of(op);
+    struct sc_slot *slot = source ? sc_snapshots_reserve(batch->stream->context, &read) : NULL;
     if (!slot)
         return false;
     if (gathered->count == SC_PEEK_ITEMS_MAX)
@@ -146,13 +155,15 @@ static bool gather(struct sc_batch_gathered *gathered, struct sc_batch *batch, s
     return true;
 }
 
-static bool snapshot(struct sc_batch *batch, size_t index, struct sc_op_info *op)
+static bool snapshot(struct sc_batch *batch, size_t index, const struct sc_op_info *op)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
-    if (source && sc_snapshots_take(batch->stream->context, op))
-        source->slot = op->slot;
-    batch->replaced |= op->slot != NULL;
-    return op->slot != NULL;
+    const struct sc_slot_source read = source_of(op);
+    if (!source)
+        return false;
+    source->slot = sc_snapshots_take(batch->stream->context, &read);
+    batch->replaced |= source->slot != NULL;
+    return source->slot != NULL;
 }
 
 void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct sc_issue *issue,

@@ -127,9 +127,7 @@ static void touch(struct sc_issue *issue, enum sc_touch touch, CUdeviceptr addre
     sc_issue_touch(issue, touch, &shape);
 }
 
-/* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable
- * one, the driver completes the copy before it returns (docs/driver.md, Q10), and a pageable source
- * is staged in the call. In a capture each is a node. */
+/* In a capture each side is looked at, as each is a node's. */
 static OUT_OF_LINE void captured_sides(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
                                        size_t bytes)
 {
@@ -138,6 +136,9 @@ static OUT_OF_LINE void captured_sides(struct sc_issue *issue, CUdeviceptr dst, 
     sc_issue_sides(issue, &sides);
 }
 
+/* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable
+ * one, the driver completes the copy before it returns (docs/driver.md, Q10), and a pageable source
+ * is staged in the call. */
 static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
     issue->is_empty = bytes == 0;

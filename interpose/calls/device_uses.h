@@ -84,7 +84,7 @@ struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,
                                             struct sc_stream_record *stream,
                                             const struct sc_op_info *op);
 
-/* The same for 1 to SC_DEVICE_USES_AT_ONCE uses. */
+/* The same for one or more uses. Callers that have many read so many at a time. */
 enum { SC_DEVICE_USES_AT_ONCE = 16 };
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,

@@ -1,6 +1,7 @@
 #include "interpose/calls/issue.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
@@ -80,48 +81,50 @@ static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
-static void add_use(struct sc_issue *issue, const struct sc_host_use *use)
+/* NULL: there are as many as a call has. */
+static struct sc_host_use *add_use(struct sc_issue *issue)
 {
-    if (issue->host_count == SC_ISSUE_HOST_MAX)
-        return;
-    issue->host[issue->host_count++] = *use;
-    issue->op_count += !use->in_call;
+    return issue->host_count < SC_ISSUE_HOST_MAX ? &issue->host[issue->host_count++] : NULL;
 }
 
 /* Of the range, where it is and how it may be used does not count. */
 static void add_op(struct sc_issue *issue, enum sc_direction direction,
                    const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
-    add_use(issue, &(struct sc_host_use){
-                       .direction = direction,
-                       .kind = range->kind,
-                       .range = range->range,
-                       .origin = range->origin,
-                       .shape = *shape,
-                       .stable = stable,
-                   });
+    struct sc_host_use *use = add_use(issue);
+    if (!use)
+        return;
+    *use = (struct sc_host_use){
+        .direction = direction,
+        .kind = range->kind,
+        .range = range->range,
+        .origin = range->origin,
+        .shape = *shape,
+        .stable = stable,
+    };
+    issue->op_count++;
 }
 
-static struct sc_op_info describe(const struct sc_issue *issue, const struct sc_host_use *use)
+static void describe(const struct sc_issue *restrict issue, const struct sc_host_use *restrict use,
+                     struct sc_op_info *restrict op)
 {
-    return (struct sc_op_info){
-        .direction = use->direction,
-        .kind = use->kind,
-        .range = use->range,
-        .origin = use->origin,
-        .shape = use->shape,
-        .fold = use->fold,
-        .api = issue->call->api,
-        .ticket = {.stream = issue->stream->id},
-        .access = SC_ACCESS_ALL,
-        .ticks = issue->by_graph ? issue->graph_ticks : 0,
-        .slot = issue->slot,
-        .stable = use->stable,
-        .taken = use->taken,
-        .by_graph = issue->by_graph,
-        .unjudged = issue->unjudged,
-        .after = issue->after,
-    };
+    memset(op, 0, sizeof *op); /* in place, as a compound literal would not be */
+    op->direction = use->direction;
+    op->kind = use->kind;
+    op->range = use->range;
+    op->origin = use->origin;
+    op->shape = use->shape;
+    op->fold = use->fold;
+    op->api = issue->call->api;
+    op->ticket.stream = issue->stream->id;
+    op->access = SC_ACCESS_ALL;
+    op->ticks = issue->by_graph ? issue->graph_ticks : 0;
+    op->slot = issue->slot;
+    op->stable = use->stable;
+    op->taken = use->taken;
+    op->by_graph = issue->by_graph;
+    op->unjudged = issue->unjudged;
+    op->after = issue->after;
 }
 
 void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
@@ -129,7 +132,7 @@ void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
     ops->count = 0;
     for (unsigned i = 0; i < issue->host_count; i++)
         if (!issue->host[i].in_call)
-            ops->of[ops->count++] = describe(issue, &issue->host[i]);
+            describe(issue, &issue->host[i], &ops->of[ops->count++]);
 }
 
 static void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
@@ -168,12 +171,13 @@ bool sc_issue_is_kept_registered(const struct sc_shape *shape)
 
 void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
 {
-    if (issue->stream && sc_shape_hull_bytes(shape))
-        add_use(issue, &(struct sc_host_use){
-                           .direction = touch == SC_TOUCH_READ ? SC_H2D : SC_D2H,
-                           .shape = *shape,
-                           .in_call = true,
-                       });
+    struct sc_host_use *use = issue->stream && sc_shape_hull_bytes(shape) ? add_use(issue) : NULL;
+    if (use)
+        *use = (struct sc_host_use){
+            .direction = touch == SC_TOUCH_READ ? SC_H2D : SC_D2H,
+            .shape = *shape,
+            .in_call = true,
+        };
 }
 
 /* The driver stages a pageable source in the call. A copy to a pageable destination is complete
@@ -268,7 +272,8 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
 {
     SC_OPS(conflicts);
     bool reports = issue->is_judged && !sc_replaying_prepares();
-    struct sc_op_info op = describe(issue, use);
+    struct sc_op_info op;
+    describe(issue, use, &op);
     op.unseen = !sc_unfinished_is_seen(issue->stream);
     sc_track_conflicts(&sc_track, &op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
@@ -287,7 +292,8 @@ static __attribute__((noinline)) void order_after_all_held(const struct sc_issue
                                                            const struct sc_host_use *use)
 {
     struct sc_ticket tickets[SC_TRACK_OPS_MAX];
-    struct sc_op_info op = describe(issue, use);
+    struct sc_op_info op;
+    describe(issue, use, &op);
     unsigned count = sc_track_held_before(&sc_track, &op, tickets, SC_TRACK_OPS_MAX);
     for (unsigned i = 0; i < count; i++)
         sc_marks_order_after(issue->stream, &tickets[i]);
@@ -443,10 +449,9 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
     if (!issue->stream || issue->op_count != 1 ||
         !sc_snapshots_are_for(use->direction, use->stable, &use->shape))
         return source;
-    struct sc_op_info op = describe(issue, use);
-    const void *snapshot = sc_snapshots_take(issue->stream->context, &op);
-    issue->slot = op.slot;
-    return snapshot ? snapshot : source;
+    const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, use->shape};
+    issue->slot = sc_snapshots_take(issue->stream->context, &read);
+    return issue->slot ? issue->slot->bytes : source;
 }
 
 /* Why nothing on the stream may be guarded; COUNT: it may. */

@@ -1,6 +1,6 @@
 /* Open stream captures.
  *
- * While nothing has ever captured, each function here is one relaxed load.
+ * While nothing has ever captured, each function here but sc_captures_report is one relaxed load.
  * Thread-safe. Locks: one of its own, within which only beside.h's is taken. Not for a signal
  * handler.
  */
@@ -19,7 +19,6 @@
 
 struct sc_context;
 
-/* Who began a capture, and how. */
 /* Where a capture began. */
 struct sc_capture_begin {
     const char *api;
@@ -32,6 +31,7 @@ struct sc_capture_begin {
     uint32_t stream_origin; /* track/origins.h */
 };
 
+/* Who began a capture, and how. */
 struct sc_capture {
     struct sc_stream_record *stream; /* that began it */
     uint64_t name;

@@ -1,5 +1,6 @@
 #include "interpose/driver/addresses.h"
 
+#include "interpose/base/own_stack.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -23,6 +24,7 @@ static void ask(void *argument)
 static struct question asked(CUdeviceptr address)
 {
     struct question question = {.address = address};
+    sc_own_stack_learn();
     sc_spare_stack_make_much_room(ask, &question);
     return question;
 }

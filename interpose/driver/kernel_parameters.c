@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "interpose/base/own_stack.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/driver/relaxed.h"
 #include "track/peek.h"
@@ -131,5 +132,6 @@ void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct s
     struct reading reading = {read, launch};
     read->count = 0;
     read->is_known = true;
+    sc_own_stack_learn();
     sc_spare_stack_make_much_room(take_all, &reading);
 }

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
@@ -398,13 +399,31 @@ static bool become_spare(uintptr_t start, CUcontext current)
     return done;
 }
 
-/* The wait of cuMemFreeHost; not where something may capture, which it would end. */
+/* Does its free wait, as cuMemFreeHost does? Not where something may capture, which a wait would
+ * end. */
+static bool is_waited_for(uintptr_t start)
+{
+    return sc_pinned_end(start) - start <= SC_HUGE_PAGE_BYTES && !sc_capturing_seen() &&
+           sc_real.cuCtxSynchronize;
+}
+
 static bool wait_and_spare(uintptr_t start)
 {
     CUcontext current = NULL;
-    return sc_pinned_end(start) - start <= SC_HUGE_PAGE_BYTES && !sc_capturing_seen() &&
-           sc_real.cuCtxSynchronize && sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
+    return is_waited_for(start) && sc_real.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
            sc_real.cuCtxSynchronize() == CUDA_SUCCESS && become_spare(start, current);
+}
+
+static bool is_ours_and_here(uintptr_t start)
+{
+    return sc_pinned_end(start) && !is_in_child() && is_live(start);
+}
+
+void sc_pinned_await(void *address)
+{
+    uintptr_t start = (uintptr_t)address;
+    if (!sc_own_stack_has(SC_MUCH_ROOM_BYTES) && is_ours_and_here(start) && is_waited_for(start))
+        sc_real.cuCtxSynchronize();
 }
 
 static CUresult unregister_and_drop(uintptr_t start)
@@ -433,8 +452,9 @@ static void free_ours(void *argument)
 CUresult sc_pinned_free(void *address)
 {
     struct freeing freeing = {(uintptr_t)address, CUDA_SUCCESS};
-    if (!sc_pinned_end(freeing.start) || is_in_child() || !is_live(freeing.start))
+    if (!is_ours_and_here(freeing.start))
         return sc_real.cuMemFreeHost(address);
+    sc_own_stack_learn();
     sc_spare_stack_make_much_room(free_ours, &freeing);
     return freeing.result;
 }

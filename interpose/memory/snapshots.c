@@ -113,32 +113,33 @@ static bool grow(struct sc_context *context, struct sc_staging_of_context *own,
 }
 
 static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_of_context *own,
-                                 const struct sc_op_info *op)
+                                 const struct sc_slot_source *source)
 {
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
-    int result = sc_track_take_slot(&sc_track, &own->staging, op, &slot, &missing);
+    int result = sc_track_take_slot(&sc_track, &own->staging, source, &slot, &missing);
     if (sc_unlikely(result == -ENOSPC) && grow(context, own, &missing))
-        sc_track_take_slot(&sc_track, &own->staging, op, &slot, &missing);
+        sc_track_take_slot(&sc_track, &own->staging, source, &slot, &missing);
     return slot;
 }
 
 /* False if the program has made it unreadable, which the driver does not mind, or what is said to
  * be pageable memory is none. */
-static bool fill(struct sc_slot *slot, const struct sc_op_info *op)
+static bool fill(struct sc_slot *slot, const struct sc_slot_source *source)
 {
-    size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
-    if (op->kind == SC_STACK) {
-        memcpy(slot->bytes, (const void *)op->shape.address, hull_bytes);
+    uintptr_t address = source->shape.address;
+    size_t hull_bytes = sc_shape_hull_bytes(&source->shape);
+    if (source->kind == SC_STACK) {
+        memcpy(slot->bytes, (const void *)address, hull_bytes);
         return true;
     }
-    if (!op->range)
-        return sc_peek_anyhow(slot->bytes, op->shape.address, hull_bytes);
-    struct sc_range *range = sc_inflight_range(&sc_track.inflight, op->range);
+    if (!source->range)
+        return sc_peek_anyhow(slot->bytes, address, hull_bytes);
+    struct sc_range *range = sc_inflight_range(&sc_track.inflight, source->range);
     if (sc_unlikely(atomic_load_explicit(&range->snapshots, memory_order_acquire) !=
                     SC_SNAPSHOTS_PLAIN))
-        return sc_peek_anyhow(slot->bytes, op->shape.address, hull_bytes);
-    memcpy(slot->bytes, (const void *)op->shape.address, hull_bytes);
+        return sc_peek_anyhow(slot->bytes, address, hull_bytes);
+    memcpy(slot->bytes, (const void *)address, hull_bytes);
     return true;
 }
 
@@ -150,26 +151,22 @@ bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct
            !sc_replaying_is_on();
 }
 
-struct sc_slot *sc_snapshots_reserve(struct sc_context *context, const struct sc_op_info *op)
+struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
+                                     const struct sc_slot_source *source)
 {
-    if (!sc_snapshots_are_for(op->direction, op->stable, &op->shape))
-        return NULL;
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);
-    return own ? take_slot(home, own, op) : NULL;
+    return own ? take_slot(home, own, source) : NULL;
 }
 
-const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op)
+struct sc_slot *sc_snapshots_take(struct sc_context *context, const struct sc_slot_source *source)
 {
-    struct sc_slot *slot = sc_snapshots_reserve(context, op);
-    if (!slot)
-        return NULL;
-    if (!fill(slot, op)) {
+    struct sc_slot *slot = sc_snapshots_reserve(context, source);
+    if (slot && !fill(slot, source)) {
         sc_track_give_slot(&sc_track, slot);
         return NULL;
     }
-    op->slot = slot;
-    return slot->bytes;
+    return slot;
 }
 
 /* A thread that was about to use the context may have a slot still: its records stay then. */

@@ -14,9 +14,9 @@
 
 #include "track/hazard.h"
 
-struct sc_op_info;
 struct sc_shape;
 struct sc_slot;
+struct sc_slot_source;
 struct sc_context;
 
 /* Is such a source one of which snapshots are taken? Of rows the snapshot has the hull, with what
@@ -24,12 +24,12 @@ struct sc_context;
 bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape);
 
 /* Takes a slot for a snapshot, or NULL. The caller fills it, or gives it back. */
-struct sc_slot *sc_snapshots_reserve(struct sc_context *context, const struct sc_op_info *op);
+struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
+                                     const struct sc_slot_source *source);
 
-/* Takes a snapshot for an operation that is about to be issued. Returns what the device is to read,
- * and notes the slot in op->slot; NULL: there is no snapshot. op->stable says that the bytes of the
- * source are there already. */
-const void *sc_snapshots_take(struct sc_context *context, struct sc_op_info *op);
+/* Takes a snapshot of the source, whose bytes are there already. Returns the slot, whose bytes the
+ * device is to read; NULL: there is no snapshot. */
+struct sc_slot *sc_snapshots_take(struct sc_context *context, const struct sc_slot_source *source);
 
 /* The context's memory is gone with it, and no operation names its slots any more. */
 void sc_snapshots_context_gone(struct sc_context *context);

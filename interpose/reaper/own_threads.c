@@ -22,6 +22,13 @@ typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes,
  * for libc comes by, so it is asked by its own name. NULL: there is none. */
 extern create_function of_sanitizer __asm__("__interceptor_pthread_create") __attribute__((weak));
 
+static bool create_inside(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *))
+{
+    create_function *create = of_sanitizer ? of_sanitizer : pthread_create;
+    SC_INSIDE();
+    return create(thread, attributes, run, NULL) == 0;
+}
+
 struct start {
     void *(*run)(void *);
     size_t stack_bytes;
@@ -32,17 +39,14 @@ struct start {
 static void start(void *argument)
 {
     struct start *start = argument;
-    create_function *create = of_sanitizer ? of_sanitizer : pthread_create;
     pthread_t thread;
     pthread_attr_t attributes;
-    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
-    sc_kernel_mask_unblock(SC_KERNEL_MASK_SETXID);
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     if (start->stack_bytes)
         pthread_attr_setstacksize(&attributes, start->stack_bytes);
-    SC_INSIDE();
-    start->done = create(&thread, &attributes, start->run, NULL) == 0;
+    start->done = create_inside(&thread, &attributes, start->run);
     pthread_attr_destroy(&attributes);
     sc_kernel_mask_set(before);
 }

@@ -723,12 +723,12 @@ static bool may_take_slot(const struct copy *copy, const struct sc_shape *shape)
 
 static struct sc_slot *take_slot(const struct copy *copy, const struct sc_shape *shape)
 {
-    struct sc_op_info info = copy->info;
+    const struct sc_slot_source source = {copy->info.ticket.stream, copy->info.range,
+                                          copy->info.kind, *shape};
     bool expected = may_take_slot(copy, shape);
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
-    info.shape = *shape;
-    int result = sc_track_take_slot(&tracker, &staging, &info, &slot, &missing);
+    int result = sc_track_take_slot(&tracker, &staging, &source, &slot, &missing);
     if ((slot != NULL) != expected || (slot != NULL) != (result == 0))
         complain("a slot was %s", slot ? "handed out" : "not to be had");
     else if (slot && !is_free(slot))

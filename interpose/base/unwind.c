@@ -388,7 +388,7 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     frames[0] = (void *)pc;
-    if (!can_walk() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+    if (max == 1 || !can_step() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return 1;
     return collect(cursor, frames, 1, max);
 }
@@ -397,7 +397,7 @@ bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     uintptr_t ip = 0;
-    if (!can_walk() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
+    if (!can_step() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return false;
     for (unsigned depth = 0; depth < CALLS_MAX && (ip = next_caller(cursor)) != 0; depth++)
         if (is_sought(ip))

@@ -1,9 +1,9 @@
 #include "interpose/driver/driver_code.h"
 
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <string.h>
 #include <ucontext.h>
 
 #include "interpose/base/unwind.h"
@@ -52,7 +52,7 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *argument)
 void sc_driver_code_note(void)
 {
     driver.of = (uintptr_t)sc_real.cuInit;
-    c_library.of = (uintptr_t)memmove;
+    c_library.of = (uintptr_t)gnu_get_libc_version; /* which nothing of ours stands before */
     dl_iterate_phdr(note_object, &driver);
     dl_iterate_phdr(note_object, &c_library);
     atomic_store_explicit(&noted, true, memory_order_release);

@@ -51,6 +51,11 @@ static void run(unsigned long count, uint64_t seed, const char *mode)
 
 int main(int argc, char **argv)
 {
-    static const struct lot programs = {settings, sizeof settings / sizeof *settings, 10000, run};
+    static const struct lot programs = {
+        .settings = settings,
+        .setting_count = sizeof settings / sizeof *settings,
+        .program_count = 10000,
+        .run = run,
+    };
     return run_lot(argc, argv, &programs);
 }

@@ -445,6 +445,25 @@ static void test_errors(void)
     IS(cuStreamSynchronize((CUstream)(void *)heap), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* A stream may allocate from the pool of another device. */
+static void test_pool_of_peer(CUstream a)
+{
+    const CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1}};
+    CUmemoryPool pool;
+    CUdeviceptr memory;
+    int devices = 0, ordinal = -1;
+    OK(cuDeviceGetCount(&devices));
+    if (devices < 2)
+        return;
+    OK(cuMemPoolCreate(&pool, &properties));
+    OK(cuMemAllocFromPoolAsync(&memory, 4096, pool, a));
+    OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, memory));
+    CHECK(ordinal == 1);
+    OK(cuMemPoolDestroy(pool));
+    OK(cuMemFreeAsync(memory, a)); /* which outlives its pool */
+}
+
 static void test_pool(void)
 {
     CUstream a = stream_new(CU_STREAM_NON_BLOCKING);
@@ -455,6 +474,7 @@ static void test_pool(void)
     CHECK(first == second);
     OK(cuMemFreeAsync(second, a));
     IS(cuMemFreeAsync(second, a), CUDA_ERROR_INVALID_VALUE);
+    test_pool_of_peer(a);
     OK(cuStreamDestroy(a));
 }
 

@@ -238,3 +238,31 @@ void sc_device_forget(struct sc_device *device, uintptr_t address, size_t size_b
             drop(device, search.found[i]);
     } while (search.count == DROPPED_AT_ONCE);
 }
+
+/* A green context's memory and work are its primary one's. */
+static uint32_t primary_of(struct sc_order *order, uint32_t context)
+{
+    uint32_t primary = context ? sc_order_stream(order, context)->primary : 0;
+    return primary ? primary : context;
+}
+
+static bool is_issued_in(struct sc_device *device, const struct sc_op_info *info,
+                         const uint32_t *contexts, unsigned count)
+{
+    struct sc_order *order = device->order;
+    uint32_t own = primary_of(order, sc_order_stream(order, info->ticket.stream)->context);
+    for (unsigned i = 0; i < count; i++)
+        if (contexts[i] && primary_of(order, contexts[i]) == own)
+            return true;
+    return false;
+}
+
+void sc_device_forget_of(struct sc_device *device, const uint32_t *contexts, unsigned count)
+{
+    uint32_t next;
+    for (uint32_t id = device->first; id; id = next) {
+        next = at(device, id)->next;
+        if (is_issued_in(device, &at(device, id)->info, contexts, count))
+            drop(device, id);
+    }
+}

@@ -76,4 +76,9 @@ void sc_device_see(struct sc_device *device, uint32_t stream, uint64_t number, u
  * driver itself orders what comes after it. */
 void sc_device_forget(struct sc_device *device, uintptr_t address, size_t size_bytes);
 
+/* All that is issued from now on in these contexts comes after all that was issued in them. What
+ * was is forgotten, also for what other contexts do. Named are the ids of legacy streams, 0: none.
+ */
+void sc_device_forget_of(struct sc_device *device, const uint32_t *contexts, unsigned count);
+
 #endif

@@ -252,6 +252,10 @@ void sc_track_device_see(struct sc_track *track, uint32_t stream, uint64_t numbe
 void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                                uint32_t context, uint32_t origin);
 
+/* The driver has put all that comes in these contexts behind all that they were given so far
+ * (sc_device_forget_of). */
+void sc_track_device_serialized(struct sc_track *track, const uint32_t *contexts, unsigned count);
+
 /* The memory is about to be given back (sc_allocations_begin_free), and the driver has answered.
  * `info`: what a free in a stream's order does there, whose ticket names the stream; NULL: the free
  * was refused, or is not to be told. It is not remembered where the driver has handed the memory

@@ -50,6 +50,13 @@ void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t
     unlock(track);
 }
 
+void sc_track_device_serialized(struct sc_track *track, const uint32_t *contexts, unsigned count)
+{
+    lock(track);
+    sc_device_forget_of(&track->device, contexts, count);
+    unlock(track);
+}
+
 struct sc_allocation sc_track_device_begin_free(struct sc_track *track, uintptr_t address)
 {
     lock(track);

@@ -16,6 +16,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
+#include "interpose/streams/contexts.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
@@ -77,7 +78,7 @@ static bool blocks_host(const struct copy *copy)
 
 /* Such a copy names its contexts, and is in order with all that is issued in these, in whatever
  * stream and before or behind it (cuda_runtime_api.h, cudaMemcpyPeer). So it is in order with every
- * use of its memory that is watched. */
+ * use of its memory that is watched, and orders all others there (order_contexts). */
 static bool is_serialized(const struct copy *copy)
 {
     return copy->sides.is_serialized;
@@ -223,6 +224,22 @@ static void note_uses(const struct copy *copy, uint64_t place)
     sc_device_uses_note(&uses, copy->call, copy->used_on, place);
 }
 
+static bool orders_contexts(const struct copy *copy)
+{
+    return copy->sides.ordered_contexts[0] || copy->sides.ordered_contexts[1];
+}
+
+static void order_contexts(const struct copy *copy)
+{
+    const struct sc_context *current = sc_contexts_current();
+    const uint32_t contexts[] = {
+        copy->sides.ordered_contexts[0],
+        copy->sides.ordered_contexts[1],
+        current ? current->legacy : 0,
+    };
+    sc_track_device_serialized(&sc_track, contexts, 3);
+}
+
 static CUresult end(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
@@ -232,6 +249,8 @@ static CUresult end(struct copy *copy, CUresult result)
         note_in_history(copy);
     if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))
         note_uses(copy, place);
+    if (orders_contexts(copy) && copy->on && result == CUDA_SUCCESS)
+        order_contexts(copy);
     return sc_detour_end(&copy->detour, result);
 }
 
@@ -254,10 +273,24 @@ static struct sc_copy_sides between(struct sc_copy_side dst, struct sc_copy_side
     return (struct sc_copy_sides){.src = src, .dst = dst, .is_empty = bytes == 0};
 }
 
-static struct sc_copy_sides serialized(struct sc_copy_sides sides)
+/* A copy within one context does not wait for non-blocking streams, against its contract
+ * (docs/driver.md, Synchronous copies), and is taken to order nothing. */
+static struct sc_copy_sides serialized(struct sc_copy_sides sides, CUcontext dst, CUcontext src)
 {
     sides.is_serialized = true;
+    if (dst == src || !sc_track_watches_device(&sc_track))
+        return sides;
+    const struct sc_context *to = sc_contexts_named(dst), *from = sc_contexts_named(src);
+    sides.ordered_contexts[0] = to ? to->legacy : 0;
+    sides.ordered_contexts[1] = from ? from->legacy : 0;
     return sides;
+}
+
+static struct sc_copy_sides sides_of_peer_box(const CUDA_MEMCPY3D_PEER *params)
+{
+    return params ? serialized(sc_copy_sides_of_3d_peer(params), params->dstContext,
+                               params->srcContext)
+                  : (struct sc_copy_sides){0};
 }
 
 static struct sc_copy_sides reads(struct sc_copy_side src, size_t bytes)
@@ -356,9 +389,10 @@ COPY(cuMemcpyAtoA_v2, atoa_async,
 COPY(cuMemcpyPeer, sc_real.cuMemcpyPeerAsync,
      (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes),
      (dst, dst_context, src, src_context, bytes),
-     serialized(between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes)))
+     serialized(between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes),
+                dst_context, src_context))
 COPY(cuMemcpy3DPeer, sc_real.cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *params), (params),
-     serialized(sc_copy_sides_of_3d_peer(params)))
+     sides_of_peer_box(params))
 
 COPY(cuMemcpy, sc_real.cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
      (dst, src, bytes),

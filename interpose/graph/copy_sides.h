@@ -30,6 +30,8 @@ struct sc_copy_sides {
     bool is_empty;      /* a copy of no bytes: both are unused */
     bool is_fill;       /* a memset: there is no source */
     bool is_serialized; /* with all work of the contexts that it names */
+    /* Ids of legacy streams: what they are given later comes after what they were given. 0: none */
+    uint32_t ordered_contexts[2];
 };
 
 /* As operations are called that do this. Pure. */

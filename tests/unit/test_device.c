@@ -153,6 +153,32 @@ START_TEST(memory_that_is_handed_out_has_no_past)
 }
 END_TEST
 
+START_TEST(what_was_issued_in_a_context_that_is_serialized_has_no_past)
+{
+    uint32_t other = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    sc_order_set_primary(&order, green, other);
+    const uint32_t both[] = {0, legacy, other}, one[] = {other, 0}, by_green[] = {green};
+
+    add(plain(2, SC_H2D, 0, 16));
+    add(plain(0, SC_H2D, 16, 16));
+    sc_device_forget_of(&device, one, 2);
+    ck_assert_uint_eq(device.ops.live, 2);
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 16)), 1);
+    streams[3] = sc_order_add(&order, SC_STREAM_NONBLOCKING, green);
+    add(plain(3, SC_H2D, 32, 16));
+    sc_device_forget_of(&device, one, 2);
+    ck_assert_uint_eq(device.ops.live, 2);
+    add(plain(3, SC_H2D, 32, 16));
+    sc_device_forget_of(&device, by_green, 1);
+    ck_assert_uint_eq(device.ops.live, 2);
+    add(plain(3, SC_H2D, 32, 16));
+    sc_device_forget_of(&device, both, 3);
+    ck_assert_uint_eq(device.ops.live, 0);
+    ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 64)), 0);
+}
+END_TEST
+
 START_TEST(a_loop_that_nobody_waits_for_is_remembered_once)
 {
     for (unsigned i = 0; i < 10000; i++) {
@@ -311,6 +337,7 @@ int main(void)
     tcase_add_test(tests, unseen_operations_conflict_with_nothing);
     tcase_add_test(tests, memory_that_is_handed_out_has_no_past);
     tcase_add_test(tests, what_the_host_frees_conflicts_with_all_that_it_has_not_waited_for);
+    tcase_add_test(tests, what_was_issued_in_a_context_that_is_serialized_has_no_past);
     tcase_add_test(tests, a_loop_that_nobody_waits_for_is_remembered_once);
     tcase_add_test(tests, what_may_not_take_place_stands_for_nothing_that_does);
     tcase_add_test(tests, what_is_unseen_conflicts_with_nothing_until_it_is_seen);

@@ -217,6 +217,35 @@ static CUresult capture_locked(CUstream stream, const struct sim_copy *copy, enu
     return sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEMCPY, &work, NULL);
 }
 
+/* Within one context it does not wait for non-blocking streams, as measured on an H200. */
+static CUresult issue_serialized_locked(CUstream stream, const struct sim_copy *copy, CUcontext dst,
+                                        CUcontext src)
+{
+    const CUcontext contexts[] = {stream->context, dst, src};
+    CUresult result = CUDA_SUCCESS;
+    const unsigned count = dst == src ? 0 : 3;
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++)
+        result = sim_context_precedes_locked(contexts[i], stream);
+    if (result == CUDA_SUCCESS)
+        result = issue_locked(stream, copy, MANNER_SYNC);
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++)
+        result = sim_context_follows_locked(contexts[i], stream);
+    return result;
+}
+
+CUresult sim_copy_submit_serialized(CUstream dflt, const struct sim_copy *copy, CUcontext dst,
+                                    CUcontext src)
+{
+    CUstream stream;
+    sim_lock();
+    CUresult result = sim_stream_enter_locked(NULL, dflt, &stream);
+    if (result == CUDA_SUCCESS && !sim_copy_empty(copy))
+        result = stream->capture ? capture_locked(stream, copy, MANNER_SYNC)
+                                 : issue_serialized_locked(stream, copy, dst, src);
+    sim_unlock();
+    return result;
+}
+
 CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *copy,
                          enum sim_manner manner)
 {
@@ -295,8 +324,8 @@ SIM_API_PTDS(cuMemcpyPeer,
               CUcontext srcContext, size_t ByteCount),
              dstDevice, dstContext, srcDevice, srcContext, ByteCount)
 {
-    (void)dstContext, (void)srcContext;
-    return sync_copy(dflt, dstDevice, srcDevice, ByteCount);
+    struct sim_copy copy = sim_copy_flat(dstDevice, srcDevice, ByteCount);
+    return sim_copy_submit_serialized(dflt, &copy, dstContext, srcContext);
 }
 
 SIM_API_PTSZ(cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream),

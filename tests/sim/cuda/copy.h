@@ -17,6 +17,10 @@ enum sim_manner {
 /* Addresses in `copy` are the program's. INVALID_VALUE for what is not allocated or overrun. */
 CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *copy,
                          enum sim_manner manner);
+/* A synchronous copy, which is in order with all work of the current context and of those two,
+ * earlier and later, in whatever stream. */
+CUresult sim_copy_submit_serialized(CUstream dflt, const struct sim_copy *copy, CUcontext dst,
+                                    CUcontext src);
 /* Turns the program's addresses into the device's, staging the source where a launch does. */
 CUresult sim_copy_bind_node_locked(struct sim_copy *copy, bool *waits);
 /* `waits`: so does a synchronous memset. */

@@ -160,7 +160,10 @@ SIM_API_PTDS(cuMemcpy3DPeer, (const CUDA_MEMCPY3D_PEER *pCopy), pCopy)
     if (!pCopy)
         return CUDA_ERROR_INVALID_VALUE;
     CUDA_MEMCPY3D p = from_peer(pCopy);
-    return submit(dflt, NULL, &p, MANNER_SYNC);
+    struct sim_copy copy;
+    CUresult result = sim_copy_from_3d(&p, &copy);
+    return result ? result
+                  : sim_copy_submit_serialized(dflt, &copy, pCopy->dstContext, pCopy->srcContext);
 }
 
 SIM_API_PTSZ(cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream), pCopy,

@@ -286,6 +286,31 @@ static CUresult wait_at_gate_locked(CUcontext context, CUevent event)
     return context->gate ? sim_event_wait_locked(event, context->gate) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+CUresult sim_context_precedes_locked(CUcontext context, CUstream stream)
+{
+    if (!sim_context_valid_locked(context))
+        return CUDA_SUCCESS;
+    struct sim_op *op = sim_op_new_locked();
+    if (!op)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    fence_all_locked(op, context);
+    sim_stream_issue_locked(stream, op);
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_context_follows_locked(CUcontext context, CUstream stream)
+{
+    if (!sim_context_valid_locked(context))
+        return CUDA_SUCCESS;
+    if (!context->gate)
+        context->gate = nameless_stream_locked(context);
+    struct sim_op *op = context->gate ? sim_op_new_locked() : NULL;
+    if (!op || sim_op_fence_locked(op, stream, stream->issued) != 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    sim_stream_issue_locked(context->gate, op);
+    return CUDA_SUCCESS;
+}
+
 static CUresult wait_context(CUcontext context, CUevent event)
 {
     sim_lock();

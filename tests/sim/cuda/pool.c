@@ -53,10 +53,12 @@ static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUst
     sim_lock();
     CUresult result = enter_locked(handle, dflt, &stream);
     if (result == CUDA_SUCCESS) {
-        CUdevice device = stream->context->device;
+        CUdevice device = pool ? pool->device : stream->context->device;
+        bool is_peers = device != stream->context->device;
         pool = pool ? pool : current_pools[device] ? current_pools[device] : &default_pools[device];
         struct sim_range like = {.device = device,
-                                 .context = stream->context,
+                                 .context = is_peers ? sim_context_primary_locked(device)
+                                                     : stream->context,
                                  .pool = pool,
                                  .of_graph = stream->capture != NULL};
         CUgraphNode node = NULL;

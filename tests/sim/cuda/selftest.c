@@ -445,6 +445,25 @@ static void test_errors(void)
     IS(cuStreamSynchronize((CUstream)(void *)heap), CUDA_ERROR_INVALID_HANDLE);
 }
 
+/* A stream may allocate from the pool of another device. */
+static void test_pool_of_peer(CUstream a)
+{
+    const CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1}};
+    CUmemoryPool pool;
+    CUdeviceptr memory;
+    int devices = 0, ordinal = -1;
+    OK(cuDeviceGetCount(&devices));
+    if (devices < 2)
+        return;
+    OK(cuMemPoolCreate(&pool, &properties));
+    OK(cuMemAllocFromPoolAsync(&memory, 4096, pool, a));
+    OK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, memory));
+    CHECK(ordinal == 1);
+    OK(cuMemPoolDestroy(pool));
+    OK(cuMemFreeAsync(memory, a)); /* which outlives its pool */
+}
+
 static void test_pool(void)
 {
     CUstream a = stream_new(CU_STREAM_NON_BLOCKING);
@@ -455,6 +474,7 @@ static void test_pool(void)
     CHECK(first == second);
     OK(cuMemFreeAsync(second, a));
     IS(cuMemFreeAsync(second, a), CUDA_ERROR_INVALID_VALUE);
+    test_pool_of_peer(a);
     OK(cuStreamDestroy(a));
 }
 
@@ -1074,6 +1094,44 @@ static void test_order(void)
 
 /* An event that is recorded behind work which is done is complete when the call returns, however
  * soon after the work that is, and does not hold up another stream. */
+/* A synchronous copy between two devices comes after all that was queued there, and before all that
+ * will be. */
+static void test_serialized(void)
+{
+    CUcontext second;
+    CUdeviceptr peer;
+    int devices = 0;
+    OK(cuDeviceGetCount(&devices));
+    if (devices < 2)
+        return;
+    CUstream before = stream_new(CU_STREAM_NON_BLOCKING);
+    OK(cuMemsetD8(device, 1, 1));
+    OK(cuCtxSynchronize());
+    OK(cuDevicePrimaryCtxRetain(&second, 1));
+    OK(cuCtxSetCurrent(second));
+    OK(cuMemAlloc(&peer, 1));
+    OK(cuMemsetD8(peer, 1, 1));
+    CUstream behind = stream_new(CU_STREAM_NON_BLOCKING);
+    OK(cuCtxSynchronize());
+    OK(cuCtxSetCurrent(context));
+
+    shut_gate(before);
+    OK(cuMemsetD8Async(device, 2, 1, before));
+    OK(cuMemcpyPeer(peer, second, device, context, 1));
+    OK(cuCtxSetCurrent(second));
+    OK(cuMemsetD8Async(device, 3, 1, behind));
+    IS(cuStreamQuery(behind), CUDA_ERROR_NOT_READY);
+    CHECK(device_byte(peer) == 1 && device_byte(device) == 1);
+    open_gate();
+    OK(cuStreamSynchronize(behind));
+    CHECK(device_byte(device) == 3 && device_byte(peer) == 2);
+    OK(cuStreamDestroy(behind));
+    OK(cuMemFree(peer));
+    OK(cuCtxSetCurrent(context));
+    OK(cuStreamDestroy(before));
+    OK(cuDevicePrimaryCtxRelease(1));
+}
+
 static void test_record_behind_done(int late)
 {
     enum { ROUNDS = 2000 };
@@ -1275,6 +1333,7 @@ static int run_all(void)
     test_while();
     test_user_objects();
     test_order();
+    test_serialized();
     test_record_behind_done(late);
     test_legacy_query();
     test_values();
@@ -1289,7 +1348,7 @@ static int run_all(void)
 int main(int argc, char **argv)
 {
     const char *settings[] = {"delay=50us", "delay=0", "late=1:late_limit=200ms",
-                              "delay=300us:seed=7", "late_batch=1"};
+                              "delay=300us:seed=7", "late_batch=1:devices=2"};
     if (argc > 1 && strcmp(argv[1], "run") == 0)
         return run_all();
     if (argc > 1) {

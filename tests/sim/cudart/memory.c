@@ -225,3 +225,13 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr 
     ENTER(cudaMemPoolGetAttribute_v11020, memPool, attr, value);
     LEAVE(CALL(cuMemPoolGetAttribute, memPool, (CUmemPool_attribute)attr, value));
 }
+
+_Static_assert(sizeof(struct cudaMemAccessDesc) == sizeof(CUmemAccessDesc), "access descriptions");
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList,
+                                 size_t count)
+{
+    ENTER(cudaMemPoolSetAccess_v11020, memPool, descList, count);
+    LEAVE(
+        CALL(cuMemPoolSetAccess, memPool, (const CUmemAccessDesc *)(const void *)descList, count));
+}

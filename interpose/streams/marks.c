@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -40,6 +42,50 @@ void sc_marks_start(void)
     snapshotted_mark_interval_ticks = sc_ticks_in_ns(SNAPSHOTTED_MARK_INTERVAL_NS);
 }
 
+/* ---- what the driver makes, for which it may take more of the stack than for a copy ---- */
+
+struct making {
+    CUevent event;
+    CUstream stream;
+    CUresult result;
+};
+
+static void create_event(void *argument)
+{
+    struct making *making = argument;
+    making->result = sc_real.cuEventCreate(&making->event, CU_EVENT_DISABLE_TIMING);
+}
+
+static void create_stream(void *argument)
+{
+    struct making *making = argument;
+    making->result = sc_real.cuStreamCreate(&making->stream, CU_STREAM_DEFAULT);
+}
+
+static struct making made_by(sc_spare_function *create)
+{
+    struct making making = {NULL, NULL, CUDA_SUCCESS};
+    sc_own_stack_learn();
+    sc_spare_stack_make_much_room(create, &making);
+    return making;
+}
+
+static CUresult new_event(CUevent *event)
+{
+    const struct making made = made_by(create_event);
+    *event = made.event;
+    return made.result;
+}
+
+static CUresult new_stream(CUstream *stream)
+{
+    const struct making made = made_by(create_stream);
+    *stream = made.stream;
+    return made.result;
+}
+
+/* ---- events, which are kept for another time ---- */
+
 /* What the driver says, with an event if it is success. The context is current. */
 static CUresult make_event(struct sc_context *context, CUevent *event)
 {
@@ -49,7 +95,7 @@ static CUresult make_event(struct sc_context *context, CUevent *event)
     if (spare->count)
         *event = spare->events[--spare->count];
     sc_brief_lock_give(&spare->lock);
-    return *event ? CUDA_SUCCESS : sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
+    return *event ? CUDA_SUCCESS : new_event(event);
 }
 
 static CUevent take_event(struct sc_context *context)
@@ -100,7 +146,7 @@ static CUresult make_marker(struct sc_context *context, CUstream *marker)
 {
     CUstream fresh = NULL;
     *marker = atomic_load_explicit(&context->marks.marker, memory_order_acquire);
-    CUresult result = *marker ? CUDA_SUCCESS : sc_real.cuStreamCreate(&fresh, CU_STREAM_DEFAULT);
+    CUresult result = *marker ? CUDA_SUCCESS : new_stream(&fresh);
     if (*marker || result != CUDA_SUCCESS)
         return result;
     if (atomic_compare_exchange_strong(&context->marks.marker, marker, fresh)) {
@@ -398,7 +444,7 @@ void sc_marks_fence_locked(struct sc_stream_record *stream)
     CUevent *fence = &stream->marks.fence;
     if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_contexts_push(stream->context))
         return;
-    if (!*fence && sc_real.cuEventCreate(fence, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+    if (!*fence && new_event(fence) != CUDA_SUCCESS)
         *fence = NULL;
     if (sc_marks_is_fenced(stream))
         ask_for_tail(stream);

@@ -2,7 +2,8 @@
 // options: device=1
 //
 // A graph frees memory that another one has allocated, and another stream fills the memory without
-// an order. In the fixed build the memory is filled before the launch, which comes after that.
+// an order. In the fixed build the memory is filled before the launch, which comes after that. (A
+// real driver refuses the copy from the launch on: H100, driver 580.)
 #include "graphs.h"
 
 int main(void)
@@ -25,8 +26,10 @@ int main(void)
     CHECK(cudaStreamWaitEvent(other, done, 0));
     busy(other);
     CHECK(cudaGraphLaunch(frees, other));
-    if (!fixed)
-        CHECK(cudaMemcpyAsync(memory, source, SMALL, cudaMemcpyHostToDevice, work));
+    if (!fixed) {
+        cudaError_t result = cudaMemcpyAsync(memory, source, SMALL, cudaMemcpyHostToDevice, work);
+        CHECK(result != cudaSuccess && result != cudaErrorInvalidValue);
+    }
 
     CHECK(cudaDeviceSynchronize());
     return finish(true);

@@ -24,6 +24,8 @@ advice (`not-under: qemu`); and single tests of other files by tests/emulator.h.
     statm             the emulator's own memory is the program's, and grows with what it runs
     room              blocks of one size have 64 MB, since the emulator notes each page of a mapping;
                       without that limit, in the environment, it takes minutes and 12 GB
+    jumps             a jump into data faults again and again where the data could be read since
+    mappings          the emulator ends the program where it gets none itself (vm.max_map_count)
     libtsan           does not start: it meets mappings that it does not expect
 """
 

@@ -1,5 +1,6 @@
 // expect-exit: 0
 // strict-says: no_mapping_left
+// needs: kernel (mappings)
 //
 // A process with all the mappings that the kernel allows it (vm.max_map_count) touches what copies
 // in flight leave out: a page amid those of one, and halves of pages that lie side by side.

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (jumps)
 //
 // Jumps into data are faults of the program's own: of a page that a copy in flight has part of, and
 // of one that it had.

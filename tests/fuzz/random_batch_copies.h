@@ -157,8 +157,9 @@ static void seal(const struct op *writer)
     }
 }
 
-/* The same bytes again on the same stream: the earlier operation counts no more. */
-static void repeat(const struct op *op)
+/* The same bytes again on the same stream: the earlier operation counts no more, but for data that
+ * nobody would heal: then that goes for the later one. */
+static void repeat(struct op *op)
 {
     for (int i = 0; i < world.op_count; i++) {
         struct op *earlier = &world.ops[i];
@@ -166,18 +167,21 @@ static void repeat(const struct op *op)
             earlier->direction != op->direction || !is_same_area(&earlier->area, &op->area))
             continue;
         compare_source(earlier);
+        op->is_fragile |= !is_healed_at(earlier, earlier->area.offset);
         earlier->tracked = false;
     }
 }
 
 static void keep(const struct op *op)
 {
+    struct op *kept = &world.ops[world.op_count];
     if (op->direction == D2H)
         seal(op);
     else
         read_beside(op);
-    repeat(op);
-    world.ops[world.op_count++] = *op;
+    *kept = *op;
+    repeat(kept);
+    world.op_count++;
 }
 
 /* All are read before any of them writes. */

@@ -265,25 +265,41 @@ static bool is_carried_out(void)
     return sc_replaying_is_on() && !sc_replaying_prepares();
 }
 
-/* The missing edge: this operation waits for the one it would have raced with. What cannot be
- * ordered is found again when the call was made, unless the issue is judged now. */
+/* The missing edge: the operation waits for the one it would have raced with. */
+static bool order_after_one(const struct sc_issue *issue, const struct sc_ops *one)
+{
+    return !is_carried_out() && sc_hazards_heals(&one->ops[0]) &&
+           sc_edges_order_after(issue->stream, &one->ops[0], issue->call->api);
+}
+
+/* What no edge stands for. */
+static __attribute__((noinline)) void report_left(const struct sc_issue *issue,
+                                                  const struct sc_op_info *op)
+{
+    SC_OPS(left);
+    sc_track_conflicts(&sc_track, op, &left);
+    for (unsigned i = 0; i < sc_ops_kept(&left); i++) {
+        struct sc_ops one = sc_ops_one(&left, i);
+        report_unordered(issue, SC_ACTION_REPORTED, &one, next_number(issue->stream));
+    }
+}
+
+/* What cannot be ordered is found again when the call was made, unless the issue is judged now. */
 static __attribute__((noinline)) void order_after_conflicts(const struct sc_issue *issue,
                                                             const struct sc_host_use *use)
 {
     SC_OPS(conflicts);
-    bool reports = issue->is_judged && !sc_replaying_prepares();
     struct sc_op_info op;
     describe(issue, use, &op);
     op.unseen = !sc_unfinished_is_seen(issue->stream);
     sc_track_conflicts(&sc_track, &op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
-        bool ordered = !is_carried_out() && sc_hazards_heals(&one.ops[0]) &&
-                       sc_edges_order_after(issue->stream, &one.ops[0], issue->call->api);
-        if (ordered || reports)
-            report_unordered(issue, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, &one,
-                             next_number(issue->stream));
+        if (order_after_one(issue, &one))
+            report_unordered(issue, SC_ACTION_ORDERED, &one, next_number(issue->stream));
     }
+    if (conflicts.count && issue->is_judged && !sc_replaying_prepares())
+        report_left(issue, &op);
 }
 
 /* A launch that uses freed memory is a hazard by itself (SC401). It sees all the same what it would

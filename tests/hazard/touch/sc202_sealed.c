@@ -6,13 +6,15 @@
 #include "touch.h"
 
 #include <errno.h>
+#include <malloc.h>
 
 #include "tests/sealed_reads.h"
 
 int main(void)
 {
+    mallopt(M_MMAP_THRESHOLD, 128 << 10); /* also where a driver frees larger blocks */
     cudaStream_t stream = new_stream();
-    void *target = registered_block(LARGE, 0); /* before malloc knows a free() of such a size */
+    void *target = registered_block(LARGE, 0);
     void *device = device_block(LARGE, WANTED);
     if (!seal_reads(EPERM))
         return 1;

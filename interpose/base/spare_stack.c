@@ -4,11 +4,14 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/own_stack.h"
 #include "track/frames.h"
+#include "track/kernel.h"
 #include "track/pool.h"
 
 #include "track/poison.h"
@@ -20,6 +23,7 @@ enum {
      * one that grows or shrinks, and what lies between for dead. */
     MARGIN_BYTES = 2 << 20,
     ALL_BYTES = MARGIN_BYTES + STACKS * STACK_BYTES + MARGIN_BYTES,
+    ALONE_BYTES = MARGIN_BYTES + STACK_BYTES + MARGIN_BYTES,
 };
 
 static _Atomic uint32_t taken; /* bit by stack */
@@ -156,17 +160,26 @@ static bool own_spare_has(size_t size_bytes)
     return own_spare && left < STACK_BYTES && left > size_bytes;
 }
 
+/* Of small pages: to clear a huge one takes longer than what the stack is for. */
+static char *map_alone(void)
+{
+    char *pages = sc_pages_map(ALONE_BYTES);
+    if (pages)
+        sc_kernel_call(SYS_madvise, pages, ALONE_BYTES, MADV_NOHUGEPAGE);
+    return pages;
+}
+
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
     int saved = errno;
-    char *stack = sc_pages_map(STACK_BYTES);
+    char *pages = map_alone();
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
-    if (stack)
-        run_on_own(stack, function, argument);
+    if (pages)
+        run_on_own(pages + MARGIN_BYTES, function, argument);
     else
         function(argument);
     sc_kernel_mask_set(before);
-    sc_pages_unmap(stack, stack ? STACK_BYTES : 0);
+    sc_pages_unmap(pages, pages ? ALONE_BYTES : 0);
     errno = saved;
 }
 

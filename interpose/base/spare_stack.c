@@ -198,6 +198,12 @@ void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument)
         sc_spare_stack_call_alone(function, argument);
 }
 
+void sc_spare_stack_call_driver(sc_spare_function *function, void *argument)
+{
+    sc_own_stack_learn();
+    sc_spare_stack_make_much_room(function, argument);
+}
+
 void sc_spare_stack_make_room(sc_spare_function *function, void *argument)
 {
     if (sc_likely(sc_own_stack_has(SC_ROOM_BYTES)))

@@ -39,4 +39,8 @@ void sc_spare_stack_make_room(sc_spare_function *function, void *argument);
 enum { SC_MUCH_ROOM_BYTES = 96 << 10 };
 void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument);
 
+/* The same for what calls the driver, which may take more of the stack than the call that wants it.
+ * Not for a signal handler: the calling thread's own stack is learnt first. */
+void sc_spare_stack_call_driver(sc_spare_function *function, void *argument);
+
 #endif

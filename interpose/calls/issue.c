@@ -278,10 +278,7 @@ static __attribute__((noinline)) void report_left(const struct sc_issue *issue,
 {
     SC_OPS(left);
     sc_track_conflicts(&sc_track, op, &left);
-    for (unsigned i = 0; i < sc_ops_kept(&left); i++) {
-        struct sc_ops one = sc_ops_one(&left, i);
-        report_unordered(issue, SC_ACTION_REPORTED, &one, next_number(issue->stream));
-    }
+    report_unordered(issue, SC_ACTION_REPORTED, &left, next_number(issue->stream));
 }
 
 /* What cannot be ordered is found again when the call was made, unless the issue is judged now. */

@@ -63,10 +63,9 @@ struct sc_issue {
                      * it than the operations do: no conflict is looked for then */
     bool is_detour; /* a capture stood in the way of the operation, which is reported */
     bool by_graph;
-    bool unjudged;        /* as of a struct sc_op_info */
-    uint64_t graph_ticks; /* of the launch, if `by_graph` */
-    const struct sc_point
-        *after; /* what the operations come after besides their stream's, or NULL */
+    bool unjudged;                /* as of a struct sc_op_info */
+    uint64_t graph_ticks;         /* of the launch, if `by_graph` */
+    const struct sc_point *after; /* as of a struct sc_op_info */
     struct sc_recent_use named;
     struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */
@@ -151,8 +150,7 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source);
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 
-/* The operations of the issue as the tracker has them, in the order in which they were named.
- * Returns how many there are. */
+/* The operations of the issue as the tracker has them, in the order in which they were named. */
 struct sc_issue_ops {
     unsigned count;
     struct sc_op_info of[SC_ISSUE_HOST_MAX];

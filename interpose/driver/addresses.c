@@ -1,6 +1,5 @@
 #include "interpose/driver/addresses.h"
 
-#include "interpose/base/own_stack.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -20,12 +19,10 @@ static void ask(void *argument)
         &question->type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, question->address);
 }
 
-/* The question takes more of the stack than a copy that is captured. */
 static struct question asked(CUdeviceptr address)
 {
     struct question question = {.address = address};
-    sc_own_stack_learn();
-    sc_spare_stack_make_much_room(ask, &question);
+    sc_spare_stack_call_driver(ask, &question);
     return question;
 }
 

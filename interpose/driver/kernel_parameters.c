@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "interpose/base/own_stack.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/driver/relaxed.h"
 #include "track/peek.h"
@@ -126,12 +125,10 @@ static void take_all(void *argument)
     sc_relaxed_end(&relaxed);
 }
 
-/* To ask for parameters takes more of the stack than a launch that is captured. */
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
     struct reading reading = {read, launch};
     read->count = 0;
     read->is_known = true;
-    sc_own_stack_learn();
-    sc_spare_stack_make_much_room(take_all, &reading);
+    sc_spare_stack_call_driver(take_all, &reading);
 }

@@ -256,13 +256,12 @@ static void make(void *argument)
     sc_huge_pages_unmap(start, request->pages_bytes);
 }
 
-/* To register memory takes more of the stack than to allocate it. */
 static uintptr_t make_within_budget(const struct request *request)
 {
     struct making making = {request, 0};
     if (!charge(request))
         return 0;
-    sc_spare_stack_make_much_room(make, &making);
+    sc_spare_stack_call_driver(make, &making);
     if (!making.start)
         uncharge(request);
     return making.start;
@@ -448,14 +447,12 @@ static void free_ours(void *argument)
         wait_and_spare(freeing->start) ? CUDA_SUCCESS : unregister_and_drop(freeing->start);
 }
 
-/* To wait for the context takes more of the stack than the driver's own free. */
 CUresult sc_pinned_free(void *address)
 {
     struct freeing freeing = {(uintptr_t)address, CUDA_SUCCESS};
     if (!is_ours_and_here(freeing.start))
         return sc_real.cuMemFreeHost(address);
-    sc_own_stack_learn();
-    sc_spare_stack_make_much_room(free_ours, &freeing);
+    sc_spare_stack_call_driver(free_ours, &freeing);
     return freeing.result;
 }
 

@@ -97,8 +97,7 @@ static void add_missing_block(void *argument)
     growth->grown = add_block_locked(growth->context, growth->own, growth->missing);
 }
 
-/* By one thread at a time; others do without meanwhile. To register memory takes more of the stack
- * than to copy. */
+/* By one thread at a time; others do without meanwhile. */
 static bool grow(struct sc_context *context, struct sc_staging_of_context *own,
                  const struct sc_staging_block *missing)
 {
@@ -106,7 +105,7 @@ static bool grow(struct sc_context *context, struct sc_staging_of_context *own,
     if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
         return false;
     if (!own->refused)
-        sc_spare_stack_make_much_room(add_missing_block, &growth);
+        sc_spare_stack_call_driver(add_missing_block, &growth);
     own->refused = !growth.grown;
     pthread_mutex_unlock(&grow_lock);
     return growth.grown;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
@@ -42,7 +41,7 @@ void sc_marks_start(void)
     snapshotted_mark_interval_ticks = sc_ticks_in_ns(SNAPSHOTTED_MARK_INTERVAL_NS);
 }
 
-/* ---- what the driver makes, for which it may take more of the stack than for a copy ---- */
+/* ---- what the driver makes ---- */
 
 struct making {
     CUevent event;
@@ -65,8 +64,7 @@ static void create_stream(void *argument)
 static struct making made_by(sc_spare_function *create)
 {
     struct making making = {NULL, NULL, CUDA_SUCCESS};
-    sc_own_stack_learn();
-    sc_spare_stack_make_much_room(create, &making);
+    sc_spare_stack_call_driver(create, &making);
     return making;
 }
 

@@ -30,7 +30,7 @@ constexpr size_t BYTES = 1 << 18;
 constexpr size_t ROOM = 1024;
 constexpr unsigned char PATTERN = 0xc5;
 
-char *pinned, *registered, *pageable, *managed, *device, *other, *pooled, *fresh;
+char *pinned, *registered, *pageable, *device, *other, *pooled, *fresh;
 cudaStream_t stream, second, blocking;
 cudaEvent_t event;
 cudaGraph_t graph;
@@ -237,7 +237,6 @@ void come_up()
     CHECK(cudaMalloc((void **)&device, BYTES));
     CHECK(cudaMalloc((void **)&other, BYTES));
     CHECK(cudaMallocHost((void **)&pinned, BYTES));
-    CHECK(cudaMallocManaged((void **)&managed, BYTES, cudaMemAttachGlobal));
     CUmodule module;
     CHECK(cuModuleLoadData(&module, copying_kernel_text));
     CHECK(cuModuleGetFunction(&kernel, module, "copy_bytes"));

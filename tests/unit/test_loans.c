@@ -36,6 +36,10 @@ bool sc_own_stack_has(size_t size_bytes)
     return true;
 }
 
+void sc_own_stack_learn(void)
+{
+}
+
 /* ---- looks ---- */
 
 struct look {

@@ -1092,8 +1092,6 @@ static void test_order(void)
     OK(cuStreamDestroy(free_running));
 }
 
-/* An event that is recorded behind work which is done is complete when the call returns, however
- * soon after the work that is, and does not hold up another stream. */
 /* A synchronous copy between two devices comes after all that was queued there, and before all that
  * will be. */
 static void test_serialized(void)
@@ -1132,6 +1130,8 @@ static void test_serialized(void)
     OK(cuDevicePrimaryCtxRelease(1));
 }
 
+/* An event that is recorded behind work which is done is complete when the call returns, however
+ * soon after the work that is, and does not hold up another stream. */
 static void test_record_behind_done(int late)
 {
     enum { ROUNDS = 2000 };

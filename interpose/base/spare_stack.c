@@ -16,30 +16,52 @@
 
 #include "track/poison.h"
 
+/* Those that all threads share come first, then those that are kept for calls that may wait. */
 enum {
-    STACKS = 32,
+    SHARED = 32,
+    KEPT = 2,
     STACK_BYTES = 128 << 10,
-    /* Never touched, at both ends. Valgrind takes a stack pointer that moves by less than 2 MB for
-     * one that grows or shrinks, and what lies between for dead. */
+    /* Never touched, around what is no neighbour. Valgrind takes a stack pointer that moves by less
+     * than 2 MB for one that grows or shrinks, and what lies between for dead. */
     MARGIN_BYTES = 2 << 20,
-    ALL_BYTES = MARGIN_BYTES + STACKS * STACK_BYTES + MARGIN_BYTES,
+    SHARED_BYTES = SHARED * STACK_BYTES,
     ALONE_BYTES = MARGIN_BYTES + STACK_BYTES + MARGIN_BYTES,
+    KEPT_AT = MARGIN_BYTES + SHARED_BYTES + MARGIN_BYTES,
+    KEPT_APART = STACK_BYTES + MARGIN_BYTES,
+    ALL_BYTES = KEPT_AT + KEPT * KEPT_APART,
 };
 
-static _Atomic uint32_t taken; /* bit by stack */
+static _Atomic uint32_t taken; /* bit by shared stack */
+static _Atomic bool kept_taken[KEPT];
 static _Atomic(char *) stacks;
 
-/* All of them at once, at the first need; the loser of a race gives its own back. */
+/* Of small pages: to clear a huge one takes longer than what the stack is for. */
+static char *map_stacks(size_t size_bytes)
+{
+    char *pages = sc_pages_map(size_bytes);
+    if (pages)
+        sc_kernel_call(SYS_madvise, pages, size_bytes, MADV_NOHUGEPAGE);
+    return pages;
+}
+
+/* All of them at once; the loser of a race gives its own back. */
 static char *find_stacks(void)
 {
     char *found = atomic_load_explicit(&stacks, memory_order_acquire);
     if (found)
         return found;
-    char *fresh = sc_pages_map(ALL_BYTES);
+    char *fresh = map_stacks(ALL_BYTES);
     if (!fresh || atomic_compare_exchange_strong(&stacks, &found, fresh))
         return fresh;
     sc_pages_unmap(fresh, ALL_BYTES);
     return found;
+}
+
+void sc_spare_stack_start(void)
+{
+    int saved = errno;
+    find_stacks();
+    errno = saved;
 }
 
 /* Whoever has one comes back soon: nobody waits on them, or can be taken out of there. */
@@ -160,34 +182,56 @@ static bool own_spare_has(size_t size_bytes)
     return own_spare && left < STACK_BYTES && left > size_bytes;
 }
 
-/* Of small pages: to clear a huge one takes longer than what the stack is for. */
-static char *map_alone(void)
+/* Index of a stack that is kept and free, KEPT if there is none. */
+static unsigned take_kept(const char *all)
 {
-    char *pages = sc_pages_map(ALONE_BYTES);
+    unsigned kept = all ? 0 : KEPT;
+    while (kept < KEPT && atomic_exchange(&kept_taken[kept], true))
+        kept++;
+    return kept;
+}
+
+/* Made for the call. */
+static void call_on_fresh(sc_spare_function *function, void *argument)
+{
+    char *pages = map_stacks(ALONE_BYTES);
     if (pages)
-        sc_kernel_call(SYS_madvise, pages, ALONE_BYTES, MADV_NOHUGEPAGE);
-    return pages;
+        run_on_own(pages + MARGIN_BYTES, function, argument);
+    else
+        function(argument);
+    sc_pages_unmap(pages, ALONE_BYTES);
 }
 
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
     int saved = errno;
-    char *pages = map_alone();
+    char *all = find_stacks();
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
-    if (pages)
-        run_on_own(pages + MARGIN_BYTES, function, argument);
-    else
-        function(argument);
+    unsigned kept = take_kept(all);
+    if (kept < KEPT) {
+        run_on_own(all + KEPT_AT + (size_t)kept * KEPT_APART, function, argument);
+        atomic_store(&kept_taken[kept], false);
+    } else {
+        call_on_fresh(function, argument);
+    }
     sc_kernel_mask_set(before);
-    sc_pages_unmap(pages, pages ? ALONE_BYTES : 0);
     errno = saved;
+}
+
+static bool is_shared(uintptr_t address)
+{
+    uintptr_t all = (uintptr_t)atomic_load_explicit(&stacks, memory_order_relaxed);
+    return all && address - (all + MARGIN_BYTES) < SHARED_BYTES;
+}
+
+bool sc_spare_stack_holds(uintptr_t address)
+{
+    return is_shared(address) || (own_spare && address - (uintptr_t)own_spare < STACK_BYTES);
 }
 
 bool sc_spare_stack_is_current(void)
 {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    uintptr_t all = (uintptr_t)atomic_load_explicit(&stacks, memory_order_relaxed);
-    return all && here - all < ALL_BYTES;
+    return is_shared((uintptr_t)__builtin_frame_address(0));
 }
 
 void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument)

@@ -15,19 +15,26 @@
 /* What runs on a spare stack. It must not wait: the stacks are few, and all threads share them. */
 typedef void sc_spare_function(void *argument);
 
+/* Maps them, so that there are some when the process may map nothing more. Whoever needs one before
+ * that maps them, too. */
+void sc_spare_stack_start(void);
+
 /* Calls function(argument) on a spare stack, with all signals blocked but those of faults: the
  * kernel does not know that an alternate stack is still in use below a spare one, and a handler may
  * not come back. Waits until a stack is free. Without memory for any, the current stack has to do.
  * Unwinding leads through. */
 void sc_spare_stack_call(sc_spare_function *function, void *argument);
 
-/* The same on a stack that is made for the call, so the function may wait: the signal by which
- * setuid reaches all threads is not blocked. Without memory for one, the current stack has to do.
- */
+/* The same on a stack that nobody shares meanwhile, so the function may wait: the signal by which
+ * setuid reaches all threads is not blocked. Where the few that are kept are in use, one is made
+ * for the call, and without memory for it the current stack has to do. */
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument);
 
-/* Does the calling thread run on a spare stack? */
+/* Does the calling thread run on a spare stack that is shared? */
 bool sc_spare_stack_is_current(void);
+
+/* Does the address lie on one, or on that which the calling thread has alone? */
+bool sc_spare_stack_holds(uintptr_t address);
 
 /* sc_spare_stack_call where less than SC_ROOM_BYTES may be left on the current stack
  * (interpose/base/own_stack.h), and a plain call elsewhere. */

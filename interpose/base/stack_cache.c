@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "interpose/base/own_stack.h"
+#include "track/peek.h"
 #include "track/pool.h"
 #include "track/stacks.h"
 
@@ -20,6 +21,7 @@ enum {
     CALLERS_MAX = SC_STACK_DEPTH_MAX - 1, /* of what is stored, all but the site */
     WINDOW_WORDS = 4096,                  /* 32 KB of stack */
     CHUNK_WORDS = 512,
+    PAGE_BYTES_MIN = 4096,
     PLAIN_KEYS = 32, /* for which pthread_setspecific does not allocate */
 };
 
@@ -32,6 +34,7 @@ struct entry {
     uint32_t id;
     uint32_t misses; /* since this stack came here */
     bool learnt;
+    bool is_own; /* all places are on the stack of the thread, which is there while it runs */
     uint8_t count;
     uint32_t places[CALLERS_MAX]; /* in words above the key's depth */
     uintptr_t returns[CALLERS_MAX];
@@ -116,15 +119,26 @@ static bool has_key(const struct set *set, unsigned way, const struct key *key)
     return set->keys[way].site == key->site && set->keys[way].depth == key->depth;
 }
 
+/* Another stack (a coroutine's) may end before a place that a former one reached. */
+static bool is_readable(const struct entry *entry, uintptr_t from, uintptr_t place)
+{
+    uintptr_t word;
+    return entry->is_own || (from ^ place) < PAGE_BYTES_MIN || sc_peek(&word, place, sizeof word);
+}
+
 /* From the innermost frame outward, so that no word is read beyond a caller that has changed. The
  * words are other functions' frames, of which no compiler and no sanitizer knows that we look. */
 __attribute__((no_sanitize("address", "thread"))) static bool still_there(const struct entry *entry,
                                                                           uintptr_t depth)
 {
     const volatile uintptr_t *words = (const volatile uintptr_t *)depth;
-    for (unsigned i = 0; i < entry->count; i++)
-        if (words[entry->places[i]] != entry->returns[i])
+    uintptr_t from = depth;
+    for (unsigned i = 0; i < entry->count; i++) {
+        uintptr_t place = (uintptr_t)&words[entry->places[i]];
+        if (!is_readable(entry, from, place) || words[entry->places[i]] != entry->returns[i])
             return false;
+        from = place;
+    }
     return true;
 }
 
@@ -186,37 +200,36 @@ static bool search_places(struct entry *entry, uintptr_t depth, void *const *fra
     return false;
 }
 
-/* May the word be read whenever the thread is at this depth, whoever its callers are then? Its own
- * stack is there for as long as it runs. Of another one (a coroutine's) no more than the window is
- * taken to be. */
-static bool is_within_reach(uintptr_t depth, uintptr_t place)
-{
-    uintptr_t at = (place - depth) / sizeof place;
-    if (place % sizeof place || place < depth)
-        return false;
-    return at < WINDOW_WORDS ||
-           (at <= UINT32_MAX && sc_own_stack_holds(depth) && sc_own_stack_holds(place));
-}
-
 static bool take_places(struct entry *entry, uintptr_t depth, void *const *frames, unsigned count,
                         const uintptr_t *places)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (!is_within_reach(depth, places[i]))
+        uintptr_t at = (places[i] - depth) / sizeof places[i];
+        if (places[i] % sizeof places[i] || places[i] < depth || at > UINT32_MAX)
             return false;
-        entry->places[i] = (uint32_t)((places[i] - depth) / sizeof places[i]);
+        entry->places[i] = (uint32_t)at;
         entry->returns[i] = (uintptr_t)frames[i];
     }
-    return still_there(entry, depth);
+    return true;
+}
+
+static bool is_all_own(const struct entry *entry, uintptr_t depth)
+{
+    bool is_own = sc_own_stack_holds(depth);
+    for (unsigned i = 0; i < entry->count; i++)
+        is_own &= sc_own_stack_holds(depth + entry->places[i] * sizeof(uintptr_t));
+    return is_own;
 }
 
 static bool find_places(struct entry *entry, uintptr_t depth, void *const *frames, unsigned count,
                         sc_stack_cache_place *place)
 {
     uintptr_t places[CALLERS_MAX];
-    if (place && place(frames, count, places))
-        return take_places(entry, depth, frames + 1, count - 1, places);
-    return search_places(entry, depth, frames + 1, count - 1);
+    bool found = place && place(frames, count, places)
+                     ? take_places(entry, depth, frames + 1, count - 1, places)
+                     : search_places(entry, depth, frames + 1, count - 1);
+    entry->is_own = found && is_all_own(entry, depth);
+    return found && still_there(entry, depth);
 }
 
 /* A stack that is seen for the first time takes the place of any other. By chance, since of more

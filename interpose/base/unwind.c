@@ -346,14 +346,13 @@ struct trace {
     uint32_t id; /* result */
 };
 
-/* What lies beyond a spare stack is not the callers', of which nothing is to be learnt there. */
+/* What calls on a spare stack has its own callers elsewhere: nothing is to be learnt of it. */
 static __attribute__((noinline)) void unwind(void *argument)
 {
     struct trace *trace = argument;
     void *frames[SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX];
-    bool is_spare = sc_spare_stack_is_current();
     SC_INSIDE();
-    int traced = can_trace() && !is_spare
+    int traced = can_trace() && !sc_spare_stack_is_current()
                      ? trace_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX)
                      : (int)walk_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
     if (traced <= 0) {
@@ -363,7 +362,7 @@ static __attribute__((noinline)) void unwind(void *argument)
     unsigned count = (unsigned)traced;
     unsigned own = own_frames(frames, count, trace->site);
     trace->id = sc_stacks_put(frames + own, count - own);
-    if (!is_spare)
+    if (!sc_spare_stack_holds(trace->depth))
         sc_stack_cache_learn(trace->site, trace->depth, trace->id, frames + own, count - own,
                              place_frames);
 }

@@ -209,6 +209,7 @@ void sc_life_cuda_is_up(void)
         return;
     int saved = errno;
     sc_own_stack_learn();
+    sc_spare_stack_start();
     sc_spare_stack_make_much_room(come_up, NULL);
     errno = saved;
 }

@@ -91,7 +91,7 @@ END_TEST
 
 /* A stack of two callers, with a stale copy of the inner one's address below the real one. */
 enum { STALE = 2, INNER = 5, OUTER = 9 };
-static uintptr_t stack[WINDOW_WORDS];
+static _Alignas(PAGE_BYTES_MIN) uintptr_t stack[WINDOW_WORDS];
 static void *const callers[] = {&choices, &recognised, &asked};
 
 static bool place_callers(void *const *frames, unsigned count, uintptr_t *places)
@@ -151,25 +151,46 @@ START_TEST(places_outside_the_window_are_not_learnt)
 }
 END_TEST
 
-/* What the thread's own stack holds is there for as long as the thread is. */
-static __attribute__((noinline)) uint32_t recognise_far_off(void)
+static uint32_t recognise_far_off(uintptr_t *words, unsigned outer, uint32_t id)
 {
-    uintptr_t words[2 * WINDOW_WORDS];
     far_places[0] = (uintptr_t)&words[INNER];
-    far_places[1] = (uintptr_t)&words[2 * WINDOW_WORDS - 1];
+    far_places[1] = (uintptr_t)&words[outer];
     words[INNER] = (uintptr_t)callers[1];
-    words[2 * WINDOW_WORDS - 1] = (uintptr_t)callers[2];
-    __asm__ volatile("" : : "r"(words) : "memory");
+    words[outer] = (uintptr_t)callers[2];
     for (unsigned i = 0; i < 8; i++)
-        sc_stack_cache_learn(callers[0], (uintptr_t)words, 78, callers, 3, place_far_off);
+        sc_stack_cache_learn(callers[0], (uintptr_t)words, id, callers, 3, place_far_off);
     return sc_stack_cache_find(callers[0], (uintptr_t)words);
 }
 
+static __attribute__((noinline)) uint32_t recognise_far_up_here(void)
+{
+    uintptr_t words[2 * WINDOW_WORDS];
+    uint32_t found = recognise_far_off(words, 2 * WINDOW_WORDS - 1, 78);
+    __asm__ volatile("" : : "r"(words) : "memory");
+    return found;
+}
+
+/* What the thread's own stack holds is there for as long as the thread is, and nobody is asked. */
 START_TEST(places_far_up_the_threads_own_stack_are_learnt)
 {
-    ck_assert_uint_eq(recognise_far_off(), 0);
+    ck_assert_uint_eq(recognise_far_up_here(), kernel_peeks() ? 78 : 0);
     sc_own_stack_learn();
-    ck_assert_uint_eq(recognise_far_off(), 78);
+    ck_assert_uint_eq(recognise_far_up_here(), 78);
+}
+END_TEST
+
+/* As coroutines' stacks do, where a shorter one is mapped in the place of another. */
+START_TEST(a_stack_that_ends_before_a_place_is_not_read_there)
+{
+    enum { BYTES = 1 << 20, OUTERMOST = BYTES / sizeof(uintptr_t) - 1 };
+    char *pages = sc_pages_map(BYTES);
+    uintptr_t *words = (uintptr_t *)(void *)pages;
+    ck_assert_ptr_nonnull(pages);
+    sc_own_stack_learn();
+    ck_assert_uint_eq(recognise_far_off(words, OUTERMOST, 79), 79);
+    sc_pages_unmap(pages + BYTES / 2, BYTES / 2);
+    ck_assert_uint_eq(sc_stack_cache_find(callers[0], (uintptr_t)words), 0);
+    sc_pages_unmap(pages, BYTES / 2);
 }
 END_TEST
 
@@ -254,6 +275,7 @@ int main(void)
     tcase_add_test(tests, places_far_up_the_threads_own_stack_are_learnt);
     tcase_add_test(tests, the_deepest_stacks_are_learnt);
     if (kernel_peeks()) {
+        tcase_add_test(tests, a_stack_that_ends_before_a_place_is_not_read_there);
         tcase_add_test(tests, a_dozen_stacks_in_turn_are_all_learnt);
         tcase_add_test(tests, stacks_of_one_key_are_told_apart);
     }

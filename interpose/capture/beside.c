@@ -375,15 +375,19 @@ static void judge(void *graph, const struct sc_left_out_finding *finding)
         watch(finding, &hazard, *(const uintptr_t *)graph);
 }
 
-/* Of a node that nobody has told of it is not known what it writes. */
-static void note_graph_writes(const struct open_capture *capture)
+static bool count_nodes(uintptr_t graph, size_t *count)
+{
+    return sc_real.cuGraphGetNodes &&
+           sc_real.cuGraphGetNodes((CUgraph)graph, NULL, count) == CUDA_SUCCESS;
+}
+
+/* Of a node that nobody has told of it is not known what it writes. Out of line, so that what it
+ * keeps is not on the stack while the driver is asked. */
+static __attribute__((noinline)) void note_graph_writes(const struct open_capture *capture,
+                                                        bool is_counted, size_t count)
 {
     struct sc_graph_write write;
-    size_t count = 0;
-    bool is_known =
-        sc_real.cuGraphGetNodes &&
-        sc_real.cuGraphGetNodes((CUgraph)capture->graph, NULL, &count) == CUDA_SUCCESS &&
-        sc_left_out_writes(capture->left_out, count, &write);
+    bool is_known = is_counted && sc_left_out_writes(capture->left_out, count, &write);
     begin();
     if (!writes)
         writes = sc_pages_map(sizeof *writes);
@@ -402,7 +406,9 @@ void sc_beside_ended(const struct sc_stream_record *stream)
     struct open_capture capture = take(stream);
     if (!capture.left_out)
         return;
-    note_graph_writes(&capture);
+    size_t count = 0;
+    bool is_counted = count_nodes(capture.graph, &count);
+    note_graph_writes(&capture, is_counted, count);
     sc_left_out_each(capture.left_out, sc_address_base, judge, &capture.graph);
     count_unjudged(sc_left_out_unknown(capture.left_out));
     give_back(capture.left_out);

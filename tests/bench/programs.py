@@ -9,6 +9,7 @@ Each program runs in a process of its own. One whose framework or GPU is missing
 """
 
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -174,11 +175,24 @@ def jax_pipeline(steps):
     return measured(step, steps), f"sum {checksum(numpy.ascontiguousarray(result[0]))}"
 
 
+# --- C++ ------------------------------------------------------------------------------------------
+
+
+def cpp_stages(steps):
+    """Blocks of a file up, through a kernel and down, by three threads (stages.cpp)."""
+    program = pathlib.Path(__file__).resolve().parents[2] / "out" / "bench" / "stages"
+    if not program.exists():
+        raise ImportError("out/bench/stages, which make bench builds")
+    run = subprocess.run([program, str(steps)], text=True, check=True, capture_output=True)
+    value, _, remark = run.stdout.strip().partition(" us, ")
+    return float(value), remark
+
+
 # --- the command ----------------------------------------------------------------------------------
 
 PROGRAMS = {program.__name__: (program, steps) for program, steps in (
     (torch_train, 150), (torch_generate, 300), (torch_graph, 300), (cupy_pipeline, 3000),
-    (jax_pipeline, 1000))}
+    (jax_pipeline, 1000), (cpp_stages, 10000))}
 
 
 def run_here(name, quick):

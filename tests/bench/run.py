@@ -6,7 +6,7 @@ of medians last:
 - `guard` (out/bench/guard and training.py): what guarding the buffers of correct programs costs;
 - `graphs` (out/bench/graphs): launches of graphs with host memory, and their capture;
 - `python` (python_copies.py): copies of Python programs;
-- `programs` (programs.py): whole programs of PyTorch, CuPy and JAX;
+- `programs` (programs.py): whole programs of PyTorch, CuPy, JAX and C++;
 - `patterns` (out/bench/patterns): copies, launches and waits that alternate, by one thread and by
   many;
 - `growth` (out/bench/bench): curves of what a copy costs with ever more streams, operations, threads,

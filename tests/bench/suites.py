@@ -97,7 +97,7 @@ PATTERN_LIMITS = {
 GROWTH_TARGETS = [(f"copy_{of}_", "flat", 1.5)
                   for of in ("inflight", "streams", "threads", "mappings", "ranges")]
 PROGRAM_LIMITS = {name: (1.01, 1.05) for name in (
-    "torch_train", "torch_generate", "torch_graph", "cupy_pipeline", "jax_pipeline")}
+    "torch_train", "torch_generate", "torch_graph", "cupy_pipeline", "jax_pipeline", "cpp_stages")}
 
 
 @dataclasses.dataclass

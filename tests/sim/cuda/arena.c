@@ -1,4 +1,5 @@
 /* Blocks of device, pinned and managed memory. */
+#include "engine.h"
 #include "memory.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ struct block {
     CUcontext context;
     CUmemoryPool pool;
     bool of_graph;
+    struct sim_fence freed; /* where a stream is to free it; no stream: it is free */
     unsigned long long id;
 };
 
@@ -144,8 +146,32 @@ static bool extend(struct arena *arena, unsigned c)
     return true;
 }
 
-uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
-                                  const struct sim_range *like)
+static bool is_free_now(const struct block *block)
+{
+    return !block->freed.stream || sim_stream_reached(block->freed.stream, block->freed.seq);
+}
+
+/* The one that was freed last: of those that no stream has still to free, where `after` is NULL.
+ * Index + 1, 0 for none. */
+static uint32_t take_freed_locked(struct class *class, struct sim_fence *after)
+{
+    uint32_t *link = &class->first_free;
+    while (*link && !after && !is_free_now(&class->blocks[*link - 1]))
+        link = &class->blocks[*link - 1].next_free;
+    uint32_t taken = *link;
+    if (!taken)
+        return 0;
+    struct block *block = &class->blocks[taken - 1];
+    *link = block->next_free;
+    if (after)
+        *after = block->freed;
+    else if (block->freed.stream)
+        sim_stream_unref_locked(block->freed.stream);
+    return taken;
+}
+
+static uintptr_t allocate_locked(enum sim_memory_kind kind, size_t size,
+                                 const struct sim_range *like, struct sim_fence *after)
 {
     static unsigned long long ids;
     struct arena *arena = arena_of_kind(kind);
@@ -154,15 +180,10 @@ uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
         return 0;
     unsigned c = class_for(size);
     struct class *class = &arena->classes[c];
-    size_t index;
-    if (class->first_free) {
-        index = class->first_free - 1;
-        class->first_free = class->blocks[index].next_free;
-    } else if (extend(arena, c)) {
-        index = class->made - 1;
-    } else {
+    uint32_t freed = take_freed_locked(class, after);
+    if (!freed && !extend(arena, c))
         return 0;
-    }
+    size_t index = freed ? freed - 1 : class->made - 1;
     class->blocks[index] = (struct block){
         .size = size,
         .flags = like->flags,
@@ -174,6 +195,19 @@ uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
     };
     used[like->device] += kind == MEMORY_DEVICE ? size : 0;
     return (uintptr_t)arena->base + c * region + (index << (c + LEAST_SHIFT));
+}
+
+uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
+                                  const struct sim_range *like)
+{
+    return allocate_locked(kind, size, like, NULL);
+}
+
+uintptr_t sim_memory_alloc_in_order_locked(size_t size, const struct sim_range *like,
+                                           struct sim_fence *after)
+{
+    *after = (struct sim_fence){NULL, 0};
+    return allocate_locked(MEMORY_DEVICE, size, like, after);
 }
 
 static struct block *block_at(uintptr_t address, struct arena **arena, uintptr_t *base)
@@ -199,20 +233,28 @@ static void return_pages(struct arena *arena, uintptr_t base, size_t size)
         madvise((void *)base, size, MADV_DONTNEED);
 }
 
-void sim_memory_free_locked(uintptr_t address)
+void sim_memory_free_in_order_locked(uintptr_t address, CUstream stream, uint64_t seq)
 {
     struct arena *arena;
     uintptr_t base;
     struct block *block = block_at(address, &arena, &base);
     if (!block || block->size == 0)
         return;
-    if (block->size > (size_t)1 << (RETURN_SHIFT - 1))
+    if (!stream && block->size > (size_t)1 << (RETURN_SHIFT - 1))
         return_pages(arena, base, block->size);
     used[block->device] -= arena == arena_of_kind(MEMORY_DEVICE) ? block->size : 0;
     struct class *class = &arena->classes[class_for(block->size)];
+    if (stream)
+        sim_stream_ref_locked(stream);
+    block->freed = (struct sim_fence){stream, seq};
     block->size = 0;
     block->next_free = class->first_free;
     class->first_free = (uint32_t)(block - class->blocks) + 1;
+}
+
+void sim_memory_free_locked(uintptr_t address)
+{
+    sim_memory_free_in_order_locked(address, NULL, 0);
 }
 
 void sim_memory_find_locked(uintptr_t address, struct sim_range *range)

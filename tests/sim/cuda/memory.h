@@ -40,6 +40,12 @@ int sim_memory_start(void); /* 0 or -errno */
 uintptr_t sim_memory_alloc_locked(enum sim_memory_kind kind, size_t size,
                                   const struct sim_range *like);
 void sim_memory_free_locked(uintptr_t base);
+/* The same of device memory by a stream. A block that a stream has still to free is handed out to
+ * an allocation by a stream alone, which must come after it: `after` says what, if anything, and
+ * has a reference to its stream. */
+uintptr_t sim_memory_alloc_in_order_locked(size_t size, const struct sim_range *like,
+                                           struct sim_fence *after);
+void sim_memory_free_in_order_locked(uintptr_t base, CUstream stream, uint64_t seq);
 /* What is at the address; PAGEABLE and INVALID set nothing but the kind. */
 void sim_memory_find_locked(uintptr_t address, struct sim_range *range);
 /* Device and managed bytes allocated on the device. */

@@ -1,6 +1,8 @@
 /*
  * Stream-ordered allocation. A freed block is handed out again at once, whatever its stream still
- * does with it: a program is safe only through an order of its own.
+ * does with it. A stream that gets it waits until that stream has freed it, as a driver has it with
+ * internal dependencies; for all else that works on it, a program is safe only through an order of
+ * its own.
  */
 #include "api.h"
 #include "capture.h"
@@ -44,6 +46,32 @@ static CUresult enter_locked(CUstream handle, CUstream dflt, CUstream *stream)
     return result == CUDA_SUCCESS && !(*stream)->capture ? sim_capture_unsafe_locked() : result;
 }
 
+/* Gives the fence's reference back. */
+static CUresult come_after_locked(struct sim_fence *freed, CUstream stream)
+{
+    bool waits =
+        freed->stream && freed->stream != stream && !sim_stream_reached(freed->stream, freed->seq);
+    struct sim_op *op = waits ? sim_op_new_locked() : NULL;
+    bool is_fenced = op && sim_op_fence_locked(op, freed->stream, freed->seq) == 0;
+    if (is_fenced) {
+        op->is_wait = true;
+        sim_stream_issue_locked(stream, op);
+    }
+    if (freed->stream)
+        sim_stream_unref_locked(freed->stream);
+    return waits && !is_fenced ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+/* A node has its memory from the capture on, and waits for nobody. */
+static CUresult take_block_locked(CUstream stream, size_t size, const struct sim_range *like,
+                                  CUdeviceptr *address)
+{
+    struct sim_fence freed = {NULL, 0};
+    *address = like->of_graph ? sim_memory_alloc_locked(MEMORY_DEVICE, size, like)
+                              : sim_memory_alloc_in_order_locked(size, like, &freed);
+    return *address ? come_after_locked(&freed, stream) : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUstream dflt,
                          CUstream handle)
 {
@@ -62,8 +90,7 @@ static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUst
                                  .pool = pool,
                                  .of_graph = stream->capture != NULL};
         CUgraphNode node = NULL;
-        *dptr = sim_memory_alloc_locked(MEMORY_DEVICE, size, &like);
-        result = *dptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+        result = take_block_locked(stream, size, &like, dptr);
         if (*dptr && stream->capture)
             result = sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, NULL, &node);
         if (node)
@@ -92,14 +119,14 @@ SIM_API_PTSZ(cuMemAllocFromPoolAsync,
     return allocate(dptr, bytesize, pool, dflt, hStream);
 }
 
-/* What a node allocates stays the node's. Other memory goes at once, whatever is in flight. */
-static void give_locked(const struct sim_range *range)
+/* What a node allocates stays the node's. */
+static void give_locked(const struct sim_range *range, CUstream stream, uint64_t seq)
 {
     if (range->of_graph)
         return;
     if (range->pool)
         range->pool->used -= range->size;
-    sim_memory_free_locked(range->base);
+    sim_memory_free_in_order_locked(range->base, stream, seq);
 }
 
 SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
@@ -119,8 +146,10 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
             if (result == CUDA_SUCCESS)
                 node->params.memory = dptr;
         } else {
-            give_locked(&range);
-            result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
+            uint64_t seq;
+            result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, &seq);
+            if (result == CUDA_SUCCESS)
+                give_locked(&range, stream, seq);
         }
     }
     sim_unlock();

@@ -5,7 +5,7 @@
 // one.)
 #include "touch.h"
 
-enum { RESULTS = 5000, BYTES = 8 << 10, APART = 2 * BYTES };
+enum { RESULTS = 5000, BYTES = 4 << 10, APART = 2 * BYTES };
 
 int main(void)
 {

@@ -13,6 +13,8 @@ over, and counts by that; both failures are shown, and the suite's line has how 
     STRESS_SEED=N        what it begins with; a failure names it
     EVERYWHERE='K=V:K=V' options for every program, before its own: EVERYWHERE=device=1
     ONLY='PATTERN...'    only the checks with such names, as the shell would match them: 'sc101_* demo'
+    SHARD=2/5            every fifth of those, from the second on: five machines run them all
+    JOBS=N               so many checks at a time
 """
 
 import concurrent.futures
@@ -258,22 +260,25 @@ def run_watched(name, check, watch):
 def run_suite(name, checks):
     begun = time.monotonic()
     total = Tally()
-    again = 0
+    again = []
     named = [(f"{name}: {case}", check) for case, check in checks]
-    workers = (2 if name in WAITING else 1) * os.cpu_count()
+    workers = int(os.environ.get("JOBS") or (2 if name in WAITING else 1) * os.cpu_count())
     with (stalls.Watch() as watch,
           concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool):
-        results = list(pool.map(lambda pair: run_watched(*pair, watch), named))
-    for (case, check), (tally, message, held_up) in zip(named, results):
-        if message:
-            print(message, flush=True)
-        if held_up and again < MOST_AGAIN and name not in NEVER_AGAIN:
-            again += 1
-            tally, message = run_check(case, check)
-            print(f"the machine {held_up} in that time; run again: {message or 'passed'}",
-                  flush=True)
+        results = pool.map(lambda pair: run_watched(*pair, watch), named)
+        for (case, check), (tally, message, held_up) in zip(named, results):
+            if message:
+                print(message, flush=True)
+            if held_up and len(again) < MOST_AGAIN and name not in NEVER_AGAIN:
+                again.append((case, check, held_up))
+            else:
+                total.add(tally)
+    for case, check, held_up in again:
+        tally, message = run_check(case, check)
+        print(f"{case}: the machine {held_up} in that time; run again: {message or 'passed'}",
+              flush=True)
         total.add(tally)
-    rerun = f", {again} of them run again" if again else ""
+    rerun = f", {len(again)} of them run again" if again else ""
     print(f"{name:<11} {total}{rerun} in {time.monotonic() - begun:.1f} s", flush=True)
     return total
 
@@ -282,12 +287,24 @@ def nothing_found():
     raise Failure("the suite has no check: are its sources elsewhere?")
 
 
+def shard():
+    """(which, of how many), as SHARD has it, or None where that is no such thing."""
+    which, _, count = (os.environ.get("SHARD") or "1/1").partition("/")
+    if not (which.isdecimal() and count.isdecimal() and 1 <= int(which) <= int(count)):
+        return None
+    return int(which), int(count)
+
+
 def run_suites(suites, names):
     """Runs the named suites, or all; the exit status."""
     unknown = [name for name in names if name not in suites]
     if unknown:
         print(f"no suite {unknown[0]}; there are {', '.join(suites)}", file=sys.stderr)
         return 2
+    if not shard():
+        print(f"SHARD must be like 2/5, not {os.environ['SHARD']}", file=sys.stderr)
+        return 2
+    which, count = shard()
     only = (os.environ.get("ONLY") or "*").split()
     total = Tally()
     found = False
@@ -295,6 +312,7 @@ def run_suites(suites, names):
         checks = suites[name]() or [("nothing", nothing_found)]
         checks = [(case, check) for case, check in checks
                   if any(fnmatch.fnmatchcase(case, pattern) for pattern in only)]
+        checks = checks[which - 1::count]
         found = found or bool(checks)
         total.add(run_suite(name, checks))
     if not found and only != ["*"]:

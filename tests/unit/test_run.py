@@ -4,6 +4,8 @@ import contextlib
 import io
 import pathlib
 import sys
+import threading
+import time
 import unittest
 from unittest import mock
 
@@ -21,9 +23,9 @@ SUITES = {"first": lambda: [("good/healed", lambda: None), ("bad/healed", fail)]
 
 
 class Only(unittest.TestCase):
-    def run_suites(self, only, *names, suites=SUITES):
+    def run_suites(self, only, *names, suites=SUITES, **environment):
         said = io.StringIO()
-        with (mock.patch.dict("os.environ", {"ONLY": only}),
+        with (mock.patch.dict("os.environ", {"ONLY": only, "SHARD": "", **environment}),
               contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)):
             return run.run_suites(suites, names), said.getvalue()
 
@@ -48,6 +50,39 @@ class Only(unittest.TestCase):
         status, said = self.run_suites("god*")
         self.assertEqual(status, 2)
         self.assertIn("no check is called god*", said)
+
+    def test_shards_together_are_the_suite(self):
+        ran = []
+        checks = [(f"check{number}", lambda number=number: ran.append(number))
+                  for number in range(7)]
+        for shard, wanted in (("1/3", [0, 3, 6]), ("2/3", [1, 4]), ("3/3", [2, 5])):
+            ran.clear()
+            self.run_suites("", suites={"some": lambda: checks}, SHARD=shard)
+            self.assertEqual(sorted(ran), wanted)
+
+    def test_no_shard_is_a_mistake(self):
+        for shard in ("0/3", "4/3", "2", "a/b", "/"):
+            status, said = self.run_suites("", SHARD=shard)
+            self.assertEqual(status, 2)
+            self.assertIn(f"SHARD must be like 2/5, not {shard}", said)
+
+    def test_so_many_jobs_run_at_a_time(self):
+        together = threading.Barrier(5)
+        checks = [(f"check{number}", lambda: together.wait(60) and None) for number in range(5)]
+        status, _ = self.run_suites("", suites={"some": lambda: checks}, JOBS="5")
+        self.assertEqual(status, 0)
+
+    def test_a_failure_is_told_before_the_suite_is_over(self):
+        said = io.StringIO()
+        told = []
+
+        def look():
+            while "FAILED some: bad" not in said.getvalue() and len(told) < 60000:
+                told.append(time.sleep(0.001))
+        checks = [("bad", fail), ("looks", look)]
+        with mock.patch.dict("os.environ", {"JOBS": "1"}), contextlib.redirect_stdout(said):
+            run.run_suite("some", checks)
+        self.assertLess(len(told), 60000)
 
     def test_a_suite_without_a_check_fails(self):
         status, said = self.run_suites("", suites={"empty": list})

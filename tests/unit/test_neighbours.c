@@ -1,7 +1,7 @@
 /* links: interpose/guard/neighbours.c
  *
  * Pages and blocks that are touched beside what guards them: how often they are left out, and what
- * ends that. */
+ * ends that. With pages of every size that a kernel may have. */
 #include "interpose/guard/neighbours.h"
 
 #include <check.h>
@@ -9,13 +9,31 @@
 
 #include "track/track.h"
 
-enum { PAGE = 4096, BLOCK = 2 << 20, MOST = 1 << 12 };
+enum { BLOCK = 2 << 20, MOST = 1 << 12 };
 
 static const uintptr_t base = UINT64_C(0x7f0000000000);
 
-static void set_up(void)
+static size_t page_bytes;
+
+static void set_up(size_t bytes)
 {
-    sc_track.inflight.guards.page_mask = PAGE - 1;
+    page_bytes = bytes;
+    sc_track.inflight.guards.page_mask = bytes - 1;
+}
+
+static void set_up_4k(void)
+{
+    set_up(4 << 10);
+}
+
+static void set_up_16k(void)
+{
+    set_up(16 << 10);
+}
+
+static void set_up_64k(void)
+{
+    set_up(64 << 10);
 }
 
 /* Forgets everything: the tests share one table. */
@@ -77,15 +95,15 @@ START_TEST(a_page_says_nothing_of_another_block)
     for (unsigned i = 0; i < 5; i++)
         sc_neighbours_note(base);
     ck_assert(!sc_neighbours_skip(base + BLOCK));
-    ck_assert(!sc_neighbours_skip(base - PAGE));
+    ck_assert(!sc_neighbours_skip(base - page_bytes));
 }
 END_TEST
 
 START_TEST(page_after_page_is_the_whole_block)
 {
     for (unsigned i = 0; i < 6; i++)
-        sc_neighbours_note(base + (size_t)i * PAGE);
-    ck_assert_uint_eq(skips_in_a_row(base + 100 * PAGE, MOST), 32);
+        sc_neighbours_note(base + i * page_bytes);
+    ck_assert_uint_eq(skips_in_a_row(base + BLOCK - 1, MOST), 32);
     ck_assert(!sc_neighbours_skip(base + BLOCK));
 }
 END_TEST
@@ -94,47 +112,54 @@ START_TEST(one_page_again_and_again_is_not_the_block)
 {
     for (unsigned i = 0; i < 6; i++)
         sc_neighbours_note(base);
-    ck_assert_uint_eq(skips_in_a_row(base + 100 * PAGE, MOST), 1);
+    ck_assert_uint_eq(skips_in_a_row(base + BLOCK - 1, MOST), 1);
 }
 END_TEST
 
 START_TEST(a_page_with_a_hazard_is_never_left_out)
 {
     for (unsigned i = 0; i < 6; i++)
-        sc_neighbours_note(base + (size_t)i * PAGE);
+        sc_neighbours_note(base + i * page_bytes);
     sc_neighbours_watch(base + 5);
     sc_neighbours_note(base);
     ck_assert(!sc_neighbours_skip(base));
-    ck_assert(sc_neighbours_skip(base + PAGE));
+    ck_assert(sc_neighbours_skip(base + page_bytes));
 }
 END_TEST
 
 START_TEST(a_new_owner_begins_anew)
 {
     for (unsigned i = 0; i < 6; i++)
-        sc_neighbours_note(base + (size_t)i * PAGE);
-    sc_neighbours_watch(base + 7 * PAGE);
+        sc_neighbours_note(base + i * page_bytes);
+    sc_neighbours_watch(base + 7 * page_bytes);
     sc_neighbours_forget(base, BLOCK);
     ck_assert(!sc_neighbours_skip(base));
-    ck_assert(!sc_neighbours_skip(base + 3 * PAGE));
-    note_page_alone(base + 7 * PAGE);
-    sc_neighbours_note(base + 7 * PAGE);
-    ck_assert(sc_neighbours_skip(base + 7 * PAGE));
+    ck_assert(!sc_neighbours_skip(base + 3 * page_bytes));
+    note_page_alone(base + 7 * page_bytes);
+    sc_neighbours_note(base + 7 * page_bytes);
+    ck_assert(sc_neighbours_skip(base + 7 * page_bytes));
 }
 END_TEST
 
 START_TEST(only_whole_pages_have_a_new_owner)
 {
-    static const struct {
+    const struct {
         size_t before, size_bytes;
         bool forgets;
     } cases[] = {
-        {0, PAGE, true},         {0, PAGE - 1, false},     {PAGE, 3 * PAGE, true},
-        {100, PAGE + 100, true}, {100, PAGE + 99, false},  {PAGE, PAGE, false},
-        {0, 0, false},           {PAGE / 2, 0, false},     {PAGE - 1, 2 * PAGE - 2, false},
-        {0, PAGE << 13, true},   {PAGE, PAGE << 13, true},
+        {0, page_bytes, true},
+        {0, page_bytes - 1, false},
+        {page_bytes, 3 * page_bytes, true},
+        {100, page_bytes + 100, true},
+        {100, page_bytes + 99, false},
+        {page_bytes, page_bytes, false},
+        {0, 0, false},
+        {page_bytes / 2, 0, false},
+        {page_bytes - 1, 2 * page_bytes - 2, false},
+        {0, page_bytes << 13, true},
+        {page_bytes, page_bytes << 13, true},
     };
-    const uintptr_t page = base + BLOCK + 17 * PAGE;
+    const uintptr_t page = base + BLOCK + 17 * page_bytes;
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         note_page_alone(page);
         sc_neighbours_note(page);
@@ -145,11 +170,10 @@ START_TEST(only_whole_pages_have_a_new_owner)
 }
 END_TEST
 
-int main(void)
+static void add_tests(Suite *suite, const char *name, SFun set_up_pages)
 {
-    Suite *suite = suite_create("neighbours");
-    TCase *tests = tcase_create("neighbours");
-    tcase_add_checked_fixture(tests, set_up, tear_down);
+    TCase *tests = tcase_create(name);
+    tcase_add_checked_fixture(tests, set_up_pages, tear_down);
     tcase_add_test(tests, a_page_that_nobody_touches_is_never_left_out);
     tcase_add_test(tests, each_touch_doubles_how_often_a_page_is_left_out);
     tcase_add_test(tests, peace_brings_the_guard_back);
@@ -160,6 +184,14 @@ int main(void)
     tcase_add_test(tests, a_new_owner_begins_anew);
     tcase_add_test(tests, only_whole_pages_have_a_new_owner);
     suite_add_tcase(suite, tests);
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("neighbours");
+    add_tests(suite, "pages of 4 KB", set_up_4k);
+    add_tests(suite, "pages of 16 KB", set_up_16k);
+    add_tests(suite, "pages of 64 KB", set_up_64k);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -8,21 +8,39 @@
 
 #include "tests/emulator.h"
 
-enum { BASE = 0x100000, EVENT = 0xe000, PAGE = 4096 };
+enum { BASE = 0x100000, EVENT = 0xe000, LARGEST_PAGE = 64 << 10 };
 
 static struct sc_track track;
+static size_t page_bytes;
 static uint32_t legacy, blocking, one, two;
 static struct sc_ops ops;
 
-static void set_up(void)
+/* Of a machine with such pages, whatever this one has. */
+static void set_up_pages(size_t bytes)
 {
     ck_assert_int_eq(sc_track_init(&track), 0);
-    track.inflight.guards.page_mask = PAGE - 1; /* whatever this machine has */
+    page_bytes = bytes;
+    track.inflight.guards.page_mask = bytes - 1;
     legacy = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 1, 0);
     blocking = sc_track_add_stream(&track, SC_STREAM_BLOCKING, legacy, 2, 0);
     one = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 3, 0);
     two = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 4, 0);
     errno = ENOTTY;
+}
+
+static void set_up(void)
+{
+    set_up_pages(4 << 10);
+}
+
+static void set_up_16k(void)
+{
+    set_up_pages(16 << 10);
+}
+
+static void set_up_64k(void)
+{
+    set_up_pages(LARGEST_PAGE);
 }
 
 static void tear_down(void)
@@ -928,8 +946,8 @@ END_TEST
 static void issue_guarded(enum sc_direction direction, uintptr_t address)
 {
     struct sc_op_info info = plain(one, direction, address, 64);
-    info.guard_address = address & ~(uintptr_t)(PAGE - 1);
-    info.guard_bytes = PAGE;
+    info.guard_address = address & ~(page_bytes - 1);
+    info.guard_bytes = page_bytes;
     info.access = direction == SC_H2D ? SC_ACCESS_READ : SC_ACCESS_NONE;
     info.stable = true;
     issue(&info, &ops);
@@ -945,11 +963,12 @@ static void ck_assert_unwatched(enum sc_unguarded_reason reason, uint64_t operat
 
 START_TEST(what_is_let_go_for_other_bytes_is_not_watched)
 {
-    static char page[2 * PAGE];
-    uintptr_t base = ((uintptr_t)page + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    static char page[2 * LARGEST_PAGE];
+    uintptr_t base = ((uintptr_t)page + page_bytes - 1) & ~(page_bytes - 1);
+    uintptr_t last = base + page_bytes - 64;
     issue_guarded(SC_D2H, base);
-    issue_guarded(SC_D2H, base + 64);
-    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_READ, true, SC_UNGUARDED_NEIGHBOURS);
+    issue_guarded(SC_D2H, last);
+    sc_track_let_go(&track, last, 8, SC_TOUCH_READ, true, SC_UNGUARDED_NEIGHBOURS);
     ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 1, 64);
     sc_track_let_go(&track, base + 200, 8, SC_TOUCH_WRITE, true, SC_UNGUARDED_NEIGHBOURS);
     ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 1, 64);
@@ -958,9 +977,9 @@ END_TEST
 
 START_TEST(a_source_that_is_compared_instead_is_watched)
 {
-    static char page[2 * PAGE];
-    uintptr_t base = ((uintptr_t)page + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    issue_guarded(SC_H2D, base);
+    static char page[2 * LARGEST_PAGE];
+    uintptr_t base = ((uintptr_t)page + page_bytes - 1) & ~(page_bytes - 1);
+    issue_guarded(SC_H2D, base + page_bytes - 64);
     sc_track_let_go(&track, base + 64, 8, SC_TOUCH_WRITE, true, SC_UNGUARDED_NEIGHBOURS);
     ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 0, 0);
     issue_guarded(SC_H2D, base + 128);
@@ -972,7 +991,7 @@ END_TEST
 START_TEST(guards_that_are_given_up_are_counted_and_gone)
 {
     issue_guarded(SC_D2H, BASE);
-    issue_guarded(SC_D2H, BASE + 10 * PAGE);
+    issue_guarded(SC_D2H, BASE + 10 * page_bytes);
     sc_track_give_up_guards(&track);
     ck_assert_unwatched(SC_UNGUARDED_MAPPINGS, 2, 128);
     sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
@@ -1030,7 +1049,7 @@ START_TEST(who_has_waited_for_one_result_meets_the_incomplete_ones_of_its_page)
     issue_guarded(SC_D2H, BASE);
     issue_guarded(SC_D2H, BASE + 64);
     issue_guarded(SC_D2H, BASE + 128);
-    issue_guarded(SC_D2H, BASE + PAGE);
+    issue_guarded(SC_D2H, BASE + page_bytes);
     issue_guarded(SC_H2D, BASE + 256);
     const struct sc_ticket first = {one, 0, 1, 0};
     sc_track_complete(&track, one, 2);
@@ -1058,23 +1077,42 @@ END_TEST
 START_TEST(of_the_complete_only_the_latest_stay_protected)
 {
     for (uintptr_t i = 0; i <= SC_RELEASED_MAX; i++) {
-        issue_guarded(SC_D2H, BASE + i * PAGE);
+        issue_guarded(SC_D2H, BASE + i * page_bytes);
         sc_track_complete(&track, one, i + 1);
-        ck_assert_int_eq(sc_track_guarded_access(&track, BASE + i * PAGE), SC_ACCESS_NONE);
+        ck_assert_int_eq(sc_track_guarded_access(&track, BASE + i * page_bytes), SC_ACCESS_NONE);
     }
     ck_assert_int_eq(sc_track_guarded_access(&track, BASE), SC_ACCESS_ALL);
-    ck_assert_int_eq(sc_track_guarded_access(&track, BASE + PAGE), SC_ACCESS_NONE);
+    ck_assert_int_eq(sc_track_guarded_access(&track, BASE + page_bytes), SC_ACCESS_NONE);
 }
 END_TEST
 
 START_TEST(memory_that_is_forbidden_stays_so)
 {
-    sc_track_add_range(&track, BASE, PAGE, SC_PINNED, legacy, 0);
-    sc_track_set_guarding(&track, BASE, PAGE, SC_GUARDING_FORBIDDEN);
-    sc_track_set_guarding(&track, BASE, PAGE, SC_GUARDING_ALLOWED);
+    sc_track_add_range(&track, BASE, page_bytes, SC_PINNED, legacy, 0);
+    sc_track_set_guarding(&track, BASE, page_bytes, SC_GUARDING_FORBIDDEN);
+    sc_track_set_guarding(&track, BASE, page_bytes, SC_GUARDING_ALLOWED);
     ck_assert_int_eq(sc_track_find_range(&track, BASE).guarding, SC_GUARDING_FORBIDDEN);
 }
 END_TEST
+
+/* What is said of pages, of each size that a kernel may have. */
+static void add_guarded(Suite *suite, const char *name, SFun set_up_such_pages)
+{
+    TCase *group = tcase_create(name);
+    tcase_add_checked_fixture(group, set_up_such_pages, tear_down);
+    tcase_add_test(group, what_is_let_go_for_other_bytes_is_not_watched);
+    if (kernel_peeks())
+        tcase_add_test(group, a_source_that_is_compared_instead_is_watched);
+    tcase_add_test(group, guards_that_are_given_up_are_counted_and_gone);
+    tcase_add_test(group, what_is_complete_stays_protected_and_may_be_touched);
+    tcase_add_test(group, a_source_is_watched_for_writes_alone);
+    tcase_add_test(group, what_is_issued_again_is_watched_again);
+    tcase_add_test(group, who_has_waited_for_one_result_meets_the_incomplete_ones_of_its_page);
+    tcase_add_test(group, who_has_synchronised_since_meets_nothing_beside);
+    tcase_add_test(group, of_the_complete_only_the_latest_stay_protected);
+    tcase_add_test(group, memory_that_is_forbidden_stays_so);
+    suite_add_tcase(suite, group);
+}
 
 int main(void)
 {
@@ -1123,20 +1161,12 @@ int main(void)
     tcase_add_test(group, what_the_driver_has_back_is_no_range_any_more);
     tcase_add_test(group, libc_is_watched_while_heap_memory_is_in_flight_or_held);
     tcase_add_test(group, complete_is_not_known);
-    tcase_add_test(group, what_is_let_go_for_other_bytes_is_not_watched);
-    if (kernel_peeks())
-        tcase_add_test(group, a_source_that_is_compared_instead_is_watched);
-    tcase_add_test(group, guards_that_are_given_up_are_counted_and_gone);
-    tcase_add_test(group, what_is_complete_stays_protected_and_may_be_touched);
-    tcase_add_test(group, a_source_is_watched_for_writes_alone);
-    tcase_add_test(group, what_is_issued_again_is_watched_again);
-    tcase_add_test(group, who_has_waited_for_one_result_meets_the_incomplete_ones_of_its_page);
-    tcase_add_test(group, who_has_synchronised_since_meets_nothing_beside);
-    tcase_add_test(group, of_the_complete_only_the_latest_stay_protected);
-    tcase_add_test(group, memory_that_is_forbidden_stays_so);
     tcase_add_test(group, a_hundred_thousand_operations_retire);
     tcase_add_test(group, threads_share_the_tracker);
     suite_add_tcase(suite, group);
+    add_guarded(suite, "pages of 4 KB", set_up);
+    add_guarded(suite, "pages of 16 KB", set_up_16k);
+    add_guarded(suite, "pages of 64 KB", set_up_64k);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

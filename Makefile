@@ -30,6 +30,17 @@ endif
 
 all:
 
+# What writes into out/ says first where it may not. What is built already can be installed from a
+# tree that is not to be written.
+MUST_WRITE := $(filter all setup sim tests check check-gpu demo bench carry aarch64 dist, \
+    $(or $(MAKECMDGOALS),all))
+ifneq ($(MUST_WRITE)$(if $(wildcard out),,$(filter install,$(MAKECMDGOALS))),)
+ifeq ($(shell mkdir -p out 2>/dev/null && [ -w out ] && echo yes),)
+$(error cannot write to out/ in $(CURDIR): make in a copy of the tree that is yours (cp -r), or \
+    remove what another user has built there)
+endif
+endif
+
 # Including a file that has a rule makes make run the rule first and then start over, so that what
 # set-up installed (a toolkit in out/cuda, say) is seen by everything below.
 ifneq ($(filter demo check,$(MAKECMDGOALS)),)
@@ -533,8 +544,16 @@ endef
 UNWIND    := $(filter %/libunwind.so.8,$(BESIDE))
 UNWIND_AS := lib/libsafecopy-unwind.so.8
 
+INSTALL_DIRS := $(addprefix $(DESTDIR)$(PREFIX)/,lib bin include $(sort $(dir $(SHARE))))
+MAY_NOT_WRITE = { echo "make: cannot write to $$path: be root (sudo make $@), or choose a place of" \
+    "your own (make $@ PREFIX=\$$HOME/.local)" >&2; exit 1; }
+
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,lib bin include $(dir $(SHARE)))
+	@for path in $(INSTALL_DIRS); do \
+	    until [ -e "$$path" ]; do path=$$(dirname "$$path"); done; \
+	    [ -w "$$path" ] || $(MAY_NOT_WRITE); \
+	done
+	install -d $(INSTALL_DIRS)
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 include/safecopy.h $(DESTDIR)$(PREFIX)/include/
@@ -544,6 +563,10 @@ install: all
 INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h \
     $(if $(UNWIND),$(UNWIND_AS)) $(SHARE)
 uninstall:
+	@for file in $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED)); do \
+	    path=$$(dirname "$$file"); \
+	    [ ! -e "$$file" ] || [ -w "$$path" ] || $(MAY_NOT_WRITE); \
+	done
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
 
 # What is distributed, and whether it is what it should be: packaging/README.md.

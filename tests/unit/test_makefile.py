@@ -3,7 +3,9 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -15,6 +17,21 @@ def would_do(*arguments):
     return subprocess.run(["make", "--dry-run", *arguments], cwd=ROOT,
                           env=environment, stdout=subprocess.PIPE, encoding="utf-8",
                           check=True).stdout
+
+
+NOBODY = 65534
+
+
+def as_somebody(tree, *arguments):
+    """make in a folder, by one who is not root and does not own it."""
+    somebody = dict(user=NOBODY, group=NOBODY, extra_groups=[]) if os.geteuid() == 0 else {}
+    try:
+        return subprocess.run(["make", "CC=true", "TOOLKIT=.", "COMMAND=out/safecopy", *arguments],
+                              cwd=tree, env={"PATH": os.environ["PATH"]}, capture_output=True,
+                              encoding="utf-8", check=False, **somebody)
+    except PermissionError:
+        raise unittest.SkipTest("root may not become another user here") from None
+
 
 INCLUDE = re.compile(r"^#include ([<\"])([^>\"]+)", re.M)
 OF_CUDA = re.compile(r"cuda|cupti|nvtx|generated_")
@@ -54,6 +71,37 @@ class Makefile(unittest.TestCase):
                              capture_output=True, encoding="utf-8", check=False)
         self.assertEqual((run.returncode, run.stdout), (2, ""))
         self.assertIn("no no-such-compiler here: `make setup` installs what is missing", run.stderr)
+
+    def test_where_one_may_not_write_is_said_with_the_remedy(self):
+        with tempfile.TemporaryDirectory() as tree:
+            shutil.copy(ROOT / "Makefile", tree)
+            os.chmod(tree, 0o555)
+            for goal in ("all", "demo", "check", "setup", "sim", "install"):
+                run = as_somebody(tree, goal)
+                self.assertEqual((run.returncode, run.stdout), (2, ""), goal)
+                self.assertRegex(run.stderr, r"^Makefile:\d+: \*\*\* cannot write to out/ in .*: "
+                                 r"make in a copy of the tree that is yours \(cp -r\), or .*\n$")
+            self.assertEqual(as_somebody(tree, "help").returncode, 0)
+
+    def test_who_may_not_install_there_is_told_how_to(self):
+        with tempfile.TemporaryDirectory() as tree:
+            shutil.copy(ROOT / "Makefile", tree)
+            (there := pathlib.Path(tree) / "usr").mkdir()
+            (pathlib.Path(tree) / "out").mkdir()
+            for folder in (there, tree):
+                os.chmod(folder, 0o555)
+            run = as_somebody(tree, "-o", "all", "install", f"PREFIX={there}/local")
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn(f"cannot write to {there}: be root (sudo make install), or choose a "
+                          "place of your own (make install PREFIX=$HOME/.local)\n", run.stderr)
+            os.chmod(there, 0o755)
+            (there / "bin").mkdir()
+            (there / "bin" / "safecopy").touch()
+            for folder in (there / "bin", there):
+                os.chmod(folder, 0o555)
+            run = as_somebody(tree, "uninstall", f"PREFIX={there}")
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn(f"cannot write to {there}/bin: be root (sudo make uninstall)", run.stderr)
 
     # A machine that has CUDA's headers where every compiler looks hides that somebody lacks them.
     def test_who_includes_cuda_is_told_where_it_lies(self):

@@ -101,7 +101,7 @@ OPT        := -O0
 INSTRUMENT += --coverage -fprofile-update=atomic
 endif
 ifneq ($(ARCH),)
-INSTRUMENT += -L$(ROOT_SO) -Wl,-rpath-link,$(ROOT_SO)
+INSTRUMENT += -include tests/emulated_stores.h -L$(ROOT_SO) -Wl,-rpath-link,$(ROOT_SO)
 endif
 
 # A toolkit: CUDA_HOME (as NVIDIA's installer, its wheels or conda lay it out), the usual place, or

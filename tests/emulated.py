@@ -27,6 +27,7 @@ advice (`not-under: qemu`); and single tests of other files by tests/emulator.h.
     jumps             a jump into data faults again and again where the data could be read since
     mappings          the emulator ends the program where it gets none itself (vm.max_map_count)
     libtsan           does not start: it meets mappings that it does not expect
+    stores            a load may overtake a store before it, both seq_cst (emulated_stores.h)
 """
 
 import re

@@ -212,7 +212,7 @@ BESIDE := $(foreach so,libunwind.so.8 liblzma.so.5,$(if $(call where,$(so)),$(OU
 
 all: $(LIB) $(COMMAND) $(NOP) $(BESIDE) sim
 sim: $(SIM_LIBS)
-tests: all $(PROGRAMS)
+tests: all $(PROGRAMS) $(OLDER_DRIVERS)
 
 # --- compiling ------------------------------------------------------------------------------------
 
@@ -285,6 +285,16 @@ $(OUT)/libsafecopy-nop.so: $(NOP_OBJ) $(wildcard tests/bench/nop/exports.map)
 	$(call link_shared,tests/bench/nop)
 $(SIM)/libcuda.so.1: $(SIM_CUDA_OBJ) $(wildcard tests/sim/cuda/exports.map)
 	$(call link_shared,tests/sim/cuda)
+# Older drivers: the same without what later ones have added.
+OLDER_DRIVERS := $(patsubst %,$(SIM)/driver-%/libcuda.so.1,12000 12040)
+.PRECIOUS: $(SIM)/driver-%/exports.map
+$(SIM)/driver-%/exports.map: tests/sim/cuda/driver.def
+	@mkdir -p $(@D)
+	@awk -F '[(, ]+' -v last=$* 'BEGIN { print "{ global: cu*; local:" } \
+	    /^SIM_(FUNCTION|STUB)/ && $$4 > last { print "    " $$2 ";" } END { print "    *; };" }' $< >$@
+$(SIM)/driver-%/libcuda.so.1: $(SIM)/driver-%/exports.map $(SIM_CUDA_OBJ)
+	$(call say,LD)
+	$(Q)$(LINK) $(SHARED) -Wl,--version-script=$< $(SIM_CUDA_OBJ) -o $@ -lpthread -ldl
 $(SIM)/libcudart.so.13: $(SIM_CUDART_OBJ) $(wildcard tests/sim/cudart/exports.map)
 	$(call link_shared,tests/sim/cudart)
 $(SIM)/libcupti.so.13: $(SIM_CUPTI_OBJ) $(wildcard tests/sim/cupti/exports.map)

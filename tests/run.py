@@ -30,6 +30,7 @@ import time
 import emulated
 import memcheck
 import nvtx_tool
+import older_drivers
 import programs
 import python_frames
 import sanitized_programs
@@ -40,7 +41,7 @@ CHECK_LINE = re.compile(rb"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)"
 RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
-WAITING = {"twins", "alone", "cupti"}
+WAITING = {"twins", "alone", "cupti", "drivers"}
 MOST_AGAIN = 20  # more failures of one suite are not the machine's
 NEVER_AGAIN = {"stress"}  # compares no times, and what it finds is rare
 
@@ -221,6 +222,7 @@ SUITES = {
     "cupti": lambda: programs.settled("cupti", Machine()),
     "alone": lambda: programs.alone(Machine()),
     "nvtx": lambda: nvtx_tool.checks(Machine()),
+    "drivers": older_drivers.checks,
     "survival": lambda: programs.survivors(Machine()),
     "python": lambda: python_frames.checks(Machine()) or [("python", skipped("no CPython"))],
     "demo": lambda: [("demo", demo)],

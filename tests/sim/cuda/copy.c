@@ -341,6 +341,13 @@ SIM_API_PTSZ(cuMemcpyHtoDAsync_v2,
     return async_copy(dflt, device(dstDevice), host(srcHost), ByteCount, hStream);
 }
 
+SIM_API(cuMemcpyHtoDAsync_v9,
+        (CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream), dstDevice,
+        srcHost, ByteCount, hStream)
+{
+    return async_copy(CU_STREAM_LEGACY, device(dstDevice), host(srcHost), ByteCount, hStream);
+}
+
 SIM_API_PTSZ(cuMemcpyDtoHAsync_v2,
              (void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream), dstHost,
              srcDevice, ByteCount, hStream)

@@ -16,6 +16,14 @@ SIM_NEWER(cuMemcpy3DWithAttributesAsync, PFN_cuMemcpy3DWithAttributesAsync_v1302
 SIM_NEWER(cuMemcpy3DWithAttributesAsync_ptsz, PFN_cuMemcpy3DWithAttributesAsync_v13020_ptsz)
 SIM_NEWER(cuGraphAddNode_v3, PFN_cuGraphAddNode_v13040)
 SIM_NEWER(cuGraphNodeSetParams_v2, PFN_cuGraphNodeSetParams_v13040)
+
+/* A function that no CUDA has, which a driver with `driver=13990` hands out in place of an older
+ * one: what the library has never heard of. */
+#include "newer_id.h"
+
+#define PFN_cuMemcpyHtoDAsync_v13990 PFN_cuMemcpyHtoDAsync_v3020
+#define cuMemcpyHtoDAsync_v9_params cuMemcpyHtoDAsync_v2_params
+SIM_NEWER(cuMemcpyHtoDAsync_v9, PFN_cuMemcpyHtoDAsync_v13990)
 #undef SIM_NEWER
 
 #endif

@@ -103,6 +103,18 @@ static void complain(const char *key, const char *value)
     (void)written;
 }
 
+int sim_options_driver(void)
+{
+    static const char key[] = "driver=";
+    int version = SIM_DRIVER_VERSION;
+    for (const char *item = getenv("SIM_GPU"); item; item = strchr(item, ':')) {
+        item += *item == ':';
+        if (strncmp(item, key, sizeof key - 1) == 0)
+            version = atoi(item + sizeof key - 1);
+    }
+    return version;
+}
+
 void sim_options_read(void)
 {
     const char *text = getenv("SIM_GPU");

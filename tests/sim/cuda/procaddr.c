@@ -116,7 +116,7 @@ static CUresult look_up(const char *symbol, void **pfn, int version, cuuint64_t 
 {
     const cuuint64_t known =
         CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-    if (!symbol || !pfn || (flags & ~known) || flags == known || version > sim_options.driver)
+    if (!symbol || !pfn || (flags & ~known) || flags == known || version > sim_driver_version())
         return CUDA_ERROR_INVALID_VALUE;
     const struct function *f =
         choose(symbol, version, flags == CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, status);

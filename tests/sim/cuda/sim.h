@@ -49,6 +49,9 @@ struct sim_options {
 #define SIM_REGION_MIN ((size_t)64 << 20)
 extern struct sim_options sim_options;
 void sim_options_read(void);
+/* What SIM_GPU says of the version: the one thing that is asked for before cuInit, too. */
+int sim_options_driver(void);
+int sim_driver_version(void);
 
 /* ---- state.c: start, fork, exit ---- */
 enum sim_state { SIM_UNTOUCHED, SIM_READY, SIM_FORKED, SIM_EXITED };

@@ -162,11 +162,16 @@ SIM_API_EARLY(cuInit, (unsigned int Flags), Flags)
     return result;
 }
 
+int sim_driver_version(void)
+{
+    return atomic_load(&sim_state) == SIM_UNTOUCHED ? sim_options_driver() : sim_options.driver;
+}
+
 SIM_API_EARLY(cuDriverGetVersion, (int *driverVersion), driverVersion)
 {
     if (!driverVersion)
         return CUDA_ERROR_INVALID_VALUE;
-    *driverVersion = sim_options.driver;
+    *driverVersion = sim_driver_version();
     return CUDA_SUCCESS;
 }
 

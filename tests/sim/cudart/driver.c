@@ -49,7 +49,8 @@ static void load_driver(void)
     __typeof__(&cuGetProcAddress) find = (__typeof__(&cuGetProcAddress))address;
     find_functions(find, &rt_driver[RT_LEGACY], CU_GET_PROC_ADDRESS_LEGACY_STREAM);
     find_functions(find, &rt_driver[RT_PER_THREAD], CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
-    load_result = CALL(cuInit, 0);
+    if (rt_driver[RT_LEGACY].p_cuInit) /* else the driver is older than this runtime */
+        load_result = CALL(cuInit, 0);
 }
 
 CUresult rt_primary(int device, CUcontext *context)

@@ -4,6 +4,7 @@
 
 #include <cupti_driver_cbid.h>
 
+#include "../cuda/newer_id.h"
 #include "interpose/driver/newer_ids.h"
 
 #define SIM_FUNCTION(symbol, base, version, variant) [CUPTI_DRIVER_TRACE_CBID_##symbol] = #symbol,

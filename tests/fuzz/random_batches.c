@@ -26,16 +26,16 @@
 #include "random_jobs.h"
 
 static const struct setting settings[] = {
-    {"strict", "late=1:late_limit=2ms:late_batch=1", NULL},
-    {"fix", "late=1:late_limit=2ms", NULL},
-    {"report", "late=1:late_limit=2ms:late_batch=1", NULL},
-    {"strict", "delay=20us:seed=%", NULL},
-    {"fix", "late=1:late_limit=2ms:late_batch=1:pageable_access=1", NULL},
-    {"report", "delay=0", NULL},
-    {"strict", "late=1:late_limit=2ms:pageable_access=1", NULL},
-    {"fix", "delay=20us:seed=%:late_batch=1", NULL},
-    {"report", "late=1:late_limit=2ms:pageable_access=1", NULL},
-    {"strict", "late=1:late_limit=2ms", NULL},
+    {"strict", "late=1:late_limit=2ms:late_batch=1", NULL, 0},
+    {"fix", "late=1:late_limit=2ms", NULL, 0},
+    {"report", "late=1:late_limit=2ms:late_batch=1", NULL, 0},
+    {"strict", "delay=20us:seed=%", NULL, 0},
+    {"fix", "late=1:late_limit=2ms:late_batch=1:pageable_access=1", NULL, 0},
+    {"report", "delay=0", NULL, 0},
+    {"strict", "late=1:late_limit=2ms:pageable_access=1", NULL, 0},
+    {"fix", "delay=20us:seed=%:late_batch=1", NULL, 0},
+    {"report", "late=1:late_limit=2ms:pageable_access=1", NULL, 0},
+    {"strict", "late=1:late_limit=2ms", NULL, 0},
 };
 
 /* ---- the menu ---- */
@@ -169,8 +169,9 @@ static void run_program(uint64_t seed)
     end_program();
 }
 
-static void run(unsigned long count, uint64_t seed, const char *mode)
+static void run(unsigned long count, uint64_t seed, const char *mode, unsigned kinds)
 {
+    (void)kinds;
     world.exact = strcmp(mode, "fix") != 0;
     world.is_in_place = strstr(getenv("SIM_GPU"), "pageable_access=1");
     world.healed = strcmp(mode, "report") != 0;

@@ -1,8 +1,8 @@
 /* Random programs in processes of a few each, several at a time, and how what they report is
  * judged:
  *
- *   PROGRAM [N [SEED]]                            N programs
- *   PROGRAM run N SEED fix|report [trace]         what it starts, with both variables set
+ *   PROGRAM [N [SEED [KINDS]]]                    N programs, or those of a kind alone
+ *   PROGRAM run N SEED fix|report KINDS [trace]   what it starts, with both variables set
  *
  * A process prints the hazards that its programs must cause, by code, and the report must have just
  * those. Where they differ the first program that is wrong is found by halving and shown.
@@ -36,6 +36,7 @@ struct setting {
     const char *mode; /* strict is mode=fix:strict=1 */
     const char *device;
     const char *options; /* further ones, or NULL */
+    unsigned kinds;      /* of programs: what the lot knows them by */
 };
 
 /* A program that was wrong once, and a setting in which it was. */
@@ -44,12 +45,12 @@ struct once_wrong {
     unsigned setting;
 };
 
-/* `run`: runs so many programs from the seed on, in the mode. */
+/* `run`: runs so many programs of the kinds from the seed on, in the mode. */
 struct lot {
     const struct setting *settings;
     unsigned setting_count;
     unsigned long program_count; /* where the arguments do not say it */
-    void (*run)(unsigned long count, uint64_t seed, const char *mode);
+    void (*run)(unsigned long count, uint64_t seed, const char *mode, unsigned kinds);
     const struct once_wrong *once_wrong; /* they are run first */
     unsigned once_wrong_count;
 };
@@ -105,18 +106,19 @@ static void set_environment(const struct job *job)
 
 static void start(struct job *job, bool traced)
 {
-    char count[32], seed[32], path[PATH_BYTES];
+    char count[32], seed[32], kinds[32], path[PATH_BYTES];
     char mode[8], run[] = "run", self[] = "/proc/self/exe", full[] = "trace";
     job->number = jobs_started++;
     path_of(job, "out", path);
     snprintf(count, sizeof count, "%lu", job->count);
     snprintf(seed, sizeof seed, "%llu", job->seed);
     snprintf(mode, sizeof mode, "%s", lot->settings[job->setting].mode);
+    snprintf(kinds, sizeof kinds, "%u", lot->settings[job->setting].kinds);
     fflush(stdout);
     job->pid = fork();
     if (job->pid != 0)
         return;
-    char *arguments[] = {self, run, count, seed, mode, traced ? full : NULL, NULL};
+    char *arguments[] = {self, run, count, seed, mode, kinds, traced ? full : NULL, NULL};
     int file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
     set_environment(job);
     if (file < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0)
@@ -192,9 +194,10 @@ static void show(const struct job *job, const char *wrong)
 {
     char device[PATH_BYTES];
     describe_device(job, device);
-    printf("%s\nwrong: %lu programs from seed %llu, SAFECOPY_OPTIONS=mode=%s:%s, SIM_GPU=%s: %s\n",
-           output, job->count, job->seed, lot->settings[job->setting].mode, options_of(job), device,
-           wrong);
+    printf("%s\nwrong: %lu programs from seed %llu, of the kinds %u, SAFECOPY_OPTIONS=mode=%s:%s, "
+           "SIM_GPU=%s: %s\n",
+           output, job->count, job->seed, lot->settings[job->setting].kinds,
+           lot->settings[job->setting].mode, options_of(job), device, wrong);
 }
 
 /* The first half that is wrong too, again and again; some things go wrong only now and then. */
@@ -274,13 +277,20 @@ static void forget(struct job *job)
     read_file(job, "jsonl", report);
 }
 
-static bool run_all(unsigned long long seed, unsigned long count)
+static bool is_wanted(unsigned setting, unsigned kinds)
+{
+    return !kinds || lot->settings[setting % lot->setting_count].kinds & kinds;
+}
+
+static bool run_all(unsigned long long seed, unsigned long count, unsigned kinds)
 {
     struct job jobs[JOBS_MAX] = {{0}};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int job_count = cores < 1 ? 1 : cores < JOBS_MAX ? (int)cores : JOBS_MAX;
     bool right = true;
     for (unsigned setting = 0; count > 0 && right; setting++) {
+        if (!is_wanted(setting, kinds))
+            continue;
         struct job *job = free_job(jobs, job_count);
         if (!job) {
             right = reap(jobs, job_count);
@@ -320,8 +330,9 @@ static int run_here(char **arguments)
 {
     unsigned long count = strtoul(arguments[0], NULL, 0);
     uint64_t seed = strtoull(arguments[1], NULL, 0);
-    trace = arguments[3] != NULL;
-    lot->run(count, seed, arguments[2]);
+    unsigned kinds = (unsigned)strtoul(arguments[3], NULL, 0);
+    trace = arguments[4] != NULL;
+    lot->run(count, seed, arguments[2], kinds);
     printf("in all:");
     for (int code = 0; code < CODES; code++)
         printf(" %s %lu to %lu;", code_names[code], least[code], most[code]);
@@ -332,15 +343,16 @@ static int run_here(char **arguments)
 static int run_lot(int argc, char **argv, const struct lot *these)
 {
     lot = these;
-    if (argc >= 5 && strcmp(argv[1], "run") == 0)
+    if (argc >= 6 && strcmp(argv[1], "run") == 0)
         return run_here(argv + 2);
     unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 0) : lot->program_count;
     unsigned long long seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+    unsigned kinds = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 0) : 0;
     if (!mkdtemp(folder)) {
         perror(folder);
         return 2;
     }
-    bool right = run_once_wrong() && run_all(seed, count);
+    bool right = run_once_wrong() && run_all(seed, count, kinds);
     rmdir(folder);
     printf("%lu passed, %d failed\n", right ? count : 0, !right);
     return right ? EXIT_SUCCESS : EXIT_FAILURE;

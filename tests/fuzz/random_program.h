@@ -29,6 +29,10 @@
 
 #include "random_memory.h"
 
+#include "random_device_uses.h"
+
+#include "random_pools.h"
+
 #include "random_device.h"
 
 #include "random_kernels.h"
@@ -49,61 +53,69 @@
 
 /* ---- the menu ---- */
 
-static const struct {
+static const struct menu_line {
     int weight;
     void (*run)(void);
+    unsigned kinds; /* only in one of these, or 0 */
 } menu[] = {
-    {96, act_copy},
-    {24, act_record},
-    {28, act_wait},
-    {8, act_event_sync},
-    {5, act_event_query},
-    {6, act_stream_sync},
-    {5, act_stream_query},
-    {2, do_context_sync},
-    {3, do_sync_copy},
-    {4, act_callback},
-    {12, act_touch_at_once},
-    {6, act_copy_across},
-    {5, act_pageable_copy},
-    {8, act_work},
-    {12, act_free},
-    {5, act_unregister},
-    {8, act_free_pinned},
-    {8, act_renew_bytes},
-    {4, act_recycle_stream},
-    {2, act_recycle_event},
-    {36, act_touch},
-    {6, act_function_that_touches},
-    {20, act_capture},
-    {20, act_instantiate},
-    {50, act_launch},
-    {8, act_destroy},
-    {6, act_pageable_block},
-    {8, act_change_node},
-    {4, act_enable_node},
-    {4, act_update},
-    {3, act_add_node},
-    {2, act_destroy_node},
-    {40, act_device_use},
-    {16, act_device_at_once},
-    {8, act_device_memory},
-    {20, act_kernel},
-    {8, act_change_device_node},
+    {96, act_copy, 0},
+    {24, act_record, 0},
+    {28, act_wait, 0},
+    {8, act_event_sync, 0},
+    {5, act_event_query, 0},
+    {6, act_stream_sync, 0},
+    {5, act_stream_query, 0},
+    {2, do_context_sync, 0},
+    {3, do_sync_copy, 0},
+    {4, act_callback, 0},
+    {12, act_touch_at_once, 0},
+    {6, act_copy_across, 0},
+    {5, act_pageable_copy, 0},
+    {8, act_work, 0},
+    {12, act_free, 0},
+    {5, act_unregister, 0},
+    {8, act_free_pinned, 0},
+    {8, act_renew_bytes, 0},
+    {4, act_recycle_stream, 0},
+    {2, act_recycle_event, 0},
+    {36, act_touch, 0},
+    {6, act_function_that_touches, 0},
+    {20, act_capture, 0},
+    {20, act_instantiate, 0},
+    {50, act_launch, 0},
+    {8, act_destroy, 0},
+    {6, act_pageable_block, 0},
+    {8, act_change_node, 0},
+    {4, act_enable_node, 0},
+    {4, act_update, 0},
+    {3, act_add_node, 0},
+    {2, act_destroy_node, 0},
+    {40, act_device_use, 0},
+    {16, act_device_at_once, 0},
+    {8, act_device_memory, 0},
+    {20, act_kernel, 0},
+    {8, act_change_device_node, 0},
+    {20, act_device_memory, POOLS},
+    {8, act_pool, POOLS},
 };
+
+static int weight_of(const struct menu_line *line)
+{
+    return !line->kinds || line->kinds & world.kinds ? line->weight : 0;
+}
 
 static void act(void)
 {
     int total = 0;
     for (size_t i = 0; i < sizeof menu / sizeof *menu; i++)
-        total += menu[i].weight;
+        total += weight_of(&menu[i]);
     int choice = below(total);
     for (size_t i = 0; i < sizeof menu / sizeof *menu; i++) {
-        if (choice < menu[i].weight) {
+        if (choice < weight_of(&menu[i])) {
             menu[i].run();
             return;
         }
-        choice -= menu[i].weight;
+        choice -= weight_of(&menu[i]);
     }
 }
 
@@ -210,6 +222,7 @@ static void end_program(void)
     do_context_sync();
     check_device();
     end_device_blocks();
+    end_pools();
     end_graphs();
     unregister_stale();
     for (int buffer = 0; buffer < world.buffer_count; buffer++)

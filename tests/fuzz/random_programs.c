@@ -11,20 +11,25 @@
 #include "random_jobs.h"
 
 static const struct setting settings[] = {
-#define DEVICES(options)                                                                           \
-    {"strict", "late=1:late_limit=2ms", options}, {"report", "delay=0", options},                  \
-        {"fix", "late=1:late_limit=2ms", options}, {"strict", "delay=20us:seed=%", options},       \
-        {"report", "late=1:late_limit=2ms", options}, {"strict", "delay=0", options},              \
-        {"report", "delay=20us:seed=%", options}, {"fix", "delay=20us:seed=%", options},           \
-        {"strict", "delay=5us:bandwidth=500M", options},                                           \
+#define DEVICES(options, kinds)                                                                    \
+    {"strict", "late=1:late_limit=2ms", options, kinds}, {"report", "delay=0", options, kinds},    \
+        {"fix", "late=1:late_limit=2ms", options, kinds},                                          \
+        {"strict", "delay=20us:seed=%", options, kinds},                                           \
+        {"report", "late=1:late_limit=2ms", options, kinds},                                       \
+        {"strict", "delay=0", options, kinds}, {"report", "delay=20us:seed=%", options, kinds},    \
+        {"fix", "delay=20us:seed=%", options, kinds},                                              \
+        {"strict", "delay=5us:bandwidth=500M", options, kinds},                                    \
     {                                                                                              \
-        "report", "delay=200us:seed=%", options                                                    \
+        "report", "delay=200us:seed=%", options, kinds                                             \
     }
-    DEVICES("device=1"),
-    DEVICES(NULL),
-    DEVICES("device=1:kernels=report"),
-    DEVICES("device=1:kernels=order"),
-    DEVICES("device=0:kernels=order"),
+    DEVICES("device=1", 0),
+    DEVICES(NULL, 0),
+    DEVICES("device=1:kernels=report", 0),
+    DEVICES("device=1:kernels=order", 0),
+    DEVICES("device=0:kernels=order", 0),
+    /* Later ones come behind, so that those above stay what they are in once_wrong. */
+    DEVICES("device=1", POOLS),
+    DEVICES("device=1:kernels=order", POOLS),
 };
 
 static bool is_asked_for(const char *option)
@@ -40,8 +45,9 @@ static enum kernels kernels_asked_for(void)
     return is_asked_for("kernels=report") ? KERNELS_REPORTED : KERNELS_OFF;
 }
 
-static void run(unsigned long count, uint64_t seed, const char *mode)
+static void run(unsigned long count, uint64_t seed, const char *mode, unsigned kinds)
 {
+    world.kinds = kinds;
     world.exact = strcmp(mode, "fix") != 0;
     start_device(strcmp(mode, "report") != 0, is_asked_for("device=1"), kernels_asked_for());
     for (unsigned long i = 0; i < count; i++)
@@ -57,7 +63,7 @@ int main(int argc, char **argv)
     static const struct lot programs = {
         .settings = settings,
         .setting_count = sizeof settings / sizeof *settings,
-        .program_count = 10000,
+        .program_count = 14000,
         .run = run,
         .once_wrong = once_wrong,
         .once_wrong_count = sizeof once_wrong / sizeof *once_wrong,

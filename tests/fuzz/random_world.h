@@ -50,6 +50,10 @@ static const char *const kind_names[KINDS] = {"registered", "pinned", "mapped an
 enum { H2D, D2H, MEMSET, KERNEL }; /* that has an address there */
 static const char *const direction_names[] = {"H2D", "D2H", "memset", "kernel"};
 
+/* Kinds of programs, beside what all of them do: what they do as well. The others draw as if there
+ * were none of it. */
+enum { POOLS = 1 };
+
 enum surely { NO, MAYBE, YES };
 enum kernels { KERNELS_OFF, KERNELS_REPORTED, KERNELS_ORDERED }; /* the option */
 
@@ -119,6 +123,7 @@ static struct world {
     bool correct; /* this program's class */
     bool healed;  /* mode=fix */
     bool watches_device;
+    unsigned kinds;
     enum kernels kernels;
     bool exact; /* guards last until the host knows, and not only until completion */
     int thread, thread_count, slot_count, event_count, buffer_count;

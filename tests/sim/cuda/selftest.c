@@ -464,6 +464,29 @@ static void test_pool_of_peer(CUstream a)
     OK(cuMemFreeAsync(memory, a)); /* which outlives its pool */
 }
 
+/* Memory that another stream has freed: the driver puts the allocation behind the free. */
+static void test_pool_between(CUstream a)
+{
+    CUstream b = stream_new(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr first, second, plain;
+    OK(cuMemAllocAsync(&first, 4096, a));
+    occupy(a);
+    OK(cuMemsetD8Async(first, 1, 4096, a));
+    OK(cuMemFreeAsync(first, a));
+    OK(cuMemAlloc(&plain, 4096)); /* which nothing could put behind it */
+    CHECK(plain != first);
+    OK(cuMemAllocAsync(&second, 4096, b));
+    CHECK(second == first);
+    OK(cuMemsetD8Async(second, 2, 4096, b));
+    OK(cuStreamSynchronize(b));
+    OK(cuStreamQuery(a));
+    CHECK(((unsigned char *)second)[4095] == 2);
+    OK(cuMemFreeAsync(second, b));
+    OK(cuStreamSynchronize(b));
+    OK(cuMemFree(plain));
+    OK(cuStreamDestroy(b));
+}
+
 static void test_pool(void)
 {
     CUstream a = stream_new(CU_STREAM_NON_BLOCKING);
@@ -475,6 +498,7 @@ static void test_pool(void)
     OK(cuMemFreeAsync(second, a));
     IS(cuMemFreeAsync(second, a), CUDA_ERROR_INVALID_VALUE);
     test_pool_of_peer(a);
+    test_pool_between(a);
     OK(cuStreamDestroy(a));
 }
 

@@ -123,7 +123,9 @@ struct drop_search {
 
 static bool has_no_gaps(const struct sc_op_info *info)
 {
-    return info->shape.rows == 1 && info->fold.pitch_bytes == 0;
+    const struct sc_shape *shape = &info->shape;
+    return (shape->rows == 1 || shape->pitch_bytes == shape->width_bytes) &&
+           info->fold.pitch_bytes == 0;
 }
 
 static bool contains(const struct sc_op_info *outer, const struct sc_op_info *inner)

@@ -20,12 +20,16 @@ static struct {
 
 static CUdeviceptr source_of(const struct copy *copy)
 {
+    if (copy->reads_shared)
+        return address_of_use(&copy->shared_src);
     return reads_buffer(copy) ? address_of(&copy->src) : world.device + copy->device_src;
 }
 
 /* Where bytes land that another buffer gets nobody looks. */
 static CUdeviceptr target_of(const struct copy *copy)
 {
+    if (copy->writes_shared)
+        return address_of_use(&copy->shared_dst);
     return writes_buffer(copy) ? address_of(&copy->dst)
                                : world.device + SOURCE_BYTES + copy->result;
 }
@@ -86,6 +90,10 @@ static void describe_batch(void)
             orders[copy->order], copy->size_bytes, reads_buffer(copy) ? copy->src.buffer : NOBODY,
             copy->src.offset, writes_buffer(copy) ? copy->dst.buffer : NOBODY, copy->dst.offset,
             reads_buffer(copy) ? copy->src.rows : copy->dst.rows);
+        if (copy->reads_shared)
+            say("    from shared block %d at %zu", copy->shared_src.block, copy->shared_src.offset);
+        if (copy->writes_shared)
+            say("    to shared block %d at %zu", copy->shared_dst.block, copy->shared_dst.offset);
     }
 }
 

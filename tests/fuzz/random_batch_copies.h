@@ -49,6 +49,10 @@ static void prepare(const struct copy *copy)
             learn_all_on(sides[side]->buffer);
         clear_way(copy, sides[side], side == 1);
     }
+    if (copy->reads_shared)
+        order_before_use(&copy->shared_src);
+    if (copy->writes_shared)
+        order_before_use(&copy->shared_dst);
 }
 
 /* ---- drawing ---- */
@@ -117,7 +121,8 @@ static bool runs_into(const struct op *op, const struct op *earlier)
            (earlier->direction == D2H || op->direction == D2H) && meet(&earlier->area, &op->area);
 }
 
-static void run_into(const struct copy *copy, const struct op *op)
+/* `first`: of the batch's nodes. */
+static void run_into(const struct copy *copy, const struct op *op, int first)
 {
     struct oracle_set before = {{false}};
     oracle_reach(&world.oracle, op->node, &before);
@@ -132,7 +137,7 @@ static void run_into(const struct copy *copy, const struct op *op)
         if (is_read_in_call(copy, op))
             earlier->is_hit = true;
         else if (world.healed)
-            oracle_heal(&world.oracle, op->node, earlier->node);
+            oracle_heal(&world.oracle, first, earlier->node);
     }
 }
 
@@ -189,13 +194,13 @@ static void read_all(void)
 {
     for (int i = 0; i < batch.count; i++) {
         const struct copy *copy = &batch.copies[i];
-        if (!writes_buffer(copy))
+        if (!writes_buffer(copy) && !copy->writes_shared)
             world.arrivals[world.arrival_count++] =
                 (struct arrival){world.oracle.node_count, copy->result, copy->size_bytes};
         if (reads_buffer(copy))
             pack(world.results + copy->result, &copy->src);
         else if (copy->way == WITHIN_DEVICE)
-            memcpy(world.results + copy->result, world.source + copy->device_src, copy->size_bytes);
+            memcpy(world.results + copy->result, device_bytes_of(copy), copy->size_bytes);
     }
 }
 
@@ -204,8 +209,11 @@ static void write_all(void)
     for (int i = 0; i < batch.count; i++) {
         const struct copy *copy = &batch.copies[i];
         if (writes_buffer(copy))
-            unpack(&copy->dst, copy->way == FROM_DEVICE ? world.source + copy->device_src
-                                                        : world.results + copy->result);
+            unpack(&copy->dst,
+                   copy->way == FROM_DEVICE ? device_bytes_of(copy) : world.results + copy->result);
+        else if (copy->writes_shared)
+            memcpy(shadow_of_use(&copy->shared_dst), world.results + copy->result,
+                   copy->size_bytes);
     }
 }
 
@@ -217,13 +225,33 @@ static int node_of(int copy)
                   : world.oracle.node_count - 1;
 }
 
-/* Each is held against what was there before the batch, and comes after those that stand before it
- * in the list: an edge that was put in for one of them stands for it as well. The sides of a copy
+static void judge_shared(struct copy *copy, int first, int node)
+{
+    copy->shared_src.node = copy->shared_dst.node = node;
+    if (copy->reads_shared)
+        judge_use_from(&copy->shared_src, first, node);
+    if (copy->writes_shared)
+        judge_use_from(&copy->shared_dst, first, node);
+}
+
+static void keep_shared(void)
+{
+    for (int i = 0; i < batch.count; i++) {
+        const struct copy *copy = &batch.copies[i];
+        if (copy->reads_shared)
+            keep_use(copy->shared_src, copy->shared_src.node);
+        if (copy->writes_shared)
+            keep_use(copy->shared_dst, copy->shared_dst.node);
+    }
+}
+
+/* Each is held against what was there before the batch. An edge that was put in for one of them
+ * stands for all, and those behind it in the list are not found any more. The sides of a copy
  * between two buffers count as two, the source first. */
 static void draw_batch(void)
 {
     static struct op drawn[2 * COPIES_MAX];
-    int count = 0;
+    int count = 0, first = world.oracle.node_count;
     for (int i = 0; i < batch.count; i++) {
         const struct copy *copy = &batch.copies[i];
         const struct area *sides[] = {reads_buffer(copy) ? &copy->src : NULL,
@@ -236,16 +264,18 @@ static void draw_batch(void)
             if (side && sides[0])
                 node = node_of(i);
             op.node = node;
-            run_into(copy, &op);
+            run_into(copy, &op, first);
             if (is_read_in_call(copy, &op))
                 read_beside(&op);
             else
                 drawn[count++] = op;
         }
+        judge_shared(&batch.copies[i], first, node);
     }
     read_all();
     for (int i = 0; i < count; i++)
         keep(&drawn[i]);
+    keep_shared();
     write_all();
 }
 

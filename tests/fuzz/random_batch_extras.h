@@ -184,6 +184,8 @@ static void act_refused(void)
         world.result_used = used;
         return;
     }
+    for (int i = 0; i < batch.count; i++)
+        batch.copies[i].reads_shared = batch.copies[i].writes_shared = false;
     CUstream stream = world.slots[batch.slot].handle;
     if (how == BAD_COPY)
         do_context_sync();

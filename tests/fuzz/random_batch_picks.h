@@ -14,6 +14,8 @@ struct copy {
     CUmemcpySrcAccessOrder order;
     struct area src, dst;                  /* of buffers */
     size_t size_bytes, device_src, result; /* offsets in the device's memory */
+    bool reads_shared, writes_shared;      /* instead of these */
+    struct device_use shared_src, shared_dst;
 };
 
 static struct batch {
@@ -116,6 +118,57 @@ static bool place(struct copy *copy)
     return true;
 }
 
+/* ---- blocks that are shared ---- */
+
+static int count_in_batch(int block)
+{
+    int count = 0;
+    for (int i = 0; i < batch.count; i++) {
+        count += batch.copies[i].reads_shared && batch.copies[i].shared_src.block == block;
+        count += batch.copies[i].writes_shared && batch.copies[i].shared_dst.block == block;
+    }
+    return count;
+}
+
+static bool meets(const struct device_use *a, bool is_one, const struct device_use *b)
+{
+    return is_one && !(a->reads && b->reads) && uses_meet(a, b);
+}
+
+/* With room for it, and without bytes in common with others of the batch. */
+static bool is_fit(const struct device_use *use)
+{
+    bool fit = count_uses(use->block) + count_in_batch(use->block) < USES_AT_A_TIME &&
+               device_uses.count + 2 * FEW < DEVICE_USES_MAX;
+    for (int i = 0; i < batch.count; i++) {
+        const struct copy *other = &batch.copies[i];
+        fit &= !meets(&other->shared_src, other->reads_shared, use) &&
+               !meets(&other->shared_dst, other->writes_shared, use);
+    }
+    return fit;
+}
+
+static void share(struct copy *copy)
+{
+    if (!world.shares_device || copy->size_bytes > SHARED_BYTES)
+        return;
+    if (!reads_buffer(copy) && one_in(2)) {
+        copy->shared_src = pick_use(batch.slot, copy->size_bytes, true);
+        copy->reads_shared = is_fit(&copy->shared_src);
+    }
+    if (!writes_buffer(copy) && one_in(2)) {
+        copy->shared_dst = pick_use(batch.slot, copy->size_bytes, false);
+        copy->writes_shared = is_fit(&copy->shared_dst) &&
+                              !meets(&copy->shared_src, copy->reads_shared, &copy->shared_dst);
+    }
+}
+
+/* What a copy from the device reads. */
+static const unsigned char *device_bytes_of(const struct copy *copy)
+{
+    return copy->reads_shared ? shadow_of_use(&copy->shared_src) : world.source + copy->device_src;
+}
+
 static bool pick_copy(struct copy *copy)
 {
     int choice = below(20);
@@ -181,8 +234,10 @@ static bool pick_batch(void)
         pick_many();
     for (int left = batch.count ? 0 : 1 + below(FEW); left > 0; left--) {
         struct copy copy = {0};
-        if (pick_copy(&copy))
-            batch.copies[batch.count++] = copy;
+        if (!pick_copy(&copy))
+            continue;
+        share(&copy);
+        batch.copies[batch.count++] = copy;
     }
     pick_orders();
     return batch.count && world.op_count + 2 * batch.count <= OPS_MAX &&

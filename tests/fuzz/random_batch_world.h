@@ -39,6 +39,10 @@ static const char *const kind_names[KINDS] = {"heap", "mapped", "pinned", "regis
 
 enum { H2D, D2H };
 
+/* A kind of programs, of which copies have blocks of the device's memory in common. The others draw
+ * as if there were none. */
+enum { SHARED = 1 };
+
 /* How an overwritten source is found: not at all for certain, when it is known done, or by the
  * touch. */
 enum finding { UNCERTAIN, COMPARED, GUARDED };
@@ -90,11 +94,12 @@ struct arrival {
 
 static struct world {
     uint64_t random, seed;
-    int thread;       /* there is one */
-    bool correct;     /* this program's class */
-    bool healed;      /* mode=fix */
-    bool is_in_place; /* the device uses pageable memory in place */
-    bool exact;       /* guards last until the host knows, and not only until completion */
+    int thread;         /* there is one */
+    bool correct;       /* this program's class */
+    bool healed;        /* mode=fix */
+    bool shares_device; /* the kind of programs that do (SHARED) */
+    bool is_in_place;   /* the device uses pageable memory in place */
+    bool exact;         /* guards last until the host knows, and not only until completion */
     int op_count, arrival_count, block_count, lives;
     size_t result_used;
     CUdeviceptr device; /* sources, then results */
@@ -118,6 +123,8 @@ static struct world {
 } world;
 
 #include "random_words.h"
+
+#include "random_device_uses.h"
 
 static bool data_is_defined(void)
 {

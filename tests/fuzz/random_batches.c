@@ -13,6 +13,8 @@
 
 #include "random_batch_order.h"
 
+#include "random_batch_device.h"
+
 #include "random_batch_memory.h"
 
 #include "random_batch_picks.h"
@@ -36,6 +38,12 @@ static const struct setting settings[] = {
     {"fix", "delay=20us:seed=%:late_batch=1", NULL, 0},
     {"report", "late=1:late_limit=2ms:pageable_access=1", NULL, 0},
     {"strict", "late=1:late_limit=2ms", NULL, 0},
+    /* Later ones come behind, so that those above stay what they are in once_wrong. */
+    {"strict", "late=1:late_limit=2ms:late_batch=1", "device=1", SHARED},
+    {"report", "late=1:late_limit=2ms", "device=1", SHARED},
+    {"fix", "delay=20us:seed=%", "device=1", SHARED},
+    {"report", "delay=20us:seed=%:late_batch=1", "device=1", SHARED},
+    {"strict", "delay=5us:bandwidth=500M:pageable_access=1", "device=1", SHARED},
 };
 
 /* ---- the menu ---- */
@@ -75,14 +83,16 @@ static const struct {
     int weight;
     void (*run)(void);
 } menu[] = {
-    {40, act_batch}, {8, act_record}, {6, act_wait},  {6, act_sync},    {30, act_touch},
-    {10, act_free},  {4, act_renew},  {6, act_local}, {5, act_refused}, {2, act_fill},
+    {40, act_batch},  {8, act_record}, {6, act_wait},         {6, act_sync},
+    {30, act_touch},  {10, act_free},  {4, act_renew},        {6, act_local},
+    {5, act_refused}, {2, act_fill},   {20, act_fill_shared}, /* the last one, where blocks are
+                                                                 shared */
 };
 
 static void act(void)
 {
     int total = 0;
-    for (size_t i = 0; i < sizeof menu / sizeof *menu; i++)
+    for (size_t i = 0; i < sizeof menu / sizeof *menu - !world.shares_device; i++)
         total += menu[i].weight;
     int choice = below(total);
     size_t at = 0;
@@ -104,6 +114,8 @@ static void start_device(void)
     CHECK(cuMemAlloc(&world.device, SOURCE_BYTES + RESULT_BYTES));
     fill_random(world.source, SOURCE_BYTES);
     CHECK(cuMemcpyHtoD(world.device, world.source, SOURCE_BYTES));
+    if (world.shares_device)
+        make_shared_blocks();
     CHECK(cuCtxSynchronize());
 }
 
@@ -113,6 +125,7 @@ static void begin_program(uint64_t seed)
     world.correct = below(10) < 4;
     world.op_count = world.arrival_count = world.block_count = 0;
     world.result_used = 0;
+    device_uses.count = 0;
     oracle_begin(&world.oracle);
     if (trace)
         printf("seed %llu, %s:\n", (unsigned long long)seed,
@@ -142,6 +155,7 @@ static void end_program(void)
         compare("what the device got from node", arrival->node, world.landed + arrival->offset,
                 world.results + arrival->offset, arrival->size_bytes);
     }
+    check_shared_blocks();
     for (int at = 0; at < BUFFERS; at++) {
         struct buffer *buffer = &world.buffers[at];
         if (!buffer->alive)
@@ -171,7 +185,7 @@ static void run_program(uint64_t seed)
 
 static void run(unsigned long count, uint64_t seed, const char *mode, unsigned kinds)
 {
-    (void)kinds;
+    world.shares_device = kinds & SHARED;
     world.exact = strcmp(mode, "fix") != 0;
     world.is_in_place = strstr(getenv("SIM_GPU"), "pageable_access=1");
     world.healed = strcmp(mode, "report") != 0;
@@ -188,7 +202,7 @@ int main(int argc, char **argv)
     static const struct lot programs = {
         .settings = settings,
         .setting_count = sizeof settings / sizeof *settings,
-        .program_count = 4000,
+        .program_count = 6000,
         .run = run,
         .once_wrong = once_wrong,
         .once_wrong_count = sizeof once_wrong / sizeof *once_wrong,

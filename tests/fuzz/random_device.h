@@ -11,6 +11,64 @@
 #ifndef SC_TESTS_FUZZ_RANDOM_DEVICE_H
 #define SC_TESTS_FUZZ_RANDOM_DEVICE_H
 
+enum {
+    DEVICE_BLOCKS = 3,
+    DEVICE_BLOCK_BYTES = 256, /* no more than the host's image */
+};
+
+struct device_block {
+    bool alive, pooled;
+    int life;
+    CUdeviceptr address;
+    unsigned char expected[DEVICE_BLOCK_BYTES];
+};
+
+static struct {
+    struct device_block blocks[DEVICE_BLOCKS];
+    int lives;
+    bool tainted; /* nodes of one launch race, which nobody heals: bytes mean nothing */
+} shared;
+
+/* ---- uses ---- */
+
+/* Cells of graphs come behind the blocks (use_of_cell), and live as long as the program. */
+static int life_of(int block)
+{
+    return block < DEVICE_BLOCKS ? shared.blocks[block].life : 0;
+}
+
+static bool is_put_in_order(const struct device_use *earlier, const struct device_use *later)
+{
+    bool asked = world.kernels == KERNELS_ORDERED || !(earlier->is_kernel || later->is_kernel);
+    return world.healed && asked;
+}
+
+/* ---- what a correct program does first ---- */
+
+static void order_use(const struct device_use *earlier, int slot)
+{
+    bool nameable = world.slots[earlier->slot].stream == earlier->stream && can_name(earlier->slot);
+    if (nameable && one_in(2)) {
+        int event = pick_event();
+        do_record(earlier->slot, event);
+        do_wait(slot, event);
+    } else if (nameable && one_in(2)) {
+        do_stream_sync(earlier->slot);
+    } else {
+        do_context_sync();
+    }
+}
+
+static void order_before_use(const struct device_use *later)
+{
+    struct oracle_set before;
+    for (int i = 0; world.correct && i < device_uses.count; i++) {
+        reach_next(later->slot, &before);
+        if (uses_conflict(&device_uses.list[i], later, &before))
+            order_use(&device_uses.list[i], later->slot);
+    }
+}
+
 /* ---- blocks ---- */
 
 static struct device_use use_of(int block, int slot, bool reads)
@@ -175,13 +233,13 @@ static bool is_harmed_by_free(const struct device_use *use, int block)
 /* In no order but that of the host's waits, of which the free itself is none. */
 static void free_at_once(int at)
 {
-    for (int i = 0; i < shared.count && world.correct; i++)
-        if (is_harmed_by_free(&shared.uses[i], at))
-            learn_use(&shared.uses[i]);
+    for (int i = 0; i < device_uses.count && world.correct; i++)
+        if (is_harmed_by_free(&device_uses.list[i], at))
+            learn_use(&device_uses.list[i]);
     say("free device block %d at once", at);
-    for (int i = 0; i < shared.count; i++)
-        if (is_harmed_by_free(&shared.uses[i], at)) {
-            say("  of the use of node %d", shared.uses[i].node);
+    for (int i = 0; i < device_uses.count; i++)
+        if (is_harmed_by_free(&device_uses.list[i], at)) {
+            say("  of the use of node %d", device_uses.list[i].node);
             expect_call(DEVICE_ALLOCATION, true);
         }
     CHECK(cuMemFree(shared.blocks[at].address));
@@ -316,7 +374,7 @@ static void download_at_once(const struct device_use *use)
 
 static bool can_use_device(int block)
 {
-    return world.watches_device && !capture.open && shared.count + 16 < DEVICE_USES_MAX &&
+    return world.watches_device && !capture.open && device_uses.count + 16 < DEVICE_USES_MAX &&
            count_uses(block) < USES_AT_A_TIME;
 }
 
@@ -383,7 +441,7 @@ static void act_device_memory(void)
 
 static void begin_device_blocks(void)
 {
-    shared.count = 0;
+    device_uses.count = 0;
     shared.tainted = false;
     for (int at = 0; world.watches_device && at < DEVICE_BLOCKS; at++)
         make_device_block(at);

@@ -1,39 +1,38 @@
 /* What operations do with device memory that streams share, and what the library should say of it.
  *
- * The oracle keeps the uses as track/device.h has it: a later one stands for earlier ones that it
- * comes after and whose bytes it has. A part of random_program.h.
+ * Uses are kept as track/device.h has it: a later one stands for earlier ones that it comes after
+ * and whose bytes it has. Both kinds of random programs share this. Who includes it has a `world`
+ * with oracle, say() and expect_call(), and defines the two functions below. Include once.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_DEVICE_USES_H
 #define SC_TESTS_FUZZ_RANDOM_DEVICE_USES_H
 
 enum {
-    DEVICE_BLOCKS = 3,
-    DEVICE_BLOCK_BYTES = 256, /* no more than the host's image */
     DEVICE_USES_MAX = 1024,
     USES_AT_A_TIME = 8, /* of more conflicts at a time the library keeps a count */
 };
 
-struct device_block {
-    bool alive, pooled;
-    int life;
-    CUdeviceptr address;
-    unsigned char expected[DEVICE_BLOCK_BYTES];
+/* What an operation does with a block that streams share. */
+struct device_use {
+    int slot, stream, node, block, life;
+    size_t offset, size_bytes;
+    bool reads; /* merely */
+    bool of_allocation;
+    bool is_kernel; /* random_kernels.h */
+    bool replaced;  /* a later one stands for it */
+    int told;       /* of its node in a graph */
 };
 
 static struct {
-    struct device_block blocks[DEVICE_BLOCKS];
-    struct device_use uses[DEVICE_USES_MAX];
-    int count, lives;
-    bool tainted; /* nodes of one launch race, which nobody heals: bytes mean nothing */
-} shared;
+    struct device_use list[DEVICE_USES_MAX];
+    int count;
+} device_uses;
 
-/* ---- uses ---- */
+/* A name of its own for every life of the block. */
+static int life_of(int block);
 
-/* Cells of graphs come behind the blocks (use_of_cell), and live as long as the program. */
-static int life_of(int block)
-{
-    return block < DEVICE_BLOCKS ? shared.blocks[block].life : 0;
-}
+/* Would the library put the later one behind the earlier one? */
+static bool is_put_in_order(const struct device_use *earlier, const struct device_use *later);
 
 static bool is_pending(const struct device_use *use)
 {
@@ -55,32 +54,31 @@ static bool uses_conflict(const struct device_use *earlier, const struct device_
            !(earlier->reads && later->reads) && uses_meet(earlier, later);
 }
 
-static bool is_put_in_order(const struct device_use *earlier, const struct device_use *later)
-{
-    bool asked = world.kernels == KERNELS_ORDERED || !(earlier->is_kernel || later->is_kernel);
-    return world.healed && asked;
-}
-
 /* Before the use is kept, which its node comes with. The library finds what one use runs into, and
- * then puts the stream behind all of it. */
-static void judge_use(const struct device_use *use, int node)
+ * then puts the stream behind all of it: `first` is the first node that comes behind. */
+static void judge_use_from(const struct device_use *use, int first, int node)
 {
     struct oracle_set before = {{false}};
     int found[DEVICE_USES_MAX];
     int count = 0;
     oracle_reach(&world.oracle, node, &before);
-    for (int i = 0; i < shared.count; i++)
-        if (uses_conflict(&shared.uses[i], use, &before))
+    for (int i = 0; i < device_uses.count; i++)
+        if (uses_conflict(&device_uses.list[i], use, &before))
             found[count++] = i;
     for (int i = 0; i < count; i++) {
-        const struct device_use *earlier = &shared.uses[found[i]];
+        const struct device_use *earlier = &device_uses.list[found[i]];
         say("  of the use of node %d", earlier->node);
         expect_call(earlier->of_allocation || use->of_allocation ? DEVICE_ALLOCATION
                                                                  : DEVICE_IN_FLIGHT,
                     true);
         if (is_put_in_order(earlier, use))
-            oracle_heal(&world.oracle, node, earlier->node);
+            oracle_heal(&world.oracle, first, earlier->node);
     }
+}
+
+static void judge_use(const struct device_use *use, int node)
+{
+    judge_use_from(use, node, node);
 }
 
 static bool stands_for(const struct device_use *later, const struct device_use *earlier,
@@ -97,44 +95,18 @@ static void keep_use(struct device_use use, int node)
     struct oracle_set before = {{false}};
     use.node = node;
     oracle_reach(&world.oracle, node, &before);
-    for (int i = 0; i < shared.count; i++)
-        if (is_pending(&shared.uses[i]) && stands_for(&use, &shared.uses[i], &before))
-            shared.uses[i].replaced = true;
-    shared.uses[shared.count++] = use;
+    for (int i = 0; i < device_uses.count; i++)
+        if (is_pending(&device_uses.list[i]) && stands_for(&use, &device_uses.list[i], &before))
+            device_uses.list[i].replaced = true;
+    device_uses.list[device_uses.count++] = use;
 }
 
 static int count_uses(int block)
 {
     int count = 0;
-    for (int i = 0; i < shared.count; i++)
-        count += shared.uses[i].block == block && is_pending(&shared.uses[i]);
+    for (int i = 0; i < device_uses.count; i++)
+        count += device_uses.list[i].block == block && is_pending(&device_uses.list[i]);
     return count;
-}
-
-/* ---- what a correct program does first ---- */
-
-static void order_use(const struct device_use *earlier, int slot)
-{
-    bool nameable = world.slots[earlier->slot].stream == earlier->stream && can_name(earlier->slot);
-    if (nameable && one_in(2)) {
-        int event = pick_event();
-        do_record(earlier->slot, event);
-        do_wait(slot, event);
-    } else if (nameable && one_in(2)) {
-        do_stream_sync(earlier->slot);
-    } else {
-        do_context_sync();
-    }
-}
-
-static void order_before_use(const struct device_use *later)
-{
-    struct oracle_set before;
-    for (int i = 0; world.correct && i < shared.count; i++) {
-        reach_next(later->slot, &before);
-        if (uses_conflict(&shared.uses[i], later, &before))
-            order_use(&shared.uses[i], later->slot);
-    }
 }
 
 #endif

@@ -241,7 +241,7 @@ static void put_uses(struct graph_launch_uses *uses, struct graph *graph, int sl
 /* Memory that is another one by now is not the program's to use. */
 static bool can_use(const struct graph_launch_uses *uses)
 {
-    bool can = shared.count + GRAPH_USES + GRAPH_ADDRESSES < DEVICE_USES_MAX &&
+    bool can = device_uses.count + GRAPH_USES + GRAPH_ADDRESSES < DEVICE_USES_MAX &&
                world.copy_count + GRAPH_NODES + GRAPH_ADDRESSES <= COPIES_MAX;
     for (int i = 0; i < uses->device_count; i++) {
         const struct device_use *use = &uses->device[i];

@@ -13,6 +13,8 @@
 
 #include "random_world.h"
 
+#include "random_device_uses.h"
+
 #include "random_graphs.h"
 
 #include "random_guard.h"
@@ -28,8 +30,6 @@
 #include "random_copies.h"
 
 #include "random_memory.h"
-
-#include "random_device_uses.h"
 
 #include "random_pools.h"
 

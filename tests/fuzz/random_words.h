@@ -93,4 +93,11 @@ static void tally(int code, bool sure)
         fail("a hazard in a correct program");
 }
 
+/* Of a call by itself. */
+static void expect_call(int code, bool sure)
+{
+    say("  %s: %s", sure ? "expected" : "possible", code_names[code]);
+    tally(code, sure);
+}
+
 #endif

@@ -98,17 +98,6 @@ struct copy {
     } pages[PAGES_MAX];
 };
 
-/* What an operation does with device memory that streams share (random_device.h). */
-struct device_use {
-    int slot, stream, node, block, life;
-    size_t offset, size_bytes;
-    bool reads; /* merely */
-    bool of_allocation;
-    bool is_kernel; /* random_kernels.h */
-    bool replaced;  /* a later one stands for it */
-    int told;       /* of its node in a graph */
-};
-
 /* A block that got its memory after a free: nobody else may write to it. */
 struct block {
     unsigned char *bytes;
@@ -157,13 +146,6 @@ static void expect(int code, bool sure, const struct copy *copy)
 {
     say("  %s: %s of the copy of node %d", sure ? "expected" : "possible", code_names[code],
         copy->node);
-    tally(code, sure);
-}
-
-/* Of a call by itself. */
-static void expect_call(int code, bool sure)
-{
-    say("  %s: %s", sure ? "expected" : "possible", code_names[code]);
     tally(code, sure);
 }
 

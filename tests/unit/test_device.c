@@ -191,6 +191,21 @@ START_TEST(a_loop_that_nobody_waits_for_is_remembered_once)
 }
 END_TEST
 
+/* As a batch in three dimensions names bytes of the device. */
+START_TEST(rows_without_gaps_stand_for_what_they_have)
+{
+    struct sc_op_info rows = plain(2, SC_H2D, 0, 100);
+    rows.shape.rows = 4;
+    add(plain(2, SC_H2D, 50, 100));
+    add(rows);
+    ck_assert_uint_eq(device.ops.live, 1);
+    rows.shape.pitch_bytes = 128;
+    add(plain(2, SC_H2D, 100, 28));
+    add(rows);
+    ck_assert_uint_eq(device.ops.live, 3);
+}
+END_TEST
+
 /* The possible one is healed by other rules. */
 START_TEST(what_may_not_take_place_stands_for_nothing_that_does)
 {
@@ -339,6 +354,7 @@ int main(void)
     tcase_add_test(tests, what_the_host_frees_conflicts_with_all_that_it_has_not_waited_for);
     tcase_add_test(tests, what_was_issued_in_a_context_that_is_serialized_has_no_past);
     tcase_add_test(tests, a_loop_that_nobody_waits_for_is_remembered_once);
+    tcase_add_test(tests, rows_without_gaps_stand_for_what_they_have);
     tcase_add_test(tests, what_may_not_take_place_stands_for_nothing_that_does);
     tcase_add_test(tests, what_is_unseen_conflicts_with_nothing_until_it_is_seen);
     tcase_add_test(tests, what_is_known_done_is_forgotten);

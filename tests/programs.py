@@ -10,6 +10,10 @@ tests/hazard/README.md has an example of each.
                       the apis that made the buffer and the copy's stream; `nodes` are two nodes of
                       a graph, as nodes_of has them). Values are patterns;
                       `none`: a program that looks like a mistake, and of which none may be reported
+    in-place: SC204 ...|none|wrong
+                      on a device that uses pageable memory in place: hazards instead of the expected
+                      ones, of both builds of a program without a mistake elsewhere; data that need
+                      not be right
     summary: FIELD=VALUE ...
                       of the mended run of a twin, as in Setting
     options: K=V:K=V  added to SAFECOPY_OPTIONS
@@ -78,13 +82,14 @@ class Skip(Exception):
 class Machine:
     """Where programs run: the simulated GPU of `out`, or with gpus > 0 the real ones; `runtime`
     names the CUDA runtime of the twins, if not the toolkit's (Makefile: RUNTIMES). What is run is
-    run by `wrapper`, a command."""
+    run by `wrapper`, a command. `device` is what SIM_GPU begins with."""
 
     ignored = ()  # what a hazard need not be as expected in
     emulated = False  # the kernel's calls are answered by an emulator
 
-    def __init__(self, out="out", gpus=0, runtime=None, wrapper=()):
+    def __init__(self, out="out", gpus=0, runtime=None, wrapper=(), device="late=1"):
         self.out = ROOT / out
+        self.device = device
         self.wrapper = wrapper
         self.gpus = gpus
         # The same programs with every build of the library: they are not what is tested.
@@ -100,7 +105,7 @@ class Machine:
         if not self.gpus:
             kept["LD_LIBRARY_PATH"] = str(self.out / "sim")
             # Here and in the options below, the last of two equal keys counts.
-            kept["SIM_GPU"] = ":".join(["late=1", *directives.all("sim")]).replace(",", ":")
+            kept["SIM_GPU"] = ":".join([self.device, *directives.all("sim")]).replace(",", ":")
         libraries = [str(self.out / "tests" / "survival" / "lib" / f"lib{name}.so")
                      for also in directives.all("preload-also") for name in also.split()]
         if preload:
@@ -424,6 +429,39 @@ class Twin:
                 raise run.failure(f"a call passed the library by: {json.dumps(missed[0])}")
 
 
+class TwinInPlace(Twin):
+    """The same programs on a device that uses pageable memory in place, when the stream comes to
+    it: pageable copies are in flight there, and nothing guards their memory. The source says what
+    differs there."""
+
+    def __init__(self, source, machine):
+        super().__init__(source, machine)
+        said = self.directives.all("in-place")
+        self.may_be_wrong = "wrong" in said
+        self.here = [text for text in said if text != "wrong"]
+        self.is_mistaken = self.silent and self.here  # in both builds
+        if self.here:
+            self.silent = self.here == ["none"]
+            self.expectations = [] if self.silent else [Expectation(text) for text in self.here]
+
+    def checks(self):
+        return [(f"{self.name}/{check.__name__}", check) for check in (self.healed, self.fixed)]
+
+    def expect_right(self, run, build):
+        if not self.may_be_wrong:
+            super().expect_right(run, build)
+
+    def fixed(self):
+        if not self.is_mistaken:
+            super().fixed()
+            return
+        with Report() as report:
+            run = self.launch("fixed", f"strict=1:{report.option}")
+            run.expect_status(STRICT_EXIT)
+            self.expect_right(run, "fixed")
+            check_hazards(run, report.hazards(run), self.expectations)
+
+
 # What is found without a preload, from CUPTI's callbacks alone, whatever the program does besides.
 FOUND_ALONE = {"SC103", "SC105", "SC204", "SC304", "SC402"}
 
@@ -680,6 +718,12 @@ def chosen(folder, names):
 
 def twins(machine):
     return [check for source in sources("hazard") for check in Twin(source, machine).checks()]
+
+
+def in_place():
+    """Twins on a device that uses pageable memory in place."""
+    machine = Machine(device="late=1:pageable_access=1")
+    return [check for source in sources("hazard") for check in TwinInPlace(source, machine).checks()]
 
 
 def survivors(machine):

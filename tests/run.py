@@ -41,7 +41,7 @@ CHECK_LINE = re.compile(rb"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)"
 RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
-WAITING = {"twins", "alone", "cupti", "drivers"}
+WAITING = {"twins", "in-place", "alone", "cupti", "drivers"}
 MOST_AGAIN = 20  # more failures of one suite are not the machine's
 NEVER_AGAIN = {"stress"}  # compares no times, and what it finds is rare
 
@@ -220,6 +220,7 @@ SUITES = {
     "conformance": lambda: self_checks(Machine(), "gpu", "conformance*", built="gpu"),
     "twins": lambda: programs.twins(Machine()),
     "cupti": lambda: programs.settled("cupti", Machine()),
+    "in-place": programs.in_place,
     "alone": lambda: programs.alone(Machine()),
     "nvtx": lambda: nvtx_tool.checks(Machine()),
     "drivers": older_drivers.checks,

@@ -218,14 +218,15 @@ static bool is_hurt(const struct op *op, int at, size_t offset, bool write)
            (write || op->direction == D2H);
 }
 
+/* Where it is not certain that a guard was met, the next touch may be found all the same. */
 static void hit(struct op *op, size_t offset, bool write)
 {
-    bool is_sure = world.exact && op->area.rows == 1 && is_guarded_at(op, offset);
+    bool is_guarded = op->area.rows == 1 && is_guarded_at(op, offset);
     int code = op->direction == H2D ? OVERWRITTEN : write ? WRITTEN_EARLY : READ_EARLY;
     if (op->is_hit || (op->direction == H2D && op->finding == COMPARED))
         return;
-    expect(code, is_sure && op->finding == GUARDED, op);
-    op->is_hit = true;
+    expect(code, world.exact && is_guarded && op->finding == GUARDED, op);
+    op->is_hit = is_guarded;
 }
 
 /* A touch beside what an operation has on the page lets the page go. */

@@ -1,4 +1,5 @@
 // expect: SC304 action=rerouted certainty=observed event=cuMemcpyBatchAsync_v2
+// in-place: wrong
 //
 // Many batches on a stream that captures, whose sources are to be read during the call and are
 // overwritten behind it. What the graphs read instead lasts as long as their execs, and no longer.

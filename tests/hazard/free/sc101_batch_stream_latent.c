@@ -1,4 +1,5 @@
 // expect: SC101 action=deferred kind=pageable certainty=latent
+// in-place: SC101 action=deferred kind=pageable certainty=observed
 //
 // The same where the driver waits in the call until it has read the source: nothing goes wrong
 // here, and nothing that the program did sees to that.

@@ -1,4 +1,6 @@
 // expect: none
+// in-place: SC103 action=stalled kind=registered
+// in-place: wrong
 //
 // A 2D copy to a pageable buffer that is named by its unified address returns when it is complete,
 // and everything before it on its stream.

@@ -1,4 +1,5 @@
 // expect: none
+// in-place: wrong
 //
 // Many graphs of a source on the stack come and go while its frame lives: their copies of it go
 // with them.

@@ -1,4 +1,6 @@
 // expect: none
+// in-place: SC101 action=deferred kind=pageable
+// in-place: wrong
 //
 // A pageable source is read in the call that launches (docs/driver.md): it may be
 // refilled at once, and freed at once if there is no launch to come.

@@ -1,4 +1,5 @@
 // expect: none
+// in-place: wrong
 //
 // A block that an exec names is freed and unregistered, in either order, and the exec is never
 // launched again. The next owner of the memory gets pageable memory: copies into it are complete

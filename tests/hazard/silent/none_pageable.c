@@ -1,4 +1,8 @@
 // expect: none
+// in-place: SC101 action=deferred kind=pageable
+// in-place: SC102 action=deferred kind=pageable
+// in-place: SC201 action=reported kind=stack
+// in-place: wrong
 //
 // Pageable memory in ordinary asynchronous copies: staged in the call, or waited for by it. Stack
 // and heap may go as soon as the call returns.

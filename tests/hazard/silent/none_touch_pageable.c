@@ -1,4 +1,6 @@
 // expect: none
+// in-place: SC201 action=reported kind=pageable certainty=latent
+// in-place: wrong
 //
 // Pageable memory is staged in the call or complete when it returns, and may be touched at once.
 #include "touch.h"

@@ -1,4 +1,5 @@
 // expect: none
+// in-place: SC101 action=deferred kind=pageable
 //
 // An address that was registered and copied from in the past is ordinary heap memory now: a
 // pageable copy from it may be freed at once.

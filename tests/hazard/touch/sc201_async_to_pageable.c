@@ -1,4 +1,5 @@
 // expect: SC201 action=stalled kind=pageable certainty=observed event=cuMemcpyDtoHAsync_v2
+// in-place: SC204 action=ordered kind=pageable event=cuMemcpyDtoHAsync_v2
 //
 // The same by an asynchronous copy to pageable memory, which the driver completes in the call.
 #include "twin.h"

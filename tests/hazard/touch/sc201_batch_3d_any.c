@@ -1,4 +1,6 @@
 // expect: SC201 action=stalled kind=pageable certainty=observed
+// in-place: none
+// in-place: wrong
 //
 // A large pageable box with order ANY is refilled, from its middle on, while the driver has still
 // to read it.

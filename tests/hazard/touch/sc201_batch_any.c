@@ -1,4 +1,6 @@
 // expect: SC201 action=stalled kind=pageable certainty=observed
+// in-place: SC201 action=reported kind=pageable certainty=latent
+// in-place: wrong
 //
 // A large pageable source with order ANY is overwritten as soon as the call has returned: the
 // driver reads it later, in a thread of its own.

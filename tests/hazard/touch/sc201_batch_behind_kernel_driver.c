@@ -1,4 +1,6 @@
 // expect: SC201 action=snapshotted kind=pageable
+// in-place: none
+// in-place: wrong
 // sim: late_batch=1
 //
 // A small pageable source of a batch behind a kernel is refilled: a kernel may write pinned memory,

@@ -1,4 +1,6 @@
 // expect: SC201 action=stalled kind=pageable
+// in-place: none
+// in-place: wrong
 // sim: late_batch=1
 // needs: sim
 //

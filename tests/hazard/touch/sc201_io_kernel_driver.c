@@ -1,4 +1,6 @@
 // expect: SC201 action=stalled kind=registered certainty=observed direction=none event=read
+// in-place: none
+// in-place: wrong
 // options: kernels=order
 //
 // The next batch is read from a file into registered memory that a kernel is still to read.

@@ -1,4 +1,6 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed direction=none event=memory-write
+// in-place: none
+// in-place: wrong
 // options: kernels=order
 // needs: sim
 //

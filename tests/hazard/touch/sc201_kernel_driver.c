@@ -1,4 +1,6 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed direction=none event=memory-write
+// in-place: none
+// in-place: wrong
 // options: kernels=order
 //
 // The next input is written into pinned memory that a kernel is still to read (TensorRT-LLM#16088).

@@ -1,4 +1,5 @@
 // expect: SC201 action=reported kind=pinned certainty=observed direction=none event=memory-write
+// in-place: none
 // options: kernels=report
 //
 // A store into pinned memory that a kernel is still to read. That is only to be told: nobody waits.

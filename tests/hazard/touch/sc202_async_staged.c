@@ -1,4 +1,5 @@
 // expect: SC202 action=stalled kind=pageable certainty=observed event=cuMemcpyHtoDAsync_v2
+// in-place: SC204 action=ordered kind=pageable event=cuMemcpyHtoDAsync_v2
 //
 // The driver stages a pageable source in the call, while a batch copy on another stream is still to
 // write it.

@@ -1,4 +1,6 @@
 // expect: SC202 action=stalled kind=pageable certainty=observed
+// in-place: none
+// in-place: wrong
 //
 // The pageable destination of a batch is read before it is there: unlike a plain copy, a batch does
 // not wait for it.

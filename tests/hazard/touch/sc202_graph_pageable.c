@@ -1,4 +1,5 @@
 // expect: SC202 action=stalled kind=pageable certainty=observed event=cuGraphLaunch
+// in-place: SC204 action=ordered kind=pageable event=cuGraphLaunch
 //
 // A launch reads pageable memory in the call, while a batch copy on another stream is still to
 // write it.

@@ -1,4 +1,6 @@
 // expect: SC203 action=stalled kind=pageable certainty=observed
+// in-place: none
+// in-place: wrong
 //
 // The pageable destination of a batch is handed to the next user, who fills it, before the copy has
 // landed there.

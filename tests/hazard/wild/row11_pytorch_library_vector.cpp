@@ -1,4 +1,6 @@
 // expect: SC401 action=held certainty=observed event=cuGraphLaunch
+// in-place: SC101 action=deferred kind=pageable
+// in-place: SC401 action=held certainty=observed event=cuGraphLaunch
 //
 // wild-bugs.md row 11: a library that the captured step calls keeps its pointer tables in a
 // pageable vector of the call. The step works when it runs eagerly, and not when it is replayed.

@@ -1,4 +1,8 @@
 // expect: none
+// in-place: SC203 action=reported kind=stack event=return
+// in-place: SC102 action=deferred kind=pageable
+// in-place: SC105 action=deferred kind=pinned
+// in-place: wrong
 //
 // https://github.com/lupinemachines/lupine/pull/631 and
 // https://github.com/microsoft/onnxruntime/issues/26512: a library (cuSPARSE) copies a count into a

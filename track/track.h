@@ -501,8 +501,11 @@ bool sc_track_graph_add_race(struct sc_track *track, uintptr_t exec,
 bool sc_track_graph_next_race(struct sc_track *track, uint32_t exec, struct sc_graph_race *into);
 
 /* A launch of the exec hands out what its nodes allocate: what was done there is over, or the
- * driver puts in order with it what comes later. */
-void sc_track_graph_allocates(struct sc_track *track, uint32_t exec);
+ * driver puts in order with it what comes later. Memory that is not known, since it was freed
+ * behind the launch before or the node was added by hand, is known by the origin from now on.
+ * `context`: as of sc_track_device_allocated. */
+void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t context,
+                              uint32_t origin);
 
 /* Who has added nodes that use device memory alone (track/node_authors.h). */
 void sc_track_note_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,

@@ -259,8 +259,7 @@ struct sc_graph_author sc_track_node_author(struct sc_track *track, uintptr_t gr
     return found;
 }
 
-/* What is freed is the block that is there when the graph is launched. Of one that a graph has
- * allocated the size is not known. */
+/* What is freed is the block that is there when the graph is launched. */
 static void find_freed(struct sc_track *track, struct sc_device_use *use)
 {
     const struct sc_allocation block = sc_allocations_find(&track->allocations, use->shape.address);
@@ -289,13 +288,25 @@ bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec,
     return is_noted;
 }
 
-void sc_track_graph_allocates(struct sc_track *track, uint32_t exec)
+static bool is_known_block(struct sc_track *track, const struct sc_graph_own *own)
+{
+    const struct sc_allocation block = sc_allocations_find(&track->allocations, own->address);
+    return block.address == own->address && block.size_bytes == own->size_bytes;
+}
+
+void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t context,
+                              uint32_t origin)
 {
     lock(track);
     const struct sc_graph_device *device = &sc_graphs_at(&track->graphs, exec)->exec.device;
-    for (uint32_t i = 0; i < device->own_count; i++)
-        if (!device->own[i].freed_by)
-            sc_device_forget(&track->device, device->own[i].address, device->own[i].size_bytes);
+    for (uint32_t i = 0; i < device->own_count; i++) {
+        const struct sc_graph_own *own = &device->own[i];
+        if (own->freed_by)
+            continue;
+        sc_device_forget(&track->device, own->address, own->size_bytes);
+        if (!is_known_block(track, own))
+            sc_allocations_add(&track->allocations, own->address, own->size_bytes, context, origin);
+    }
     unlock(track);
 }
 

@@ -19,6 +19,7 @@
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/made_here.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/stack_sources.h"
@@ -393,6 +394,13 @@ static void open_host_nodes(struct launch *launch)
     judge_copies(launch, SC_GRAPH_DEVICE_GATED);
 }
 
+/* A stack is taken. */
+static __attribute__((noinline)) void note_allocations(const struct launch *launch)
+{
+    sc_track_graph_allocates(&sc_track, launch->exec, launch->stream->context->legacy,
+                             sc_made_here(launch->call));
+}
+
 static void note_uses(const struct launch *launch)
 {
     struct sc_op_info moment = {0};
@@ -550,7 +558,7 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
         return result;
     note_unfinished(launch);
     if (launch->allocates)
-        sc_track_graph_allocates(&sc_track, launch->exec);
+        note_allocations(launch);
     note_uses(launch);
     if (launch->records || launch->hears)
         record_what_is_told(launch);

@@ -185,8 +185,8 @@ static inline void oracle_reach_healed(const struct oracle *oracle, int before,
     }
 }
 
-/* Adds `from` and all that comes before it. */
-static inline void oracle_reach(const struct oracle *oracle, int from, struct oracle_set *set)
+static inline void oracle_walk(const struct oracle *oracle, int from, bool heals,
+                               struct oracle_set *set)
 {
     struct oracle_set walked = {{false}};
     int queue[ORACLE_NODES_MAX];
@@ -197,7 +197,7 @@ static inline void oracle_reach(const struct oracle *oracle, int from, struct or
     queue[length++] = from;
     while (length > 0) {
         const struct oracle_node *node = &oracle->nodes[queue[--length]];
-        for (int i = 0; i < node->healed_count; i++)
+        for (int i = 0; i < node->healed_count && heals; i++)
             oracle_reach_healed(oracle, node->healed[i], set);
         for (int i = 0; i < node->edge_count; i++)
             if (!walked.has[node->edges[i]]) {
@@ -207,6 +207,18 @@ static inline void oracle_reach(const struct oracle *oracle, int from, struct or
     }
     for (int i = 0; i <= from; i++)
         set->has[i] |= walked.has[i];
+}
+
+/* Adds `from` and all that comes before it. */
+static inline void oracle_reach(const struct oracle *oracle, int from, struct oracle_set *set)
+{
+    oracle_walk(oracle, from, true, set);
+}
+
+/* The same by the order alone that the program asked for. */
+static inline void oracle_reach_asked(const struct oracle *oracle, int from, struct oracle_set *set)
+{
+    oracle_walk(oracle, from, false, set);
 }
 
 /* What a synchronise of this scope waits for, as of now. */

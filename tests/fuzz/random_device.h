@@ -18,6 +18,7 @@ enum {
 
 struct device_block {
     bool alive, pooled;
+    bool of_graph; /* pooled memory that a launch has allocated (random_graph_memory.h) */
     int life;
     CUdeviceptr address;
     unsigned char expected[DEVICE_BLOCK_BYTES];
@@ -62,7 +63,9 @@ static void order_use(const struct device_use *earlier, int slot)
 static void order_before_use(const struct device_use *later)
 {
     struct oracle_set before;
-    for (int i = 0; world.correct && i < device_uses.count; i++) {
+    for (int i = 0; i < device_uses.count; i++) {
+        if (device_uses.list[i].is_heard_of || (!world.correct && !device_uses.list[i].unseen))
+            continue;
         reach_next(later->slot, &before);
         if (uses_conflict(&device_uses.list[i], later, &before))
             order_use(&device_uses.list[i], later->slot);
@@ -187,16 +190,26 @@ static void allocate_in_order(int at, int slot)
     leave(slot);
 }
 
+static void allocate_by_graph(int at, int slot);
+static void free_by_graph(int at);
+static void note_free_of_graph(int at, struct device_use use, int node);
+
 static void make_device_block(int at)
 {
     struct device_block *block = &shared.blocks[at];
     int slot = pick_slot();
     block->alive = true;
     block->pooled = one_in(2);
+    block->of_graph = block->pooled && world.kinds & NODES && one_in(2);
     block->life = ++shared.lives;
-    say("device block %d, allocated %s, slot %d", at, block->pooled ? "in the order" : "at once",
+    say("device block %d, allocated %s, slot %d", at,
+        block->of_graph ? "by a graph"
+        : block->pooled ? "in the order"
+                        : "at once",
         slot);
-    if (block->pooled)
+    if (block->of_graph)
+        allocate_by_graph(at, slot);
+    else if (block->pooled)
         allocate_in_order(at, slot);
     else
         CHECK(cuMemAlloc(&block->address, DEVICE_BLOCK_BYTES));
@@ -213,6 +226,8 @@ static void free_in_order(int at)
     int node = oracle_add_node(&world.oracle, enter(use.slot));
     judge_use(&use, node);
     CHECK(cuMemFreeAsync(shared.blocks[at].address, world.slots[use.slot].handle));
+    if (shared.blocks[at].of_graph)
+        note_free_of_graph(at, use, node);
     leave(use.slot);
 }
 
@@ -240,7 +255,7 @@ static void free_at_once(int at)
     for (int i = 0; i < device_uses.count; i++)
         if (is_harmed_by_free(&device_uses.list[i], at)) {
             say("  of the use of node %d", device_uses.list[i].node);
-            expect_call(DEVICE_ALLOCATION, true);
+            expect_call(DEVICE_ALLOCATION, !device_uses.list[i].may_be_known);
         }
     CHECK(cuMemFree(shared.blocks[at].address));
 }
@@ -249,7 +264,9 @@ static void free_at_once(int at)
 static void free_device_block(int at)
 {
     struct device_block *block = &shared.blocks[at];
-    if (block->pooled && one_in(2)) {
+    if (block->of_graph && one_in(2)) {
+        free_by_graph(at);
+    } else if (block->of_graph || (block->pooled && one_in(2))) {
         free_in_order(at);
     } else if (block->pooled && world.kinds & POOLS && one_in(2)) {
         free_at_once(at);
@@ -457,7 +474,7 @@ static void end_device_blocks(void)
         CHECK(cuMemcpyDtoH(world.scratch, block->address, DEVICE_BLOCK_BYTES));
         if (device_is_defined())
             compare("device block", at, world.scratch, block->expected, DEVICE_BLOCK_BYTES);
-        if (block->pooled && one_in(2))
+        if (block->of_graph || (block->pooled && one_in(2)))
             CHECK(cuMemFreeAsync(block->address, world.slots[OWN_STREAM].handle));
         else
             CHECK(cuMemFree(block->address));

@@ -18,9 +18,13 @@ struct device_use {
     size_t offset, size_bytes;
     bool reads; /* merely */
     bool of_allocation;
-    bool is_kernel; /* random_kernels.h */
-    bool replaced;  /* a later one stands for it */
-    int told;       /* of its node in a graph */
+    bool is_kernel;    /* random_kernels.h */
+    bool replaced;     /* a later one stands for it */
+    int told;          /* of its node in a graph */
+    bool ends_unseen;  /* of a node before one that writes a value */
+    bool unseen;       /* nothing is held against it any more: programs put it in order */
+    bool may_be_known; /* to the host by such a value: where it is complete it is no hazard */
+    bool is_heard_of;  /* by such a value, which the host has seen */
 };
 
 static struct {
@@ -63,14 +67,16 @@ static void judge_use_from(const struct device_use *use, int first, int node)
     int count = 0;
     oracle_reach(&world.oracle, node, &before);
     for (int i = 0; i < device_uses.count; i++)
-        if (uses_conflict(&device_uses.list[i], use, &before))
+        if (uses_conflict(&device_uses.list[i], use, &before) && !device_uses.list[i].unseen)
             found[count++] = i;
     for (int i = 0; i < count; i++) {
         const struct device_use *earlier = &device_uses.list[found[i]];
+        if (earlier->is_heard_of)
+            continue;
         say("  of the use of node %d", earlier->node);
         expect_call(earlier->of_allocation || use->of_allocation ? DEVICE_ALLOCATION
                                                                  : DEVICE_IN_FLIGHT,
-                    true);
+                    !earlier->may_be_known);
         if (is_put_in_order(earlier, use))
             oracle_heal(&world.oracle, first, earlier->node);
     }
@@ -96,7 +102,8 @@ static void keep_use(struct device_use use, int node)
     use.node = node;
     oracle_reach(&world.oracle, node, &before);
     for (int i = 0; i < device_uses.count; i++)
-        if (is_pending(&device_uses.list[i]) && stands_for(&use, &device_uses.list[i], &before))
+        if (!use.unseen && is_pending(&device_uses.list[i]) &&
+            stands_for(&use, &device_uses.list[i], &before))
             device_uses.list[i].replaced = true;
     device_uses.list[device_uses.count++] = use;
 }

@@ -303,9 +303,8 @@ static void hear(const struct graph *graph, int run)
 static void order_before_all(struct copy *operations, int count, int slot,
                              const struct graph_launch_uses *uses)
 {
-    for (int round = 0; world.correct && round < 1 + uses->device_count + uses->address_count;
-         round++) {
-        for (int i = 0; i < count; i++) {
+    for (int round = 0; round < 1 + uses->device_count + uses->address_count; round++) {
+        for (int i = 0; i < count && world.correct; i++) {
             operations[i].stream = world.slots[slot].stream;
             avoid_conflicts(&operations[i]);
         }

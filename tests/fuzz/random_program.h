@@ -47,6 +47,8 @@
 
 #include "random_threads.h"
 
+#include "random_graph_memory.h"
+
 #include "random_recordings.h"
 
 #include "random_changes.h"
@@ -95,8 +97,9 @@ static const struct menu_line {
     {8, act_device_memory, 0},
     {20, act_kernel, 0},
     {8, act_change_device_node, 0},
-    {20, act_device_memory, POOLS},
+    {20, act_device_memory, POOLS | NODES},
     {8, act_pool, POOLS},
+    {30, act_chain, NODES},
 };
 
 static int weight_of(const struct menu_line *line)
@@ -223,6 +226,7 @@ static void end_program(void)
     check_device();
     end_device_blocks();
     end_pools();
+    end_chains();
     end_graphs();
     unregister_stale();
     for (int buffer = 0; buffer < world.buffer_count; buffer++)

@@ -30,6 +30,8 @@ static const struct setting settings[] = {
     /* Later ones come behind, so that those above stay what they are in once_wrong. */
     DEVICES("device=1", POOLS),
     DEVICES("device=1:kernels=order", POOLS),
+    DEVICES("device=1", NODES),
+    DEVICES("device=1:kernels=report", NODES),
 };
 
 static bool is_asked_for(const char *option)
@@ -63,7 +65,7 @@ int main(int argc, char **argv)
     static const struct lot programs = {
         .settings = settings,
         .setting_count = sizeof settings / sizeof *settings,
-        .program_count = 14000,
+        .program_count = 18000,
         .run = run,
         .once_wrong = once_wrong,
         .once_wrong_count = sizeof once_wrong / sizeof *once_wrong,

@@ -33,6 +33,7 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     }
     if (!graph->handle)
         return;
+    sc_graph_enable_inner(graphs, graph, node, enabled);
     note_enabled(graph, node, enabled);
     sc_graph_addresses_changed(&graph->exec.addresses);
     sc_graph_note_stale(graph);
@@ -141,6 +142,8 @@ void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
         graph->exec.events.waits |= graph->exec.events.list[i].waits;
     }
     graph->exec.events.count = kept;
+    if (!node)
+        sc_graph_forget_inner(graph);
     sc_graph_addresses_drop(&graph->exec.addresses, node);
     sc_graph_device_drop(&graph->exec.device, node);
     graph->exec.signals &= node != 0;
@@ -314,4 +317,5 @@ void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
     if (graph->exec.disables)
         sc_handles_destroy(&graph->exec.disabled);
     graph->exec.disables = false;
+    sc_graph_forget_inner(graph);
 }

@@ -350,7 +350,8 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
         return false;
     added->extra = 0;
     added->interval = added->interval_next = 0;
-    added->disabled |= sc_graph_is_disabled(graph, use->node);
+    added->disabled |= sc_graph_is_disabled(graph, use->node) ||
+                       (extra && sc_graph_is_disabled(graph, extra->inner));
     if (extra && sc_graphs_make_extra(graphs, added))
         *sc_graphs_make_extra(graphs, added) = *extra;
     note_copy(graphs, added, extra ? extra->saved : NULL);

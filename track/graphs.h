@@ -60,6 +60,7 @@ struct sc_graph_use {
     uint32_t told : 5; /* the step that it is of (track/told.h); 0: no node tells of it */
     bool freed : 1;
     bool redirected : 1; /* the node of the exec uses the copy instead */
+    bool possible : 1;   /* a launch may leave it out */
 };
 
 struct sc_graph_extra {
@@ -67,6 +68,7 @@ struct sc_graph_extra {
     struct sc_frame frame; /* on a stack: whose local it is; place 0: not known */
     void *saved; /* a copy of what is on a stack, or the copy that the node names; NULL: none */
     struct sc_fold fold;
+    uintptr_t inner; /* the node of a body that uses it, where `node` is the outermost graph's; 0 */
 };
 
 /* A node of an exec that records an event, or waits for one. */
@@ -85,7 +87,7 @@ struct sc_graph_bounds {
 };
 
 struct sc_graph_flags {
-    bool disabled, unjudged;
+    bool disabled, unjudged, possible;
     uint8_t told;                      /* of a use of the node */
     uint8_t tells;                     /* of an event or a host function of the node */
     struct sc_graph_device_use device; /* a use of device memory, or zeroes */
@@ -124,6 +126,8 @@ struct sc_exec {
     struct sc_heard *heard;              /* host nodes; NULL: none is known */
     bool disables;                       /* a node was disabled once */
     struct sc_handles disabled;          /* then: the nodes that are. An update leaves them so */
+    bool has_inner;                      /* there are nodes in bodies */
+    struct sc_handles inner;             /* then: these -> the node around them */
 };
 
 /* One for each place in a list of uses. Uses are named by their index + 1; 0: none. */
@@ -238,6 +242,28 @@ bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t nod
 
 /* The node, which records events or is a host node that is known, tells up to the step. */
 void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step);
+
+/* Nodes in bodies of an exec (track/graph_bodies.c): `inner` is one, and `outer` the node of the
+ * outermost graph around it, by which the exec knows all that is inside. */
+void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
+                          uintptr_t outer);
+
+/* What the node of the exec is. UNKNOWN: it is in a body, of which the exec has lost the names. */
+enum sc_graph_place { SC_PLACE_OUTERMOST, SC_PLACE_INNER, SC_PLACE_UNKNOWN };
+enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                                       uintptr_t *outer);
+
+/* The flags of what the node in a body uses, which is dropped, and so is what is known of the
+ * device memory of all inside of `outer`. Where it used no host memory it is unjudged. */
+struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
+                                           uintptr_t outer, uintptr_t inner);
+
+/* Its new uses have the flags. */
+void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t outer,
+                           uintptr_t inner, const struct sc_graph_flags *flags);
+
+/* A node in some body has changed. Nobody knows which, so all that they use is only kept. */
+void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle);
 
 /* The graph is destroyed, in two steps. Detach takes the handle away before the driver's call: the
  * driver may give the handle to another graph before that call has returned. The memory stays named

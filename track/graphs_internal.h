@@ -1,5 +1,5 @@
 /* What the files that make up the graphs share (graphs.c, graph_nodes.c, graph_links.c,
- * graph_runs.c, graph_frees.c), and no others. */
+ * graph_runs.c, graph_frees.c, graph_bodies.c), and no others. */
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 
@@ -41,8 +41,15 @@ struct sc_graph *sc_graphs_known(struct sc_graphs *graphs, uintptr_t handle);
  * more. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one);
 
-/* Drops the events and addresses of the node, or with 0 of all nodes. */
+/* Drops the events and addresses of the node; or with 0 of all nodes, and what is in bodies. */
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node);
+
+/* The names of nodes in bodies are forgotten. */
+void sc_graph_forget_inner(struct sc_graph *graph);
+
+/* The node is enabled, or disabled, if it is in a body. */
+void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
+                           bool enabled);
 
 /* Gives back what graph_nodes.c keeps. */
 void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph);

@@ -90,7 +90,7 @@ struct sc_op_info {
     bool taken;              /* the driver has had its bytes when the call returned: a hazard with
                               * it is latent */
     bool reads_device;       /* SC_D2D: this is the side that is read */
-    bool is_possible;        /* SC_DEVICE: the launch may leave it out */
+    bool is_possible;        /* the launch may leave it out */
     bool stable;             /* nothing but the host can have changed its bytes since the issue */
     const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
     struct sc_frame frame; /* SC_STACK: of the function whose local it is; place 0: unknown */

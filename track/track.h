@@ -473,6 +473,17 @@ void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);
 
+/* Nodes in bodies of the exec (sc_graphs_note_inner and what follows it). */
+void sc_track_graph_note_inner(struct sc_track *track, uintptr_t exec, uintptr_t inner,
+                               uintptr_t outer);
+enum sc_graph_place sc_track_graph_place_of(struct sc_track *track, uintptr_t exec, uintptr_t node,
+                                            uintptr_t *outer);
+struct sc_graph_flags sc_track_graph_drop_inner(struct sc_track *track, uintptr_t exec,
+                                                uintptr_t outer, uintptr_t inner);
+void sc_track_graph_place_inner(struct sc_track *track, uintptr_t exec, uintptr_t outer,
+                                uintptr_t inner, const struct sc_graph_flags *flags);
+void sc_track_graph_lose_inner(struct sc_track *track, uintptr_t exec);
+
 /* Addresses of the exec's kernels (track/graph_addresses.h). The exec is known in the second one.
  */
 void sc_track_graph_add_address(struct sc_track *track, uintptr_t exec, uintptr_t node,

@@ -615,7 +615,7 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     struct sc_op_info *op = &sc_inflight_op(&track->inflight, id)->info;
     const struct sc_graph_extra *extra = sc_graphs_extra(&track->graphs, run);
     if (!op->by_graph || op->api != launch->api || op->unjudged != run->unjudged ||
-        op->fold.width_bytes != extra->fold.width_bytes ||
+        op->is_possible != run->possible || op->fold.width_bytes != extra->fold.width_bytes ||
         op->fold.pitch_bytes != extra->fold.pitch_bytes)
         return false;
     op->unseen = launch->unseen;

@@ -56,10 +56,10 @@ static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
     sc_report_say(NULL, line);
 }
 
-/* A kernel may wait for what the call is to write in host memory. */
+/* A kernel, or a launch that may use the memory, may wait for what the call is to write there. */
 static bool is_found_to_wait(const struct sc_op_info *op, struct sc_excuses_stand *stand)
 {
-    if (!sc_ops_is_kernel(op) || op->kind == SC_DEVICE ||
+    if (!sc_ops_is_possible(op) || op->kind == SC_DEVICE ||
         !sc_excuses_kernel_is_stuck(stand, op->ticket.stream))
         return false;
     sc_excuses_kernel_waits(&op->ticket);

@@ -122,10 +122,29 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
 
 /* Where a node stands, and whether it is enabled, stays as it was. */
 struct exec_change {
-    struct sc_graph_call by;
-    uintptr_t node;
+    struct sc_graph_call by; /* `inner`: the node that has changed is in a body */
+    uintptr_t node;          /* of the outermost graph */
     struct sc_graph_flags flags;
 };
+
+/* Of a node whose place is not known, it is not known either what stands before and behind. */
+static struct sc_graph_flags drop_changed(struct exec_change *change)
+{
+    uintptr_t exec = change->by.graph, node = change->node, outer;
+    enum sc_graph_place place = sc_track_graph_place_of(&sc_track, exec, node, &outer);
+    if (place == SC_PLACE_INNER) {
+        change->by.inner = node;
+        change->node = outer;
+        return sc_track_graph_drop_inner(&sc_track, exec, outer, node);
+    }
+    struct sc_graph_flags flags = sc_track_graph_flags(&sc_track, exec, node);
+    sc_track_graph_drop_node(&sc_track, exec, node);
+    if (place == SC_PLACE_UNKNOWN) {
+        sc_track_graph_lose_inner(&sc_track, exec);
+        flags.unjudged = flags.device.is_unjudged = true;
+    }
+    return flags;
+}
 
 /* The driver has accepted a change: what was known of the node is dropped, but for its flags. */
 static struct exec_change changing(const struct sc_call *call, CUgraphExec exec, CUgraphNode node)
@@ -134,8 +153,7 @@ static struct exec_change changing(const struct sc_call *call, CUgraphExec exec,
                                  .node = (uintptr_t)node};
     if (sc_beside_follows_graphs())
         sc_beside_handle_gone((uintptr_t)exec); /* it may read other memory now */
-    change.flags = sc_track_graph_flags(&sc_track, change.by.graph, change.node);
-    sc_track_graph_drop_node(&sc_track, change.by.graph, change.node);
+    change.flags = drop_changed(&change);
     return change;
 }
 
@@ -143,13 +161,18 @@ static struct exec_change changing(const struct sc_call *call, CUgraphExec exec,
 static void changed(const struct exec_change *change)
 {
     const struct sc_graph_flags *flags = &change->flags;
+    if (change->by.inner) {
+        sc_track_graph_place_inner(&sc_track, change->by.graph, change->node, change->by.inner,
+                                   flags);
+        return;
+    }
     if (flags->told)
         sc_track_graph_tell_of(&sc_track, change->by.graph, change->node, flags->told);
     if (flags->tells)
         sc_track_graph_let_tell(&sc_track, change->by.graph, change->node, flags->tells);
     if (flags->unjudged)
         sc_track_graph_unjudge_node(&sc_track, change->by.graph, change->node);
-    if (flags->device.node)
+    if (flags->device.node || flags->device.is_unjudged)
         sc_track_graph_place_device_node(&sc_track, change->by.graph, change->node, flags);
     if (flags->disabled)
         sc_track_graph_enable_node(&sc_track, change->by.graph, change->node, false);
@@ -157,7 +180,8 @@ static void changed(const struct exec_change *change)
 
 static void note_device(const struct exec_change *change, struct sc_copy_sides sides)
 {
-    sc_device_nodes_note(change->by.graph, change->node, &sides, false);
+    if (!change->by.inner)
+        sc_device_nodes_note(change->by.graph, change->node, &sides, false);
 }
 
 /* A source on a stack is replaced by the copy that the use keeps of it. */
@@ -166,6 +190,8 @@ static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec,
                              __typeof__(&cuGraphExecMemcpyNodeSetParams) set)
 {
     CUDA_MEMCPY3D kept = *copy;
+    if (change->by.inner) /* the copies of all that is inside of the node bear its name */
+        return;
     void *source = sc_track_graph_saved(&sc_track, change->by.graph, change->node, SC_H2D);
     void *destination = sc_track_graph_saved(&sc_track, change->by.graph, change->node, SC_D2H);
     if (source)
@@ -296,7 +322,7 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, 
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
     struct exec_change change = changing(call, exec, node);
-    note_child(&change.by, node, child);
+    note_child(&change.by, (CUgraphNode)change.node, child);
     changed(&change);
     return result;
 }
@@ -309,12 +335,14 @@ static CUgraph letting_go_of_child(CUgraphExec exec, const CUgraphNodeParams *pa
     return child;
 }
 
-static void note_params(const struct sc_graph_call *by, CUgraphNode node,
-                        const CUgraphNodeParams *params, CUgraph child)
+static void note_params(const struct exec_change *change, const CUgraphNodeParams *params,
+                        CUgraph child)
 {
+    const struct sc_graph_call *by = &change->by;
+    CUgraphNode node = (CUgraphNode)change->node;
     struct sc_copy_sides sides;
     if (sc_node_uses_sides_of(params, &sides))
-        sc_device_nodes_note(by->graph, (uintptr_t)node, &sides, false);
+        note_device(change, sides);
     if (child)
         note_child(by, node, child);
     else if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
@@ -356,7 +384,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
     struct exec_change change = changing(call, exec, node);
-    note_params(&change.by, node, params, child);
+    note_params(&change, params, child);
     changed(&change);
     return result;
 }

@@ -145,7 +145,7 @@ static void begin_run(struct sc_issue *issue, const struct launch *launch,
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_judged = launch->awaits_events; /* what stands behind the wait is unjudged */
-    sc_issue_of_graph(issue, run->unjudged || is_somebody_elses(run), launch->ticks);
+    sc_issue_of_graph(issue, run->unjudged || is_somebody_elses(run), run->possible, launch->ticks);
     issue->place = launch->place;
 }
 

@@ -55,6 +55,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->is_detour = false;
     issue->by_graph = false;
     issue->unjudged = false;
+    issue->is_possible = false;
     issue->after = NULL;
     issue->named.size_bytes = 0;
     issue->ordered.stream = 0;
@@ -124,6 +125,7 @@ static void describe(const struct sc_issue *restrict issue, const struct sc_host
     op->taken = use->taken;
     op->by_graph = issue->by_graph;
     op->unjudged = issue->unjudged;
+    op->is_possible = issue->is_possible;
     op->after = issue->after;
 }
 
@@ -266,9 +268,10 @@ static bool is_carried_out(void)
 }
 
 /* The missing edge: the operation waits for the one it would have raced with. */
-static bool order_after_one(const struct sc_issue *issue, const struct sc_ops *one)
+static bool order_after_one(const struct sc_issue *issue, const struct sc_op_info *op,
+                            const struct sc_ops *one)
 {
-    return !is_carried_out() && sc_hazards_heals(&one->ops[0]) &&
+    return !is_carried_out() && sc_hazards_heals(op) && sc_hazards_heals(&one->ops[0]) &&
            sc_edges_order_after(issue->stream, &one->ops[0], issue->call->api);
 }
 
@@ -292,7 +295,7 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
     sc_track_conflicts(&sc_track, &op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
-        if (order_after_one(issue, &one))
+        if (order_after_one(issue, &op, &one))
             report_unordered(issue, SC_ACTION_ORDERED, &one, next_number(issue->stream));
     }
     if (conflicts.count && issue->is_judged && !sc_replaying_prepares())
@@ -364,10 +367,11 @@ static void prepare(const struct sc_issue *issue, const struct sc_host_use *use)
         sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-void sc_issue_of_graph(struct sc_issue *issue, bool unjudged, uint64_t ticks)
+void sc_issue_of_graph(struct sc_issue *issue, bool unjudged, bool is_possible, uint64_t ticks)
 {
     issue->by_graph = true;
     issue->unjudged = unjudged;
+    issue->is_possible = is_possible;
     issue->graph_ticks = ticks;
     for (unsigned i = 0; i < issue->host_count; i++)
         issue->host[i].stable = false; /* other nodes may write it */
@@ -685,8 +689,10 @@ static void end_captured(const struct sc_issue *issue)
     bool is_of_device = !issue->host_count && issue->uses.count && sc_device_nodes_are_asked();
     if (!issue->host_count && !is_told && !is_of_device)
         return;
-    const struct sc_graph_call call = {issue->graph, issue->call, issue->captured_stream,
-                                       sc_unwind_here(issue->call->site)};
+    const struct sc_graph_call call = {.graph = issue->graph,
+                                       .by = issue->call,
+                                       .stream = issue->captured_stream,
+                                       .stack = sc_unwind_here(issue->call->site)};
     for (unsigned i = 0; i < issue->host_count; i++)
         sc_node_uses_note(&call, &issue->host[i]);
     if (is_of_device)

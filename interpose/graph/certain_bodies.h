@@ -1,7 +1,9 @@
 /* Which body of a conditional node runs in every launch, come what may.
  *
  * Only kernels set conditions. So a body is certain to run if a launch begins with the value that
- * chooses the body, and no kernel runs before the node: none stands before or beside it.
+ * chooses the body, and no kernel runs before the node: none stands before or beside it. A loop
+ * runs its body once at least. Within a body that is certain to run the same holds, for the first
+ * turn of a loop: what stands behind the node there comes later.
  *
  * Locks: none is held. Not for a signal handler: the driver is called.
  */
@@ -10,8 +12,8 @@
 
 #include "interpose/driver/driver.h"
 
-/* Of a conditional node of the outermost graph. NULL: none is, or that is not known. Nobody changes
- * the graph meanwhile. */
+/* Of a conditional node of the outermost graph, or of a body that is certain to run. NULL: none is,
+ * or that is not known. Nobody changes the graph meanwhile. */
 CUgraph sc_certain_bodies_of(CUgraph graph, CUgraphNode node);
 
 #endif

@@ -110,13 +110,15 @@ static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle
     return sc_handles_remove(&values, (uintptr_t)handle);
 }
 
-/* How often a loop runs its body is not known by the first value. */
+/* A loop runs its body once at least, or never. */
 static uint32_t chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
     uint64_t known = take_value_locked(graph, params->handle);
-    if (!known || params->type == CU_GRAPH_COND_TYPE_WHILE)
+    if (!known)
         return NO_BODY;
     uint32_t value = (uint32_t)(known - 1);
+    if (params->type == CU_GRAPH_COND_TYPE_WHILE)
+        return value ? 0 : NO_BODY;
     return params->type == CU_GRAPH_COND_TYPE_IF ? !value : value;
 }
 

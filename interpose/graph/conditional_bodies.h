@@ -28,8 +28,8 @@ bool sc_conditional_bodies_exist(void);
 /* The node's body of this index. NULL: the node has no more, or its bodies are not known. */
 CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index);
 
-/* The node's body that runs where the condition still has its first value when a launch comes to
- * the node. NULL: none does, the node is a loop, or the value is not known. */
+/* The node's body that runs, once or more, where the condition still has its first value when a
+ * launch comes to the node. NULL: none does, or the value is not known. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node);
 
 /* Around the call that destroys a graph or a node. All bodies within are taken before the call,

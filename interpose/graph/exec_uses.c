@@ -1,7 +1,9 @@
 #include "interpose/graph/exec_uses.h"
 
+#include "interpose/base/process.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/graph/certain_bodies.h"
+#include "interpose/graph/conditional_bodies.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/device_nodes.h"
 #include "interpose/graph/device_races.h"
@@ -12,6 +14,7 @@
 #include "interpose/graph/tellers.h"
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
+#include "report/options.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -38,8 +41,8 @@ struct making {
     bool has_tellers; /* a node may tell in a way that is seen */
     bool has_unseen;  /* a node waits for a value or a semaphore */
     unsigned bodies;  /* of conditional nodes, around the node that is met */
-    CUgraph certain;  /* the outermost one of these that runs in every launch, or NULL */
-    unsigned looks;   /* for such bodies */
+    CUgraph certain[SC_NODE_WALK_DEPTH_MAX]; /* of these, those that run in every launch, or NULL */
+    unsigned looks;                          /* for such bodies */
 };
 
 /* By which the exec's uses know a node. */
@@ -104,6 +107,24 @@ struct met {
     uintptr_t name; /* what the exec calls it */
 };
 
+/* Child graphs in a body have the body as their base. */
+static bool is_certain(const struct met *met)
+{
+    const struct making *making = met->making;
+    return !met->call->inner &&
+           (!making->bodies || met->in->base == making->certain[making->bodies - 1]);
+}
+
+/* A node in a body is known by its own name besides. */
+static struct sc_graph_call call_of(const struct met *met)
+{
+    struct sc_graph_call call = *met->call;
+    if (met->making->bodies)
+        call.inner = (uintptr_t)sc_node_walk_inner(met->in, met->node);
+    return call;
+}
+
+/* What may not run is a possible use where such uses are asked for, and else merely kept. */
 static void note_side(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
     const struct met *met = context;
@@ -112,12 +133,16 @@ static void note_side(void *context, enum sc_direction direction, const struct s
     struct sc_graph_use use = sc_node_uses_bare(met->name, direction, side);
     struct sc_graph_extra extra = {0};
     sc_node_uses_recognise(met->in, met->node, &use, &extra);
+    const struct sc_graph_call call = call_of(met);
     extra.fold = side->fold; /* of the same bytes' use, perhaps another */
+    extra.inner = call.inner;
+    use.possible = !is_certain(met) && sc_options.kernels != SC_KERNELS_OFF;
+    use.unjudged = !is_certain(met) && !use.possible;
     if (use.author.api)
-        sc_track_graph_add(&sc_track, met->call->graph, &use,
-                           use.extra || side->fold.pitch_bytes ? &extra : NULL);
+        sc_track_graph_add(&sc_track, call.graph, &use,
+                           use.extra || side->fold.pitch_bytes || call.inner ? &extra : NULL);
     else if (direction != SC_MEMSET || side->known) /* or it is device memory */
-        sc_node_uses_add(met->call, &use, &side->fold);
+        sc_node_uses_add(&call, &use, &side->fold);
 }
 
 void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
@@ -163,28 +188,31 @@ static void note_signal(const struct met *met, CUgraphNodeType type)
 
 /* ---- the walk over the nodes ---- */
 
-/* Child graphs in a body have the body as their base. */
-static bool is_certain(const struct met *met)
-{
-    return !met->making->bodies || met->in->base == met->making->certain;
-}
-
 static void note_memory(struct met *met, CUgraphNodeType type)
 {
     struct sc_copy_sides sides;
     if (!sc_node_uses_sides(met->node, type, &sides))
         return;
     sc_node_uses_each_side(&sides, note_side, met);
-    sc_device_nodes_note(met->call->graph, met->name, &sides, !is_certain(met));
+    if (!met->call->inner)
+        sc_device_nodes_note(met->call->graph, met->name, &sides, !is_certain(met));
 }
 
 /* Each look walks over the whole graph. */
 static void enter_bodies(struct making *making, const struct sc_walked_graph *in, CUgraphNode node)
 {
-    bool looks = making->bodies++ == 0 && in->depth == 0 && sc_device_nodes_are_asked() &&
-                 making->looks++ < LOOKS_MAX;
-    if (looks)
-        making->certain = sc_certain_bodies_of(in->graph, node);
+    unsigned around = making->bodies++;
+    bool runs = around ? in->graph == making->certain[around - 1] : in->depth == 0;
+    making->certain[around] =
+        runs && sc_conditional_bodies_chosen(node) && making->looks++ < LOOKS_MAX
+            ? sc_certain_bodies_of(in->graph, node)
+            : NULL;
+}
+
+static void note_inner(const struct met *met)
+{
+    if (met->making->bodies && !met->in->inner)
+        sc_track_graph_note_inner(&sc_track, met->call->graph, (uintptr_t)met->node, met->name);
 }
 
 static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
@@ -194,13 +222,14 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     uintptr_t name = name_of(making, sc_node_walk_top(in, node));
     struct met met = {making, making->call, in, node, name};
     bool is_host = type == CU_GRAPH_NODE_TYPE_HOST && in->depth == 0;
+    note_inner(&met);
     note_memory(&met, type);
     sc_device_nodes_meet(making->call->graph, name, node, type);
     making->has_hosts |= is_host;
     making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     if (!is_host)
         note_signal(&met, type);
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL && !making->bodies)
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL && !making->bodies && !making->call->inner)
         sc_kernel_nodes_note(making->call->graph, name, node);
     if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         enter_bodies(making, in, node);
@@ -209,17 +238,13 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     return SC_STEP_INTO;
 }
 
-/* Whether and how often a body runs, only the device knows: its host memory is kept, and not
- * judged. */
 static void leave_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                        CUgraphNodeType type)
 {
     struct making *making = context;
-    if (type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
-        return;
-    if (--making->bodies == 0)
-        making->certain = NULL;
-    unjudge_name(making, name_of(making, sc_node_walk_top(in, node)));
+    (void)in;
+    (void)node;
+    making->bodies -= type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
 struct level {

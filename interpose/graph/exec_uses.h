@@ -24,7 +24,8 @@ void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
 void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
                                const struct sc_stack_sources *redirects);
 
-/* A node of the exec runs the child graph now. */
+/* A node of the exec runs the child graph now. Where that node is in a body (the call says so),
+ * `node` is the one around the body. */
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child);
 
 /* A node of the exec records the event now, or waits for the event. */

@@ -4,6 +4,7 @@
 #include "interpose/driver/kernel_parameters.h"
 #include "interpose/driver/replaying.h"
 #include "report/options.h"
+#include "track/graphs.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -39,7 +40,9 @@ void sc_kernel_nodes_note(uintptr_t exec, uintptr_t name, CUgraphNode node)
 void sc_kernel_nodes_changed(uintptr_t exec, uintptr_t name,
                              const struct sc_kernel_node_given *given)
 {
-    if (sc_options.kernels == SC_KERNELS_OFF || !sc_active())
+    uintptr_t outer;
+    if (sc_options.kernels == SC_KERNELS_OFF || !sc_active() ||
+        sc_track_graph_place_of(&sc_track, exec, name, &outer) != SC_PLACE_OUTERMOST)
         return;
     sc_track_graph_drop_node(&sc_track, exec, name);
     add(exec, name, given);

@@ -104,7 +104,7 @@ void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use
 {
     bool on_stack = is_on_stack(use);
     use->author = author_of(call);
-    if (sc_likely(!on_stack && !fold->pitch_bytes)) {
+    if (sc_likely(!on_stack && !fold->pitch_bytes && !call->inner)) {
         sc_track_graph_add(&sc_track, call->graph, use, NULL);
         return;
     }
@@ -112,6 +112,7 @@ void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use
     if (on_stack)
         extra = note_stack(use);
     extra.fold = *fold;
+    extra.inner = call->inner;
     sc_track_graph_add(&sc_track, call->graph, use, &extra);
 }
 

@@ -27,12 +27,13 @@ struct sc_graph_call {
     const struct sc_call *by;
     uintptr_t stream; /* that captures, or 0 */
     uint32_t stack;   /* of the call; 0: it is taken where it is wanted */
+    uintptr_t inner; /* what a body of the exec has, where the node named is the one around; or 0 */
 };
 
 /* A call that captures nothing. */
 static inline struct sc_graph_call sc_graph_call(uintptr_t graph, const struct sc_call *by)
 {
-    return (struct sc_graph_call){graph, by, 0, 0};
+    return (struct sc_graph_call){.graph = graph, .by = by};
 }
 
 /* Notes a captured operation. */

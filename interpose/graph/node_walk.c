@@ -31,10 +31,13 @@ static bool walk_graph(const struct way *way, struct sc_walked_graph graph)
 static bool walk_inside(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node,
                         CUgraph graph, CUgraph base)
 {
-    return walk_graph(way, (struct sc_walked_graph){.graph = graph,
-                                                    .base = base,
-                                                    .top = sc_node_walk_top(in, node),
-                                                    .depth = in->depth + 1});
+    return walk_graph(way, (struct sc_walked_graph){
+                               .graph = graph,
+                               .base = base,
+                               .top = sc_node_walk_top(in, node),
+                               .inner = base == graph ? NULL : sc_node_walk_inner(in, node),
+                               .depth = in->depth + 1,
+                           });
 }
 
 static bool walk_child(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node)

@@ -189,20 +189,21 @@ static void drop_op(struct sc_ops *ops, unsigned i)
 static bool has_kernel(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        if (sc_ops_is_kernel(&ops->ops[i]))
+        if (sc_ops_is_possible(&ops->ops[i]))
             return true;
     return false;
 }
 
-/* A kernel is waited for only where that is asked for, and not where it waits for the touch. The
- * page of a word by which host and kernel talk is guarded no more. */
+/* A kernel is waited for only where that is asked for, and not where it waits for the touch. So it
+ * is with a launch that may use the memory in a body, or not. The page of a word by which host and
+ * kernel talk is guarded no more. */
 static void leave_kernels(struct sc_ops *ops, struct touch *touch)
 {
     touch->kernel_stream = 0;
     ops->count = sc_ops_kept(ops);
     for (unsigned i = ops->count; i-- > 0;) {
         const struct sc_op_info *op = &ops->ops[i];
-        if (!sc_ops_is_kernel(op))
+        if (!sc_ops_is_possible(op))
             continue;
         if (touch->lets_kernels_go_on) {
             sc_excuses_kernel_waits(&op->ticket);
@@ -224,7 +225,7 @@ static bool leave_those_talked_with(struct sc_ops *ops, const struct touch *touc
         return false;
     bool is_atomic = touch->fault && sc_atomic_stores_is_one(touch->fault->pc);
     for (unsigned i = ops->count; i-- > 0;)
-        if (sc_ops_is_kernel(&ops->ops[i]) &&
+        if (sc_ops_is_possible(&ops->ops[i]) &&
             (is_atomic || sc_excuses_kernel_is_waiting(&ops->ops[i].ticket)))
             drop_op(ops, i);
     return ops->count < before;

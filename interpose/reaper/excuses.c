@@ -142,7 +142,7 @@ static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_
 static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
     bool is_ordered = sc_options.mode == SC_MODE_FIX && sc_options.kernels == SC_KERNELS_ORDER;
-    if (is_ordered && sc_ops_is_kernel(op) && op->kind != SC_DEVICE)
+    if (is_ordered && sc_ops_is_possible(op) && op->kind != SC_DEVICE)
         excuse->kernel = op->ticket;
 }
 

@@ -47,6 +47,20 @@ static TWIN_HELPER CUgraph body_of_if(CUgraph graph)
     return bodies_of(graph, CU_GRAPH_COND_TYPE_IF, 1, 1)[0];
 }
 
+static TWIN_HELPER CUgraph new_graph(void)
+{
+    CUgraph graph = NULL;
+    CHECK(cuGraphCreate(&graph, 0));
+    return graph;
+}
+
+static TWIN_HELPER CUgraphExec exec_of(CUgraph graph)
+{
+    CUgraphExec exec = NULL;
+    CHECK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    return exec;
+}
+
 static inline void capture_into(CUgraph body, CUdeviceptr to, const void *from, size_t size_bytes,
                                 CUstream stream)
 {

@@ -118,6 +118,25 @@ static TWIN_HELPER CUgraphNode add_copy(CUgraph graph, CUdeviceptr to, const voi
     return node;
 }
 
+/* The same, from the device. */
+static TWIN_HELPER CUgraphNode add_download(CUgraph graph, void *to, CUdeviceptr from)
+{
+    CUgraphNode node = NULL;
+    CUcontext context = NULL;
+    CUDA_MEMCPY3D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice = from,
+        .dstMemoryType = CU_MEMORYTYPE_HOST,
+        .dstHost = to,
+        .WidthInBytes = SMALL,
+        .Height = 1,
+        .Depth = 1,
+    };
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, context));
+    return node;
+}
+
 /* Launches the graph and waits for it. NULL: a capture was lost, and there is none. */
 static TWIN_HELPER void driver_replay(CUgraphExec exec, CUstream stream)
 {

@@ -13,7 +13,8 @@ struct sim_condition {
     CUgraphConditionalNodeType type;
     CUgraph bodies[BODIES_MAX];
     unsigned count;
-    unsigned value; /* that the condition has at every launch: nothing sets another one here */
+    CUgraphConditionalHandle handle;
+    unsigned now; /* in the launch that is being queued */
 };
 
 /* What a node does: the program's parameters as given, from which its work is made at launch. */
@@ -71,7 +72,12 @@ CUresult sim_condition_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *d
                            CUDA_CONDITIONAL_NODE_PARAMS *params);
 bool sim_condition_copy_locked(struct sim_condition *to, const struct sim_condition *from);
 void sim_condition_retire_locked(struct sim_condition *condition, const struct sim_fence *launch);
-CUgraph sim_condition_chosen(const struct sim_condition *condition); /* NULL: none */
+CUgraph
+sim_condition_chosen(const struct sim_condition *condition); /* now, of no loop; NULL: none */
+/* A launch of the graph begins: each condition has the value of its handle. */
+void sim_conditions_begin_locked(CUgraph graph);
+/* A kernel of the graph makes the condition one less, unless that is 0. */
+void sim_condition_count_down_locked(CUgraph graph, CUgraphConditionalHandle handle);
 /* A graph with such a node can be neither cloned nor a child. */
 bool sim_graph_has_condition_locked(CUgraph graph);
 

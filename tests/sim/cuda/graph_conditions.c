@@ -1,5 +1,6 @@
-/* Conditional nodes. Without kernel code nothing sets a condition: it keeps the value that its
- * handle was made with, which the handle itself carries, and a loop that begins would never end. */
+/* Conditional nodes. A condition begins each launch with the value that its handle was made with,
+ * which the handle itself carries. Only the kernel "count_down" changes it: it is known when the
+ * launch is queued which bodies run, and how often. */
 #include <limits.h>
 
 #include "api.h"
@@ -52,10 +53,9 @@ CUresult sim_condition_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *d
 {
     if (!out || !graph || graph->magic != MAGIC_GRAPH || (count && !deps) || !params->handle)
         return CUDA_ERROR_INVALID_VALUE;
-    unsigned value = (unsigned)params->handle;
     if (params->size == 0 || params->size > bodies_max(params->type))
         return CUDA_ERROR_INVALID_VALUE;
-    if ((params->type == CU_GRAPH_COND_TYPE_WHILE && value) || params->size > BODIES_MAX)
+    if (params->size > BODIES_MAX)
         return CUDA_ERROR_NOT_SUPPORTED;
     sim_lock();
     CUgraphNode node = sim_graph_add_locked(graph, CU_GRAPH_NODE_TYPE_CONDITIONAL, deps, count);
@@ -65,7 +65,7 @@ CUresult sim_condition_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *d
     }
     if (node) {
         node->params.condition.type = params->type;
-        node->params.condition.value = value;
+        node->params.condition.handle = params->handle;
         params->phGraph_out = node->params.condition.bodies;
         *out = node;
     }
@@ -75,7 +75,7 @@ CUresult sim_condition_add(CUgraphNode *out, CUgraph graph, const CUgraphNode *d
 
 bool sim_condition_copy_locked(struct sim_condition *to, const struct sim_condition *from)
 {
-    *to = (struct sim_condition){.type = from->type, .value = from->value};
+    *to = (struct sim_condition){.type = from->type, .handle = from->handle};
     for (; to->count < from->count; to->count++) {
         CUgraph body = sim_graph_clone_locked(from->bodies[to->count]);
         if (!body)
@@ -93,7 +93,7 @@ void sim_condition_retire_locked(struct sim_condition *condition, const struct s
 
 CUgraph sim_condition_chosen(const struct sim_condition *condition)
 {
-    unsigned value = condition->value;
+    unsigned value = condition->now;
     switch (condition->type) {
     case CU_GRAPH_COND_TYPE_IF:
         return condition->bodies[value ? 0 : 1];
@@ -102,6 +102,44 @@ CUgraph sim_condition_chosen(const struct sim_condition *condition)
     default:
         return NULL;
     }
+}
+
+typedef void visit_condition(struct sim_condition *condition, CUgraphConditionalHandle handle);
+
+static void each_condition_locked(CUgraph graph, visit_condition *visit,
+                                  CUgraphConditionalHandle handle)
+{
+    for (CUgraphNode n = graph->first; n; n = n->next) {
+        if (n->type == CU_GRAPH_NODE_TYPE_GRAPH)
+            each_condition_locked(n->params.child, visit, handle);
+        if (n->type != CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            continue;
+        visit(&n->params.condition, handle);
+        for (unsigned i = 0; i < n->params.condition.count; i++)
+            each_condition_locked(n->params.condition.bodies[i], visit, handle);
+    }
+}
+
+static void begin(struct sim_condition *condition, CUgraphConditionalHandle handle)
+{
+    (void)handle;
+    condition->now = (unsigned)condition->handle;
+}
+
+void sim_conditions_begin_locked(CUgraph graph)
+{
+    each_condition_locked(graph, begin, 0);
+}
+
+static void count_down(struct sim_condition *condition, CUgraphConditionalHandle handle)
+{
+    if (condition->handle == handle && condition->now)
+        condition->now--;
+}
+
+void sim_condition_count_down_locked(CUgraph graph, CUgraphConditionalHandle handle)
+{
+    each_condition_locked(graph, count_down, handle);
 }
 
 bool sim_graph_has_condition_locked(CUgraph graph)

@@ -156,32 +156,57 @@ SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
     return CUDA_SUCCESS;
 }
 
-static CUresult launch_nodes_locked(CUgraph graph, CUstream stream, bool *waits);
+struct launch {
+    CUgraph graph; /* the outermost one */
+    CUstream stream;
+    bool waits; /* the call does */
+};
 
-static CUresult launch_work_locked(CUgraphNode node, CUstream stream, bool *waits)
+static CUresult launch_nodes_locked(struct launch *launch, CUgraph graph);
+
+static CUresult launch_work_locked(struct launch *launch, CUgraphNode node)
 {
     struct sim_work work = node->work;
     CUresult result = CUDA_SUCCESS;
+    if (work.kind == WORK_KERNEL_COUNT)
+        sim_condition_count_down_locked(launch->graph, work.condition);
     if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
-        result = sim_kernel_bind_locked(&work, waits);
+        result = sim_kernel_bind_locked(&work, &launch->waits);
     } else if (work.kind == WORK_COPY) {
         result = sim_copy_empty(&work.copy) ? CUDA_SUCCESS
-                                            : sim_copy_bind_node_locked(&work.copy, waits);
+                                            : sim_copy_bind_node_locked(&work.copy, &launch->waits);
     } else if (work.kind == WORK_FILL) {
         bool synchronous_waits;
         result = sim_fill_bind_locked(&work.fill, &synchronous_waits);
     }
-    return result ? result : sim_stream_work_locked(stream, &work, NULL);
+    return result ? result : sim_stream_work_locked(launch->stream, &work, NULL);
 }
 
-static CUresult launch_chosen_locked(CUgraphNode node, CUstream stream, bool *waits)
+/* A loop whose turn leaves the condition as it was would never end. */
+static CUresult launch_loop_locked(struct launch *launch, const struct sim_condition *condition)
 {
-    CUgraph body = sim_condition_chosen(&node->params.condition);
-    return body ? launch_nodes_locked(body, stream, waits) : CUDA_SUCCESS;
+    CUresult result = CUDA_SUCCESS;
+    while (condition->now && result == CUDA_SUCCESS) {
+        unsigned before = condition->now;
+        result = launch_nodes_locked(launch, condition->bodies[0]);
+        if (result == CUDA_SUCCESS && condition->now == before)
+            result = CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return result;
 }
 
-static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *waits)
+static CUresult launch_chosen_locked(struct launch *launch, CUgraphNode node)
 {
+    const struct sim_condition *condition = &node->params.condition;
+    if (condition->type == CU_GRAPH_COND_TYPE_WHILE)
+        return launch_loop_locked(launch, condition);
+    CUgraph body = sim_condition_chosen(condition);
+    return body ? launch_nodes_locked(launch, body) : CUDA_SUCCESS;
+}
+
+static CUresult launch_node_locked(struct launch *launch, CUgraphNode node)
+{
+    CUstream stream = launch->stream;
     if (node->disabled) /* the launch is work nevertheless */
         return sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
     switch (node->type) {
@@ -190,11 +215,11 @@ static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *wait
     case CU_GRAPH_NODE_TYPE_KERNEL:
     case CU_GRAPH_NODE_TYPE_HOST:
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-        return launch_work_locked(node, stream, waits);
+        return launch_work_locked(launch, node);
     case CU_GRAPH_NODE_TYPE_GRAPH:
-        return launch_nodes_locked(node->params.child, stream, waits);
+        return launch_nodes_locked(launch, node->params.child);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return launch_chosen_locked(node, stream, waits);
+        return launch_chosen_locked(launch, node);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return sim_event_record_locked(node->params.event, stream);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
@@ -204,11 +229,11 @@ static CUresult launch_node_locked(CUgraphNode node, CUstream stream, bool *wait
     }
 }
 
-static CUresult launch_nodes_locked(CUgraph graph, CUstream stream, bool *waits)
+static CUresult launch_nodes_locked(struct launch *launch, CUgraph graph)
 {
     CUresult result = CUDA_SUCCESS;
     for (CUgraphNode n = graph->first; n && result == CUDA_SUCCESS; n = n->next)
-        result = launch_node_locked(n, stream, waits);
+        result = launch_node_locked(launch, n);
     return result;
 }
 
@@ -242,10 +267,11 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
     sim_stream_ref_locked(stream);
     exec->recent.stream = stream;
     sim_stream_issue_locked(stream, first);
-    bool waits = false;
-    CUresult result = launch_nodes_locked(exec->graph, stream, &waits);
+    struct launch launch = {.graph = exec->graph, .stream = stream};
+    sim_conditions_begin_locked(exec->graph);
+    CUresult result = launch_nodes_locked(&launch, exec->graph);
     CUresult marked = sim_stream_work_locked(stream, &mark, &exec->recent.seq);
-    if (waits && result == CUDA_SUCCESS && marked == CUDA_SUCCESS)
+    if (launch.waits && result == CUDA_SUCCESS && marked == CUDA_SUCCESS)
         sim_stream_wait_locked(stream, exec->recent.seq);
     return result ? result : marked;
 }
@@ -290,6 +316,19 @@ SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
     return result;
 }
 
+/* Nodes of the graph that was first instantiated keep naming the exec's, also in bodies. */
+static void keep_names_locked(CUgraph own, CUgraph copy)
+{
+    for (CUgraphNode a = own->first, b = copy->first; a && b; a = a->next, b = b->next) {
+        b->twin = a->twin;
+        b->disabled = a->disabled;
+        for (unsigned i = 0; a->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && a->type == b->type &&
+                             i < a->params.condition.count && i < b->params.condition.count;
+             i++)
+            keep_names_locked(a->params.condition.bodies[i], b->params.condition.bodies[i]);
+    }
+}
+
 /* Takes over the parameters of a graph of the same shape; false if it has another. */
 static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
 {
@@ -302,10 +341,7 @@ static bool replace_locked(CUgraphExec exec, CUgraph *own, CUgraph graph)
                 sim_copy_same_types(&a->params.copy, &b->params.copy));
     }
     if (fits) {
-        for (CUgraphNode a = (*own)->first, b = copy->first; a; a = a->next, b = b->next) {
-            b->twin = a->twin; /* nodes of the graph first instantiated keep naming exec nodes */
-            b->disabled = a->disabled;
-        }
+        keep_names_locked(*own, copy);
         sim_graph_retire_locked(*own, &exec->recent);
         *own = copy;
     } else if (copy) {

@@ -249,12 +249,23 @@ CUresult sim_node_set(CUgraphNode node, CUgraphNodeType type, const void *params
     return result;
 }
 
+static CUgraphNode node_of_locked(CUgraph graph, CUgraphNode node)
+{
+    CUgraphNode found = NULL;
+    for (CUgraphNode own = graph->first; own && !found; own = own->next) {
+        if (own->twin == node)
+            found = own;
+        else if (own->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            for (unsigned i = 0; i < own->params.condition.count && !found; i++)
+                found = node_of_locked(own->params.condition.bodies[i], node);
+    }
+    return found;
+}
+
+/* Nodes of bodies are among them. */
 CUgraphNode sim_exec_node_locked(CUgraphExec exec, CUgraphNode node)
 {
-    CUgraphNode own = exec->graph->first;
-    while (own && own->twin != node)
-        own = own->next;
-    return own;
+    return node_of_locked(exec->graph, node);
 }
 
 CUresult sim_node_set_exec(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type,

@@ -9,7 +9,9 @@
  * `kernel`. One named "fault" fails when it runs, and every context is lost with it. One named
  * "copy_bytes" has three parameters: it copies from the second to the first, as many bytes as the
  * third says (of 32 bits). "serve_words" has three as well: whenever the first word (of 32 bits) is
- * more than the second, it counts the second up, and ends when that has reached the third. */
+ * more than the second, it counts the second up, and ends when that has reached the third.
+ * "count_down" has one parameter, the handle of a condition: as a node of a graph it makes that one
+ * less. */
 CUresult sim_kernel_work(CUfunction function, void **params, void **extra, struct sim_work *work);
 
 /* The addresses that a kernel works with become the device's, when it is launched. `waits`: as

@@ -141,6 +141,14 @@ static CUresult serve_work(void **params, void **extra, struct sim_work *work)
     return CUDA_SUCCESS;
 }
 
+static CUresult count_work(void **params, void **extra, struct sim_work *work)
+{
+    work->kind = WORK_KERNEL_COUNT;
+    return read_parameter(params, extra, 0, &work->condition, sizeof work->condition)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct sim_work *work)
 {
     CUfunction function = of_kernel((CUkernel)(void *)handle);
@@ -150,6 +158,8 @@ CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct 
         return copy_work(params, extra, work);
     if (strcmp(function->name, "serve_words") == 0)
         return serve_work(params, extra, work);
+    if (strcmp(function->name, "count_down") == 0)
+        return count_work(params, extra, work);
     work->kind = strcmp(function->name, "fault") == 0 ? WORK_FAULT : WORK_KERNEL;
     work->kernel_ns = sim_options.kernel_ns;
     if (strcmp(function->name, "spin") == 0 &&

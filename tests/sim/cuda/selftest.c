@@ -27,7 +27,7 @@
 
 static int failures;
 static CUcontext context;
-static CUfunction spin;
+static CUfunction spin, count_down;
 static CUdeviceptr device, device2;
 
 static void check(int good, int line, const char *what)
@@ -929,26 +929,95 @@ static void test_switch(void)
     OK(cuStreamDestroy(stream));
 }
 
-static CUresult add_while(CUgraph graph, unsigned value, unsigned size)
+/* A loop whose body sets the device's first byte to 7, and counts its condition down. */
+static CUresult add_while(CUgraph graph, unsigned value, unsigned size, bool counts)
 {
     CUgraphNode node;
+    CUgraphConditionalHandle handle;
+    void *parameters[] = {&handle};
+    CUDA_KERNEL_NODE_PARAMS kernel = {.func = count_down,
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 1,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .kernelParams = parameters};
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = device, .value = 7, .elementSize = 1, .width = 16, .height = 1};
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
     params.conditional.type = CU_GRAPH_COND_TYPE_WHILE;
     params.conditional.size = size;
     params.conditional.ctx = context;
     OK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, context, value,
                                       CU_GRAPH_COND_ASSIGN_DEFAULT));
-    return cuGraphAddNode(&node, graph, NULL, NULL, 0, &params);
+    CUresult result = cuGraphAddNode(&node, graph, NULL, NULL, 0, &params);
+    if (result != CUDA_SUCCESS)
+        return result;
+    CUgraph body = params.conditional.phGraph_out[0];
+    handle = params.conditional.handle;
+    OK(cuGraphAddMemsetNode(&node, body, NULL, 0, &fill, context));
+    if (counts)
+        OK(cuGraphAddKernelNode_v2(&node, body, NULL, 0, &kernel));
+    return result;
+}
+
+static CUresult launch_while(unsigned value, bool counts)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    OK(cuMemsetD8(device, 9, 1));
+    OK(cuCtxSynchronize());
+    OK(cuGraphCreate(&graph, 0));
+    OK(add_while(graph, value, 1, counts));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    CUresult result = cuGraphLaunch(exec, stream);
+    OK(cuStreamSynchronize(stream));
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuStreamDestroy(stream));
+    return result;
 }
 
 static void test_while(void)
 {
     CUgraph graph;
     OK(cuGraphCreate(&graph, 0));
-    OK(add_while(graph, 0, 1));
-    IS(add_while(graph, 1, 1), CUDA_ERROR_NOT_SUPPORTED);
-    IS(add_while(graph, 0, 2), CUDA_ERROR_INVALID_VALUE);
+    IS(add_while(graph, 0, 2, false), CUDA_ERROR_INVALID_VALUE);
     OK(cuGraphDestroy(graph));
+    OK(launch_while(0, true));
+    CHECK(device_byte(device) == 9);
+    OK(launch_while(3, true));
+    CHECK(device_byte(device) == 7);
+    IS(launch_while(3, false), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+/* A node of a body is changed in the exec alone, by its own name. */
+static void test_change_in_body(void)
+{
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    CUgraph graph, bodies[2];
+    CUgraphNode node;
+    CUgraphExec exec;
+    size_t count = 1;
+    CUDA_MEMSET_NODE_PARAMS fill = {
+        .dst = device, .value = 11, .elementSize = 1, .width = 16, .height = 1};
+    OK(cuGraphCreate(&graph, 0));
+    add_choice(graph, CU_GRAPH_COND_TYPE_IF, 1, bodies);
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphGetNodes(bodies[0], &node, &count));
+    OK(cuGraphExecMemsetNodeSetParams(exec, node, &fill, context));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK(device_byte(device) == 11);
+    OK(cuGraphExecUpdate_v2(exec, graph, &(CUgraphExecUpdateResultInfo){0}));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK(device_byte(device) == 3);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuStreamDestroy(stream));
 }
 
 /* ---- user objects ---- */
@@ -1321,6 +1390,7 @@ static void start(void)
     OK(cuCtxSetCurrent(context));
     OK(cuModuleLoadData(&module, ""));
     OK(cuModuleGetFunction(&spin, module, "spin"));
+    OK(cuModuleGetFunction(&count_down, module, "count_down"));
     OK(cuMemAlloc(&device, 64 * MB));
     OK(cuMemAlloc(&device2, 64 * MB));
 }
@@ -1355,6 +1425,7 @@ static int run_all(void)
     test_condition();
     test_switch();
     test_while();
+    test_change_in_body();
     test_user_objects();
     test_order();
     test_serialized();

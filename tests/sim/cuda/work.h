@@ -17,6 +17,7 @@ enum sim_work_kind {
     WORK_KERNEL,
     WORK_KERNEL_COPY,  /* a kernel that copies bytes of the device */
     WORK_KERNEL_SERVE, /* one that answers the host, and lasts until it has */
+    WORK_KERNEL_COUNT, /* one that counts a condition down, when its graph is launched */
     WORK_FAULT,        /* a kernel that fails */
     WORK_HOST,
 };
@@ -78,6 +79,7 @@ struct sim_work {
         struct sim_serve serve;
         struct sim_host host;
         uint64_t kernel_ns;
+        CUgraphConditionalHandle condition;
     };
 };
 

@@ -1,6 +1,7 @@
 // expect-exit: 0
 // cflags: -Wl,-z,now
 // options: cupti=off
+// needs: kernel (execve)
 //
 // No call takes more than 1 KB of its caller's stack beyond what it takes without the library. Each
 // is made in a coroutine whose stack is filled with a pattern before. The program runs itself once

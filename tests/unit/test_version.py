@@ -39,6 +39,12 @@ class Version(unittest.TestCase):
         latest = re.search(r"^## (\S+)", text, re.M)
         self.assertEqual(latest[1], VERSION)
 
+    def test_the_recipes_name_it(self):
+        named = {found for page in sorted((ROOT / "docs").glob("*.md"))
+                 for found in re.findall(r"libsafecopy-(\d[\w.]*?)[-.](?:linux|tar|py3)",
+                                         page.read_text(encoding="utf-8"))}
+        self.assertEqual(named, {VERSION})
+
 
 if __name__ == "__main__":
     unittest.main()

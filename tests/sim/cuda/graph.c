@@ -4,6 +4,7 @@
 #include "announce.h"
 #include "api.h"
 #include "kernel.h"
+#include "semaphore.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static void free_node_locked(CUgraphNode node, const struct sim_fence *launch)
     else if (node->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         sim_condition_retire_locked(&node->params.condition, launch);
     sim_values_give_locked(node->values);
+    sim_semaphores_give_locked(node->semaphores);
     free(node->deps);
     free(node);
 }
@@ -86,7 +88,9 @@ static bool copy_node_locked(CUgraphNode to, CUgraphNode from)
     to->disabled = from->disabled;
     to->twin = from;
     to->values = from->values;
+    to->semaphores = from->semaphores;
     sim_values_share_locked(to->values);
+    sim_semaphores_share_locked(to->semaphores);
     if (from->type == CU_GRAPH_NODE_TYPE_GRAPH) {
         to->params.child = sim_graph_clone_locked(from->params.child);
         return to->params.child != NULL;

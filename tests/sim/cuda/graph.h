@@ -28,7 +28,8 @@ struct CUgraphNode_st {
     CUgraphNode twin;  /* a clone's or exec's node: the node it was made from */
     CUgraphNode image; /* the node in the clone being made */
     struct sim_work work;
-    struct sim_values *values; /* of a kernel's parameters */
+    struct sim_values *values;         /* of a kernel's parameters */
+    struct sim_semaphores *semaphores; /* semaphore.c: EXT_SEMAS_SIGNAL, EXT_SEMAS_WAIT */
     union {
         CUDA_MEMCPY3D copy;
         CUDA_MEMSET_NODE_PARAMS fill;

@@ -8,6 +8,7 @@
 #include "copy.h"
 #include "graph.h"
 #include "kernel.h"
+#include "semaphore.h"
 #include "streams.h"
 
 #include <stdlib.h>
@@ -220,6 +221,9 @@ static CUresult launch_node_locked(struct launch *launch, CUgraphNode node)
         return launch_nodes_locked(launch, node->params.child);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
         return launch_chosen_locked(launch, node);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+        return sim_semaphores_work_locked(node->semaphores, stream);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         return sim_event_record_locked(node->params.event, stream);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:

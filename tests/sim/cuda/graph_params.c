@@ -3,6 +3,7 @@
 #include "api.h"
 #include "graph.h"
 #include "memory.h"
+#include "semaphore.h"
 
 /* The parameters of one type as graph_nodes.c takes them. */
 union plain {
@@ -48,6 +49,13 @@ static bool simplify(const CUgraphNodeParams *p, union plain *plain)
     }
 }
 
+/* Both versions of the struct are alike. */
+static const void *semaphores_of(const CUgraphNodeParams *p)
+{
+    return p->type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL ? (const void *)&p->extSemSignal
+                                                          : (const void *)&p->extSemWait;
+}
+
 static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
                     CUgraphNodeParams *p)
 {
@@ -60,6 +68,8 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, si
     }
     if (p->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return sim_condition_add(out, graph, deps, count, &p->conditional);
+    if (sim_semaphores_are_of(p->type))
+        return sim_semaphores_add_node(out, graph, deps, count, p->type, semaphores_of(p));
     if (!simplify(p, &plain))
         return CUDA_ERROR_NOT_SUPPORTED;
     return sim_node_add(out, graph, deps, count, p->type,
@@ -97,6 +107,8 @@ SIM_API(cuGraphAddNode_v3,
 static CUresult set_params(CUgraphNode node, CUgraphNodeParams *params)
 {
     union plain plain;
+    if (params && sim_semaphores_are_of(params->type))
+        return sim_semaphores_set_node(node, params->type, semaphores_of(params));
     if (!params || !simplify(params, &plain))
         return params ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     return sim_node_set(node, params->type, &plain);
@@ -120,6 +132,9 @@ SIM_API(cuGraphExecNodeSetParams,
     union plain plain;
     if (nodeParams && nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH)
         return sim_exec_set_child(hGraphExec, hNode, nodeParams->graph.graph);
+    if (nodeParams && sim_semaphores_are_of(nodeParams->type))
+        return sim_semaphores_set_exec(hGraphExec, hNode, nodeParams->type,
+                                       semaphores_of(nodeParams));
     if (!nodeParams || !simplify(nodeParams, &plain))
         return nodeParams ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     return sim_node_set_exec(hGraphExec, hNode, nodeParams->type, &plain);

@@ -1020,6 +1020,106 @@ static void test_change_in_body(void)
     OK(cuStreamDestroy(stream));
 }
 
+/* ---- external semaphores ---- */
+
+/* The word stays the test's, too. */
+static CUexternalSemaphore import_semaphore(CUexternalSemaphoreHandleType type,
+                                            _Atomic uint64_t **word)
+{
+    CUexternalSemaphore semaphore = NULL;
+    int file = memfd_create("semaphore", 0);
+    CHECK(ftruncate(file, sizeof **word) == 0);
+    *word = mmap(NULL, sizeof **word, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {.type = type, .handle.fd = file};
+    OK(cuImportExternalSemaphore(&semaphore, &desc));
+    return semaphore;
+}
+
+static void test_semaphores(void)
+{
+    _Atomic uint64_t *timeline, *binary;
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    CUexternalSemaphore semaphores[2] = {
+        import_semaphore(CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, &timeline),
+        import_semaphore(CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD, &binary)};
+    const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signals[2] = {{.params.fence.value = 5}};
+    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS waits[2] = {{.params.fence.value = 7}};
+
+    OK(cuSignalExternalSemaphoresAsync(semaphores, signals, 2, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK(atomic_load(timeline) == 5 && atomic_load(binary) == 1);
+    OK(cuWaitExternalSemaphoresAsync(semaphores, waits, 2, stream));
+    usleep(BUSY_MS * 1000);
+    IS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+    atomic_store(timeline, 8);
+    OK(cuStreamSynchronize(stream));
+    CHECK(atomic_load(timeline) == 8 && atomic_load(binary) == 0);
+
+    CUexternalSemaphore none = NULL;
+    CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC desc = {.type =
+                                                    CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_NVSCISYNC};
+    IS(cuImportExternalSemaphore(&none, &desc), CUDA_ERROR_NOT_SUPPORTED);
+    desc.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
+    desc.handle.fd = -1;
+    IS(cuImportExternalSemaphore(&none, &desc), CUDA_ERROR_OPERATING_SYSTEM);
+    IS(cuSignalExternalSemaphoresAsync(&none, signals, 1, stream), CUDA_ERROR_INVALID_HANDLE);
+    for (unsigned i = 0; i < 2; i++)
+        OK(cuDestroyExternalSemaphore(semaphores[i]));
+    OK(cuStreamDestroy(stream));
+}
+
+/* A graph that was captured waits and signals; its nodes are changed in the exec. */
+static void test_semaphore_nodes(void)
+{
+    _Atomic uint64_t *timeline;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode nodes[2];
+    size_t count = 2;
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    CUexternalSemaphore semaphore =
+        import_semaphore(CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD, &timeline);
+    CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS signal = {.params.fence.value = 2};
+    CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS wait = {.params.fence.value = 1};
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    OK(cuWaitExternalSemaphoresAsync(&semaphore, &wait, 1, stream));
+    OK(cuSignalExternalSemaphoresAsync(&semaphore, &signal, 1, stream));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphGetNodes(graph, nodes, &count));
+    CHECK(count == 2);
+    CUDA_EXT_SEM_WAIT_NODE_PARAMS waits;
+    CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signals;
+    OK(cuGraphExternalSemaphoresWaitNodeGetParams(nodes[0], &waits));
+    OK(cuGraphExternalSemaphoresSignalNodeGetParams(nodes[1], &signals));
+    CHECK(waits.numExtSems == 1 && waits.extSemArray[0] == semaphore);
+    CHECK(waits.paramsArray[0].params.fence.value == 1);
+    CHECK(signals.numExtSems == 1 && signals.paramsArray[0].params.fence.value == 2);
+    IS(cuGraphExternalSemaphoresWaitNodeGetParams(nodes[1], &waits), CUDA_ERROR_INVALID_VALUE);
+
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    usleep(BUSY_MS * 1000);
+    CHECK(atomic_load(timeline) == 0);
+    atomic_store(timeline, 1);
+    OK(cuStreamSynchronize(stream));
+    CHECK(atomic_load(timeline) == 2);
+
+    wait.params.fence.value = 2;
+    signal.params.fence.value = 3;
+    OK(cuGraphExecExternalSemaphoresWaitNodeSetParams(
+        exec, nodes[0], &(CUDA_EXT_SEM_WAIT_NODE_PARAMS){&semaphore, &wait, 1}));
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL};
+    params.extSemSignal = (CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2){&semaphore, &signal, 1};
+    OK(cuGraphExecNodeSetParams(exec, nodes[1], &params));
+    OK(cuGraphDestroy(graph));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK(atomic_load(timeline) == 3);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuDestroyExternalSemaphore(semaphore));
+    OK(cuStreamDestroy(stream));
+}
+
 /* ---- user objects ---- */
 struct thing {
     _Atomic int ended;
@@ -1426,6 +1526,8 @@ static int run_all(void)
     test_switch();
     test_while();
     test_change_in_body();
+    test_semaphores();
+    test_semaphore_nodes();
     test_user_objects();
     test_order();
     test_serialized();

@@ -95,6 +95,7 @@ enum sim_magic {
     MAGIC_POOL,
     MAGIC_ARRAY,
     MAGIC_USER_OBJECT,
+    MAGIC_SEMAPHORE,
 };
 
 struct CUctx_st {

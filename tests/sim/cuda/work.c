@@ -102,6 +102,13 @@ static void run_write(const struct sim_value *v)
         __atomic_store_n((uint32_t *)v->address, (uint32_t)v->value, __ATOMIC_RELEASE);
 }
 
+static void end_wait(const struct sim_value *v)
+{
+    const struct sim_value none = {.address = v->address, .wide = v->wide, .access = v->access};
+    if (v->is_taken)
+        run_write(&none);
+}
+
 void sim_work_run(struct sim_work *work)
 {
     switch (work->kind) {
@@ -118,6 +125,9 @@ void sim_work_run(struct sim_work *work)
         break;
     case WORK_WRITE_VALUE:
         run_write(&work->value);
+        break;
+    case WORK_WAIT_VALUE:
+        end_wait(&work->value);
         break;
     case WORK_FAULT:
         atomic_store(&sim_fault, CUDA_ERROR_LAUNCH_FAILED);

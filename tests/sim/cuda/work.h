@@ -51,7 +51,8 @@ struct sim_value {
     uintptr_t address;
     uint64_t value;
     unsigned flags;
-    bool wide; /* 64 bits */
+    bool wide;     /* 64 bits */
+    bool is_taken; /* a wait makes the value 0 when it is over */
     enum sim_access access;
 };
 
@@ -83,8 +84,8 @@ struct sim_work {
     };
 };
 
-/* work.c: runs WORK_MARK to WORK_WRITE_VALUE; other kinds have no effect. Call it without the lock.
- */
+/* work.c: runs WORK_MARK to WORK_WRITE_VALUE, and what a WORK_WAIT_VALUE does when it is over;
+ * other kinds have no effect. Call it without the lock. */
 void sim_work_run(struct sim_work *work);
 /* Whether the value that WORK_WAIT_VALUE waits for is there. */
 bool sim_work_value_reached(const struct sim_value *value);

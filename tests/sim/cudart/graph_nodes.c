@@ -49,6 +49,19 @@ static CUresult node_params(const struct cudaGraphNodeParams *from, CUgraphNodeP
     case cudaGraphNodeTypeWaitEvent:
         to->eventWait.event = from->eventWait.event;
         return CUDA_SUCCESS;
+    case cudaGraphNodeTypeExtSemaphoreSignal:
+        to->extSemSignal = (CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2){
+            (CUexternalSemaphore *)(void *)from->extSemSignal.extSemArray,
+            (const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *)(const void *)
+                from->extSemSignal.paramsArray,
+            from->extSemSignal.numExtSems};
+        return CUDA_SUCCESS;
+    case cudaGraphNodeTypeExtSemaphoreWait:
+        to->extSemWait = (CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2){
+            (CUexternalSemaphore *)(void *)from->extSemWait.extSemArray,
+            (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)(const void *)from->extSemWait.paramsArray,
+            from->extSemWait.numExtSems};
+        return CUDA_SUCCESS;
     case cudaGraphNodeTypeEmpty:
         return CUDA_SUCCESS;
     default:

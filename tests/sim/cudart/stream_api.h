@@ -378,6 +378,32 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userD
     LEAVE(CALL(cuLaunchHostFunc, stream, fn, userData));
 }
 
+cudaError_t
+cudaSignalExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray,
+                                  const struct cudaExternalSemaphoreSignalParams *paramsArray,
+                                  unsigned int numExtSems, cudaStream_t stream)
+{
+    ENTER_SZ(cudaSignalExternalSemaphoresAsync, v11020, v11020, extSemArray, paramsArray,
+             numExtSems, stream);
+    LEAVE(CALL(cuSignalExternalSemaphoresAsync,
+               (const CUexternalSemaphore *)(const void *)extSemArray,
+               (const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *)(const void *)paramsArray, numExtSems,
+               stream));
+}
+
+cudaError_t
+cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t *extSemArray,
+                                const struct cudaExternalSemaphoreWaitParams *paramsArray,
+                                unsigned int numExtSems, cudaStream_t stream)
+{
+    ENTER_SZ(cudaWaitExternalSemaphoresAsync, v11020, v11020, extSemArray, paramsArray, numExtSems,
+             stream);
+    LEAVE(CALL(cuWaitExternalSemaphoresAsync,
+               (const CUexternalSemaphore *)(const void *)extSemArray,
+               (const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *)(const void *)paramsArray, numExtSems,
+               stream));
+}
+
 static CUresult launch(const void *func, dim3 grid, dim3 block, void **args, size_t shared_bytes,
                        cudaStream_t stream)
 {

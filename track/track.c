@@ -216,6 +216,7 @@ void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_or
     struct sc_point point = call_point(track, stream, call);
     sc_order_signal(&track->order, &point);
     sc_order_release(&track->order, &point);
+    sc_order_issue(&track->order, stream);
     unlock(track);
 }
 

@@ -88,7 +88,8 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
 /* The call is work that may tell the host, in a way that is not seen, of the end of what the call
- * comes after. */
+ * comes after. It has a number of its own, so that marks which are recorded behind it stand for
+ * more than the host may have heard of. */
 void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_order_call *call);
 
 /* Around the record of an event, which is a call on its stream. Begin returns the point that the

@@ -201,7 +201,7 @@ static void end_graph_memories(void)
 
 /* ---- chains of blocks ---- */
 
-enum { CHAINS = 2, STEPS = 4 };
+enum { CHAINS = 2, STEPS = 4, WORDS = 256 };
 enum step_kind { FILLS, COPIES, TAKES_OWN, WRITES_VALUE };
 
 struct step {
@@ -235,10 +235,10 @@ static bool pick_step(const struct step_chain *steps, struct step *step)
     return true;
 }
 
-/* Behind all else of the device's memory. */
+/* Behind all else of the device's memory. Chains of before may still write theirs. */
 static CUdeviceptr word_of(const struct step_chain *steps)
 {
-    size_t at = (size_t)(steps - step_chains);
+    size_t at = steps->told % WORDS;
     return world.device + DEVICE_BYTES + SOURCE_BYTES - (at + 1) * sizeof(cuuint32_t);
 }
 

@@ -97,7 +97,7 @@ static void come_after_detours(int slot)
 }
 
 /* Per-thread streams that the library knows of: it meets each when its thread first uses it. */
-static bool met[STREAMS];
+static bool met[STREAMS + PEER_SLOTS];
 
 static void meet(int slot)
 {

@@ -30,12 +30,31 @@ static struct {
     bool tainted; /* nodes of one launch race, which nobody heals: bytes mean nothing */
 } shared;
 
+/* What the second context has, where there is one (random_peers.h). */
+enum { PEER_BLOCKS = 2, PEER_BLOCK = DEVICE_BLOCKS + CELLS /* the first of them */ };
+static struct {
+    CUcontext context;
+    CUevent events[PEER_SLOTS]; /* one for each of its slots */
+    struct device_block blocks[PEER_BLOCKS];
+} peer;
+
+static bool is_peer_slot(int slot)
+{
+    return slot >= STREAMS;
+}
+
+static struct device_block *block_at(int block)
+{
+    return block < DEVICE_BLOCKS ? &shared.blocks[block] : &peer.blocks[block - PEER_BLOCK];
+}
+
 /* ---- uses ---- */
 
 /* Cells of graphs come behind the blocks (use_of_cell), and live as long as the program. */
 static int life_of(int block)
 {
-    return block < DEVICE_BLOCKS ? shared.blocks[block].life : 0;
+    bool is_cell = block >= DEVICE_BLOCKS && block < PEER_BLOCK;
+    return is_cell ? 0 : block_at(block)->life;
 }
 
 static bool is_put_in_order(const struct device_use *earlier, const struct device_use *later)
@@ -46,8 +65,15 @@ static bool is_put_in_order(const struct device_use *earlier, const struct devic
 
 /* ---- what a correct program does first ---- */
 
+static void order_behind_peer(int recorded, int slot);
+static void settle_peer(void);
+
 static void order_use(const struct device_use *earlier, int slot)
 {
+    if (is_peer_slot(earlier->slot)) {
+        order_behind_peer(earlier->slot, slot);
+        return;
+    }
     bool nameable = world.slots[earlier->slot].stream == earlier->stream && can_name(earlier->slot);
     if (nameable && one_in(2)) {
         int event = pick_event();
@@ -79,7 +105,7 @@ static struct device_use use_of(int block, int slot, bool reads)
     struct device_use use = {.slot = slot,
                              .stream = world.slots[slot].stream,
                              .block = block,
-                             .life = shared.blocks[block].life,
+                             .life = life_of(block),
                              .reads = reads};
     use.offset = one_in(2) ? 0 : (size_t)below(4) * (DEVICE_BLOCK_BYTES / 4);
     use.size_bytes = one_in(2) ? DEVICE_BLOCK_BYTES - use.offset : DEVICE_BLOCK_BYTES / 4;
@@ -96,12 +122,12 @@ static struct device_use use_of_all(int block, int slot)
 
 static CUdeviceptr address_of_use(const struct device_use *use)
 {
-    return shared.blocks[use->block].address + use->offset;
+    return block_at(use->block)->address + use->offset;
 }
 
 static unsigned char *shadow_of_use(const struct device_use *use)
 {
-    return shared.blocks[use->block].expected + use->offset;
+    return block_at(use->block)->expected + use->offset;
 }
 
 static bool device_is_defined(void)
@@ -271,6 +297,7 @@ static void free_device_block(int at)
     } else if (block->pooled && world.kinds & POOLS && one_in(2)) {
         free_at_once(at);
     } else {
+        settle_peer();
         say("%sfree device block %d", block->pooled ? "synchronise the context and " : "", at);
         if (block->pooled)
             CHECK(cuCtxSynchronize());

@@ -83,7 +83,7 @@ static void describe_device(const struct job *job, char *text)
     size_t plain = strcspn(device, "%");
     snprintf(text, PATH_BYTES, "%.*s", (int)plain, device);
     if (device[plain])
-        snprintf(text + plain, PATH_BYTES - plain, "%llu", job->seed);
+        snprintf(text + plain, PATH_BYTES - plain, "%llu%s", job->seed, device + plain + 1);
 }
 
 static const char *options_of(const struct job *job)

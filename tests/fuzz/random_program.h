@@ -49,6 +49,8 @@
 
 #include "random_graph_memory.h"
 
+#include "random_peers.h"
+
 #include "random_recordings.h"
 
 #include "random_changes.h"
@@ -100,6 +102,7 @@ static const struct menu_line {
     {20, act_device_memory, POOLS | NODES},
     {8, act_pool, POOLS},
     {30, act_chain, NODES},
+    {60, act_peer, PEERS},
 };
 
 static int weight_of(const struct menu_line *line)
@@ -144,6 +147,7 @@ static void start_device(bool healed, bool watched, enum kernels kernels)
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cuStreamDestroy(stream));
     load_kernel();
+    start_peer();
     start_threads();
 }
 
@@ -178,6 +182,7 @@ static void begin_program(uint64_t seed)
         add_buffer(buffer, buffer % KINDS);
     begin_graphs();
     begin_device_blocks();
+    begin_peer();
 }
 
 static void check_device(void)
@@ -223,8 +228,10 @@ static void end_program(void)
 {
     world.thread = 0;
     do_context_sync();
+    settle_peer();
     check_device();
     end_device_blocks();
+    end_peer();
     end_pools();
     end_chains();
     end_graphs();

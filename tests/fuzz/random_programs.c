@@ -11,27 +11,30 @@
 #include "random_jobs.h"
 
 static const struct setting settings[] = {
-#define DEVICES(options, kinds)                                                                    \
-    {"strict", "late=1:late_limit=2ms", options, kinds}, {"report", "delay=0", options, kinds},    \
-        {"fix", "late=1:late_limit=2ms", options, kinds},                                          \
-        {"strict", "delay=20us:seed=%", options, kinds},                                           \
-        {"report", "late=1:late_limit=2ms", options, kinds},                                       \
-        {"strict", "delay=0", options, kinds}, {"report", "delay=20us:seed=%", options, kinds},    \
-        {"fix", "delay=20us:seed=%", options, kinds},                                              \
-        {"strict", "delay=5us:bandwidth=500M", options, kinds},                                    \
+#define DEVICES(options, kinds, more)                                                              \
+    {"strict", "late=1:late_limit=2ms" more, options, kinds},                                      \
+        {"report", "delay=0" more, options, kinds},                                                \
+        {"fix", "late=1:late_limit=2ms" more, options, kinds},                                     \
+        {"strict", "delay=20us:seed=%" more, options, kinds},                                      \
+        {"report", "late=1:late_limit=2ms" more, options, kinds},                                  \
+        {"strict", "delay=0" more, options, kinds},                                                \
+        {"report", "delay=20us:seed=%" more, options, kinds},                                      \
+        {"fix", "delay=20us:seed=%" more, options, kinds},                                         \
+        {"strict", "delay=5us:bandwidth=500M" more, options, kinds},                               \
     {                                                                                              \
-        "report", "delay=200us:seed=%", options, kinds                                             \
+        "report", "delay=200us:seed=%" more, options, kinds                                        \
     }
-    DEVICES("device=1", 0),
-    DEVICES(NULL, 0),
-    DEVICES("device=1:kernels=report", 0),
-    DEVICES("device=1:kernels=order", 0),
-    DEVICES("device=0:kernels=order", 0),
+    DEVICES("device=1", 0, ""),
+    DEVICES(NULL, 0, ""),
+    DEVICES("device=1:kernels=report", 0, ""),
+    DEVICES("device=1:kernels=order", 0, ""),
+    DEVICES("device=0:kernels=order", 0, ""),
     /* Later ones come behind, so that those above stay what they are in once_wrong. */
-    DEVICES("device=1", POOLS),
-    DEVICES("device=1:kernels=order", POOLS),
-    DEVICES("device=1", NODES),
-    DEVICES("device=1:kernels=report", NODES),
+    DEVICES("device=1", POOLS, ""),
+    DEVICES("device=1:kernels=order", POOLS, ""),
+    DEVICES("device=1", NODES, ""),
+    DEVICES("device=1:kernels=report", NODES, ""),
+    DEVICES("device=1", PEERS, ":devices=2"),
 };
 
 static bool is_asked_for(const char *option)
@@ -65,7 +68,7 @@ int main(int argc, char **argv)
     static const struct lot programs = {
         .settings = settings,
         .setting_count = sizeof settings / sizeof *settings,
-        .program_count = 18000,
+        .program_count = 20000,
         .run = run,
         .once_wrong = once_wrong,
         .once_wrong_count = sizeof once_wrong / sizeof *once_wrong,

@@ -24,6 +24,7 @@ enum {
     THREADS = 4,
     STREAMS = 9, /* slot 0 is the legacy stream, 1 to THREADS the per-thread ones */
     OWN_STREAM = 1 + THREADS,
+    PEER_SLOTS = 2, /* behind all others, of the second context (random_peers.h) */
     EVENTS = 4,
     BUFFERS = 8,
     SMALL_BYTES = 8192,
@@ -52,7 +53,7 @@ static const char *const direction_names[] = {"H2D", "D2H", "memset", "kernel"};
 
 /* Kinds of programs, beside what all of them do: what they do as well. The others draw as if there
  * were none of it. */
-enum { POOLS = 1, NODES = 2 };
+enum { POOLS = 1, NODES = 2, PEERS = 4 };
 
 enum surely { NO, MAYBE, YES };
 enum kernels { KERNELS_OFF, KERNELS_REPORTED, KERNELS_ORDERED }; /* the option */
@@ -120,10 +121,10 @@ static struct world {
     int detour; /* the stream of random_captures.h, or ORACLE_NONE */
     size_t device_used;
     bool unclear[ORACLE_STREAMS_MAX], family_unclear; /* work that may write host memory */
-    bool unmarked[STREAMS];                           /* per-thread streams with more than copies */
+    bool unmarked[STREAMS + PEER_SLOTS];              /* per-thread streams with more than copies */
     CUdeviceptr device;
     struct oracle oracle;
-    struct slot slots[STREAMS];
+    struct slot slots[STREAMS + PEER_SLOTS];
     struct event events[EVENTS];
     struct buffer buffers[BUFFERS];
     struct copy copies[COPIES_MAX];

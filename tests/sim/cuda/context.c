@@ -98,6 +98,9 @@ static void end_locked(CUcontext context)
         sim_stream_unref_locked(context->gate);
         context->gate = NULL;
     }
+    if (context->serialized.stream)
+        sim_stream_unref_locked(context->serialized.stream);
+    context->serialized.stream = NULL;
     for (CUstream s = context->streams, next; s; s = next) {
         next = s->next;
         if (s->capture)

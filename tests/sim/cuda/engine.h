@@ -67,6 +67,9 @@ void sim_stream_force_locked(CUstream stream, uint64_t seq);
 
 /* A stream with one reference, its handle's, in its context's list; NULL without memory. */
 CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority);
+/* The stream waits for the last copy that its context is in order with. False: there is no memory.
+ */
+bool sim_stream_follow_serialized_locked(CUstream stream);
 void sim_stream_ref_locked(CUstream stream);
 void sim_stream_unref_locked(CUstream stream);
 

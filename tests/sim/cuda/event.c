@@ -302,13 +302,15 @@ CUresult sim_context_follows_locked(CUcontext context, CUstream stream)
 {
     if (!sim_context_valid_locked(context))
         return CUDA_SUCCESS;
-    if (!context->gate)
-        context->gate = nameless_stream_locked(context);
-    struct sim_op *op = context->gate ? sim_op_new_locked() : NULL;
-    if (!op || sim_op_fence_locked(op, stream, stream->issued) != 0)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    sim_stream_issue_locked(context->gate, op);
-    return CUDA_SUCCESS;
+    if (context->serialized.stream)
+        sim_stream_unref_locked(context->serialized.stream);
+    sim_stream_ref_locked(stream);
+    context->serialized = (struct sim_fence){stream, stream->issued};
+    bool all = true;
+    for (CUstream s = context->streams; s; s = s->next)
+        if (s != stream && s != context->gate)
+            all &= sim_stream_follow_serialized_locked(s);
+    return all ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult wait_context(CUcontext context, CUevent event)

@@ -294,6 +294,19 @@ bool sim_stream_has_queue_locked(CUstream stream)
     return false;
 }
 
+bool sim_stream_follow_serialized_locked(CUstream stream)
+{
+    const struct sim_fence *copy = &stream->context->serialized;
+    if (!copy->stream || sim_stream_reached(copy->stream, copy->seq))
+        return true;
+    struct sim_op *op = sim_op_new_locked();
+    if (!op || sim_op_fence_locked(op, copy->stream, copy->seq) != 0)
+        return false;
+    op->is_wait = true;
+    sim_stream_issue_locked(stream, op);
+    return true;
+}
+
 CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority)
 {
     static unsigned long long ids;
@@ -310,6 +323,7 @@ CUstream sim_stream_new_locked(CUcontext context, unsigned flags, int priority)
         if (s->next)
             s->next->prev = s;
         context->streams = s;
+        sim_stream_follow_serialized_locked(s);
     }
     return s;
 }

@@ -98,6 +98,12 @@ enum sim_magic {
     MAGIC_SEMAPHORE,
 };
 
+/* A point in a stream's work: reached once the stream's `done` is at least seq. */
+struct sim_fence {
+    CUstream stream; /* counted in stream->refs */
+    uint64_t seq;
+};
+
 struct CUctx_st {
     uint32_t magic;
     CUdevice device;
@@ -108,18 +114,13 @@ struct CUctx_st {
     unsigned flags;
     unsigned long long id;
     struct CUctx_st *next;
-    CUstream streams;         /* all of them, destroyed ones with work left included */
-    CUstream legacy;          /* made at first use */
-    CUstream gate;            /* what next operations wait for (cuCtxWaitEvent), or NULL */
-    uint64_t blocking_issues; /* operations issued to blocking streams, ever */
-    unsigned captures;        /* streams capturing now */
+    CUstream streams;            /* all of them, destroyed ones with work left included */
+    CUstream legacy;             /* made at first use */
+    CUstream gate;               /* what next operations wait for (cuCtxWaitEvent), or NULL */
+    struct sim_fence serialized; /* the last copy that it is in order with, or no stream */
+    uint64_t blocking_issues;    /* operations issued to blocking streams, ever */
+    unsigned captures;           /* streams capturing now */
     size_t limits[CU_LIMIT_MAX];
-};
-
-/* A point in a stream's work: reached once the stream's `done` is at least seq. */
-struct sim_fence {
-    CUstream stream; /* counted in stream->refs */
-    uint64_t seq;
 };
 
 enum stream_state {

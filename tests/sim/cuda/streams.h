@@ -15,8 +15,8 @@ CUresult sim_event_record_locked(CUevent event, CUstream stream);
 /* Makes the stream wait for the event's most recent record. */
 CUresult sim_event_wait_locked(CUevent event, CUstream stream);
 
-/* The stream waits for all that the context's streams have been given; and all that they are given
- * from now on waits for what the stream has. Nothing where the context is not valid. */
+/* The stream waits for all that the context's streams have been given; and all of these, and those
+ * to come, wait for what the stream has. Nothing where the context is not valid. */
 CUresult sim_context_precedes_locked(CUcontext context, CUstream stream);
 CUresult sim_context_follows_locked(CUcontext context, CUstream stream);
 

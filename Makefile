@@ -166,6 +166,8 @@ SIM_OBJ        := $(SIM_CUDA_OBJ) $(SIM_CUDART_OBJ) $(SIM_CUPTI_OBJ)
 SIM_LIBS := $(if $(SIM_CUDA_OBJ),$(SIM)/libcuda.so.1) \
             $(if $(SIM_CUDART_OBJ),$(SIM)/libcudart.so.13) \
             $(if $(SIM_CUPTI_OBJ),$(SIM)/libcupti.so.13)
+# Older drivers, for tests/older_drivers.py.
+OLDER_DRIVERS := $(if $(SIM_CUDA_OBJ),$(patsubst %,$(SIM)/driver-%/libcuda.so.1,12000 12040))
 
 # $(call programs,FROM,TO,SUFFIX,PATTERN): what the sources of folder FROM are built into.
 programs = $(foreach s,$(call sources,$(addprefix $(1)/$(or $(4),*),.c .cpp)), \
@@ -285,8 +287,7 @@ $(OUT)/libsafecopy-nop.so: $(NOP_OBJ) $(wildcard tests/bench/nop/exports.map)
 	$(call link_shared,tests/bench/nop)
 $(SIM)/libcuda.so.1: $(SIM_CUDA_OBJ) $(wildcard tests/sim/cuda/exports.map)
 	$(call link_shared,tests/sim/cuda)
-# Older drivers: the same without what later ones have added.
-OLDER_DRIVERS := $(patsubst %,$(SIM)/driver-%/libcuda.so.1,12000 12040)
+# The same without what later drivers have added.
 .PRECIOUS: $(SIM)/driver-%/exports.map
 $(SIM)/driver-%/exports.map: tests/sim/cuda/driver.def
 	@mkdir -p $(@D)

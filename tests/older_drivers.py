@@ -8,7 +8,7 @@ to find there what it finds elsewhere, except as NEEDED says.
 import fnmatch
 
 import programs
-from programs import Machine, Skip, Twin
+from programs import Failure, Machine, Skip, Twin
 
 VERSIONS = (12000, 12040)  # the Makefile: OLDER_DRIVERS
 
@@ -29,10 +29,11 @@ class OlderDriver(Machine):
     def __init__(self, version):
         super().__init__()
         self.version = version
+        self.driver = self.out / "sim" / f"driver-{version}" / "libcuda.so.1"
 
     def environment(self, directives, preload, options):
         environment = super().environment(directives, preload, options)
-        environment["LD_LIBRARY_PATH"] = str(self.out / "sim" / f"driver-{self.version}")
+        environment["LD_LIBRARY_PATH"] = str(self.driver.parent)
         environment["SIM_GPU"] += f":driver={self.version}"
         return environment
 
@@ -45,6 +46,8 @@ class OlderTwin(Twin):
         return bare.status == 0 and bare.stdout.endswith(b"data right\n")
 
     def check(self):
+        if not self.machine.driver.exists():
+            raise Failure(f"no {self.machine.driver}: make tests builds it")
         if not self.runs_here():
             raise Skip("needs a later driver")
         knows_kernels = not lacks(self.machine.version, NEEDED, self.name)

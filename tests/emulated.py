@@ -17,6 +17,7 @@ advice (`not-under: qemu`); and single tests of other files by tests/emulator.h.
     robust futexes    a mutex whose owner has ended stays locked (set_robust_list)
     madvise           MADV_WIPEONFORK, MADV_REMOVE and what there is not succeed and change nothing
     process_madvise   is not there (ENOSYS)
+    mq_notify         is not there (ENOSYS)
     RLIMIT_DATA       is set, and memory is to be had as before
     brk               a smaller break unmaps nothing
     mprotect          refuses nothing at all (a size of 0: ENOMEM)

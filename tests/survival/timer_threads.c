@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (mq_notify)
 //
 // Threads of the C library's that call the program, of a timer and of a message queue, touch memory
 // beside copies in flight. The C library starts them with all signals blocked, and what they are

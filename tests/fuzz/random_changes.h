@@ -1,6 +1,7 @@
-/* Nodes that are added and destroyed by hand, and nodes that come to name other memory, in a graph
- * or in an exec; execs that are brought up to date with their graph; nodes that are disabled. From
- * the next launch on: what is in flight stays as it is. A part of random_program.h.
+/* Nodes that are added and destroyed by hand, in bodies of conditional nodes as well, and nodes
+ * that come to name other memory, in a graph or in an exec; execs that are brought up to date with
+ * their graph; nodes that are disabled. From the next launch on: what is in flight stays as it is.
+ * A part of random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_CHANGES_H
 #define SC_TESTS_FUZZ_RANDOM_CHANGES_H
@@ -44,6 +45,35 @@ static void set_node(CUgraphExec exec, const struct graph_node *node)
         CHECK(cuGraphMemcpyNodeSetParams(node->name, &copy));
 }
 
+/* The body of a new conditional node behind others, which runs in every launch. */
+static CUgraph new_body(CUgraph graph, const CUgraphNode *nodes, size_t count, CUgraphNode *added)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL};
+    params.conditional.type = one_in(2) ? CU_GRAPH_COND_TYPE_IF : CU_GRAPH_COND_TYPE_SWITCH;
+    params.conditional.size = 2;
+    params.conditional.ctx = baton.context;
+    unsigned value = (unsigned)below(2);
+    CHECK(cuGraphConditionalHandleCreate(&params.conditional.handle, graph, baton.context, value,
+                                         CU_GRAPH_COND_ASSIGN_DEFAULT));
+    CHECK(cuGraphAddNode(added, graph, nodes, NULL, count, &params));
+    bool second = params.conditional.type == CU_GRAPH_COND_TYPE_IF ? !value : value;
+    return params.conditional.phGraph_out[second];
+}
+
+/* In a body within a body, too. KNOWN: what a kernel may choose is not held against anything. */
+static void add_in_body(const struct graph *graph, struct graph_node *node, CUgraph *into,
+                        CUgraphNode *nodes, size_t *count)
+{
+    CUgraphNode inner;
+    if (graph->own.address_count || one_in(3))
+        return;
+    *into = new_body(*into, nodes, *count, &node->around);
+    *count = 0;
+    if (one_in(3))
+        *into = new_body(*into, nodes, 0, &inner);
+    say("  in a body");
+}
+
 /* Behind all that there is. */
 static void act_add_node(void)
 {
@@ -61,11 +91,13 @@ static void act_add_node(void)
     CUDA_MEMSET_NODE_PARAMS fill = memset_of(&node);
     say("a node is added to graph %d", (int)(graph - graphs));
     say_node("it is", &node);
-    CHECK(cuGraphGetNodes(graph->handle, nodes, &count));
+    CUgraph into = graph->handle;
+    CHECK(cuGraphGetNodes(into, nodes, &count));
+    add_in_body(graph, &node, &into, nodes, &count);
     if (node.direction == MEMSET)
-        CHECK(cuGraphAddMemsetNode(&node.name, graph->handle, nodes, count, &fill, baton.context));
+        CHECK(cuGraphAddMemsetNode(&node.name, into, nodes, count, &fill, baton.context));
     else
-        CHECK(cuGraphAddMemcpyNode(&node.name, graph->handle, nodes, count, &copy, baton.context));
+        CHECK(cuGraphAddMemcpyNode(&node.name, into, nodes, count, &copy, baton.context));
     graph->own.list[graph->own.count++] = node;
     graph->is_reshaped = true;
 }
@@ -78,7 +110,7 @@ static void act_destroy_node(void)
     if (!last || !last->added || graph->own.count == 1)
         return;
     say("the last node of graph %d is destroyed", (int)(graph - graphs));
-    CHECK(cuGraphDestroyNode(last->name));
+    CHECK(cuGraphDestroyNode(last->around ? last->around : last->name));
     for (int i = 0; i < graph->made.count; i++)
         if (graph->made.list[i].name == last->name)
             graph->made.list[i].name = NULL;

@@ -54,7 +54,7 @@ static void instantiate(struct graph *graph)
 {
     CUgraph clone = NULL;
     say("instantiate graph %d", (int)(graph - graphs));
-    if (one_in(4))
+    if (can_be_copied(graph) && one_in(4))
         CHECK(cuGraphClone(&clone, graph->handle));
     need_permission();
     CHECK(cuGraphInstantiateWithFlags(&graph->exec, clone ? clone : graph->handle, 0));
@@ -79,7 +79,8 @@ static void add_child(struct graph *graph)
     CUgraphNode nodes[64], added;
     size_t count = sizeof nodes / sizeof *nodes;
     const struct graph *child = pick_graph(has_no_exec);
-    if (!child || child == graph || graph->own.count + child->own.count > GRAPH_NODES ||
+    if (!child || child == graph || !can_be_copied(child) ||
+        graph->own.count + child->own.count > GRAPH_NODES ||
         !can_add_uses(&graph->own, &child->own))
         return;
     /* KNOWN: not judged is what stands before a record or a host node in a child, and behind a host

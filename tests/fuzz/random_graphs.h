@@ -87,11 +87,12 @@ struct graph_node {
     struct cell *cell;
     unsigned char value;
     uintptr_t address;
-    CUgraphNode name; /* NULL: in a child */
-    bool freed;       /* and the graph or the exec knows */
-    bool added;       /* by hand, behind all others */
-    bool disabled;    /* in the exec */
-    int told;         /* the first record of an event behind it, as its index + 1; 0: none */
+    CUgraphNode name;   /* NULL: in a child */
+    bool freed;         /* and the graph or the exec knows */
+    bool added;         /* by hand, behind all others */
+    CUgraphNode around; /* in whose body it is; NULL: in none */
+    bool disabled;      /* in the exec */
+    int told;           /* the first record of an event behind it, as its index + 1; 0: none */
 };
 
 struct graph_nodes {
@@ -146,6 +147,15 @@ static bool has_no_exec(const struct graph *graph)
 static bool has_exec(const struct graph *graph)
 {
     return graph->exec != NULL;
+}
+
+/* The driver copies no graph that has bodies. */
+static bool can_be_copied(const struct graph *graph)
+{
+    bool can = true;
+    for (int i = 0; i < graph->own.count; i++)
+        can &= !graph->own.list[i].around;
+    return can;
 }
 
 static uint64_t places; /* given in this program */

@@ -92,7 +92,7 @@ static const struct menu_line {
     {8, act_change_node, 0},
     {4, act_enable_node, 0},
     {4, act_update, 0},
-    {3, act_add_node, 0},
+    {10, act_add_node, 0},
     {2, act_destroy_node, 0},
     {40, act_device_use, 0},
     {16, act_device_at_once, 0},

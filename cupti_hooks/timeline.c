@@ -10,6 +10,7 @@
 #include "track/deadlines.h"
 #include "track/pool.h"
 #include "track/ticks.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -275,13 +276,11 @@ static void leave(void)
 {
     const struct timespec moment = {.tv_nsec = LEAVE_POLL_NS};
     uint64_t until_ns = sc_now_ns() + LEAVE_MAX_S * UINT64_C(1000000000);
-    int cancel;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    SC_UNCANCELLED();
     disable_kinds(KINDS);
     flush(true);
     for (; atomic_load(&out_count) && sc_now_ns() < until_ns; flush(true))
         nanosleep(&moment, NULL);
-    pthread_setcancelstate(cancel, NULL);
 }
 
 static bool lock_in_time(void)

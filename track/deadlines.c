@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "track/kernel.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -65,6 +66,7 @@ static struct timespec as_realtime(const struct timespec *deadline)
 
 int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *deadline)
 {
+    SC_NO_CANCELLATION_POINT();
     sc_cond_clockwait_function *wait = atomic_load_explicit(&wait_for_cond, memory_order_relaxed);
     if (wait)
         return wait(cond, lock, CLOCK_MONOTONIC, deadline);
@@ -74,6 +76,7 @@ int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct
 
 int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline)
 {
+    SC_NO_CANCELLATION_POINT();
     sc_sem_clockwait_function *wait = atomic_load_explicit(&wait_for_sem, memory_order_relaxed);
     if (wait)
         return wait(semaphore, CLOCK_MONOTONIC, deadline);

@@ -13,6 +13,7 @@
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/pool.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -151,6 +152,7 @@ static void run_on(char *top, sc_spare_function *function, void *argument)
 
 void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
+    SC_NO_CANCELLATION_POINT();
     int saved = errno;
     char *all = find_stacks();
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
@@ -204,6 +206,7 @@ static void call_on_fresh(sc_spare_function *function, void *argument)
 
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
+    SC_NO_CANCELLATION_POINT();
     int saved = errno;
     char *all = find_stacks();
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
@@ -244,6 +247,7 @@ void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument)
 
 void sc_spare_stack_call_driver(sc_spare_function *function, void *argument)
 {
+    SC_NO_CANCELLATION_POINT();
     sc_own_stack_learn();
     sc_spare_stack_make_much_room(function, argument);
 }

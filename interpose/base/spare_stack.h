@@ -21,8 +21,8 @@ void sc_spare_stack_start(void);
 
 /* Calls function(argument) on a spare stack, with all signals blocked but those of faults: the
  * kernel does not know that an alternate stack is still in use below a spare one, and a handler may
- * not come back. Waits until a stack is free. Without memory for any, the current stack has to do.
- * Unwinding leads through. */
+ * not come back. There is no cancellation point there. Waits until a stack is free. Without memory
+ * for any, the current stack has to do. Unwinding leads through. */
 void sc_spare_stack_call(sc_spare_function *function, void *argument);
 
 /* The same on a stack that nobody shares meanwhile, so the function may wait: the signal by which

@@ -18,6 +18,7 @@
 #include "report/report.h"
 #include "track/stacks.h"
 #include "track/text.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -352,6 +353,7 @@ static __attribute__((noinline)) void unwind(void *argument)
     struct trace *trace = argument;
     void *frames[SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX];
     SC_INSIDE();
+    SC_NO_CANCELLATION_POINT();
     int traced = can_trace() && !sc_spare_stack_is_current()
                      ? trace_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX)
                      : (int)walk_here(frames, SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX);
@@ -386,6 +388,7 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
+    SC_NO_CANCELLATION_POINT();
     frames[0] = (void *)pc;
     if (max == 1 || !can_step() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return 1;
@@ -396,6 +399,7 @@ bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
     uintptr_t ip = 0;
+    SC_NO_CANCELLATION_POINT();
     if (!can_step() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return false;
     for (unsigned depth = 0; depth < CALLS_MAX && (ip = next_caller(cursor)) != 0; depth++)
@@ -452,6 +456,7 @@ __attribute__((noinline)) bool sc_unwind_owner_of(uintptr_t address, struct sc_u
 {
     struct owner_search search = {address, (uintptr_t)__builtin_frame_address(0), owner, false};
     SC_INSIDE();
+    SC_NO_CANCELLATION_POINT();
     sc_spare_stack_make_room(find_owner, &search);
     return search.found;
 }

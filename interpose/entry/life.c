@@ -52,6 +52,7 @@
 #include "track/own_lock.h"
 #include "track/pool.h"
 #include "track/track.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -208,6 +209,7 @@ void sc_life_cuda_is_up(void)
     if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
         return;
     int saved = errno;
+    SC_NO_CANCELLATION_POINT();
     sc_own_stack_learn();
     sc_spare_stack_start();
     sc_spare_stack_make_much_room(come_up, NULL);
@@ -318,14 +320,12 @@ static void end_all(void *argument)
  * cancelled ends the process all the same. */
 static int conclude(int status, bool unsubscribe)
 {
-    int cancel;
     if (!sc_life_is_ours())
         return status;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    SC_UNCANCELLED();
     sc_postmortem_await();
     struct ending ending = {status, unsubscribe};
     sc_spare_stack_make_much_room(end_all, &ending);
-    pthread_setcancelstate(cancel, NULL);
     return ending.status;
 }
 
@@ -426,14 +426,12 @@ SC_EXPORT void quick_exit(int status)
 void sc_life_may_vanish(void)
 {
     int saved = errno;
-    int cancel;
     if (!sc_active() || sc_own_lock_depth || !sc_life_is_ours())
         return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    SC_UNCANCELLED();
     sc_postmortem_await();
     sc_reaper_await_verdicts();
     sc_nvtx_await();
-    pthread_setcancelstate(cancel, NULL);
     errno = saved;
 }
 

@@ -14,6 +14,7 @@
 #include "track/kept_off.h"
 #include "track/own_lock.h"
 #include "track/spans.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -43,15 +44,13 @@ static void let_go(const struct sc_pages *pages)
     static const struct sc_culprit nobody = {.api = ""};
     const void *start = (const void *)pages->start;
     size_t size_bytes = pages->end - pages->start;
-    int cancel_state;
     if (!sc_guard_busy() || !sc_guard_overlaps(start, size_bytes))
         return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    SC_UNCANCELLED();
     if (sc_own_lock_depth)
         sc_guard_touch(start, size_bytes, SC_TOUCH_WRITE, &nobody); /* waits for nothing there */
     else
         sc_guard_let_go(start, size_bytes);
-    pthread_setcancelstate(cancel_state, NULL);
 }
 
 void sc_keep_off_once(const void *object)
@@ -77,14 +76,12 @@ static bool add_all(const struct sc_pages *pages)
 /* Not in a handler that interrupted the tracker's lock: there the pages are let go of for now. */
 static void forbid_guarding(const struct sc_pages *pages)
 {
-    int cancel_state;
     if (sc_own_lock_depth)
         return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    SC_UNCANCELLED();
     sc_track_set_guarding(&sc_track, pages->start, pages->end - pages->start,
                           SC_GUARDING_FORBIDDEN);
     sc_guard_apply();
-    pthread_setcancelstate(cancel_state, NULL);
 }
 
 /* Is the object's range guarded no more? Pages that were guarded before may still be. */

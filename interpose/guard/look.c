@@ -14,6 +14,7 @@
 #include "interpose/guard/keep_off.h"
 #include "track/kernel.h"
 #include "track/peek.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -49,15 +50,13 @@ static bool is_interval(const void *address, size_t size_bytes)
 static void touch_pages(struct sc_look *look, const void *address, size_t size_bytes,
                         enum sc_touch touch)
 {
-    int cancel_state;
     if (!was_guarded_near(address, size_bytes))
         return;
     look->may_be_ours = true;
     if (!sc_guard_overlaps(address, size_bytes))
         return;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    SC_UNCANCELLED();
     sc_guard_touch(address, size_bytes, touch, &look->culprit);
-    pthread_setcancelstate(cancel_state, NULL);
 }
 
 static bool may_be_guarded(const struct sc_look *look)

@@ -32,6 +32,7 @@
 #include "track/order.h"
 #include "track/own_lock.h"
 #include "track/ticks.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -434,6 +435,7 @@ void sc_reaper_wake(void)
 
 static void halt_when_on_disk_locked(void)
 {
+    SC_NO_CANCELLATION_POINT();
     while ((reaper.count || reaper.judging) && !reaper.stopped)
         pthread_cond_wait(&reaper.done, &reaper.lock);
     if (!reaper.found)

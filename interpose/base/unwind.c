@@ -269,12 +269,23 @@ static __attribute__((noinline)) unsigned walk_here(void **frames, unsigned max)
 
 /* ---- stacks ---- */
 
-/* The innermost frames are ours, up to the one that is about to return to `site`. */
-static unsigned own_frames(void *const *frames, unsigned count, const void *site)
+/* unw_backtrace of libunwind 1.2 and 1.3 tells of a caller by the byte before its return address,
+ * unless it had to go its slow way. No return address lies right before another. */
+static void correct_each(void **frames, unsigned count)
 {
-    for (unsigned i = 0; i < count && i < OWN_FRAMES_MAX; i++)
+    for (unsigned i = 0; i < count; i++)
+        frames[i] = (char *)frames[i] + 1;
+}
+
+/* The innermost frames are ours, up to the one that is about to return to `site`. */
+static unsigned own_frames(void **frames, unsigned count, const char *site)
+{
+    for (unsigned i = 0; i < count && i < OWN_FRAMES_MAX; i++) {
+        if (frames[i] == site - 1)
+            correct_each(frames, count);
         if (frames[i] == site)
             return i;
+    }
     return 0;
 }
 

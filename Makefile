@@ -115,10 +115,13 @@ DRIVER   := $(or $(if $(ARCH),,$(wildcard $(TOOLKIT)/lib64/stubs/libcuda.so)),$(
 CUDA_CPPFLAGS = $(if $(TOOLKIT),-isystem $(TOOLKIT)/include,$(error no CUDA headers: set \
                   CUDA_HOME, or let `make setup` fetch them))
 
+# By the shell, of which `command` is a part: make 4.2 starts a plain command itself.
+have = $(shell command -v $(1) 2>/dev/null)
+
 # What builds everything says first what it lacks.
 BUILDS := $(filter all tests install bench sim check-gpu carry,$(or $(MAKECMDGOALS),all))
 ifneq ($(BUILDS),)
-ifeq ($(shell command -v $(firstword $(CC))),)
+ifeq ($(call have,$(firstword $(CC))),)
 $(error no $(firstword $(CC)) here: `make setup` installs what is missing, or set CC)
 endif
 ifeq ($(TOOLKIT),)
@@ -307,7 +310,8 @@ LINK_COMMAND = $(LINK) -Wl,-z,relro,-z,now -Wl,--enable-new-dtags,-rpath,'$$ORIG
 $(OUT)/safecopy: $(COMMAND_OBJ)
 	$(call say,LD)
 	@$(if $(LIBDW),:,echo 'no libdw here: the command names no lines of source')
-	$(Q)$(LINK_COMMAND) $(STATIC_LIBS) -ldl 2>/dev/null || $(LINK_COMMAND) $(call command_libs) -ldl
+	$(Q)$(LINK_COMMAND) $(STATIC_LIBS) -ldl 2>/dev/null || \
+	    $(LINK_COMMAND) $(call command_libs) -ldl -lpthread
 
 $(BESIDE): $(OUT)/%:
 	$(call say,COPY)
@@ -409,6 +413,7 @@ $(SURVIVAL_SO): private WARNINGS := -Wall -Wextra
 $(SURVIVAL_SO): private WARNINGSC :=
 
 $(UNIT): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread -ldl
+$(UNIT): private NEEDED += -include tests/unit/older_check.h
 $(UNIT): $(CORE_OBJ) $(FLAGS)
 # A unit test of the hands opens with a line `links: a.c b.c`, which says of which.
 linked = $(call objects,$(shell sed -n '1s,.*links: *,,p' $(1)))
@@ -502,7 +507,6 @@ libfuzzer:
 libfuzzer-programs: $(FUZZ)
 
 # The other compiler must find nothing to warn of either.
-have = $(shell command -v $(1) 2>/dev/null)
 .PHONY: clang
 clang:
 	$(Q)$(if $(call have,clang),$(MAKE) --no-print-directory CC=clang CXX=clang++ VARIANT=clang \

@@ -239,12 +239,13 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
 
 static struct sc_hazard describe_beside(const struct sc_beside_op *op)
 {
+    struct sc_culprit culprit = {op->call->api, op->call->site, NULL};
     struct sc_hazard hazard = {
         .code = SC305,
         .certainty = SC_LATENT,
         .action = SC_ACTION_REPORTED,
         .buffer_kind = SC_DEVICE,
-        .event = sc_hazards_event(&(struct sc_culprit){op->call->api, op->call->site, NULL}),
+        .event = sc_hazards_event(&culprit),
     };
     sc_annotations_note(&hazard);
     return hazard;

@@ -13,7 +13,11 @@
  * Out of sight: system calls that are made neither through these functions nor through syscall(),
  * io_uring, and whoever reads this process from outside.
  */
-#undef _FORTIFY_SOURCE /* its inline definitions would stand in for the functions defined here */
+
+/* Inline definitions, of fortified headers and of glibc before 2.33, would stand in for the
+ * functions defined here. */
+#undef _FORTIFY_SOURCE
+#define __NO_INLINE__ 1
 
 #include "interpose/libc/io.h"
 

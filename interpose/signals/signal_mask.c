@@ -1,3 +1,5 @@
+#undef _FORTIFY_SOURCE /* it would give longjmp and its like the name __longjmp_chk */
+
 #include "interpose/signals/signal_mask.h"
 
 #include <errno.h>

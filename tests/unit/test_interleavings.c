@@ -10,7 +10,11 @@
  * The threads are coroutines of one thread, the kernel is an array of pages, and the rest of the
  * library is not there. What is checked: a fault on a page that the guard protects is never given
  * to the program; one on a page that the program has protected itself always is.
+ *
+ * Fortified headers would have longjmp end a program that leaves a stack for another one.
  */
+// cflags: -U_FORTIFY_SOURCE
+
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"

@@ -66,6 +66,16 @@ class Makefile(unittest.TestCase):
         for word in ("-I.", "-D_GNU_SOURCE", "-DOF_THE_USER", "-O1"):
             self.assertIn(f" {word} ", compiled)
 
+    # Ubuntu's compilers do so unasked, and packagers ask for it.
+    def test_what_stands_in_for_libc_is_built_with_fortified_headers(self):
+        with tempfile.TemporaryDirectory() as out:
+            objects = [f"{out}/{name}.o" for name in
+                       ("interpose/libc/io", "interpose/signals/signal_mask")]
+            run = subprocess.run(["make", f"OBJ={out}", "WERROR=1",
+                                  "CPPFLAGS=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2", *objects],
+                                 cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+            self.assertEqual((run.returncode, run.stderr), (0, ""))
+
     def test_what_is_lacking_is_said_before_anything_is_built(self):
         run = subprocess.run(["make", "--dry-run", "CC=no-such-compiler", "all"], cwd=ROOT,
                              capture_output=True, encoding="utf-8", check=False)

@@ -15,6 +15,17 @@ static TWIN_HELPER int second_device(void)
     return devices > 1 ? 1 : 0;
 }
 
+/* Each may use the other's memory by itself. */
+static TWIN_HELPER void open_to_each_other(int other)
+{
+    if (other == 0)
+        return;
+    CHECK(cudaSetDevice(0));
+    CHECK(cudaDeviceEnablePeerAccess(other, 0));
+    CHECK(cudaSetDevice(other));
+    CHECK(cudaDeviceEnablePeerAccess(0, 0));
+}
+
 static TWIN_HELPER cudaStream_t stream_of(int device)
 {
     CHECK(cudaSetDevice(device));

@@ -14,7 +14,7 @@ STEPS = 10
 
 
 def rank_main(rank, ranks, folder):
-    os.environ.setdefault("NCCL_DEBUG", "WARN")
+    os.environ.pop("NCCL_DEBUG", None)  # its lines come between those of the other processes
     torch.cuda.set_device(rank)
     torch.distributed.init_process_group("nccl", init_method=f"file://{folder}/meet", rank=rank,
                                          world_size=ranks, device_id=torch.device("cuda", rank))

@@ -1,8 +1,9 @@
 // expect: SC402 action=snapshotted certainty=observed event=cuGraphLaunch
+// sim: pageable_access=1
 // needs: sim
 //
-// A copy in the body of a conditional node reads a local. Whether a real driver takes pageable
-// memory there is not known.
+// A copy in the body of a conditional node reads a local. Driver 580 refuses pageable memory there;
+// one whose device reads it in place may take it.
 #include "conditional.h"
 #include "graphs.h"
 

@@ -11,6 +11,7 @@
 int main(void)
 {
     const int other = second_device();
+    open_to_each_other(other);
     cudaStream_t here = stream_of(0);
     cudaEvent_t sent = event_of(0);
     cudaStream_t there = stream_of(other);

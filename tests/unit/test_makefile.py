@@ -11,12 +11,15 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+def environment():
+    """Without what a make around this one says."""
+    return {name: value for name, value in os.environ.items()
+            if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CPPFLAGS")}
+
+
 def would_do(*arguments):
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CPPFLAGS")}
-    return subprocess.run(["make", "--dry-run", *arguments], cwd=ROOT,
-                          env=environment, stdout=subprocess.PIPE, encoding="utf-8",
-                          check=True).stdout
+    return subprocess.run(["make", "--dry-run", *arguments], cwd=ROOT, env=environment(),
+                          stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
 
 
 NOBODY = 65534
@@ -73,12 +76,13 @@ class Makefile(unittest.TestCase):
                        ("interpose/libc/io", "interpose/signals/signal_mask")]
             run = subprocess.run(["make", f"OBJ={out}", "WERROR=1",
                                   "CPPFLAGS=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2", *objects],
-                                 cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+                                 cwd=ROOT, env=environment(), capture_output=True,
+                                 encoding="utf-8", check=False)
             self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_what_is_lacking_is_said_before_anything_is_built(self):
         run = subprocess.run(["make", "--dry-run", "CC=no-such-compiler", "all"], cwd=ROOT,
-                             capture_output=True, encoding="utf-8", check=False)
+                             env=environment(), capture_output=True, encoding="utf-8", check=False)
         self.assertEqual((run.returncode, run.stdout), (2, ""))
         self.assertIn("no no-such-compiler here: `make setup` installs what is missing", run.stderr)
 

@@ -8,7 +8,6 @@
 #include "copy.h"
 #include "graph.h"
 #include "kernel.h"
-#include "memory.h"
 #include "semaphore.h"
 #include "streams.h"
 
@@ -60,30 +59,6 @@ static bool sort_locked(CUgraph graph)
     return !cycle;
 }
 
-static bool is_pageable_locked(uintptr_t address)
-{
-    struct sim_range range;
-    sim_memory_find_locked(address, &range);
-    return range.kind == MEMORY_PAGEABLE && !sim_options.pageable_access;
-}
-
-/* Bodies of conditional nodes may not copy from or to pageable memory. */
-static bool is_taken_locked(CUgraph graph, bool is_body)
-{
-    bool taken = true;
-    for (CUgraphNode n = graph->first; n && taken; n = n->next) {
-        const struct sim_copy *copy = &n->work.copy;
-        if (n->type == CU_GRAPH_NODE_TYPE_MEMCPY && is_body)
-            taken = !is_pageable_locked(copy->src) && !is_pageable_locked(copy->dst);
-        else if (n->type == CU_GRAPH_NODE_TYPE_GRAPH)
-            taken = is_taken_locked(n->params.child, is_body);
-        else if (n->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
-            for (unsigned i = 0; i < n->params.condition.count && taken; i++)
-                taken = is_taken_locked(n->params.condition.bodies[i], true);
-    }
-    return taken;
-}
-
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long flags)
 {
     if (!out || !graph || graph->magic != MAGIC_GRAPH)
@@ -97,7 +72,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long 
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     CUgraph copy = sim_graph_clone_locked(graph);
     CUgraphExec exec = copy ? sim_slab_take_locked(&execs) : NULL;
-    if (exec && sort_locked(copy) && is_taken_locked(copy, false)) {
+    if (exec && sort_locked(copy)) {
         sim_announce_exec_locked(SIM_EXEC_BEGINS, exec, graph);
         sim_announce_exec_locked(SIM_EXEC_CREATED, exec, graph);
         exec->magic = MAGIC_EXEC;

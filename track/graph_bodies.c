@@ -77,13 +77,8 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = first_inner(graphs, graph, outer, inner);
     struct sc_graph_flags flags = {.unjudged = true};
-    if (use) {
-        const struct sc_graph_use *first = sc_graph_use_at(graph, use);
-        flags = (struct sc_graph_flags){.disabled = first->disabled,
-                                        .unjudged = first->unjudged,
-                                        .possible = first->possible,
-                                        .told = first->told};
-    }
+    if (use)
+        sc_graph_take_flags(&flags, sc_graph_use_at(graph, use));
     while (use) {
         uint32_t next = next_inner(graphs, graph, use, inner);
         sc_graphs_drop_use(graphs, graph, use);
@@ -107,13 +102,6 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
-static void enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool enabled)
-{
-    sc_graph_count_use(graph, use, -1);
-    use->disabled = !enabled;
-    sc_graph_count_use(graph, use, 1);
-}
-
 /* Which of the device memory inside of the outer node it uses is not known. */
 void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
                            bool enabled)
@@ -123,7 +111,7 @@ void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
         return;
     uint32_t use = first_inner(graphs, graph, outer, node);
     for (; use; use = next_inner(graphs, graph, use, node))
-        enable_use(graph, sc_graph_use_at(graph, use), enabled);
+        sc_graph_enable_use(graph, sc_graph_use_at(graph, use), enabled);
     sc_graph_device_drop(&graph->exec.device, outer);
 }
 
@@ -138,7 +126,7 @@ void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle)
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     for (uint32_t use = 1; use <= graph->uses.count; use++)
         if (sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner)
-            enable_use(graph, sc_graph_use_at(graph, use), false);
+            sc_graph_enable_use(graph, sc_graph_use_at(graph, use), false);
     if (graph->exec.has_inner)
         sc_handles_each(&graph->exec.inner, drop_device_of, graph);
 }

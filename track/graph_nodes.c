@@ -26,11 +26,8 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 {
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
-    for (; use; use = sc_graph_next_of(graph, use)) {
-        sc_graph_count_use(graph, sc_graph_use_at(graph, use), -1);
-        sc_graph_use_at(graph, use)->disabled = !enabled;
-        sc_graph_count_use(graph, sc_graph_use_at(graph, use), 1);
-    }
+    for (; use; use = sc_graph_next_of(graph, use))
+        sc_graph_enable_use(graph, sc_graph_use_at(graph, use), enabled);
     if (!graph->handle)
         return;
     sc_graph_enable_inner(graphs, graph, node, enabled);
@@ -90,6 +87,14 @@ static uint8_t told_by(const struct sc_graph *graph, uintptr_t node)
     return step;
 }
 
+void sc_graph_take_flags(struct sc_graph_flags *flags, const struct sc_graph_use *use)
+{
+    flags->disabled = use->disabled;
+    flags->unjudged = use->unjudged;
+    flags->possible = use->possible;
+    flags->told = use->told;
+}
+
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
@@ -98,12 +103,8 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
     const struct sc_graph_device_use *device = sc_graph_device_of(&graph->exec.device, node);
     if (device)
         flags.device = *device;
-    if (!first)
-        return flags;
-    const struct sc_graph_use *use = sc_graph_use_at(graph, first);
-    flags.disabled = use->disabled;
-    flags.unjudged = use->unjudged;
-    flags.told = use->told;
+    if (first)
+        sc_graph_take_flags(&flags, sc_graph_use_at(graph, first));
     return flags;
 }
 

@@ -310,6 +310,13 @@ void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, 
     sc_graph_note_stale(graph);
 }
 
+void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool enabled)
+{
+    sc_graph_count_use(graph, use, -1);
+    use->disabled = !enabled;
+    sc_graph_count_use(graph, use, 1);
+}
+
 static void name_node(struct sc_graphs *graphs, const struct sc_graph *graph,
                       const struct sc_graph_use *use)
 {

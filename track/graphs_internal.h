@@ -41,6 +41,11 @@ struct sc_graph *sc_graphs_known(struct sc_graphs *graphs, uintptr_t handle);
  * more. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one);
 
+void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool enabled);
+
+/* What the flags of a node have of its use. */
+void sc_graph_take_flags(struct sc_graph_flags *flags, const struct sc_graph_use *use);
+
 /* Drops the events and addresses of the node; or with 0 of all nodes, and what is in bodies. */
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node);
 

@@ -50,4 +50,16 @@ static inline CUDA_KERNEL_NODE_PARAMS copy_node_params(CUfunction kernel, void *
     };
 }
 
+/* A kernel on memory of its own, behind one node or none (NULL). */
+static TWIN_HELPER CUgraphNode add_own_kernel(CUgraph graph, const CUgraphNode *behind)
+{
+    CUgraphNode node = NULL;
+    CUdeviceptr to = driver_device_block(SMALL, 0), from = driver_device_block(SMALL, 0);
+    unsigned count = (unsigned)SMALL;
+    void *parameters[] = {&to, &from, &count};
+    const CUDA_KERNEL_NODE_PARAMS kernel = copy_node_params(copying_kernel(), parameters);
+    CHECK(cuGraphAddKernelNode(&node, graph, behind, behind != NULL, &kernel));
+    return node;
+}
+
 #endif

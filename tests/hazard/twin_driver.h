@@ -99,42 +99,38 @@ static TWIN_HELPER bool driver_is_back(const struct driver_round_trip *trip)
     return holds(trip->target, SMALL, WANTED) && holds(trip->owner, SMALL, FOREIGN);
 }
 
-/* A node without dependencies that uploads SMALL bytes. */
-static TWIN_HELPER CUgraphNode add_copy(CUgraph graph, CUdeviceptr to, const void *from)
+/* A copy of SMALL bytes, by a node without dependencies. */
+static TWIN_HELPER CUgraphNode add_small(CUgraph graph, CUDA_MEMCPY3D copy)
 {
     CUgraphNode node = NULL;
     CUcontext context = NULL;
-    CUDA_MEMCPY3D copy = {
-        .srcMemoryType = CU_MEMORYTYPE_HOST,
-        .srcHost = from,
-        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-        .dstDevice = to,
-        .WidthInBytes = SMALL,
-        .Height = 1,
-        .Depth = 1,
-    };
+    copy.WidthInBytes = SMALL;
+    copy.Height = copy.Depth = 1;
     CHECK(cuCtxGetCurrent(&context));
     CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, context));
     return node;
 }
 
-/* The same, from the device. */
+static TWIN_HELPER CUgraphNode add_copy(CUgraph graph, CUdeviceptr to, const void *from)
+{
+    const CUDA_MEMCPY3D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_HOST,
+        .srcHost = from,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice = to,
+    };
+    return add_small(graph, copy);
+}
+
 static TWIN_HELPER CUgraphNode add_download(CUgraph graph, void *to, CUdeviceptr from)
 {
-    CUgraphNode node = NULL;
-    CUcontext context = NULL;
-    CUDA_MEMCPY3D copy = {
+    const CUDA_MEMCPY3D copy = {
         .srcMemoryType = CU_MEMORYTYPE_DEVICE,
         .srcDevice = from,
         .dstMemoryType = CU_MEMORYTYPE_HOST,
         .dstHost = to,
-        .WidthInBytes = SMALL,
-        .Height = 1,
-        .Depth = 1,
     };
-    CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, context));
-    return node;
+    return add_small(graph, copy);
 }
 
 /* Launches the graph and waits for it. NULL: a capture was lost, and there is none. */

@@ -16,14 +16,10 @@ static TWIN_HELPER void add_child(CUgraph graph, CUdeviceptr device, const void 
 
 static TWIN_HELPER void add_kernel_behind_first(CUgraph graph)
 {
-    CUgraphNode first = NULL, node = NULL;
+    CUgraphNode first = NULL;
     size_t one = 1;
-    CUdeviceptr to = driver_device_block(SMALL, 0), from = driver_device_block(SMALL, 0);
-    unsigned count = (unsigned)SMALL;
-    void *parameters[] = {&to, &from, &count};
-    const CUDA_KERNEL_NODE_PARAMS kernel = copy_node_params(copying_kernel(), parameters);
     CHECK(cuGraphGetNodes(graph, &first, &one));
-    CHECK(cuGraphAddKernelNode(&node, graph, &first, 1, &kernel));
+    add_own_kernel(graph, &first);
 }
 
 int main(void)

@@ -11,14 +11,9 @@ int main(void)
     driver_start();
     CUstream stream = driver_new_stream();
     CUdeviceptr device = driver_device_block(SMALL, 0);
-    CUdeviceptr to = driver_device_block(SMALL, 0), from = driver_device_block(SMALL, 0);
     unsigned char *source = driver_pinned_block(SMALL, WANTED);
     CUgraph graph = new_graph();
-    CUgraphNode node = NULL;
-    unsigned count = (unsigned)SMALL;
-    void *parameters[] = {&to, &from, &count};
-    const CUDA_KERNEL_NODE_PARAMS kernel = copy_node_params(copying_kernel(), parameters);
-    CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
+    CUgraphNode node = add_own_kernel(graph, NULL);
     CUgraphConditionalHandle handle = condition_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
     add_copy(bodies_behind(graph, &node, 1, handle, CU_GRAPH_COND_TYPE_IF, 1)[0], device, source);
     CUgraphExec exec = exec_of(graph);

@@ -12,17 +12,6 @@ struct named {
     void *source, *deep, *result;
 };
 
-static CUgraphNode add_kernel(CUgraph graph)
-{
-    CUgraphNode node = NULL;
-    CUdeviceptr to = driver_device_block(SMALL, 0), from = driver_device_block(SMALL, 0);
-    unsigned count = (unsigned)SMALL;
-    void *parameters[] = {&to, &from, &count};
-    const CUDA_KERNEL_NODE_PARAMS kernel = copy_node_params(copying_kernel(), parameters);
-    CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
-    return node;
-}
-
 static CUgraph graph_of(const struct named *named)
 {
     CUgraph graph = new_graph(), child = new_graph(), body = body_of_if(graph);
@@ -30,7 +19,7 @@ static CUgraph graph_of(const struct named *named)
     add_copy(body, named->up, named->source);
     add_copy(child, named->up_deep, named->deep);
     CHECK(cuGraphAddChildGraphNode(&node, body_of_if(body), NULL, 0, child));
-    node = add_kernel(graph);
+    node = add_own_kernel(graph, NULL);
     CUgraphConditionalHandle handle = condition_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
     add_download(bodies_behind(graph, &node, 1, handle, CU_GRAPH_COND_TYPE_IF, 1)[0], named->result,
                  named->down);

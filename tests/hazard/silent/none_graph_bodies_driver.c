@@ -8,18 +8,6 @@
 #include "conditional.h"
 #include "kernel.h"
 
-/* Before and beside conditional nodes. */
-static CUgraphNode add_kernel(CUgraph graph)
-{
-    CUgraphNode node = NULL;
-    CUdeviceptr to = driver_device_block(SMALL, 0), from = driver_device_block(SMALL, 0);
-    unsigned count = (unsigned)SMALL;
-    void *parameters[] = {&to, &from, &count};
-    const CUDA_KERNEL_NODE_PARAMS kernel = copy_node_params(copying_kernel(), parameters);
-    CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
-    return node;
-}
-
 static CUgraph begins_false(CUdeviceptr memory)
 {
     CUgraph graph = NULL;
@@ -54,7 +42,7 @@ static CUgraph kernel_beside(CUdeviceptr memory, const void *same)
 {
     CUgraph graph = NULL;
     CHECK(cuGraphCreate(&graph, 0));
-    add_kernel(graph);
+    add_own_kernel(graph, NULL);
     add_copy(body_of_if(graph), memory, same);
     return graph;
 }
@@ -64,7 +52,7 @@ static CUgraph in_a_body(CUdeviceptr memory, const void *same)
     CUgraph graph = NULL;
     CHECK(cuGraphCreate(&graph, 0));
     CUgraph body = body_of_if(graph);
-    add_kernel(body);
+    add_own_kernel(body, NULL);
     add_copy(body_of_if(body), memory, same);
     return graph;
 }

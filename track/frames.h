@@ -20,6 +20,13 @@ struct sc_frame {
     uintptr_t caller; /* the return address */
 };
 
+/* Whose a local is. A thread may run on several stacks, and one of them may lie in an array that is
+ * on another: so where a local lies does not tell whether its function has returned. */
+struct sc_local {
+    struct sc_frame frame; /* the function's; place 0: unknown */
+    uintptr_t base;        /* where its stack begins (sc_unwind_base); 0: unknown */
+};
+
 /* The return address lies behind the saved frame pointer, on x86-64 as on AArch64. */
 static inline struct sc_frame sc_frame_at(const void *frame_address)
 {
@@ -47,6 +54,11 @@ bool sc_frame_lives(const struct sc_frame *note);
  * not overwrite the address there. Needs: the note is of the stack on which the thread runs.
  * Elsewhere always false.
  */
+#ifdef __aarch64__
+enum { SC_FRAMES_CAN_BE_PASSED = 1 };
+#else
+enum { SC_FRAMES_CAN_BE_PASSED = 0 };
+#endif
 bool sc_frame_is_passed(const struct sc_frame *note);
 
 /* Is there a note, of a function that still runs? */

@@ -65,7 +65,7 @@ struct sc_graph_use {
 
 struct sc_graph_extra {
     struct sc_hazard_event freed_by;
-    struct sc_frame frame; /* on a stack: whose local it is; place 0: not known */
+    struct sc_local local; /* on a stack: whose it is */
     void *saved; /* a copy of what is on a stack, or the copy that the node names; NULL: none */
     struct sc_fold fold;
     uintptr_t inner; /* the node of a body that uses it, where `node` is the outermost graph's; 0 */

@@ -792,9 +792,9 @@ void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info
 static bool has_returned(const struct sc_op_info *info)
 {
     uintptr_t caller = 0;
-    return info->kind == SC_STACK && info->frame.place && !info->by_graph &&
-           sc_peek_anyhow(&caller, info->frame.place, sizeof caller) &&
-           caller != info->frame.caller;
+    return info->kind == SC_STACK && info->local.frame.place && !info->by_graph &&
+           sc_peek_anyhow(&caller, info->local.frame.place, sizeof caller) &&
+           caller != info->local.frame.caller;
 }
 
 static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct sc_ops *overwritten)

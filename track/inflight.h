@@ -93,9 +93,9 @@ struct sc_op_info {
     bool is_possible;        /* the launch may leave it out */
     bool stable;             /* nothing but the host can have changed its bytes since the issue */
     const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
-    struct sc_frame frame; /* SC_STACK: of the function whose local it is; place 0: unknown */
-    uint32_t frame_stack;  /* where that function was then, or 0 */
-    bool returned;         /* the function had, when the operation was found known done */
+    struct sc_local local;        /* SC_STACK: whose it is */
+    uint32_t frame_stack;         /* where that function was then, or 0 */
+    bool returned;                /* the function had, when the operation was found known done */
     uint64_t digest; /* of a kernel's flag, before the launch; 0: of none (track/kernel_flags.h) */
 };
 

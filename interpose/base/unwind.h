@@ -43,14 +43,20 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
 /* Is one of the callers, however deep the stack is, such an address? */
 bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address));
 
+/* Where the stack begins on which the calling thread runs: the end of the outermost caller's frame,
+ * of those that unwind information leads to. 0: unknown. */
+uintptr_t sc_unwind_base(void);
+
 /* The frame on the calling thread's stack in which an address lies. */
 struct sc_unwind_owner {
-    uintptr_t low, high;   /* what belongs to it: from low up to high; 0: unknown */
-    struct sc_frame frame; /* the place of its return address, and that address */
-    uintptr_t pc;          /* where its function goes on */
+    uintptr_t low, high; /* what belongs to it: from low up to high; 0: unknown */
+    struct sc_local
+        local;    /* whose a local there is; the base may be known where the frame is not */
+    uintptr_t pc; /* where its function goes on */
 };
 
-/* False where that cannot be told. Whatever `stacks` says: memory is kept by it. */
-bool sc_unwind_owner_of(uintptr_t address, struct sc_unwind_owner *owner);
+/* Only frames that unwind information leads to are told of, whatever `stacks` says, since memory is
+ * kept by them. */
+struct sc_unwind_owner sc_unwind_owner_of(uintptr_t address);
 
 #endif

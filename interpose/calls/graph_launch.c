@@ -98,8 +98,10 @@ static void look_at_stacks(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
+    struct sc_running running = sc_stack_sources_look();
     for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++) {
-        if (use.kind != SC_STACK || use.disabled || sc_stack_sources_refresh(&use, &extra))
+        if (use.kind != SC_STACK || use.disabled ||
+            sc_stack_sources_refresh(&use, &extra, &running))
             continue;
         report_use(launch, SC402, use.redirected ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, &use,
                    &extra);
@@ -111,9 +113,10 @@ static void bring_results(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
+    struct sc_running running = sc_stack_sources_look();
     for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++)
         if (use.kind == SC_STACK && use.direction == SC_D2H && use.redirected && !use.disabled &&
-            sc_stack_sources_frame_lives(&use, &extra))
+            sc_stack_sources_frame_lives(&use, &extra, &running))
             memcpy((void *)use.shape.address, extra.saved, use.shape.width_bytes);
 }
 

@@ -60,10 +60,8 @@ static bool can_read(uintptr_t address)
 static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 {
     struct sc_graph_extra extra = {0};
-    struct sc_unwind_owner owner;
     use->kind = SC_STACK;
-    if (sc_unwind_owner_of(use->shape.address, &owner))
-        extra.frame = owner.frame;
+    extra.local = sc_unwind_owner_of(use->shape.address).local;
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && use->direction == SC_H2D &&
         use->shape.rows == 1 && can_read(use->shape.address))
         extra.saved = sc_node_uses_keep((const void *)use->shape.address, use->shape.width_bytes);

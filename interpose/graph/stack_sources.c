@@ -1,5 +1,6 @@
 #include "interpose/graph/stack_sources.h"
 
+#include "interpose/base/locals.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
@@ -71,25 +72,30 @@ static enum sc_step redirect(void *redirects, struct sc_walked_graph *in, CUgrap
     return SC_STEP_INTO;
 }
 
-bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
-                                  const struct sc_graph_extra *extra)
+struct sc_running sc_stack_sources_look(void)
 {
-    uintptr_t found = 0;
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    bool own = sc_own_stack_holds(here) && use->author.thread == sc_thread_id();
-    if (own && use->shape.address < here)
-        return false;
-    if (!extra->frame.place)
-        return true;
-    enum sc_stack_read read = sc_own_stack_read(&found, extra->frame.place, sizeof found);
-    if (read != SC_STACK_READ)
-        return read == SC_STACK_UNKNOWN;
-    return found == extra->frame.caller && !(own && sc_frame_is_passed(&extra->frame));
+    return (struct sc_running){.here = (uintptr_t)__builtin_frame_address(0)};
 }
 
-bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra)
+static bool is_own(const struct sc_graph_use *use, const struct sc_running *running)
 {
-    bool lives = sc_stack_sources_frame_lives(use, extra);
+    return use->author.thread == sc_thread_id() && sc_own_stack_holds(running->here);
+}
+
+bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
+                                  const struct sc_graph_extra *extra, struct sc_running *running)
+{
+    uintptr_t address = use->shape.address;
+    if (!is_own(use, running))
+        return !sc_locals_is_gone(&extra->local, address, NULL);
+    sc_locals_learn(running, address);
+    return !sc_locals_is_gone(&extra->local, address, running);
+}
+
+bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
+                              struct sc_running *running)
+{
+    bool lives = sc_stack_sources_frame_lives(use, extra, running);
     if (lives && extra->saved && use->direction == SC_H2D)
         sc_own_stack_read(extra->saved, use->shape.address, use->shape.width_bytes);
     return lives;
@@ -100,12 +106,13 @@ static size_t refresh_graph(uintptr_t graph)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
+    struct sc_running running = sc_stack_sources_look();
     uint32_t id = sc_graphs_find(&sc_track.graphs, graph);
     if (!id || !sc_graphs_at(&sc_track.graphs, id)->stack_count)
         return 0;
     for (uint32_t i = 0; sc_track_graph_use(&sc_track, id, i, &use, &extra); i++)
         if (use.kind == SC_STACK)
-            sc_stack_sources_refresh(&use, &extra);
+            sc_stack_sources_refresh(&use, &extra, &running);
     return sc_graphs_at(&sc_track.graphs, id)->uses.count;
 }
 

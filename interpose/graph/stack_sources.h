@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "interpose/base/locals.h"
 #include "interpose/driver/driver.h"
 #include "track/hazard.h"
 
@@ -39,11 +40,15 @@ void sc_stack_sources_end(struct sc_stack_sources *redirects);
 /* Makes one side of the copy use `saved`: the source for SC_H2D, else the destination. */
 void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved);
 
-/* Is the frame still there in which a use on a stack lies? Its return address tells. */
+/* Where the calling thread looks at uses from. */
+struct sc_running sc_stack_sources_look(void);
+
+/* Is the frame still there in which a use on a stack lies (interpose/base/locals.h)? */
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
-                                  const struct sc_graph_extra *extra);
+                                  const struct sc_graph_extra *extra, struct sc_running *running);
 
 /* The same question. If the frame lives, the copy of a source is brought up to date. */
-bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra);
+bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
+                              struct sc_running *running);
 
 #endif

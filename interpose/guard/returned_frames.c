@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "cupti_hooks/ear.h"
+#include "interpose/base/locals.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
@@ -34,13 +35,11 @@ void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *know
 {
     uintptr_t address = op->shape.address;
     widen(address, address + sc_shape_hull_bytes(&op->shape));
-    if (!sc_unwind_is_deep())
-        return;
-    if ((address < known->low || address >= known->high) && !sc_unwind_owner_of(address, known))
-        return;
+    if (address < known->low || address >= known->high)
+        *known = sc_unwind_owner_of(address);
     void *pc = (void *)known->pc;
-    op->frame = known->frame;
-    op->frame_stack = pc ? sc_stacks_put(&pc, 1) : 0;
+    op->local = known->local;
+    op->frame_stack = pc && sc_unwind_is_deep() ? sc_stacks_put(&pc, 1) : 0;
 }
 
 /* ---- the look ---- */
@@ -53,18 +52,13 @@ static uintptr_t lowest_of_program(void)
     return sc_own_stack_holds(wrapper) && wrapper > here ? wrapper : here;
 }
 
-/* The word is a frame's of the program, of which no sanitizer knows that we look. */
-static __attribute__((no_sanitize("address", "thread"))) bool is_there(const struct sc_frame *frame)
-{
-    return *(const volatile uintptr_t *)frame->place == frame->caller;
-}
+/* Only while the thread looks. */
+static __thread struct sc_running running;
 
 static bool is_gone(const struct sc_op_info *op)
 {
-    if (op->kind != SC_STACK || op->thread != sc_thread_id())
-        return false;
-    return op->shape.address < lowest_of_program() ||
-           (op->frame.place && (!is_there(&op->frame) || sc_frame_is_passed(&op->frame)));
+    return op->kind == SC_STACK && op->thread == sc_thread_id() &&
+           sc_locals_is_gone(&op->local, op->shape.address, &running);
 }
 
 void sc_returned_frames_report(void)
@@ -77,6 +71,8 @@ void sc_returned_frames_report(void)
     if (!sc_grid_may_overlap(&sc_track.inflight.heap_grid, low, size_bytes)) {
         known->high = 0;
     } else if (sc_own_stack_holds((uintptr_t)__builtin_frame_address(0))) {
+        running = (struct sc_running){.here = lowest_of_program()};
+        sc_locals_learn(&running, low);
         SC_TAKE_DOWN request = {.address = low, .size_bytes = size_bytes, .hurts = is_gone};
         sc_take_down_ask(&request, &nobody);
         sc_hazards_report_returned(&request.found);

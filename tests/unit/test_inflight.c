@@ -559,7 +559,7 @@ static struct sc_op_info local_of(const uintptr_t *place, uintptr_t caller)
 {
     struct sc_op_info info = plain(one, SC_H2D, BASE, 64);
     info.kind = SC_STACK;
-    info.frame = (struct sc_frame){(uintptr_t)place, caller};
+    info.local.frame = (struct sc_frame){(uintptr_t)place, caller};
     return info;
 }
 

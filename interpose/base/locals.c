@@ -1,0 +1,39 @@
+#include "interpose/base/locals.h"
+
+#include <stddef.h>
+
+#include "interpose/base/own_stack.h"
+#include "interpose/base/unwind.h"
+
+#include "track/poison.h"
+
+void sc_locals_learn(struct sc_running *running, uintptr_t lowest)
+{
+    if (running->is_learnt || (lowest >= running->here && !SC_FRAMES_CAN_BE_PASSED))
+        return;
+    running->base = sc_unwind_base();
+    running->is_learnt = true;
+}
+
+/* Without libunwind nothing is known of other stacks than the one that runs. */
+static bool is_of_same_stack(const struct sc_local *local, const struct sc_running *running)
+{
+    return !local->base || local->base == running->base;
+}
+
+static bool is_place_lost(const struct sc_frame *frame)
+{
+    uintptr_t found = 0;
+    enum sc_stack_read read = sc_own_stack_read(&found, frame->place, sizeof found);
+    return read == SC_STACK_IS_GONE || (read == SC_STACK_READ && found != frame->caller);
+}
+
+bool sc_locals_is_gone(const struct sc_local *local, uintptr_t address,
+                       const struct sc_running *running)
+{
+    bool same = running && is_of_same_stack(local, running);
+    if (same && address < running->here)
+        return true;
+    return local->frame.place &&
+           (is_place_lost(&local->frame) || (same && sc_frame_is_passed(&local->frame)));
+}

@@ -10,7 +10,7 @@ With OUT=FOLDER in the environment the table and every failure in full are writt
 check-gpu.md and check-gpu.log.
 
     CHECK_GPU_BUDGET_S=400   nothing new is begun after this many seconds
-    CHECK_GPU_ONLY='sc30* order_*'   of the suites twins and driver only these
+    CHECK_GPU_ONLY='sc30* order_*'   of twins and Python programs only these
     CHECK_GPU_FULL=1         all twins with every runtime, not the dozen of MATRIX
     STRESS_SECONDS=300       how long the suite stress takes, at most what is left of the budget
     CHECK_GPU_SIM=1          on the simulated GPU, as a test of this file: only what runs there
@@ -339,9 +339,13 @@ def outcome(run):
     return run.stdout.decode(errors="replace").strip().rpartition("\n")[2]
 
 
+def is_wanted(source):
+    return any(fnmatch.fnmatch(source.stem, pattern) for pattern in ONLY)
+
+
 def python_programs(target):
     found = [PythonProgram(source, target)
-             for source in sorted((HERE / "programs").glob("*.py"))]
+             for source in sorted((HERE / "programs").glob("*.py")) if is_wanted(source)]
     return [(program.name, program.check) for program in found
             if target.gpus or program.name.startswith("ctypes")]
 
@@ -468,8 +472,7 @@ def suites(gpus, scratch):
     plain = Target(gpus)
     built = scratch / "nvcc"
     built.mkdir()
-    sources = [s for s in programs.sources("hazard")
-               if any(fnmatch.fnmatch(s.stem, pattern) for pattern in ONLY)]
+    sources = [source for source in programs.sources("hazard") if is_wanted(source)]
     of_driver = [s.stem for s in sources if "twin_driver.h" in s.read_text()]
     of_runtime = [s.stem for s in sources if s.stem not in of_driver]
     return {

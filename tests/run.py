@@ -33,6 +33,7 @@ import nvtx_tool
 import older_drivers
 import programs
 import python_frames
+import runtimes
 import sanitized_programs
 import stalls
 from programs import Failure, Machine, ROOT, Run, Skip
@@ -224,6 +225,7 @@ SUITES = {
     "alone": lambda: programs.alone(Machine()),
     "nvtx": lambda: nvtx_tool.checks(Machine()),
     "drivers": older_drivers.checks,
+    "runtime": runtimes.checks,
     "survival": lambda: programs.survivors(Machine()),
     "python": lambda: python_frames.checks(Machine()) or [("python", skipped("no CPython"))],
     "demo": lambda: [("demo", demo)],

@@ -25,7 +25,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,6 +39,7 @@ import programs
 from judge import Suite
 from programs import (Directives, Failure, Machine, Report, ROOT, Run, Skip, STRICT_EXIT, Twin,
                       check_hazards)
+from toolkit import linked_alone, tool, toolkit_library
 
 SKIPPED = 77
 ONLY = os.environ.get("CHECK_GPU_ONLY", "*").split()
@@ -49,6 +49,8 @@ MATRIX = """none_two_readers order_event_rerecorded row16_tensorflow_scope sc101
     sc101_free_driver sc101_free_h2d sc101_free_per_thread sc101_realloc_h2d sc101_two_threads
     sc102_free_d2h sc103_unregister_h2d sc104_munmap_d2h sc105_freehost_h2d sc204_d2h_h2d
     sc204_driver""".split()
+
+NO_RUNTIME = "NVIDIA's runtimes do not start on the simulated driver (tests/sim/README.md)"
 
 STRESS_WIDTH = 4  # processes at a time
 
@@ -95,35 +97,6 @@ def describe_machine():
     return f"{count} x {name}, driver {version}" if name else "a GPU that nvidia-smi does not name"
 
 
-def tool(name):
-    """A program of the CUDA toolkit, or None."""
-    return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
-
-
-def toolkit_library(name):
-    """Where a library of CUDA 13 is: of nvcc, the toolkit, Python's wheels, or carried; or None."""
-    nvcc = tool("nvcc")
-    roots = [os.environ.get("CUDA_HOME"), nvcc and pathlib.Path(nvcc).resolve().parent.parent,
-             "/usr/local/cuda", *(pathlib.Path(entry) / "nvidia" / "cu13" for entry in sys.path),
-             ROOT / "out" / "cuda"]
-    for root in filter(None, roots):
-        for folder in ("lib64", "lib", "targets/x86_64-linux/lib", "extras/CUPTI/lib64"):
-            found = pathlib.Path(root) / folder / name
-            if found.exists():
-                return found
-    return None
-
-
-def linked_alone(library, folder):
-    """A folder that holds a link to the library and nothing else; None without a library."""
-    if library is None:
-        return None
-    alone = folder / library.name
-    alone.mkdir()
-    (alone / library.name).symlink_to(library)
-    return alone
-
-
 def driver_folder(gpus):
     """Where the loader finds libcuda.so.1."""
     if not gpus:
@@ -161,7 +134,7 @@ def other_runtime(gpus, runtime):
     lib = ROOT / "out" / f"cuda{runtime}" / "lib"
     target = Target(gpus, runtime=runtime, cudart=lib)
     if not gpus:
-        raise Skip("the simulated GPU has a runtime of its own")
+        raise Skip(NO_RUNTIME)
     if not target.twins.is_dir():
         raise Skip("not built (make other-runtimes)")
     return twin_checks(target, matrix())
@@ -170,7 +143,7 @@ def other_runtime(gpus, runtime):
 def newer_runtimes(gpus):
     """The same twins with CUDA 13.1 and later in the place of 13.0 (Makefile: NEWER)."""
     if not gpus:
-        raise Skip("the simulated GPU has a runtime of its own")
+        raise Skip(NO_RUNTIME)
     found = sorted((ROOT / "out").glob("cuda13.*/lib/libcudart.so.13"))
     if not found:
         raise Skip("not here (make newer-runtimes)")
@@ -205,7 +178,7 @@ def nvcc_twins(gpus, folder):
         for built in pool.map(lambda job: Run(job, dict(os.environ), 60), jobs):
             built.expect_status(0)
     if not gpus:
-        raise Skip(f"{len(jobs)} programs built; the simulated GPU has a runtime of its own")
+        raise Skip(f"{len(jobs)} programs built; {NO_RUNTIME}")
     return twin_checks(Target(gpus, twins=folder), sources=sources)
 
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Tables of undocumented functions: there are none. */
+/* Tables of undocumented functions: there are none (../README.md, NVIDIA's runtimes). */
 SIM_API_EARLY(cuGetExportTable, (const void **ppExportTable, const CUuuid *pExportTableId),
               ppExportTable, pExportTableId)
 {

@@ -20,7 +20,7 @@ bool sc_peek_anyhow(void *into, uintptr_t address, size_t size_bytes);
 
 /* Several places at once, at most SC_PEEK_ITEMS_MAX, by one system call where all can be read. What
  * is left in `into` by an item that cannot be is of no use. */
-enum { SC_PEEK_ITEMS_MAX = 64 };
+enum { SC_PEEK_ITEMS_MAX = 48 };
 struct sc_peek_item {
     void *into;
     uintptr_t address;

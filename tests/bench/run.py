@@ -11,7 +11,8 @@ of medians last:
   many;
 - `growth` (out/bench/bench): curves of what a copy costs with ever more streams, operations, threads,
   mappings and ranges;
-- `parts` (out/bench/patterns): the library's parts added one by one.
+- `parts` (out/bench/patterns): the library's parts added one by one; `graph_parts` and
+  `program_parts` are the same of `graphs` and `programs`.
 
     tests/bench/run.py [--suite SUITE] [--rounds N | --quick] [--only BENCHMARK]...
                        [--library NAME=FILE]... [--out FILE] [--sim]

@@ -122,4 +122,6 @@ SUITES = {
     "patterns": Suite("patterns", PATTERN_WAYS, limits=PATTERN_LIMITS, table="ratios"),
     "growth": Suite("bench", GROWTH_WAYS, GROWTH_TARGETS, table="curves", only="copy_"),
     "parts": Suite("patterns", PARTS_WAYS, table="parts"),
+    "graph_parts": Suite("graphs", PARTS_WAYS, table="parts"),
+    "program_parts": Suite("programs.py", PARTS_WAYS, table="parts"),
 }

@@ -29,7 +29,7 @@ struct sc_batch_copy {
 struct sc_batch;
 
 /* Of two copies of runs of bytes. They stand on the caller's stack while the driver is called. */
-enum { SC_BATCH_FEW_WORDS = 38 };
+enum { SC_BATCH_FEW_WORDS = 36 };
 
 /* Describes a copy. They are asked for in the order of their indices. */
 typedef void sc_batch_describe(struct sc_batch *batch, size_t index, struct sc_batch_copy *copy);
@@ -39,15 +39,14 @@ struct sc_batch {
     CUstream handle;
     size_t count;
     sc_batch_describe *describe;
-    bool splits;          /* the caller can have a copy made in pieces */
-    size_t scratch_bytes; /* that the caller wants for each copy; 0: no source may be replaced */
+    bool splits;            /* the caller can have a copy made in pieces */
+    bool replaced;          /* result: some sources are */
+    uint32_t scratch_bytes; /* that the caller wants for each copy; 0: no source may be replaced */
     /* results */
     struct sc_stream_record *stream; /* NULL: nothing is noted */
     struct sc_order_call ordered;
     struct sc_batch_source *sources;  /* of each copy; NULL: there is no memory */
-    bool replaced;                    /* some sources are */
-    size_t extra;                     /* pieces beyond one for each copy */
-    void *scratch;                    /* behind the sources */
+    uint32_t extra;                   /* pieces beyond one for each copy */
     uint64_t few[SC_BATCH_FEW_WORDS]; /* for both, where they have room there */
 };
 

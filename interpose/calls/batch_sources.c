@@ -34,7 +34,6 @@ struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index
         if (few)
             memset(batch->few, 0, size_bytes);
         batch->sources = few ? (void *)batch->few : sc_pages_map(size_bytes);
-        batch->scratch = batch->sources ? batch->sources + batch->count : NULL;
     }
     return batch->sources ? &batch->sources[index] : NULL;
 }
@@ -75,6 +74,13 @@ static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_o
     return sc_snapshots_take(batch->stream->context, &edge);
 }
 
+/* Less than a page where the guard begins or ends in the midst of one; more is no edge. */
+static uint16_t edge_between(uintptr_t from, uintptr_t to)
+{
+    size_t size_bytes = to > from ? to - from : 0;
+    return size_bytes <= UINT16_MAX ? (uint16_t)size_bytes : 0;
+}
+
 static void guard_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                          struct sc_op_info *op)
 {
@@ -91,10 +97,8 @@ static void guard_source(struct sc_batch *batch, size_t index, const struct sc_i
     uintptr_t end = address + op->shape.width_bytes;
     if (!op->guard_bytes || !batch->splits)
         return;
-    if (op->guard_address > address)
-        source->edge_bytes[0] = (uint32_t)(op->guard_address - address);
-    if (guard_end < end)
-        source->edge_bytes[1] = (uint32_t)(end - guard_end);
+    source->edge_bytes[0] = edge_between(address, op->guard_address);
+    source->edge_bytes[1] = edge_between(guard_end, end);
     if (source->edge_bytes[0])
         source->edges[0] = take_edge(batch, op, address, source->edge_bytes[0]);
     if (source->edge_bytes[1])

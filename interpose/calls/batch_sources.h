@@ -24,7 +24,7 @@ struct sc_slot;
 struct sc_batch_source {
     uint8_t src_is, dst_is; /* enum sc_batch_side */
     bool is_guard_chosen;
-    uint32_t edge_bytes[2];
+    uint16_t edge_bytes[2];
     struct sc_slot *slot;     /* of all of it */
     struct sc_slot *edges[2]; /* of the bytes before and behind the guarded pages */
     uintptr_t guard_address;
@@ -39,6 +39,12 @@ struct sc_batch_gathered {
     struct sc_batch_source *sources[SC_PEEK_ITEMS_MAX];
     struct sc_peek_item items[SC_PEEK_ITEMS_MAX];
 };
+
+/* What the caller wants for each copy lies behind the sources. Needs: some are replaced. */
+static inline void *sc_batch_sources_scratch(const struct sc_batch *batch)
+{
+    return batch->sources + batch->count;
+}
 
 /* NULL: there is no memory. */
 struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index);

@@ -252,10 +252,10 @@ static void make_pieces(struct flat_batch *batch, struct flat_arrays *made)
 
 static struct flat_arrays as_made(struct flat_batch *batch)
 {
-    size_t *scratch = batch->batch.copies.scratch;
     size_t room = batch->arrays.count * SC_BATCH_PIECES_MAX;
     if (!batch->batch.copies.replaced)
         return batch->arrays;
+    size_t *scratch = sc_batch_sources_scratch(&batch->batch.copies);
     struct flat_arrays made = {
         .dsts = (CUdeviceptr *)scratch,
         .srcs = (CUdeviceptr *)scratch + room,
@@ -470,7 +470,7 @@ static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
 {
     const struct sc_batch *copies = &batch->batch.copies;
     struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX];
-    CUDA_MEMCPY3D_BATCH_OP *list = copies->replaced ? copies->scratch : NULL;
+    CUDA_MEMCPY3D_BATCH_OP *list = copies->replaced ? sc_batch_sources_scratch(copies) : NULL;
     for (size_t i = 0; list && i < copies->count; i++) {
         list[i] = batch->list[i];
         sc_batch_sources_pieces(copies, i, SIZE_MAX, pieces);

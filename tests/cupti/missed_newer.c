@@ -1,4 +1,5 @@
 // sim: driver=13990
+// needs: sim
 // run: strict=1 -> coverage.missed=1 coverage:api=cuMemcpyHtoDAsync_v9 hazards=0
 // run: mode=report -> coverage.missed=1 coverage:api=cuMemcpyHtoDAsync_v9 hazards=0
 // run: -> coverage.missed=0 hazards=0

@@ -284,12 +284,30 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
     sc_device_uses_note_beside(uses, call, stream, &moment);
 }
 
-void sc_device_uses_note_free(const struct sc_device_uses *uses, const struct sc_call *call,
-                              struct sc_stream_record *stream,
-                              const struct sc_allocation *allocation)
+/* Of the whole allocation: nobody may use it behind its free. */
+static struct sc_device_use free_of(const struct sc_allocation *allocation)
 {
+    const size_t bytes = allocation->size_bytes;
+    return (struct sc_device_use){
+        .shape = {allocation->address, bytes, bytes, 1},
+        .direction = SC_FREE,
+        .origin = allocation->origin,
+    };
+}
+
+void sc_device_uses_judge_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
+                                       const struct sc_allocation *allocation)
+{
+    const struct sc_device_use use = free_of(allocation);
+    sc_device_uses_judge_all(&use, 1, call, stream, SC_HEALED_BY_EDGE, NULL);
+}
+
+void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
+                                      const struct sc_allocation *allocation)
+{
+    const struct sc_device_use use = free_of(allocation);
     struct sc_op_info moment = sc_device_uses_moment(call, stream, 0);
-    struct sc_op_info info = describe_with(&uses->of[0], call, stream, &moment);
+    struct sc_op_info info = describe_with(&use, call, stream, &moment);
     sc_track_device_end_free(&sc_track, allocation, true, &info);
     mark(stream, moment.ticks);
 }

@@ -64,6 +64,10 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
  */
 void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation);
 
+/* Before the call, which frees memory in the stream's order. */
+void sc_device_uses_judge_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
+                                       const struct sc_allocation *allocation);
+
 /* The driver has accepted the call, which has at least one use. `place`: of the call, in a legacy
  * stream, or 0. */
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
@@ -91,10 +95,9 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
                                          struct sc_stream_record *stream,
                                          const struct sc_op_info *op);
 
-/* The driver has accepted the free of the memory in the stream's order, which is the only use. */
-void sc_device_uses_note_free(const struct sc_device_uses *uses, const struct sc_call *call,
-                              struct sc_stream_record *stream,
-                              const struct sc_allocation *allocation);
+/* The driver has accepted the free of the memory in the stream's order. */
+void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
+                                      const struct sc_allocation *allocation);
 
 /* The call has handed out memory in the stream's order. */
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,

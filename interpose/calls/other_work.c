@@ -209,35 +209,25 @@ SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
 
 struct freeing {
     struct sc_allocation allocation;
-    struct sc_device_uses uses;
     struct sc_stream_record *stream; /* where the free is told of, or NULL */
 };
 
-/* Of the whole allocation: nobody may use it behind its free. One that is captured frees nothing
- * yet. */
+/* One that is captured frees nothing yet. */
 static void begin_free(struct freeing *freeing, const struct sc_call *call, CUdeviceptr address,
                        CUstream handle)
 {
     bool is_captured = sc_capturing_seen() && sc_issue_is_captured(call, handle);
     freeing->allocation =
         is_captured ? (struct sc_allocation){0} : sc_device_memory_leaves(address);
-    freeing->uses.count = 0;
-    freeing->stream = NULL;
-    size_t bytes = freeing->allocation.size_bytes;
-    if (!bytes)
-        return;
-    freeing->stream = watched_stream(call, handle);
-    sc_device_uses_add(&freeing->uses, SC_FREE, false, &(struct sc_shape){address, bytes, bytes, 1},
-                       NULL);
-    freeing->uses.of[0].origin = freeing->allocation.origin;
+    freeing->stream = freeing->allocation.size_bytes ? watched_stream(call, handle) : NULL;
     if (freeing->stream)
-        sc_device_uses_judge(&freeing->uses, call, freeing->stream, SC_HEALED_BY_EDGE);
+        sc_device_uses_judge_ordered_free(call, freeing->stream, &freeing->allocation);
 }
 
 static void end_free(const struct freeing *freeing, const struct sc_call *call, CUresult result)
 {
     if (freeing->stream && result == CUDA_SUCCESS)
-        sc_device_uses_note_free(&freeing->uses, call, freeing->stream, &freeing->allocation);
+        sc_device_uses_note_ordered_free(call, freeing->stream, &freeing->allocation);
     else
         sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }

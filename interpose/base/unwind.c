@@ -15,6 +15,7 @@
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/stack_cache.h"
+#include "interpose/base/unwinder_pipe.h"
 #include "report/report.h"
 #include "track/stacks.h"
 #include "track/text.h"
@@ -108,6 +109,7 @@ static struct unwinder look_up(void)
     FIND(flush, LIBUNWIND_COMMON_NAME("flush_cache"));
 #undef FIND
     found.space = (void **)sc_loader_symbol(library, LIBUNWIND_NAME("local_addr_space"));
+    sc_unwinder_pipe_note((const void *)found.step);
     return found;
 }
 

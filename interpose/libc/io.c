@@ -70,6 +70,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/unwinder_pipe.h"
 #include "interpose/guard/data_limit.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/keep_off.h"
@@ -315,6 +316,16 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
         event = sc_timer_threads_event(event, &room);                                              \
         return NEXT(name) arguments;                                                               \
     }
+
+/* libunwind's are answered (interpose/base/unwinder_pipe.h). */
+#define SC_IO_ANSWERED(type, name, parameters, arguments, look, is_unwinders, answer)              \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED, ({                                                         \
+             if (sc_unlikely(is_unwinders))                                                        \
+                 return answer;                                                                    \
+             sc_look_is_needed();                                                                  \
+         }),                                                                                       \
+         type, name, #name, parameters, arguments, look)
 
 #define SC_IO_LIMIT(type, name, parameters, ...)                                                   \
     DECLARE(type, name, parameters)                                                                \

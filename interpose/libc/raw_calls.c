@@ -18,6 +18,7 @@
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
+#include "interpose/base/unwinder_pipe.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/keep_off.h"
@@ -209,6 +210,8 @@ SC_EXPORT call_function raw_call __asm__("syscall");
 long raw_call(long number, long a, long b, long c, long d, long e, long f)
 {
     void *found = sc_loader_found(&next_call);
+    if (sc_unlikely(number == SYS_write && (int)a == SC_UNWINDER_PIPE))
+        return sc_unwinder_pipe_write((const void *)b);
     if (sc_unlikely(!found) || has_hook(number) || may_set_limit(number) ||
         sc_keep_off_may_be_needed())
         return call_seen(number, a, b, c, d, e, f, SC_SITE());

@@ -1,0 +1,39 @@
+#include "interpose/base/object_range.h"
+
+#include <link.h>
+#include <stddef.h>
+
+#include "track/poison.h"
+
+struct search {
+    uintptr_t address;
+    struct sc_object_range found;
+};
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    struct search *search = argument;
+    struct sc_object_range seen = {UINTPTR_MAX, 0};
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD)
+            continue;
+        if (start < seen.start)
+            seen.start = start;
+        if (start + segment->p_memsz > seen.end)
+            seen.end = start + segment->p_memsz;
+    }
+    if (!sc_object_range_holds(&seen, search->address))
+        return 0;
+    search->found = seen;
+    return 1;
+}
+
+struct sc_object_range sc_object_range_of(uintptr_t address)
+{
+    struct search search = {.address = address};
+    dl_iterate_phdr(look_at, &search);
+    return search.found;
+}

@@ -1,0 +1,23 @@
+/* Where an object that is loaded lies.
+ *
+ * Thread-safe; not for signal handlers.
+ */
+#ifndef SC_INTERPOSE_BASE_OBJECT_RANGE_H
+#define SC_INTERPOSE_BASE_OBJECT_RANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sc_object_range {
+    uintptr_t start, end;
+};
+
+/* Of the object that has this address inside; empty where none has. Takes the loader's lock. */
+struct sc_object_range sc_object_range_of(uintptr_t address);
+
+static inline bool sc_object_range_holds(const struct sc_object_range *range, uintptr_t address)
+{
+    return address - range->start < range->end - range->start;
+}
+
+#endif

@@ -1,0 +1,49 @@
+#include "interpose/base/unwinder_pipe.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "interpose/base/object_range.h"
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+/* Threads may note it at once; all find the same. */
+static _Atomic uintptr_t start, end;
+
+void sc_unwinder_pipe_note(const void *function)
+{
+    struct sc_object_range found = sc_object_range_of((uintptr_t)function);
+    atomic_store_explicit(&start, found.start, memory_order_relaxed);
+    atomic_store_explicit(&end, found.end, memory_order_release);
+}
+
+bool sc_unwinder_pipe_is_for(const void *site)
+{
+    struct sc_object_range unwinder = {.end = atomic_load_explicit(&end, memory_order_acquire)};
+    unwinder.start = atomic_load_explicit(&start, memory_order_relaxed);
+    return unwinder.end && sc_object_range_holds(&unwinder, (uintptr_t)site);
+}
+
+int sc_unwinder_pipe_open(int ends[2])
+{
+    ends[0] = ends[1] = SC_UNWINDER_PIPE;
+    return 0;
+}
+
+static int fail(int error)
+{
+    errno = error;
+    return -1;
+}
+
+int sc_unwinder_pipe_read(void)
+{
+    return fail(EAGAIN);
+}
+
+int sc_unwinder_pipe_write(const void *byte)
+{
+    char there;
+    return sc_peek_anyhow(&there, (uintptr_t)byte, sizeof there) ? 1 : fail(EFAULT);
+}

@@ -21,7 +21,7 @@
     X(STACK, "stack", "stacks")                                                                    \
     X(PAGEABLE, "pageable", "pageable memory")                                                     \
     X(UNSEEN, "unseen", "operations whose order the host decides unseen")                          \
-    X(HANDLER, "handler", "no handler or thread of the library could be installed")                \
+    X(HANDLER, "handler", "no handler or thread of the library to be had, or no more")             \
     X(DATA_LIMIT, "data_limit", "the process's data is limited (ulimit -d)")
 
 enum sc_unguarded_reason {

@@ -3,6 +3,7 @@
 #include "interpose/base/process.h"
 #include "interpose/capture/beside.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/conditional_bodies.h"
 #include "interpose/graph/node_uses.h"
@@ -249,9 +250,11 @@ uint32_t sc_graph_calls_destroying(const void *handle)
     return sc_active() ? sc_track_graph_detach(&sc_track, (uintptr_t)handle) : 0;
 }
 
+/* A replay comes before the call, and nobody tells of these ends later: what the driver refuses
+ * then loses its bodies. */
 static CUresult bodies_destroyed(struct sc_conditional_bodies *bodies, CUresult result)
 {
-    if (bodies && result != CUDA_SUCCESS)
+    if (bodies && result != CUDA_SUCCESS && !sc_replaying_is_on())
         sc_conditional_bodies_put_back(bodies);
     else if (bodies && sc_conditional_bodies_end(bodies))
         sc_reaper_wake();

@@ -1,6 +1,11 @@
-/* Nodes in bodies of conditional nodes. An exec knows all that is inside of a conditional node by
- * that node's name, which has one place among the others. But a program changes nodes of bodies one
- * by one. So a use knows its own node as well, and the exec which node that one is inside of.
+/* Nodes in child graphs and in bodies of conditional nodes. An exec knows all that is inside of
+ * such a node by that node's name, which has one place among the others. But a program changes
+ * inner nodes one by one. So a use knows its own node as well, and the exec which node each is
+ * inside of.
+ *
+ * A node that was given another child goes on to know its inner nodes by the names of the first
+ * child's, which the new one does not tell. So all uses of the new child bear the name of the node
+ * that has the child, and a change of a node inside of that one may be of any of them.
  */
 #include "track/graphs_internal.h"
 
@@ -14,19 +19,36 @@ void sc_graph_forget_inner(struct sc_graph *graph)
 }
 
 void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
-                          uintptr_t outer)
+                          uintptr_t around)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     if (graph && !graph->exec.has_inner)
         graph->exec.has_inner = sc_handles_init(&graph->exec.inner) == 0;
     if (graph && graph->exec.has_inner)
-        sc_handles_put(&graph->exec.inner, inner, outer);
+        sc_handles_put(&graph->exec.inner, inner, around);
 }
 
-static uintptr_t outer_of(struct sc_graph *graph, uintptr_t node)
+/* The node directly around; 0: of the outermost graph, or unknown. */
+static uintptr_t around(struct sc_graph *graph, uintptr_t node)
 {
     return graph->exec.has_inner ? (uintptr_t)sc_handles_get(&graph->exec.inner, node) : 0;
+}
+
+/* The node of the outermost graph around; 0: the node is one, or unknown. */
+static uintptr_t outer_of(struct sc_graph *graph, uintptr_t node)
+{
+    uintptr_t outer = around(graph, node);
+    for (uintptr_t next = outer; next; next = around(graph, next))
+        outer = next;
+    return outer;
+}
+
+bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of)
+{
+    while (node && node != of)
+        node = around(graph, node);
+    return node != 0;
 }
 
 static bool is_named(const struct sc_graph *graph, uintptr_t node)
@@ -37,24 +59,33 @@ static bool is_named(const struct sc_graph *graph, uintptr_t node)
     return false;
 }
 
+static enum sc_graph_place place_of(struct sc_graph *graph, uintptr_t node)
+{
+    if (around(graph, node))
+        return SC_PLACE_INNER;
+    return !graph->exec.has_inner || is_named(graph, node) ? SC_PLACE_OUTERMOST : SC_PLACE_UNKNOWN;
+}
+
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer)
 {
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     *outer = outer_of(graph, node);
-    if (*outer)
-        return SC_PLACE_INNER;
-    return !graph->exec.has_inner || is_named(graph, node) ? SC_PLACE_OUTERMOST : SC_PLACE_UNKNOWN;
+    return place_of(graph, node);
 }
 
 /* ---- their uses ---- */
 
-/* The first use of the inner node from this one on, which is of the outer node; 0: there is none.
- */
-static uint32_t find_inner(struct sc_graphs *graphs, const struct sc_graph *graph, uint32_t use,
+static uintptr_t inner_of(struct sc_graphs *graphs, const struct sc_graph *graph, uint32_t use)
+{
+    return sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner;
+}
+
+/* The first use from this one on of what is within the inner node; 0: there is none. */
+static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
-    while (use && sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner != inner)
+    while (use && !sc_graph_is_within(graph, inner_of(graphs, graph, use), inner))
         use = sc_graph_next_of(graph, use);
     return use;
 }
@@ -65,10 +96,22 @@ static uint32_t first_inner(struct sc_graphs *graphs, struct sc_graph *graph, ui
     return find_inner(graphs, graph, sc_graph_first_of(graphs, graph, outer), inner);
 }
 
-static uint32_t next_inner(struct sc_graphs *graphs, const struct sc_graph *graph, uint32_t use,
+static uint32_t next_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
     return find_inner(graphs, graph, sc_graph_next_of(graph, use), inner);
+}
+
+/* What the inner node may use besides: uses of one around it that was given another child. */
+static void lose_around(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
+                        uintptr_t inner)
+{
+    uint32_t use = sc_graph_first_of(graphs, graph, outer);
+    for (; use; use = sc_graph_next_of(graph, use)) {
+        uintptr_t of = inner_of(graphs, graph, use);
+        if (of && of != inner && sc_graph_is_within(graph, inner, of))
+            sc_graph_enable_use(graph, sc_graph_use_at(graph, use), false);
+    }
 }
 
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
@@ -76,7 +119,7 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
 {
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = first_inner(graphs, graph, outer, inner);
-    struct sc_graph_flags flags = {.unjudged = true};
+    struct sc_graph_flags flags = {.unjudged = true, .tells = sc_graph_told_by(graph, outer)};
     if (use)
         sc_graph_take_flags(&flags, sc_graph_use_at(graph, use));
     while (use) {
@@ -84,6 +127,8 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
         sc_graphs_drop_use(graphs, graph, use);
         use = next;
     }
+    lose_around(graphs, graph, outer, inner);
+    sc_graph_drop_inner_events(graph, outer, inner);
     sc_graph_device_drop(&graph->exec.device, outer);
     return flags;
 }
@@ -99,7 +144,30 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
         placed->possible = flags->possible;
         placed->told = flags->told & SC_TOLD_MAX;
     }
+    if (flags->tells)
+        sc_graphs_let_tell(graphs, handle, outer, flags->tells);
     sc_graph_note_stale(graph);
+}
+
+static void drop_device_around(void *context, uintptr_t inner, uint64_t directly)
+{
+    struct sc_graph *graph = context;
+    (void)directly;
+    sc_graph_device_drop(&graph->exec.device, outer_of(graph, inner));
+}
+
+static void lose_inner(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    for (uint32_t use = 1; use <= graph->uses.count; use++)
+        if (inner_of(graphs, graph, use))
+            sc_graph_enable_use(graph, sc_graph_use_at(graph, use), false);
+    if (graph->exec.has_inner)
+        sc_handles_each(&graph->exec.inner, drop_device_around, graph);
+}
+
+void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle)
+{
+    lose_inner(graphs, sc_graphs_known(graphs, handle));
 }
 
 /* Which of the device memory inside of the outer node it uses is not known. */
@@ -107,26 +175,13 @@ void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
                            bool enabled)
 {
     uintptr_t outer = outer_of(graph, node);
+    if (!outer && !enabled && place_of(graph, node) == SC_PLACE_UNKNOWN)
+        lose_inner(graphs, graph);
     if (!outer)
         return;
     uint32_t use = first_inner(graphs, graph, outer, node);
     for (; use; use = next_inner(graphs, graph, use, node))
         sc_graph_enable_use(graph, sc_graph_use_at(graph, use), enabled);
+    lose_around(graphs, graph, outer, node);
     sc_graph_device_drop(&graph->exec.device, outer);
-}
-
-static void drop_device_of(void *graph, uintptr_t inner, uint64_t outer)
-{
-    (void)inner;
-    sc_graph_device_drop(&((struct sc_graph *)graph)->exec.device, (uintptr_t)outer);
-}
-
-void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle)
-{
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
-    for (uint32_t use = 1; use <= graph->uses.count; use++)
-        if (sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner)
-            sc_graph_enable_use(graph, sc_graph_use_at(graph, use), false);
-    if (graph->exec.has_inner)
-        sc_handles_each(&graph->exec.inner, drop_device_of, graph);
 }

@@ -76,8 +76,7 @@ void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t no
     sc_graph_note_stale(graph);
 }
 
-/* Up to which step the node tells. */
-static uint8_t told_by(const struct sc_graph *graph, uintptr_t node)
+uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node)
 {
     const struct sc_heard_node *heard = sc_heard_find(graph->exec.heard, node);
     uint8_t step = heard ? heard->tells : 0;
@@ -99,12 +98,14 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
 {
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t first = sc_graph_first_of(graphs, graph, node);
-    struct sc_graph_flags flags = {.tells = told_by(graph, node)};
+    struct sc_graph_flags flags = {.tells = sc_graph_told_by(graph, node)};
     const struct sc_graph_device_use *device = sc_graph_device_of(&graph->exec.device, node);
     if (device)
         flags.device = *device;
-    if (first)
-        sc_graph_take_flags(&flags, sc_graph_use_at(graph, first));
+    if (!first)
+        return flags;
+    sc_graph_take_flags(&flags, sc_graph_use_at(graph, first));
+    flags.disabled = sc_graph_is_disabled(graph, node); /* the use may be of an inner node */
     return flags;
 }
 
@@ -131,18 +132,31 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
 
 /* ---- events ---- */
 
+/* With inner 0: all events of the node. */
+static bool is_event_of(struct sc_graph *graph, const struct sc_graph_event *event, uintptr_t node,
+                        uintptr_t inner)
+{
+    return event->node == node && (!inner || sc_graph_is_within(graph, event->inner, inner));
+}
+
+void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_t inner)
+{
+    struct sc_graph_events *events = &graph->exec.events;
+    uint32_t kept = 0;
+    events->records = events->waits = false;
+    for (uint32_t i = 0; i < events->count; i++) {
+        if (!node || is_event_of(graph, &events->list[i], node, inner))
+            continue;
+        events->list[kept++] = events->list[i];
+        events->records |= !events->list[i].waits;
+        events->waits |= events->list[i].waits;
+    }
+    events->count = kept;
+}
+
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
 {
-    uint32_t kept = 0;
-    graph->exec.events.records = graph->exec.events.waits = false;
-    for (uint32_t i = 0; i < graph->exec.events.count; i++) {
-        if (!node || graph->exec.events.list[i].node == node)
-            continue;
-        graph->exec.events.list[kept++] = graph->exec.events.list[i];
-        graph->exec.events.records |= !graph->exec.events.list[i].waits;
-        graph->exec.events.waits |= graph->exec.events.list[i].waits;
-    }
-    graph->exec.events.count = kept;
+    sc_graph_drop_inner_events(graph, node, 0);
     if (!node)
         sc_graph_forget_inner(graph);
     sc_graph_addresses_drop(&graph->exec.addresses, node);
@@ -194,6 +208,11 @@ void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     if (id)
         sc_graph_addresses_add(&sc_graphs_at(graphs, id)->exec.addresses, &graphs->order->arena,
                                node, address);
+}
+
+void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+{
+    sc_graph_addresses_drop(&sc_graphs_known(graphs, handle)->exec.addresses, node);
 }
 
 static bool is_disabled_in(void *graph, uintptr_t node)

@@ -68,12 +68,13 @@ struct sc_graph_extra {
     struct sc_local local; /* on a stack: whose it is */
     void *saved; /* a copy of what is on a stack, or the copy that the node names; NULL: none */
     struct sc_fold fold;
-    uintptr_t inner; /* the node of a body that uses it, where `node` is the outermost graph's; 0 */
+    uintptr_t inner; /* the inner node that uses it, where `node` is the outermost graph's; 0 */
 };
 
 /* A node of an exec that records an event, or waits for one. */
 struct sc_graph_event {
     uintptr_t node;
+    uintptr_t inner; /* the inner node that does, where `node` is the outermost graph's; 0 */
     uintptr_t event;
     bool waits;
     uint8_t tells;  /* up to this step; 0: of nothing in the graph */
@@ -126,8 +127,8 @@ struct sc_exec {
     struct sc_heard *heard;              /* host nodes; NULL: none is known */
     bool disables;                       /* a node was disabled once */
     struct sc_handles disabled;          /* then: the nodes that are. An update leaves them so */
-    bool has_inner;                      /* there are nodes in bodies */
-    struct sc_handles inner;             /* then: these -> the node around them */
+    bool has_inner;                      /* there are inner nodes */
+    struct sc_handles inner;             /* then: these -> the node directly around them */
 };
 
 /* One for each place in a list of uses. Uses are named by their index + 1; 0: none. */
@@ -243,18 +244,20 @@ bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t nod
 /* The node, which records events or is a host node that is known, tells up to the step. */
 void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step);
 
-/* Nodes in bodies of an exec (track/graph_bodies.c): `inner` is one, and `outer` the node of the
- * outermost graph around it, by which the exec knows all that is inside. */
+/* Nodes in child graphs and bodies of an exec (track/graph_bodies.c): `inner` is one, `around` the
+ * node that it is directly inside of, and `outer` the node of the outermost graph around it, by
+ * which the exec knows all that is inside. */
 void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
-                          uintptr_t outer);
+                          uintptr_t around);
 
-/* What the node of the exec is. UNKNOWN: it is in a body, of which the exec has lost the names. */
+/* What the node of the exec is. UNKNOWN: an inner node of which the exec has lost the name. */
 enum sc_graph_place { SC_PLACE_OUTERMOST, SC_PLACE_INNER, SC_PLACE_UNKNOWN };
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer);
 
-/* The flags of what the node in a body uses, which is dropped, and so is what is known of the
- * device memory of all inside of `outer`. Where it used no host memory it is unjudged. */
+/* The flags of what the inner node uses, and what is within it. That is dropped, and so is what is
+ * known of the device memory of all inside of `outer`. Where it used no host memory it is unjudged.
+ */
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner);
 
@@ -262,7 +265,7 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
 void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t outer,
                            uintptr_t inner, const struct sc_graph_flags *flags);
 
-/* A node in some body has changed. Nobody knows which, so all that they use is only kept. */
+/* An inner node has changed. Nobody knows which, so all that they use is only kept. */
 void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle);
 
 /* The graph is destroyed, in two steps. Detach takes the handle away before the driver's call: the
@@ -288,10 +291,12 @@ void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintp
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event);
 
-/* A kernel node of the exec has the address among its parameters. The second one lists them
- * (sc_graph_addresses_list), without those of nodes that are disabled. */
+/* A kernel node of the exec has the address among its parameters. The second one drops those of the
+ * node, or with 0 of all. The last one lists them (sc_graph_addresses_list), without those of nodes
+ * that are disabled. */
 void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            uintptr_t address);
+void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_t index,
                                   uintptr_t *into, uint32_t room);
 

@@ -46,13 +46,21 @@ void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool 
 /* What the flags of a node have of its use. */
 void sc_graph_take_flags(struct sc_graph_flags *flags, const struct sc_graph_use *use);
 
-/* Drops the events and addresses of the node; or with 0 of all nodes, and what is in bodies. */
-void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node);
+/* Up to which step the node tells. */
+uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node);
 
-/* The names of nodes in bodies are forgotten. */
+/* Drops the events and addresses of the node; or with 0 of all nodes, and the inner nodes. The
+ * second one drops only events, of what is within an inner node. */
+void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node);
+void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_t inner);
+
+/* The names of inner nodes are forgotten. */
 void sc_graph_forget_inner(struct sc_graph *graph);
 
-/* The node is enabled, or disabled, if it is in a body. */
+/* Is it the other node, or one within it? */
+bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of);
+
+/* The node is enabled, or disabled, if it is an inner one. */
 void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
                            bool enabled);
 

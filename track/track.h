@@ -474,9 +474,9 @@ void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);
 
-/* Nodes in bodies of the exec (sc_graphs_note_inner and what follows it). */
+/* Inner nodes of the exec (sc_graphs_note_inner and what follows it). */
 void sc_track_graph_note_inner(struct sc_track *track, uintptr_t exec, uintptr_t inner,
-                               uintptr_t outer);
+                               uintptr_t around);
 enum sc_graph_place sc_track_graph_place_of(struct sc_track *track, uintptr_t exec, uintptr_t node,
                                             uintptr_t *outer);
 struct sc_graph_flags sc_track_graph_drop_inner(struct sc_track *track, uintptr_t exec,
@@ -485,10 +485,11 @@ void sc_track_graph_place_inner(struct sc_track *track, uintptr_t exec, uintptr_
                                 uintptr_t inner, const struct sc_graph_flags *flags);
 void sc_track_graph_lose_inner(struct sc_track *track, uintptr_t exec);
 
-/* Addresses of the exec's kernels (track/graph_addresses.h). The exec is known in the second one.
- */
+/* Addresses of the exec's kernels (track/graph_addresses.h). Drop is for those of one node, or with
+ * 0 of all. The exec is known in the last one. */
 void sc_track_graph_add_address(struct sc_track *track, uintptr_t exec, uintptr_t node,
                                 uintptr_t address);
+void sc_track_graph_drop_addresses(struct sc_track *track, uintptr_t exec, uintptr_t node);
 uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_t index,
                                   uintptr_t *into, uint32_t room);
 

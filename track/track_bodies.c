@@ -1,13 +1,13 @@
-/* The tracker's part for nodes in bodies of conditional nodes. */
+/* The tracker's part for nodes in child graphs and in bodies of conditional nodes. */
 #include "track/track_internal.h"
 
 #include "track/poison.h"
 
 void sc_track_graph_note_inner(struct sc_track *track, uintptr_t exec, uintptr_t inner,
-                               uintptr_t outer)
+                               uintptr_t around)
 {
     lock(track);
-    sc_graphs_note_inner(&track->graphs, exec, inner, outer);
+    sc_graphs_note_inner(&track->graphs, exec, inner, around);
     unlock(track);
 }
 

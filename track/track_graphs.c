@@ -218,6 +218,13 @@ void sc_track_graph_add_address(struct sc_track *track, uintptr_t exec, uintptr_
     unlock(track);
 }
 
+void sc_track_graph_drop_addresses(struct sc_track *track, uintptr_t exec, uintptr_t node)
+{
+    lock(track);
+    sc_graphs_drop_addresses(&track->graphs, exec, node);
+    unlock(track);
+}
+
 uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_t index,
                                   uintptr_t *into, uint32_t room)
 {

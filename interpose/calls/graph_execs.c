@@ -122,7 +122,7 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
 
 /* Where a node stands, and whether it is enabled, stays as it was. */
 struct exec_change {
-    struct sc_graph_call by; /* `inner`: the node that has changed is in a body */
+    struct sc_graph_call by; /* `inner`: the node that has changed is an inner one */
     uintptr_t node;          /* of the outermost graph */
     struct sc_graph_flags flags;
 };

@@ -43,6 +43,7 @@ struct making {
     unsigned bodies;  /* of conditional nodes, around the node that is met */
     CUgraph certain[SC_NODE_WALK_DEPTH_MAX]; /* of these, those that run in every launch, or NULL */
     unsigned looks;                          /* for such bodies */
+    uintptr_t parent; /* the exec's node that is given the graph as its child; 0: none is */
 };
 
 /* By which the exec's uses know a node. */
@@ -115,12 +116,15 @@ static bool is_certain(const struct met *met)
            (!making->bodies || met->in->base == making->certain[making->bodies - 1]);
 }
 
-/* A node in a body is known by its own name besides. */
+/* An inner node is known by its own name besides. Those of a child that is given to an exec bear
+ * other names there, which the driver does not tell. */
 static struct sc_graph_call call_of(const struct met *met)
 {
     struct sc_graph_call call = *met->call;
-    if (met->making->bodies)
-        call.inner = (uintptr_t)sc_node_walk_inner(met->in, met->node);
+    if (met->making->parent)
+        call.inner = met->making->parent;
+    else if (met->in->around)
+        call.inner = (uintptr_t)met->node;
     return call;
 }
 
@@ -148,7 +152,8 @@ static void note_side(void *context, enum sc_direction direction, const struct s
 void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
                              bool waits)
 {
-    const struct sc_graph_event noted = {.node = node, .event = (uintptr_t)event, .waits = waits};
+    const struct sc_graph_event noted = {
+        .node = node, .inner = call->inner, .event = (uintptr_t)event, .waits = waits};
     sc_track_graph_add_event(&sc_track, call->graph, &noted);
 }
 
@@ -180,8 +185,9 @@ static void note_signal(const struct met *met, CUgraphNodeType type)
         result = sc_real.cuGraphEventWaitNodeGetEvent(met->node, &event);
     else if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD && sc_real.cuGraphEventRecordNodeGetEvent)
         result = sc_real.cuGraphEventRecordNodeGetEvent(met->node, &event);
+    const struct sc_graph_call call = call_of(met);
     if (result == CUDA_SUCCESS)
-        sc_exec_uses_note_event(met->call, met->name, event, waits);
+        sc_exec_uses_note_event(&call, met->name, event, waits);
     else if (sc_unjudged_may_matter(type))
         note_unseen(met->making, met->node, type);
 }
@@ -209,10 +215,12 @@ static void enter_bodies(struct making *making, const struct sc_walked_graph *in
             : NULL;
 }
 
+/* The outermost node's name may be another graph's. */
 static void note_inner(const struct met *met)
 {
-    if (met->making->bodies && !met->in->inner)
-        sc_track_graph_note_inner(&sc_track, met->call->graph, (uintptr_t)met->node, met->name);
+    uintptr_t around = met->in->depth == 1 ? met->name : (uintptr_t)met->in->around;
+    if (around && !met->making->parent)
+        sc_track_graph_note_inner(&sc_track, met->call->graph, (uintptr_t)met->node, around);
 }
 
 static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
@@ -286,7 +294,8 @@ static bool names_memory(uintptr_t graph)
 static bool has_known_nodes(uintptr_t exec)
 {
     uint32_t id = sc_graphs_find(&sc_track.graphs, exec);
-    return names_memory(exec) || (id && sc_graphs_at(&sc_track.graphs, id)->exec.heard);
+    const struct sc_exec *known = id ? &sc_graphs_at(&sc_track.graphs, id)->exec : NULL;
+    return names_memory(exec) || (known && (known->heard || known->has_inner));
 }
 
 static bool may_use_device(CUgraphNode node)
@@ -429,7 +438,8 @@ static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
 
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)
 {
-    note_nodes(&(struct making){.call = call}, child, node);
+    uintptr_t parent = call->inner ? call->inner : (uintptr_t)node;
+    note_nodes(&(struct making){.call = call, .parent = parent}, child, node);
 }
 
 /* ---- an exec ---- */

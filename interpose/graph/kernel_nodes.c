@@ -41,9 +41,12 @@ void sc_kernel_nodes_changed(uintptr_t exec, uintptr_t name,
                              const struct sc_kernel_node_given *given)
 {
     uintptr_t outer;
-    if (sc_options.kernels == SC_KERNELS_OFF || !sc_active() ||
-        sc_track_graph_place_of(&sc_track, exec, name, &outer) != SC_PLACE_OUTERMOST)
+    if (sc_options.kernels == SC_KERNELS_OFF || !sc_active())
         return;
+    if (sc_track_graph_place_of(&sc_track, exec, name, &outer) != SC_PLACE_OUTERMOST) {
+        sc_track_graph_drop_addresses(&sc_track, exec, outer); /* of all inner ones, with 0 */
+        return;
+    }
     sc_track_graph_drop_node(&sc_track, exec, name);
     add(exec, name, given);
 }

@@ -15,7 +15,8 @@
  * off. */
 void sc_kernel_nodes_note(uintptr_t exec, uintptr_t name, CUgraphNode node);
 
-/* What a node of the exec was just given, whose former addresses are dropped. */
+/* What a node of the exec was just given, whose former addresses are dropped. Of an inner node it
+ * is not known which these were: all of the outermost node around it are, and none is noted. */
 struct sc_kernel_node_given {
     CUfunction function;
     void *const *parameters;

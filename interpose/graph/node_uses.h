@@ -27,7 +27,7 @@ struct sc_graph_call {
     const struct sc_call *by;
     uintptr_t stream; /* that captures, or 0 */
     uint32_t stack;   /* of the call; 0: it is taken where it is wanted */
-    uintptr_t inner; /* what a body of the exec has, where the node named is the one around; or 0 */
+    uintptr_t inner;  /* of an exec, where the node named is the outermost around it; or 0 */
 };
 
 /* A call that captures nothing. */

@@ -35,7 +35,7 @@ static bool walk_inside(const struct way *way, const struct sc_walked_graph *in,
                                .graph = graph,
                                .base = base,
                                .top = sc_node_walk_top(in, node),
-                               .inner = base == graph ? NULL : sc_node_walk_inner(in, node),
+                               .around = node,
                                .depth = in->depth + 1,
                            });
 }
@@ -77,8 +77,9 @@ void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph 
                         CUgraphNode top)
 {
     const struct way way = {walk, context};
-    walk_graph(&way, (struct sc_walked_graph){
-                         .graph = graph, .base = graph, .top = top, .depth = top != NULL});
+    walk_graph(&way,
+               (struct sc_walked_graph){
+                   .graph = graph, .base = graph, .top = top, .around = top, .depth = top != NULL});
 }
 
 void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNode node)

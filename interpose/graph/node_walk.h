@@ -26,9 +26,9 @@ struct sc_walked_graph {
     CUgraph base; /* the graph, unless it is a child graph: then the base of the one around it */
     CUgraphNode
         top; /* the node of the outermost graph that this one is inside of; NULL: it is it */
-    CUgraphNode inner; /* the node of the base that this one is inside of; NULL: it is the base */
-    int depth;         /* graphs around it */
-    bool flag;         /* for the functions of the walk; false at first */
+    CUgraphNode around; /* the node that this one is directly inside of; NULL: it is outermost */
+    int depth;          /* graphs around it */
+    bool flag;          /* for the functions of the walk; false at first */
 };
 
 enum sc_step {
@@ -68,12 +68,6 @@ bool sc_node_walk_finds(CUgraphNode node, sc_is_such *such);
 static inline CUgraphNode sc_node_walk_top(const struct sc_walked_graph *in, CUgraphNode node)
 {
     return in->top ? in->top : node;
-}
-
-/* The node of the base that `node` stands for. */
-static inline CUgraphNode sc_node_walk_inner(const struct sc_walked_graph *in, CUgraphNode node)
-{
-    return in->inner ? in->inner : node;
 }
 
 #endif

@@ -302,6 +302,28 @@ static CUgraphNode add_child(CUgraph graph, CUgraph child, CUgraphChildGraphNode
     return node;
 }
 
+/* By the name of the node that the child was made with, or moved with. */
+static void ask_inner(CUgraphExec exec, CUgraphNode node, const char *what)
+{
+    const CUDA_MEMCPY3D copy = copy_of(CU_MEMORYTYPE_HOST, pinned_block(), device_block());
+    unsigned enabled = 2;
+    CUresult set = cuGraphExecMemcpyNodeSetParams(exec, node, &copy, primary);
+    CUresult disabled = cuGraphNodeSetEnabled(exec, node, 0);
+    CUresult got = cuGraphNodeGetEnabled(exec, node, &enabled);
+    say("child, a node within it, %s: changed in the exec %d, disabled %d, asked %d: %u\n", what,
+        (int)set, (int)disabled, (int)got, enabled);
+}
+
+static CUgraphNode only_node_of_child(CUgraphNode node)
+{
+    CUgraph inside = NULL;
+    CUgraphNode only = NULL;
+    size_t count = 1;
+    TRY(cuGraphChildGraphNodeGetGraph(node, &inside));
+    TRY(cuGraphGetNodes(inside, &only, &count));
+    return only;
+}
+
 static void ask_child(void)
 {
     CUgraph graph = new_graph();
@@ -309,8 +331,8 @@ static void ask_child(void)
     CUgraph moved = new_graph();
     CUdeviceptr to = device_block();
     void *from = pinned_block();
-    add_copy(child, CU_MEMORYTYPE_HOST, from, to);
-    add_copy(moved, CU_MEMORYTYPE_HOST, from, to);
+    CUgraphNode childs = add_copy(child, CU_MEMORYTYPE_HOST, from, to);
+    CUgraphNode moveds = add_copy(moved, CU_MEMORYTYPE_HOST, from, to);
     CUgraphNode node = add_child(graph, child, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE);
     add_child(graph, moved, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE);
     CUgraphExec exec = exec_of(graph);
@@ -318,6 +340,9 @@ static void ask_child(void)
     params.graph.graph = child;
     say("child, cuGraphExecNodeSetParams: %d\n",
         (int)cuGraphExecNodeSetParams(exec, node, &params));
+    ask_inner(exec, moveds, "of a moved child");
+    ask_inner(exec, childs, "of the graph that was cloned");
+    ask_inner(exec, only_node_of_child(node), "of the clone");
 }
 
 /* ---- execs ---- */

@@ -1,4 +1,4 @@
-/* Nodes in bodies of an exec: sentence by sentence what track/graphs.h promises. */
+/* Inner nodes of an exec: sentence by sentence what track/graphs.h promises. */
 #include "track/graphs.h"
 
 #include <check.h>
@@ -13,6 +13,9 @@ enum {
     INNER = 0x30,
     OTHER = 0x40,
     STRANGER = 0x50,
+    CHILD = 0x60, /* within OUTER, with a node of its own */
+    GRANDCHILD = 0x70,
+    EVENT = 0x7100,
 };
 
 static struct sc_order order;
@@ -173,6 +176,95 @@ START_TEST(lost_names_leave_the_memory_named_and_nothing_in_flight)
 }
 END_TEST
 
+/* ---- child graphs ---- */
+
+static void add_grandchild(void)
+{
+    sc_graphs_note_inner(&graphs, EXEC, CHILD, OUTER);
+    sc_graphs_note_inner(&graphs, EXEC, GRANDCHILD, CHILD);
+    add(OUTER, GRANDCHILD, 6);
+}
+
+START_TEST(a_node_within_a_child_is_of_the_outermost_around)
+{
+    uintptr_t outer;
+    add_grandchild();
+    ck_assert_int_eq(sc_graphs_place_of(&graphs, EXEC, GRANDCHILD, &outer), SC_PLACE_INNER);
+    ck_assert_uint_eq(outer, OUTER);
+    sc_graphs_drop_inner(&graphs, EXEC, OUTER, GRANDCHILD);
+    ck_assert(!names(6));
+    ck_assert(names(0) && names(2));
+}
+END_TEST
+
+START_TEST(a_child_that_is_changed_drops_all_within)
+{
+    add_grandchild();
+    sc_graphs_drop_inner(&graphs, EXEC, OUTER, CHILD);
+    ck_assert(!names(6));
+    ck_assert(names(0) && names(2));
+}
+END_TEST
+
+START_TEST(a_change_within_a_child_that_was_given_another_loses_what_it_uses)
+{
+    add_grandchild();
+    sc_graphs_drop_inner(&graphs, EXEC, OUTER, CHILD);
+    add(OUTER, CHILD, 8);
+    ck_assert_ptr_nonnull(run_at(8));
+    sc_graphs_drop_inner(&graphs, EXEC, OUTER, GRANDCHILD);
+    ck_assert_ptr_null(run_at(8));
+    ck_assert(names(8));
+    ck_assert_ptr_nonnull(run_at(0));
+}
+END_TEST
+
+START_TEST(so_does_a_node_that_is_disabled_there)
+{
+    add_grandchild();
+    sc_graphs_drop_node(&graphs, EXEC, OUTER);
+    add(OUTER, OUTER, 8);
+    sc_graphs_enable_node(&graphs, EXEC, GRANDCHILD, false);
+    ck_assert_ptr_null(run_at(8));
+    ck_assert_ptr_nonnull(run_at(4));
+}
+END_TEST
+
+START_TEST(a_node_that_is_disabled_under_a_lost_name_loses_all_inner_ones)
+{
+    sc_graphs_enable_node(&graphs, EXEC, STRANGER, false);
+    ck_assert_ptr_null(run_at(0));
+    ck_assert_ptr_null(run_at(2));
+    ck_assert_ptr_nonnull(run_at(4));
+}
+END_TEST
+
+START_TEST(an_inner_node_that_is_disabled_leaves_the_outer_one_enabled)
+{
+    sc_graphs_enable_node(&graphs, EXEC, INNER, false);
+    ck_assert(!sc_graphs_flags(&graphs, EXEC, OUTER).disabled);
+    sc_graphs_enable_node(&graphs, EXEC, OUTER, false);
+    ck_assert(sc_graphs_flags(&graphs, EXEC, OUTER).disabled);
+}
+END_TEST
+
+START_TEST(a_change_drops_the_event_of_one_node)
+{
+    const struct sc_graph_event one = {.node = OUTER, .inner = INNER, .event = EVENT};
+    const struct sc_graph_event two = {.node = OUTER, .inner = OTHER, .event = EVENT + 1};
+    sc_graphs_add_event(&graphs, EXEC, &one);
+    sc_graphs_add_event(&graphs, EXEC, &two);
+    sc_graphs_let_tell(&graphs, EXEC, OUTER, 2);
+    struct sc_graph_flags flags = sc_graphs_drop_inner(&graphs, EXEC, OUTER, INNER);
+    ck_assert_uint_eq(flags.tells, 2);
+    ck_assert_uint_eq(exec()->exec.events.count, 1);
+    ck_assert_uint_eq(exec()->exec.events.list[0].event, EVENT + 1);
+    sc_graphs_add_event(&graphs, EXEC, &one);
+    sc_graphs_place_inner(&graphs, EXEC, OUTER, INNER, &flags);
+    ck_assert_uint_eq(exec()->exec.events.list[1].tells, 2);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("graph bodies");
@@ -187,6 +279,13 @@ int main(void)
     tcase_add_test(group, what_the_outer_node_is_holds_for_all_inside);
     tcase_add_test(group, a_disabled_node_is_left_out_and_still_named);
     tcase_add_test(group, lost_names_leave_the_memory_named_and_nothing_in_flight);
+    tcase_add_test(group, a_node_within_a_child_is_of_the_outermost_around);
+    tcase_add_test(group, a_child_that_is_changed_drops_all_within);
+    tcase_add_test(group, a_change_within_a_child_that_was_given_another_loses_what_it_uses);
+    tcase_add_test(group, so_does_a_node_that_is_disabled_there);
+    tcase_add_test(group, a_node_that_is_disabled_under_a_lost_name_loses_all_inner_ones);
+    tcase_add_test(group, an_inner_node_that_is_disabled_leaves_the_outer_one_enabled);
+    tcase_add_test(group, a_change_drops_the_event_of_one_node);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -320,17 +320,28 @@ SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
     return result;
 }
 
-/* Nodes of the graph that was first instantiated keep naming the exec's, also in bodies. */
+static void keep_names_locked(CUgraph own, CUgraph copy);
+
+static void keep_name_locked(CUgraphNode own, CUgraphNode copy)
+{
+    copy->twin = own->twin;
+    copy->disabled = own->disabled;
+    if (own->type != copy->type)
+        return;
+    if (own->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        keep_names_locked(own->params.child, copy->params.child);
+    for (unsigned i = 0; own->type == CU_GRAPH_NODE_TYPE_CONDITIONAL &&
+                         i < own->params.condition.count && i < copy->params.condition.count;
+         i++)
+        keep_names_locked(own->params.condition.bodies[i], copy->params.condition.bodies[i]);
+}
+
+/* Nodes of the graph that was first instantiated keep naming the exec's, also in bodies and in
+ * child graphs. */
 static void keep_names_locked(CUgraph own, CUgraph copy)
 {
-    for (CUgraphNode a = own->first, b = copy->first; a && b; a = a->next, b = b->next) {
-        b->twin = a->twin;
-        b->disabled = a->disabled;
-        for (unsigned i = 0; a->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && a->type == b->type &&
-                             i < a->params.condition.count && i < b->params.condition.count;
-             i++)
-            keep_names_locked(a->params.condition.bodies[i], b->params.condition.bodies[i]);
-    }
+    for (CUgraphNode a = own->first, b = copy->first; a && b; a = a->next, b = b->next)
+        keep_name_locked(a, b);
 }
 
 /* Takes over the parameters of a graph of the same shape; false if it has another. */

@@ -255,6 +255,8 @@ static CUgraphNode node_of_locked(CUgraph graph, CUgraphNode node)
     for (CUgraphNode own = graph->first; own && !found; own = own->next) {
         if (own->twin == node)
             found = own;
+        else if (own->type == CU_GRAPH_NODE_TYPE_GRAPH)
+            found = node_of_locked(own->params.child, node);
         else if (own->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
             for (unsigned i = 0; i < own->params.condition.count && !found; i++)
                 found = node_of_locked(own->params.condition.bodies[i], node);
@@ -262,7 +264,7 @@ static CUgraphNode node_of_locked(CUgraph graph, CUgraphNode node)
     return found;
 }
 
-/* Nodes of bodies are among them. */
+/* Nodes of bodies and of child graphs are among them. */
 CUgraphNode sim_exec_node_locked(CUgraphExec exec, CUgraphNode node)
 {
     return node_of_locked(exec->graph, node);

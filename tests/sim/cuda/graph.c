@@ -4,6 +4,7 @@
 #include "announce.h"
 #include "api.h"
 #include "kernel.h"
+#include "memory_ops.h"
 #include "semaphore.h"
 
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static void free_node_locked(CUgraphNode node, const struct sim_fence *launch)
         sim_condition_retire_locked(&node->params.condition, launch);
     sim_values_give_locked(node->values);
     sim_semaphores_give_locked(node->semaphores);
+    sim_memory_ops_give_locked(node->operations);
     free(node->deps);
     free(node);
 }
@@ -89,8 +91,10 @@ static bool copy_node_locked(CUgraphNode to, CUgraphNode from)
     to->twin = from;
     to->values = from->values;
     to->semaphores = from->semaphores;
+    to->operations = from->operations;
     sim_values_share_locked(to->values);
     sim_semaphores_share_locked(to->semaphores);
+    sim_memory_ops_share_locked(to->operations);
     if (from->type == CU_GRAPH_NODE_TYPE_GRAPH) {
         to->params.child = sim_graph_clone_locked(from->params.child);
         return to->params.child != NULL;

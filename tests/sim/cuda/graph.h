@@ -30,6 +30,7 @@ struct CUgraphNode_st {
     struct sim_work work;
     struct sim_values *values;         /* of a kernel's parameters */
     struct sim_semaphores *semaphores; /* semaphore.c: EXT_SEMAS_SIGNAL, EXT_SEMAS_WAIT */
+    struct sim_memory_ops *operations; /* memory_ops.c: BATCH_MEM_OP */
     union {
         CUDA_MEMCPY3D copy;
         CUDA_MEMSET_NODE_PARAMS fill;
@@ -38,7 +39,6 @@ struct CUgraphNode_st {
         CUevent event;
         CUgraph child;
         CUdeviceptr memory; /* MEM_ALLOC, MEM_FREE */
-        CUstreamBatchMemOpParams value;
         struct sim_condition condition;
     } params;
 };

@@ -8,6 +8,7 @@
 #include "copy.h"
 #include "graph.h"
 #include "kernel.h"
+#include "memory_ops.h"
 #include "semaphore.h"
 #include "streams.h"
 
@@ -215,8 +216,9 @@ static CUresult launch_node_locked(struct launch *launch, CUgraphNode node)
     case CU_GRAPH_NODE_TYPE_MEMSET:
     case CU_GRAPH_NODE_TYPE_KERNEL:
     case CU_GRAPH_NODE_TYPE_HOST:
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
         return launch_work_locked(launch, node);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        return sim_memory_ops_work_locked(node->operations, stream);
     case CU_GRAPH_NODE_TYPE_GRAPH:
         return launch_nodes_locked(launch, node->params.child);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:

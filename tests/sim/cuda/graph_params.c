@@ -3,6 +3,7 @@
 #include "api.h"
 #include "graph.h"
 #include "memory.h"
+#include "memory_ops.h"
 #include "semaphore.h"
 
 /* The parameters of one type as graph_nodes.c takes them. */
@@ -56,6 +57,18 @@ static const void *semaphores_of(const CUgraphNodeParams *p)
                                                           : (const void *)&p->extSemWait;
 }
 
+/* As the function for this type takes them. */
+static CUDA_BATCH_MEM_OP_NODE_PARAMS operations_of(const CUgraphNodeParams *p)
+{
+    return (CUDA_BATCH_MEM_OP_NODE_PARAMS){p->memOp.ctx, p->memOp.count, p->memOp.paramArray,
+                                           p->memOp.flags};
+}
+
+static bool are_operations(const CUgraphNodeParams *p)
+{
+    return p && p->type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+}
+
 static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, size_t count,
                     CUgraphNodeParams *p)
 {
@@ -70,6 +83,10 @@ static CUresult add(CUgraphNode *out, CUgraph graph, const CUgraphNode *deps, si
         return sim_condition_add(out, graph, deps, count, &p->conditional);
     if (sim_semaphores_are_of(p->type))
         return sim_semaphores_add_node(out, graph, deps, count, p->type, semaphores_of(p));
+    if (are_operations(p)) {
+        CUDA_BATCH_MEM_OP_NODE_PARAMS operations = operations_of(p);
+        return sim_memory_ops_add_node(out, graph, deps, count, &operations);
+    }
     if (!simplify(p, &plain))
         return CUDA_ERROR_NOT_SUPPORTED;
     return sim_node_add(out, graph, deps, count, p->type,
@@ -109,6 +126,10 @@ static CUresult set_params(CUgraphNode node, CUgraphNodeParams *params)
     union plain plain;
     if (params && sim_semaphores_are_of(params->type))
         return sim_semaphores_set_node(node, params->type, semaphores_of(params));
+    if (are_operations(params)) {
+        CUDA_BATCH_MEM_OP_NODE_PARAMS operations = operations_of(params);
+        return sim_memory_ops_set_node(node, &operations);
+    }
     if (!params || !simplify(params, &plain))
         return params ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     return sim_node_set(node, params->type, &plain);
@@ -135,6 +156,10 @@ SIM_API(cuGraphExecNodeSetParams,
     if (nodeParams && sim_semaphores_are_of(nodeParams->type))
         return sim_semaphores_set_exec(hGraphExec, hNode, nodeParams->type,
                                        semaphores_of(nodeParams));
+    if (are_operations(nodeParams)) {
+        CUDA_BATCH_MEM_OP_NODE_PARAMS operations = operations_of(nodeParams);
+        return sim_memory_ops_set_exec(hGraphExec, hNode, &operations);
+    }
     if (!nodeParams || !simplify(nodeParams, &plain))
         return nodeParams ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     return sim_node_set_exec(hGraphExec, hNode, nodeParams->type, &plain);

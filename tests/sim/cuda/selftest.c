@@ -1120,6 +1120,85 @@ static void test_semaphore_nodes(void)
     OK(cuStreamDestroy(stream));
 }
 
+/* ---- batch memory operations ---- */
+static CUstreamBatchMemOpParams word_op(CUstreamBatchMemOpType operation, volatile uint32_t *word,
+                                        uint32_t value)
+{
+    CUstreamBatchMemOpParams params = {.operation = operation};
+    params.waitValue.address = (CUdeviceptr)(uintptr_t)word;
+    params.waitValue.value = value;
+    params.waitValue.flags =
+        operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ? CU_STREAM_WAIT_VALUE_GEQ : 0;
+    return params;
+}
+
+/* A node waits for one word and writes another. */
+static void test_memory_op_nodes(void)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode node, last;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS told;
+    CUstream stream = stream_new(CU_STREAM_NON_BLOCKING);
+    volatile uint32_t *words;
+    OK(cuMemHostAlloc((void **)(uintptr_t)&words, 4096, 0));
+    words[0] = words[1] = words[2] = 0;
+    CUstreamBatchMemOpParams list[2] = {word_op(CU_STREAM_MEM_OP_WAIT_VALUE_32, &words[0], 1),
+                                        word_op(CU_STREAM_MEM_OP_WRITE_VALUE_32, &words[1], 2)};
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {.ctx = context, .count = 2, .paramArray = list};
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params));
+    OK(cuGraphBatchMemOpNodeGetParams(node, &told));
+    CHECK(told.count == 2 && told.paramArray != list);
+    CHECK(told.paramArray[1].writeValue.address == list[1].writeValue.address);
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphLaunch(exec, stream));
+    usleep(BUSY_MS * 1000);
+    IS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+    CHECK(words[1] == 0);
+    words[0] = 1;
+    OK(cuStreamSynchronize(stream));
+    CHECK(words[1] == 2);
+
+    /* An exec's operations may have other addresses and values, and be no others. */
+    list[1] = word_op(CU_STREAM_MEM_OP_WRITE_VALUE_32, &words[2], 3);
+    OK(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params));
+    params.count = 1;
+    IS(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphBatchMemOpNodeSetParams(node, &params));
+    params.count = 2;
+    list[0] = list[1];
+    IS(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK(words[1] == 2 && words[2] == 3);
+    OK(cuGraphBatchMemOpNodeGetParams(node, &told));
+    CHECK(told.count == 1);
+    OK(cuGraphExecDestroy(exec));
+
+    CUgraphNodeParams any = {.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP};
+    list[0] = word_op(CU_STREAM_MEM_OP_WRITE_VALUE_32, &words[1], 4);
+    any.memOp.ctx = context;
+    any.memOp.count = 1;
+    any.memOp.paramArray = list;
+    OK(cuGraphAddNode(&last, graph, &node, NULL, 1, &any));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    list[0].writeValue.value = 5;
+    OK(cuGraphExecNodeSetParams(exec, last, &any));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuStreamSynchronize(stream));
+    CHECK(words[1] == 5);
+    any.memOp.count = 0;
+    IS(cuGraphNodeSetParams(last, &any), CUDA_ERROR_INVALID_VALUE);
+    list[0].writeValue.address++;
+    any.memOp.count = 1;
+    IS(cuGraphNodeSetParams(last, &any), CUDA_ERROR_INVALID_VALUE);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuGraphDestroy(graph));
+    OK(cuMemFreeHost((void *)(uintptr_t)words));
+    OK(cuStreamDestroy(stream));
+}
+
 /* ---- user objects ---- */
 struct thing {
     _Atomic int ended;
@@ -1528,6 +1607,7 @@ static int run_all(void)
     test_change_in_body();
     test_semaphores();
     test_semaphore_nodes();
+    test_memory_op_nodes();
     test_user_objects();
     test_order();
     test_serialized();

@@ -2,8 +2,8 @@
 #include "api.h"
 #include "capture.h"
 #include "copy.h"
-#include "graph.h"
 #include "memory.h"
+#include "memory_ops.h"
 #include "streams.h"
 
 CUresult sim_value_bind_locked(struct sim_value *v)
@@ -18,47 +18,7 @@ CUresult sim_value_bind_locked(struct sim_value *v)
     return CUDA_SUCCESS;
 }
 
-static CUresult submit_locked(CUstream stream, enum sim_work_kind kind, const struct sim_value *v)
-{
-    struct sim_work work = {.kind = kind, .value = *v};
-    CUresult result = sim_value_bind_locked(&work.value);
-    if (result != CUDA_SUCCESS)
-        return result;
-    return stream->capture
-               ? sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, &work, NULL)
-               : sim_stream_work_locked(stream, &work, NULL);
-}
-
-static CUresult submit(CUstream dflt, CUstream handle, enum sim_work_kind kind,
-                       const struct sim_value *v)
-{
-    CUstream stream;
-    sim_lock();
-    CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
-    if (result == CUDA_SUCCESS)
-        result = submit_locked(stream, kind, v);
-    sim_unlock();
-    return result;
-}
-
-#define VALUE_CALL(symbol, type, is_wide, work)                                                    \
-    SIM_API_PTSZ(symbol, (CUstream stream, CUdeviceptr addr, type value, unsigned int flags),      \
-                 stream, addr, value, flags)                                                       \
-    {                                                                                              \
-        struct sim_value v = {.address = addr, .value = value, .flags = flags, .wide = is_wide};   \
-        return submit(dflt, stream, work, &v);                                                     \
-    }
-
-VALUE_CALL(cuStreamWriteValue32, cuuint32_t, false, WORK_WRITE_VALUE)
-VALUE_CALL(cuStreamWriteValue32_v2, cuuint32_t, false, WORK_WRITE_VALUE)
-VALUE_CALL(cuStreamWriteValue64, cuuint64_t, true, WORK_WRITE_VALUE)
-VALUE_CALL(cuStreamWriteValue64_v2, cuuint64_t, true, WORK_WRITE_VALUE)
-VALUE_CALL(cuStreamWaitValue32, cuuint32_t, false, WORK_WAIT_VALUE)
-VALUE_CALL(cuStreamWaitValue32_v2, cuuint32_t, false, WORK_WAIT_VALUE)
-VALUE_CALL(cuStreamWaitValue64, cuuint64_t, true, WORK_WAIT_VALUE)
-VALUE_CALL(cuStreamWaitValue64_v2, cuuint64_t, true, WORK_WAIT_VALUE)
-
-/* WORK_MARK: the operation neither writes nor waits. False: it is none. */
+/* False: it is no operation. */
 static bool describe(const CUstreamBatchMemOpParams *p, struct sim_work *work)
 {
     struct sim_value *v = &work->value;
@@ -87,59 +47,65 @@ static bool describe(const CUstreamBatchMemOpParams *p, struct sim_work *work)
     }
 }
 
-static CUresult one_locked(CUstream stream, const CUstreamBatchMemOpParams *p)
+CUresult sim_memory_op_work_locked(const CUstreamBatchMemOpParams *params, struct sim_work *work)
 {
-    struct sim_work work;
-    if (!describe(p, &work))
+    if (!describe(params, work))
         return CUDA_ERROR_INVALID_VALUE;
-    return work.kind == WORK_MARK ? CUDA_SUCCESS : submit_locked(stream, work.kind, &work.value);
+    return work->kind == WORK_MARK ? CUDA_SUCCESS : sim_value_bind_locked(&work->value);
 }
 
-/* ---- nodes: of one operation each ---- */
-
-static CUstreamBatchMemOpParams params_of(const struct sim_work *work)
+CUresult sim_memory_ops_queue_locked(CUstream stream, unsigned count,
+                                     const CUstreamBatchMemOpParams *params)
 {
-    CUstreamBatchMemOpParams params = {0};
-    const struct sim_value *v = &work->value;
-    if (work->kind == WORK_WAIT_VALUE) {
-        params.waitValue.operation =
-            v->wide ? CU_STREAM_MEM_OP_WAIT_VALUE_64 : CU_STREAM_MEM_OP_WAIT_VALUE_32;
-        params.waitValue.address = v->address;
-        params.waitValue.value64 = v->value;
-        params.waitValue.flags = v->flags;
-    } else {
-        params.writeValue.operation =
-            v->wide ? CU_STREAM_MEM_OP_WRITE_VALUE_64 : CU_STREAM_MEM_OP_WRITE_VALUE_32;
-        params.writeValue.address = v->address;
-        params.writeValue.value64 = v->value;
-        params.writeValue.flags = v->flags;
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
+        struct sim_work work;
+        result = sim_memory_op_work_locked(&params[i], &work);
+        if (result == CUDA_SUCCESS && work.kind != WORK_MARK)
+            result = sim_stream_work_locked(stream, &work, NULL);
     }
-    return params;
+    return result;
 }
 
-SIM_API(cuGraphBatchMemOpNodeGetParams,
-        (CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out), hNode, nodeParams_out)
+static CUresult submit(CUstream dflt, CUstream handle, unsigned count,
+                       const CUstreamBatchMemOpParams *params)
 {
-    if (!hNode || hNode->type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP || !nodeParams_out)
-        return CUDA_ERROR_INVALID_VALUE;
-    hNode->params.value = params_of(&hNode->work);
-    *nodeParams_out =
-        (CUDA_BATCH_MEM_OP_NODE_PARAMS){.count = 1, .paramArray = &hNode->params.value};
-    return CUDA_SUCCESS;
+    CUstream stream;
+    sim_lock();
+    CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
+    if (result == CUDA_SUCCESS)
+        result = stream->capture ? sim_memory_ops_capture_locked(stream, count, params)
+                                 : sim_memory_ops_queue_locked(stream, count, params);
+    sim_unlock();
+    return result;
 }
+
+#define VALUE_CALL(symbol, type, member, OPERATION)                                                \
+    SIM_API_PTSZ(symbol, (CUstream stream, CUdeviceptr addr, type value, unsigned int flags),      \
+                 stream, addr, value, flags)                                                       \
+    {                                                                                              \
+        CUstreamBatchMemOpParams params = {.member = {.operation = CU_STREAM_MEM_OP_##OPERATION,   \
+                                                      .address = addr,                             \
+                                                      .value64 = value,                            \
+                                                      .flags = flags}};                            \
+        return submit(dflt, stream, 1, &params);                                                   \
+    }
+
+VALUE_CALL(cuStreamWriteValue32, cuuint32_t, writeValue, WRITE_VALUE_32)
+VALUE_CALL(cuStreamWriteValue32_v2, cuuint32_t, writeValue, WRITE_VALUE_32)
+VALUE_CALL(cuStreamWriteValue64, cuuint64_t, writeValue, WRITE_VALUE_64)
+VALUE_CALL(cuStreamWriteValue64_v2, cuuint64_t, writeValue, WRITE_VALUE_64)
+VALUE_CALL(cuStreamWaitValue32, cuuint32_t, waitValue, WAIT_VALUE_32)
+VALUE_CALL(cuStreamWaitValue32_v2, cuuint32_t, waitValue, WAIT_VALUE_32)
+VALUE_CALL(cuStreamWaitValue64, cuuint64_t, waitValue, WAIT_VALUE_64)
+VALUE_CALL(cuStreamWaitValue64_v2, cuuint64_t, waitValue, WAIT_VALUE_64)
 
 static CUresult batch(CUstream dflt, CUstream handle, unsigned count,
                       const CUstreamBatchMemOpParams *params, unsigned flags)
 {
-    CUstream stream;
-    if (!params || count == 0 || count > 256 || flags != 0)
+    if (!params || count == 0 || count > OPERATIONS_MAX || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    sim_lock();
-    CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
-    for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++)
-        result = one_locked(stream, &params[i]);
-    sim_unlock();
-    return result;
+    return submit(dflt, handle, count, params);
 }
 
 SIM_API_PTSZ(cuStreamBatchMemOp,

@@ -8,7 +8,7 @@
 
 #include "track/poison.h"
 
-enum { PARAMETERS_MAX = 4096, WORDS_AT_ONCE = 32 };
+enum { PARAMETERS_MAX = 4096, BLOCK_BYTES_MAX = 32764, WORDS_AT_ONCE = 32 };
 
 /* Below lies nothing, and above nothing that a process maps. */
 static const uintptr_t lowest = (uintptr_t)1 << 16;
@@ -91,10 +91,18 @@ static void take_one(struct sc_kernel_parameters *read, const struct sc_launch *
         read->is_known = false;
 }
 
-static void take(struct sc_kernel_parameters *read, const struct sc_launch *launch)
+/* Where the driver does not tell of parameters: an address among them is at a multiple of eight. */
+static void take_block(struct sc_kernel_parameters *read, const struct sc_launch *launch,
+                       struct block block)
 {
-    struct block block =
-        !launch->parameters && launch->extra ? block_of(launch) : (struct block){0};
+    read->is_known = block.bytes && block.size_bytes <= BLOCK_BYTES_MAX;
+    if (read->is_known)
+        take_words(read, launch, block.bytes, block.size_bytes);
+}
+
+static void take_each(struct sc_kernel_parameters *read, const struct sc_launch *launch,
+                      struct block block)
+{
     size_t offset, size_bytes, index = 0;
     CUresult result = CUDA_SUCCESS;
     for (; read->is_known && index < PARAMETERS_MAX; index++) {
@@ -110,6 +118,16 @@ static void take(struct sc_kernel_parameters *read, const struct sc_launch *laun
             read->is_known = false;
     }
     read->is_known = read->is_known && result == CUDA_ERROR_INVALID_VALUE; /* behind the last */
+}
+
+static void take(struct sc_kernel_parameters *read, const struct sc_launch *launch)
+{
+    struct block block =
+        !launch->parameters && launch->extra ? block_of(launch) : (struct block){0};
+    if (sc_real.cuFuncGetParamInfo || sc_real.cuKernelGetParamInfo)
+        take_each(read, launch, block);
+    else
+        take_block(read, launch, block);
 }
 
 struct reading {

@@ -1,7 +1,9 @@
 /* The parameters of a kernel, as far as they may be addresses.
  *
  * Of each parameter the driver says where it lies and how large it is, but not what it is. So each
- * aligned word of eight bytes is one that may be an address, also within a structure.
+ * aligned word of eight bytes is one that may be an address, also within a structure. Drivers
+ * before CUDA 12.4 say nothing: there only parameters in one block are known (the `extra` of a
+ * launch), each word of it.
  *
  * Locks: none. Not for a signal handler: the driver is called, under the thread's relaxed mode. No
  * capture is disturbed.
@@ -18,7 +20,7 @@ enum { SC_KERNEL_ADDRESSES_MAX = 128 };
 
 struct sc_kernel_parameters {
     unsigned count;
-    bool is_known; /* these are all: the driver tells of parameters, and there was room */
+    bool is_known; /* these are all: where they lie is known, and there was room */
     uintptr_t addresses[SC_KERNEL_ADDRESSES_MAX];
 };
 

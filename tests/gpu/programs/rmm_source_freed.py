@@ -12,12 +12,9 @@ COUNT = 4 << 20
 
 def main():
     stream = rmm.pylibrmm.stream.Stream()
-    own = rmm.DeviceBuffer(size=COUNT, stream=stream)
-    stream.synchronize()
-
     source = np.full(COUNT, 17, dtype=np.uint8)
     hold(stream.__cuda_stream__()[1])
-    own.copy_from_host(source, stream=stream)
+    own = rmm.DeviceBuffer.to_device(source, stream=stream)
     del source
     owner = np.full(COUNT, 99, dtype=np.uint8)
 

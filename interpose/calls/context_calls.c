@@ -80,6 +80,7 @@ static void end_context(struct sc_context *context)
     sc_pinned_context_gone(context);
     sc_captures_context_gone(context);
     sc_streams_bury(context, true);
+    sc_marks_context_gone(context);
 }
 
 /* A primary context takes its green ones with it. */
@@ -137,6 +138,7 @@ static void end_green(struct sc_context *context)
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
     sc_streams_bury(context, false);
+    sc_marks_context_gone(context);
 }
 
 static void end_green_for_good(struct sc_context *context)

@@ -35,7 +35,7 @@ enum { SC_SPARE_EVENTS_MAX = 256 };
 struct sc_spare_events {
     struct sc_brief_lock lock;
     unsigned count;
-    CUevent events[SC_SPARE_EVENTS_MAX];
+    CUevent *events; /* room for as many as there may be; NULL: none was kept yet, or any more */
 };
 
 /* Detours of legacy operations around a capture (interpose/capture/detours.h), under their lock. */
@@ -67,6 +67,9 @@ struct sc_context {
     struct sc_context_detours detours;
     struct sc_context_marks marks;
     struct sc_spare_events spare_events;
+    /* Records of its streams and of its green contexts', also of such that are gone. A list of
+     * streams.c, under the registry's lock. */
+    struct sc_stream_record *streams;
 };
 
 int sc_contexts_init(void); /* 0 or -ENOMEM */
@@ -118,6 +121,13 @@ static inline bool sc_contexts_is_quiet(const struct sc_context *context)
 {
     return atomic_load(&context->quiet) != 0 ||
            (context->primary && atomic_load(&context->primary->quiet) != 0);
+}
+
+/* Have its events gone? Those of a green context live as long as the primary one does. */
+static inline bool sc_contexts_events_are_dead(const struct sc_context *context)
+{
+    return atomic_load_explicit(context->primary ? &context->primary->gone : &context->gone,
+                                memory_order_acquire);
 }
 
 /* Takes a context out of the table, for who ends it (calls/context_calls.c): the one with the

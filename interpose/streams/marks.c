@@ -102,16 +102,48 @@ static CUevent take_event(struct sc_context *context)
     return make_event(context, &event) == CUDA_SUCCESS ? event : NULL;
 }
 
-static void give_event(struct sc_context *context, CUevent event)
+enum { SPARE_EVENTS_BYTES = SC_SPARE_EVENTS_MAX * sizeof(CUevent) };
+
+/* The room is made with the first one. What ends the context gives it back (sc_marks_context_gone).
+ */
+static bool keep_event(struct sc_context *context, CUevent event)
 {
     struct sc_spare_events *spare = &context->spare_events;
     sc_brief_lock_take(&spare->lock);
-    bool kept = spare->count < SC_SPARE_EVENTS_MAX;
+    if (!spare->events && !atomic_load_explicit(&context->gone, memory_order_relaxed))
+        spare->events = sc_pages_map(SPARE_EVENTS_BYTES);
+    bool kept = spare->events && spare->count < SC_SPARE_EVENTS_MAX;
     if (kept)
         spare->events[spare->count++] = event;
     sc_brief_lock_give(&spare->lock);
-    if (!kept)
+    return kept;
+}
+
+static void end_event(const struct sc_context *context, CUevent event)
+{
+    if (!sc_contexts_events_are_dead(context))
         sc_real.cuEventDestroy_v2(event);
+}
+
+static void give_event(struct sc_context *context, CUevent event)
+{
+    if (!keep_event(context, event))
+        end_event(context, event);
+}
+
+void sc_marks_context_gone(struct sc_context *context)
+{
+    struct sc_spare_events *spare = &context->spare_events;
+    sc_brief_lock_take(&spare->lock);
+    CUevent *events = spare->events;
+    unsigned count = spare->count;
+    spare->events = NULL;
+    spare->count = 0;
+    sc_brief_lock_give(&spare->lock);
+    for (unsigned i = 0; i < count; i++)
+        end_event(context, events[i]);
+    if (events)
+        sc_pages_unmap(events, SPARE_EVENTS_BYTES);
 }
 
 /* ---- marks of one stream ---- */

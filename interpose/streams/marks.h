@@ -107,6 +107,9 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream);
 /* The record is a new stream's, which has no marks. A longer ring is kept. */
 void sc_marks_renew_locked(struct sc_stream_record *stream);
 
+/* The context has ended: events that were kept for it are given back. */
+void sc_marks_context_gone(struct sc_context *context);
+
 /* Forgets the marks, and the fence, of a stream that nothing refers to any more. */
 void sc_marks_drop(struct sc_stream_record *stream);
 

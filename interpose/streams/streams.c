@@ -128,12 +128,43 @@ static struct sc_stream_record *take_record_locked(void)
     return stream;
 }
 
+/* ---- the streams of a context ---- */
+
+/* Green contexts come and go within their primary one. */
+static struct sc_context *base_of(struct sc_context *context)
+{
+    return context->primary ? context->primary : context;
+}
+
+static void link_locked(struct sc_stream_record *stream)
+{
+    struct sc_stream_record **first = &base_of(stream->context)->streams;
+    stream->next_of_context = *first;
+    stream->link_of_context = first;
+    if (*first)
+        (*first)->link_of_context = &stream->next_of_context;
+    *first = stream;
+}
+
+static void unlink_locked(struct sc_stream_record *stream)
+{
+    if (!stream->link_of_context)
+        return;
+    *stream->link_of_context = stream->next_of_context;
+    if (stream->next_of_context)
+        stream->next_of_context->link_of_context = stream->link_of_context;
+    stream->link_of_context = NULL;
+}
+
 /* The tracker recycles an id when nothing refers to it: nobody asks for its marks any more. A
  * thread that is asking at this very moment is not waited for, and its record is not used again. */
 static void recycle_former_record_locked(uint32_t id)
 {
     struct sc_stream_record *former = sc_handle_pointer(sc_handles_get(&by_id, id));
-    if (!former || pthread_mutex_trylock(&former->lock) != 0)
+    if (!former)
+        return;
+    unlink_locked(former);
+    if (pthread_mutex_trylock(&former->lock) != 0)
         return;
     sc_marks_drop(former);
     former->id = 0;
@@ -152,18 +183,10 @@ static struct sc_stream_record *take_gone(void)
     return stream;
 }
 
-/* Those of a green context live as long as the primary one does. */
-static bool events_are_dead(const struct sc_stream_record *stream)
-{
-    const struct sc_context *context = stream->context;
-    return atomic_load_explicit(context->primary ? &context->primary->gone : &context->gone,
-                                memory_order_acquire);
-}
-
 /* Not where they are void, or the record is another stream's by now. */
 static bool has_marks_locked(const struct sc_stream_record *stream)
 {
-    return stream->id && stream->gone && !events_are_dead(stream) &&
+    return stream->id && stream->gone && !sc_contexts_events_are_dead(stream->context) &&
            sc_marks_are_left_locked(stream);
 }
 
@@ -193,6 +216,7 @@ static void put_back_locked(struct sc_stream_record *stream, bool spent)
         append_gone_locked(stream);
     else if (is_superfluous_locked(stream)) {
         sc_handles_remove(&by_id, stream->id);
+        unlink_locked(stream);
         sc_marks_drop(stream);
         stream->id = 0;
         give_record_locked(stream);
@@ -265,8 +289,10 @@ static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_strea
         if (id > atomic_load(&highest_id))
             atomic_store(&highest_id, id);
         fill_record(stream, id, handle, kind, context);
-        if (sc_handles_put(&by_id, id, (uintptr_t)stream) == 0)
+        if (sc_handles_put(&by_id, id, (uintptr_t)stream) == 0) {
+            link_locked(stream);
             return stream;
+        }
     }
     give_record_locked(stream);
     return NULL;
@@ -427,16 +453,19 @@ static bool is_walked(const struct walk *walk, const struct sc_stream_record *st
     return stream->context == walk->context && (!stream->gone || stream->owner);
 }
 
-static void collect_stream(void *argument, uintptr_t id, uint64_t value)
+/* How many there are; those for which there is room are collected. */
+static unsigned collect_locked(const struct walk *walk)
 {
-    struct walk *walk = argument;
-    struct sc_stream_record *stream = sc_handle_pointer(value);
-    (void)id;
-    if (!is_walked(walk, stream))
-        return;
-    if (walk->count < walk->room)
-        walk->streams[walk->count] = stream;
-    walk->count++;
+    unsigned count = 0;
+    for (struct sc_stream_record *stream = base_of(walk->context)->streams; stream;
+         stream = stream->next_of_context) {
+        if (!is_walked(walk, stream))
+            continue;
+        if (count < walk->room)
+            walk->streams[count] = stream;
+        count++;
+    }
+    return count;
 }
 
 /* The context's streams, in pages that the caller unmaps; none where there is no memory. */
@@ -444,12 +473,12 @@ static struct walk streams_of(struct sc_context *context, bool whole)
 {
     struct walk walk = {.context = context, .whole = whole};
     pthread_mutex_lock(&registry_lock);
-    sc_handles_each(&by_id, collect_stream, &walk);
-    walk.room = walk.count;
-    walk.count = 0;
-    walk.streams = walk.room ? sc_pages_map(walk.room * sizeof *walk.streams) : NULL;
-    if (walk.streams)
-        sc_handles_each(&by_id, collect_stream, &walk);
+    unsigned count = collect_locked(&walk);
+    walk.streams = count ? sc_pages_map(count * sizeof *walk.streams) : NULL;
+    if (walk.streams) {
+        walk.room = count;
+        walk.count = collect_locked(&walk);
+    }
     pthread_mutex_unlock(&registry_lock);
     return walk;
 }

@@ -61,6 +61,8 @@ struct sc_stream_record {
     struct sc_stream_record *next_gone;
     struct sc_stream_record *next_spare;
     struct sc_stream_record *next_owned; /* per-thread streams of the same thread */
+    /* The next of the context's list, and what points here; NULL: nothing does. */
+    struct sc_stream_record *next_of_context, **link_of_context;
     /* The stream that the record is of. */
     uint32_t id;
     enum sc_stream_kind kind;

@@ -9,7 +9,7 @@
 
 #include "tests/process_memory.h"
 
-enum { BYTES = 4096, FIRST = 50, MORE = 400, LEFT_MAX_KB = 20 };
+enum { BYTES = 4096, FIRST = 50, MORE = 1000, LEFT_MAX_BYTES = 5000 };
 
 static void copy_in_one(CUdevice device)
 {
@@ -36,7 +36,7 @@ int main(void)
     long before_kb = resident_kb();
     for (int i = 0; i < MORE; i++)
         copy_in_one(device);
-    long left_kb = (resident_kb() - before_kb) / MORE;
-    puts(left_kb > LEFT_MAX_KB ? "much is left" : "little is left");
+    long left_bytes = (resident_kb() - before_kb) * 1024 / MORE;
+    puts(left_bytes > LEFT_MAX_BYTES ? "much is left" : "little is left");
     return 0;
 }

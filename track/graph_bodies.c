@@ -29,6 +29,11 @@ void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
         sc_handles_put(&graph->exec.inner, inner, around);
 }
 
+/* More nodes are never around one. An exec that was updated knows its outermost nodes by names of a
+ * former graph, which may be gone, and inner nodes may have the same ones: the way out may lead in
+ * a circle. */
+enum { DEPTH_MAX = 16 };
+
 /* The node directly around; 0: of the outermost graph, or unknown. */
 static uintptr_t around(struct sc_graph *graph, uintptr_t node)
 {
@@ -39,16 +44,19 @@ static uintptr_t around(struct sc_graph *graph, uintptr_t node)
 static uintptr_t outer_of(struct sc_graph *graph, uintptr_t node)
 {
     uintptr_t outer = around(graph, node);
-    for (uintptr_t next = outer; next; next = around(graph, next))
+    uintptr_t next = outer;
+    for (int depth = 0; next && depth < DEPTH_MAX; depth++) {
         outer = next;
+        next = around(graph, next);
+    }
     return outer;
 }
 
 bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of)
 {
-    while (node && node != of)
+    for (int depth = 0; node && node != of && depth < DEPTH_MAX; depth++)
         node = around(graph, node);
-    return node != 0;
+    return node && node == of;
 }
 
 static bool is_named(const struct sc_graph *graph, uintptr_t node)

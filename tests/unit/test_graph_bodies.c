@@ -265,6 +265,21 @@ START_TEST(a_change_drops_the_event_of_one_node)
 }
 END_TEST
 
+START_TEST(names_that_lead_in_a_circle_have_an_end)
+{
+    uintptr_t outer;
+    sc_graphs_note_inner(&graphs, EXEC, OUTER, OUTER);
+    ck_assert_int_eq(sc_graphs_place_of(&graphs, EXEC, INNER, &outer), SC_PLACE_INNER);
+    ck_assert_uint_eq(outer, OUTER);
+    sc_graphs_note_inner(&graphs, EXEC, OUTER, CHILD);
+    sc_graphs_note_inner(&graphs, EXEC, CHILD, OUTER);
+    sc_graphs_drop_inner(&graphs, EXEC, OUTER, STRANGER);
+    ck_assert(names(0) && names(2));
+    sc_graphs_enable_node(&graphs, EXEC, CHILD, false);
+    sc_graphs_lose_inner(&graphs, EXEC);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("graph bodies");
@@ -286,6 +301,7 @@ int main(void)
     tcase_add_test(group, a_node_that_is_disabled_under_a_lost_name_loses_all_inner_ones);
     tcase_add_test(group, an_inner_node_that_is_disabled_leaves_the_outer_one_enabled);
     tcase_add_test(group, a_change_drops_the_event_of_one_node);
+    tcase_add_test(group, names_that_lead_in_a_circle_have_an_end);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

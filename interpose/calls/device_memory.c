@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "interpose/driver/made_here.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
 
 #include "track/poison.h"
@@ -16,4 +17,32 @@ void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, s
     sc_track_device_allocated(&sc_track, address, size_bytes, context ? context->legacy : 0,
                               sc_made_here(call));
     errno = saved;
+}
+
+/* Of a call that the driver is about to carry out. */
+static __thread struct {
+    uintptr_t address;
+    struct sc_allocation allocation;
+} leaving;
+
+/* What is still there belongs to a call that has failed: it was not followed. */
+static struct sc_allocation prepare(uintptr_t address)
+{
+    sc_device_memory_left(&leaving.allocation, false);
+    leaving.address = address;
+    leaving.allocation = sc_track_device_begin_free(&sc_track, address);
+    return leaving.allocation;
+}
+
+/* Behind the call the address may be the memory of another thread already. */
+struct sc_allocation sc_device_memory_note_leaving(uintptr_t address)
+{
+    if (sc_replaying_prepares())
+        return prepare(address);
+    if (!sc_replaying_follows() || leaving.address != address)
+        return sc_track_device_begin_free(&sc_track, address);
+    struct sc_allocation left = leaving.allocation;
+    leaving.address = 0;
+    leaving.allocation = (struct sc_allocation){0};
+    return left;
 }

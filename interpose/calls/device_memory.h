@@ -20,6 +20,7 @@
 #include "track/track.h"
 
 void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, size_t size_bytes);
+struct sc_allocation sc_device_memory_note_leaving(uintptr_t address);
 
 /* `call` has made the memory. */
 static inline void sc_device_memory_made(const struct sc_call *call, uintptr_t address,
@@ -29,11 +30,12 @@ static inline void sc_device_memory_made(const struct sc_call *call, uintptr_t a
         sc_device_memory_note_made(call, address, size_bytes);
 }
 
-/* The memory is about to be given back. Of a size of 0: nothing is known of it. */
+/* The memory is about to be given back. Of a size of 0: nothing is known of it. Where a wrapper is
+ * run before the call and behind it, the second time this is what was there the first time. */
 static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
 {
     return sc_unlikely(sc_track_watches_device(&sc_track)) && sc_active()
-               ? sc_track_device_begin_free(&sc_track, address)
+               ? sc_device_memory_note_leaving(address)
                : (struct sc_allocation){0};
 }
 

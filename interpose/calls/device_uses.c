@@ -161,8 +161,7 @@ static void judge(const struct sc_op_info *info, const struct judgement *judgeme
 
 static bool may_heal(void)
 {
-    bool carried_out = sc_replaying_is_on() && !sc_replaying_prepares();
-    return sc_options.mode == SC_MODE_FIX && !carried_out;
+    return sc_options.mode == SC_MODE_FIX && !sc_replaying_follows();
 }
 
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
@@ -24,6 +25,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/made_here.h"
 #include "interpose/driver/relaxed.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/neighbours.h"
@@ -437,23 +439,49 @@ static bool is_of_pool(CUdeviceptr address)
            pool;
 }
 
+/* Of device memory. What waits for nothing is judged. */
+struct device_free {
+    struct sc_allocation allocation;
+    bool waits;
+};
+
+static struct device_free begin_device_free(const struct sc_call *call, CUdeviceptr address)
+{
+    static __thread struct {
+        CUdeviceptr address;
+        bool waits;
+    } prepared; /* behind the call the driver may not know it any more */
+    bool is_known = sc_replaying_follows() && prepared.address == address;
+    struct device_free freeing = {
+        .allocation = sc_device_memory_leaves(address),
+        .waits = is_known ? prepared.waits : !is_of_pool(address),
+    };
+    if (!freeing.waits && !sc_replaying_follows() && freeing.allocation.size_bytes &&
+        sc_track_watches_device(&sc_track))
+        sc_device_uses_judge_free(call, &freeing.allocation);
+    prepared.address = address;
+    prepared.waits = freeing.waits;
+    return freeing;
+}
+
 /* Managed memory is forgotten before the driver could hand its address out again. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     SC_WRAPPER(cuMemFree_v2);
+    if (sc_unlikely(sc_replaying_prepares())) {
+        begin_device_free(call, address);
+        return real(address);
+    }
     if (!address)
         return SC_PERMITTED(real(address));
     struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, call);
     struct sc_range_info range = range_of(&giving);
-    bool waits = !is_of_pool(address);
-    struct sc_sync sync = waits ? sc_sync_begin_free(call) : sc_sync_begin_nothing(call);
-    struct sc_allocation allocation = sc_device_memory_leaves(address);
-    if (!waits && allocation.size_bytes && sc_track_watches_device(&sc_track))
-        sc_device_uses_judge_free(call, &allocation);
+    struct device_free freeing = begin_device_free(call, address);
+    struct sc_sync sync = freeing.waits ? sc_sync_begin_free(call) : sc_sync_begin_nothing(call);
     if (range.range)
         sc_track_remove_range(&sc_track, range.address);
     CUresult result = sc_permit_end(&giving.permit, real(address));
-    sc_device_memory_left(&allocation, result == CUDA_SUCCESS);
+    sc_device_memory_left(&freeing.allocation, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
         sc_recently_freed(call->api, call->site, address, range.range ? range.size_bytes : 0);
     if (range.range && result != CUDA_SUCCESS)

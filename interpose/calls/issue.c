@@ -262,16 +262,11 @@ static uint64_t next_number(const struct sc_stream_record *stream)
     return sc_order_issued(&sc_track.order, stream->id) + 1;
 }
 
-static bool is_carried_out(void)
-{
-    return sc_replaying_is_on() && !sc_replaying_prepares();
-}
-
 /* The missing edge: the operation waits for the one it would have raced with. */
 static bool order_after_one(const struct sc_issue *issue, const struct sc_op_info *op,
                             const struct sc_ops *one)
 {
-    return !is_carried_out() && sc_hazards_heals(op) && sc_hazards_heals(&one->ops[0]) &&
+    return !sc_replaying_follows() && sc_hazards_heals(op) && sc_hazards_heals(&one->ops[0]) &&
            sc_edges_order_after(issue->stream, &one->ops[0], issue->call->api);
 }
 

@@ -16,6 +16,7 @@
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/kernel_parameters.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
@@ -220,7 +221,7 @@ static void begin_free(struct freeing *freeing, const struct sc_call *call, CUde
     freeing->allocation =
         is_captured ? (struct sc_allocation){0} : sc_device_memory_leaves(address);
     freeing->stream = freeing->allocation.size_bytes ? watched_stream(call, handle) : NULL;
-    if (freeing->stream)
+    if (freeing->stream && !sc_replaying_follows())
         sc_device_uses_judge_ordered_free(call, freeing->stream, &freeing->allocation);
 }
 
@@ -236,6 +237,10 @@ SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address,
 {
     struct work work;
     struct freeing freeing;
+    if (sc_unlikely(sc_replaying_prepares())) {
+        begin_free(&freeing, call, address, stream);
+        return real(address, stream);
+    }
     sc_detour_begin(&work.detour, call, &stream);
     begin_free(&freeing, call, address, stream);
     work.work = sc_work_begin(call, stream, SC_WORK_QUIET);

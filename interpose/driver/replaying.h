@@ -35,6 +35,12 @@ static inline bool sc_replaying_prepares(void)
     return sc_replaying_is_on() && sc_replaying.prepares;
 }
 
+/* Does it, and the driver has carried the call out? */
+static inline bool sc_replaying_follows(void)
+{
+    return sc_replaying_is_on() && !sc_replaying.prepares;
+}
+
 /* In a wrapper: is this the one that answers as the driver has? True once for each call. */
 static inline bool sc_replaying_takes_answer(void)
 {

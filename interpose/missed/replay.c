@@ -79,6 +79,7 @@ static void leaves(void *address, enum sc_buffer_kind kind, const struct sc_call
 #define DO_BEFORE(...) wrapper(__VA_ARGS__)
 #define DO_AFTER(...) wrapper(__VA_ARGS__)
 #define DO_BOTH(...) wrapper(__VA_ARGS__)
+#define DO_AROUND(...) wrapper(__VA_ARGS__)
 #define DO_NOTED(when, note) note
 #define DO_NEVER (void)0
 
@@ -96,7 +97,7 @@ typedef void cuCtxSynchronize_params; /* it has none */
     }
 #include "interpose/driver/api.def"
 
-enum when { NEVER, BEFORE, AFTER, BOTH }; /* the driver carries the call out */
+enum when { NEVER, BEFORE, AFTER, BOTH, AROUND }; /* the driver carries the call out */
 
 struct replay {
     void (*note)(const void *parameters);
@@ -107,6 +108,7 @@ struct replay {
 #define ROW_BEFORE(...) BEFORE, true
 #define ROW_AFTER(...) AFTER, true
 #define ROW_BOTH(...) BOTH, true
+#define ROW_AROUND(...) AROUND, true
 #define ROW_NOTED(when, note) when, false
 #define ROW_NEVER NEVER, false
 
@@ -134,7 +136,8 @@ static bool is_due(const struct replay *replay, const struct sc_missed_call *cal
         return false;
     if (replay->when == BOTH && entering)
         return sc_options.mode == SC_MODE_FIX;
-    if (replay->when != BOTH && replay->when != (entering ? BEFORE : AFTER))
+    if (replay->when != BOTH && replay->when != AROUND &&
+        replay->when != (entering ? BEFORE : AFTER))
         return false;
     return entering || call->result == CUDA_SUCCESS ||
            (replay->wrapped && sc_driver_is_capture_error((CUresult)call->result));
@@ -156,7 +159,7 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
     sc_replaying = (struct sc_replaying){
         .frame = SC_FRAME(),
         .armed = true,
-        .prepares = entering && replay->when == BOTH,
+        .prepares = entering && (replay->when == BOTH || replay->when == AROUND),
         .answer = entering ? CUDA_ERROR_NOT_READY : (CUresult)call->result,
         .correlation_id = call->correlation_id,
     };

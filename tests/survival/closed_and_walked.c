@@ -1,7 +1,9 @@
 // expect-exit: 0
+// needs: sim
 //
 // As closed_all, and the stacks that are walked afterwards are deep: to walk one, libunwind asks
-// which memory can be read. What it once opened for that is not its own any more.
+// which memory can be read. What it once opened for that is not its own any more. A real driver
+// does not outlive the end of its own descriptors.
 #include "descriptors.h"
 
 enum { FILES = 16, DEEP = 40, LOCAL = 512 };

@@ -46,6 +46,13 @@ static TWIN_HELPER void party_signals(const struct timeline *timeline, uint64_t 
     atomic_store(timeline->word, value);
 }
 
+/* When threads that had something to do have done it. */
+static TWIN_HELPER void party_signals_later(const struct timeline *timeline, uint64_t value)
+{
+    sleep_patiently(100 * 1000);
+    party_signals(timeline, value);
+}
+
 static TWIN_HELPER void party_waits(const struct timeline *timeline, uint64_t value)
 {
     while (atomic_load(timeline->word) < value)

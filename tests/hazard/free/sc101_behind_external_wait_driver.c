@@ -22,7 +22,7 @@ int main(void)
     }
     free(source);
     void *owner = filled_block(SMALL, FOREIGN);
-    party_signals(&timeline, 1);
+    party_signals_later(&timeline, 1);
 
     CHECK(cuCtxSynchronize());
     return finish(driver_device_holds(device, SMALL, WANTED) && holds(owner, SMALL, FOREIGN));

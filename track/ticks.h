@@ -3,7 +3,8 @@
  * Reading CLOCK_MONOTONIC costs 20 ns on the H200's host and drains the pipeline; the processor's
  * own counter costs half. Ticks are kept as they are and turned into nanoseconds when a hazard is
  * reported. Where the counter's rate is not constant (old x86 processors) times in the report
- * are off, and nothing else.
+ * are off. Times of two threads are compared as well (sc_ticks_in_order): the counters of all
+ * processors agree wherever the kernel takes them for its own clock.
  */
 #ifndef SC_TRACK_TICKS_H
 #define SC_TRACK_TICKS_H
@@ -21,6 +22,23 @@ static inline uint64_t sc_ticks(void)
 #else
 #error "which counter has this processor?"
 #endif
+}
+
+/* The same, taken neither before what comes earlier in the thread has been done nor after what
+ * comes later has begun: the processor is free to take sc_ticks() some hundred instructions too
+ * early, while a lock is still waited for. For times of two threads that say which of their calls
+ * came first. */
+static inline uint64_t sc_ticks_in_order(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+    uint64_t ticks = __builtin_ia32_rdtsc();
+    __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
+#endif
+    return ticks;
 }
 
 /* Called once, before the other functions. Takes some 50 us to learn the rate. */

@@ -10,7 +10,7 @@
  * thread that came in between does not cover it, however much later it began.
  *
  * Lock-free but for sc_unfinished_context_waits, thread-safe, and so safe in a signal handler but
- * for that one. Times are sc_ticks().
+ * for that one. Times are sc_ticks_in_order().
  */
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_H
 #define SC_INTERPOSE_STREAMS_UNFINISHED_H

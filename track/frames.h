@@ -54,12 +54,14 @@ bool sc_frame_lives(const struct sc_frame *note);
  * not overwrite the address there. Needs: the note is of the stack on which the thread runs.
  * Elsewhere always false.
  */
+bool sc_frame_is_passed(const struct sc_frame *note);
+
+/* May that be true at all? */
 #ifdef __aarch64__
 enum { SC_FRAMES_CAN_BE_PASSED = 1 };
 #else
 enum { SC_FRAMES_CAN_BE_PASSED = 0 };
 #endif
-bool sc_frame_is_passed(const struct sc_frame *note);
 
 /* Is there a note, of a function that still runs? */
 static inline bool sc_frame_is_noted(const struct sc_frame *note)

@@ -24,20 +24,25 @@ static inline uint64_t sc_ticks(void)
 #endif
 }
 
-/* The same, taken neither before what comes earlier in the thread has been done nor after what
+/* What comes later in the thread does not begin before what comes earlier has been done. */
+static inline void sc_ticks_barrier(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" : : : "memory");
+#endif
+}
+
+/* sc_ticks(), taken neither before what comes earlier in the thread has been done nor after what
  * comes later has begun: the processor is free to take sc_ticks() some hundred instructions too
  * early, while a lock is still waited for. For times of two threads that say which of their calls
  * came first. */
 static inline uint64_t sc_ticks_in_order(void)
 {
-#if defined(__x86_64__)
-    __builtin_ia32_lfence();
-    uint64_t ticks = __builtin_ia32_rdtsc();
-    __builtin_ia32_lfence();
-#elif defined(__aarch64__)
-    uint64_t ticks;
-    __asm__ volatile("isb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
-#endif
+    sc_ticks_barrier();
+    uint64_t ticks = sc_ticks();
+    sc_ticks_barrier();
     return ticks;
 }
 

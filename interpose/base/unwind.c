@@ -28,7 +28,7 @@ typedef int backtrace_function(void **buffer, int size);
 typedef int init_function(void *cursor, const void *context, int flags);
 typedef int step_function(void *cursor);
 typedef int get_register_function(void *cursor, int number, uintptr_t *value);
-/* The beginning of what it writes, which has ten words in libunwind 1.8. */
+/* What it writes begins with these two, and has some ten words in all. */
 struct procedure_info {
     uintptr_t start, end;
     uintptr_t rest[30];

@@ -49,10 +49,9 @@ uintptr_t sc_unwind_base(void);
 
 /* The frame on the calling thread's stack in which an address lies. */
 struct sc_unwind_owner {
-    uintptr_t low, high; /* what belongs to it: from low up to high; 0: unknown */
-    struct sc_local
-        local;    /* whose a local there is; the base may be known where the frame is not */
-    uintptr_t pc; /* where its function goes on */
+    uintptr_t low, high;   /* what belongs to it: from low up to high; 0: unknown */
+    struct sc_local local; /* whose a local there is; maybe the base alone is known */
+    uintptr_t pc;          /* where its function goes on */
 };
 
 /* Only frames that unwind information leads to are told of, whatever `stacks` says, since memory is

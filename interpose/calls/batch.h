@@ -47,7 +47,7 @@ struct sc_batch {
     struct sc_order_call ordered;
     struct sc_batch_source *sources;  /* of each copy; NULL: there is no memory */
     uint32_t extra;                   /* pieces beyond one for each copy */
-    uint64_t few[SC_BATCH_FEW_WORDS]; /* for both, where they have room there */
+    uint64_t few[SC_BATCH_FEW_WORDS]; /* for these and the scratch memory behind, if they fit */
 };
 
 /* A part of a copy's bytes, and where the device is to read it. NULL: where the program says. */

@@ -17,25 +17,4 @@ static TWIN_HELPER CUgraphNode moved_child(CUgraph graph, CUgraph child)
     return node;
 }
 
-/* In the exec alone. */
-static TWIN_HELPER void change_copy(CUgraphExec exec, CUgraphNode node, CUdeviceptr to,
-                                    const void *from)
-{
-    CUgraphNodeParams params = driver_copy_params(to, from);
-    CHECK(cuGraphExecNodeSetParams(exec, node, &params));
-}
-
-/* A launch, while what the exec named formerly has another use. What arrived is the pattern? */
-static inline bool launch_without(CUgraphExec exec, void *former, CUdeviceptr device, unsigned seed,
-                                  CUstream stream)
-{
-    driver_busy(stream);
-    CHECK(cuGraphLaunch(exec, stream));
-    fill(former, SMALL, FOREIGN);
-    CHECK(cuMemHostUnregister(former));
-    free(former);
-    CHECK(cuStreamSynchronize(stream));
-    return driver_device_holds(device, SMALL, seed);
-}
-
 #endif

@@ -12,22 +12,6 @@ static CUgraphNode copying_body(CUgraph graph, CUdeviceptr device, const void *s
     return add_copy(body_of_if(graph), device, source);
 }
 
-static void change(CUgraphExec exec, CUgraphNode node, CUdeviceptr device, const void *source)
-{
-    CUgraphNodeParams params = driver_copy_params(device, source);
-    CHECK(cuGraphExecNodeSetParams(exec, node, &params));
-}
-
-static void launch_without(CUgraphExec exec, void *former, CUstream stream)
-{
-    driver_busy(stream);
-    CHECK(cuGraphLaunch(exec, stream));
-    fill(former, SMALL, FOREIGN);
-    CHECK(cuMemHostUnregister(former));
-    free(former);
-    CHECK(cuStreamSynchronize(stream));
-}
-
 int main(void)
 {
     driver_start();
@@ -42,16 +26,13 @@ int main(void)
     CUgraphExec exec = exec_of(graph);
     copying_body(other, device, sources[2]);
 
-    change(exec, node, device, sources[1]);
-    launch_without(exec, sources[0], stream);
-    bool right = driver_device_holds(device, SMALL, 1);
+    change_copy(exec, node, device, sources[1]);
+    bool right = launch_without(exec, sources[0], device, 1, stream);
 
     CHECK(cuGraphExecUpdate(exec, other, &info));
-    launch_without(exec, sources[1], stream);
-    right = right && driver_device_holds(device, SMALL, 2);
+    right = launch_without(exec, sources[1], device, 2, stream) && right;
 
     CHECK(cuGraphDestroy(other));
-    change(exec, node, device, sources[3]);
-    launch_without(exec, sources[2], stream);
-    return finish(right && driver_device_holds(device, SMALL, 3));
+    change_copy(exec, node, device, sources[3]);
+    return finish(launch_without(exec, sources[2], device, 3, stream) && right);
 }

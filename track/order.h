@@ -209,7 +209,7 @@ void sc_order_note_all_known(struct sc_order *order, const struct sc_point *poin
 bool sc_order_is_all_known(struct sc_order *order, uint32_t stream);
 
 /* Does the host know already that everything in the point is done? Then a wait for it orders
- * nothing. */
+ * nothing. Lock-free where the point has no clock. */
 bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point);
 
 /* The host may learn in a way that is not seen that everything in the point is done. */

@@ -23,10 +23,9 @@ int sc_track_init(struct sc_track *track)
     track->watches_device = false;
     track->awaited = (struct sc_ticket){0};
     sc_order_init(&track->order);
-    sc_pool_init(&track->points, sizeof(struct sc_point));
     if (sc_inflight_init(&track->inflight, &track->order) ||
         sc_holds_init(&track->holds, &track->order, &track->graphs) ||
-        sc_graphs_init(&track->graphs, &track->order) || sc_handles_init(&track->events) ||
+        sc_graphs_init(&track->graphs, &track->order) || sc_events_init(&track->events) ||
         sc_device_init(&track->device, &track->order) || sc_allocations_init(&track->allocations))
         return -ENOMEM;
     return 0;
@@ -36,12 +35,11 @@ void sc_track_destroy(struct sc_track *track)
 {
     sc_allocations_destroy(&track->allocations);
     sc_device_destroy(&track->device);
-    sc_handles_destroy(&track->events);
+    sc_events_destroy(&track->events);
     sc_graphs_destroy(&track->graphs);
     sc_node_authors_destroy(&track->node_authors);
     sc_holds_destroy(&track->holds);
     sc_inflight_destroy(&track->inflight);
-    sc_pool_destroy(&track->points);
     sc_order_destroy(&track->order);
 }
 
@@ -147,19 +145,14 @@ struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_
     return point;
 }
 
-struct sc_point *sc_track_stored_point(struct sc_track *track, uintptr_t event)
-{
-    uint64_t id = sc_handles_get(&track->events, event);
-    return id ? sc_pool_at(&track->points, (uint32_t)id) : NULL;
-}
-
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
 {
-    struct sc_point point = {0};
+    struct sc_point point;
+    if (sc_events_plain_point(&track->events, event, &point))
+        return point;
     lock(track);
-    const struct sc_point *stored = sc_track_stored_point(track, event);
-    if (stored)
-        point = sc_order_copy_point(stored);
+    sc_events_point(&track->events, event, &point);
+    point = sc_order_copy_point(&point);
     unlock(track);
     return point;
 }
@@ -175,16 +168,9 @@ static bool is_all_known(struct sc_track *track, const struct sc_point *point)
 struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
                                     struct sc_behind *behind)
 {
-    struct sc_point point = {0};
-    *behind = (struct sc_behind){0, 0};
-    lock(track);
-    const struct sc_point *stored = sc_track_stored_point(track, event);
-    if (stored)
-        *behind = (struct sc_behind){stored->stream, stored->work_ticks};
-    if (stored && !is_all_known(track, stored))
-        point = sc_order_copy_point(stored);
-    unlock(track);
-    return point;
+    struct sc_point point = sc_track_event_point(track, event);
+    *behind = (struct sc_behind){point.stream, point.work_ticks};
+    return is_all_known(track, &point) ? (struct sc_point){0} : point;
 }
 
 /* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
@@ -270,52 +256,30 @@ struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t c
     return point;
 }
 
-static void forget_event_locked(struct sc_track *track, uintptr_t event)
-{
-    uint64_t id = sc_handles_remove(&track->events, event);
-    if (!id)
-        return;
-    sc_order_release(&track->order, sc_pool_at(&track->points, (uint32_t)id));
-    sc_pool_give(&track->points, (uint32_t)id);
-}
-
-/* An event without memory for its point is an unknown one: waiting for it then orders nothing. */
-static struct sc_point *make_event_point(struct sc_track *track, uintptr_t event)
-{
-    uint32_t id = sc_pool_take(&track->points);
-    if (!id)
-        return NULL;
-    if (sc_handles_put(&track->events, event, id) == 0)
-        return sc_pool_at(&track->points, id);
-    sc_pool_give(&track->points, id);
-    return NULL;
-}
-
-void sc_track_set_event_locked(struct sc_track *track, uintptr_t event, struct sc_point *point)
-{
-    struct sc_point *stored = sc_track_stored_point(track, event);
-    if (!stored)
-        stored = make_event_point(track, event);
-    else
-        sc_order_release(&track->order, stored);
-    if (stored)
-        *stored = *point;
-    else
-        sc_order_release(&track->order, point);
-}
-
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
 {
+    if (sc_events_set_plain(&track->events, event, point))
+        return;
     lock(track);
-    sc_track_set_event_locked(track, event, point);
+    sc_events_set(&track->events, &track->order, event, point);
     unlock(track);
 }
 
 void sc_track_forget_event(struct sc_track *track, uintptr_t event)
 {
     lock(track);
-    forget_event_locked(track, event);
+    sc_events_forget(&track->events, &track->order, event);
     unlock(track);
+}
+
+/* Does a wait for the event order nothing? That can be told without the lock where its point has no
+ * clock. On a legacy stream a wait is work. */
+static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t event)
+{
+    struct sc_point point;
+    return sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY &&
+           sc_events_plain_point(&track->events, event, &point) &&
+           sc_order_point_is_known(&track->order, &point);
 }
 
 /* An event that was never recorded is nothing to wait for. Another thread may record it once more
@@ -324,15 +288,18 @@ void sc_track_forget_event(struct sc_track *track, uintptr_t event)
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait)
 {
-    lock(track);
-    const struct sc_point *stored = sc_track_stored_point(track, event);
-    bool is_work = sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY;
+    struct sc_point point;
     wait->event = event;
     wait->call.stream = 0;
-    if (stored && (is_work || !sc_order_point_is_known(&track->order, stored))) {
-        wait->recorded_on = stored->stream;
+    if (is_plainly_known(track, stream, event))
+        return;
+    lock(track);
+    bool is_work = sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY;
+    if (sc_events_point(&track->events, event, &point) &&
+        (is_work || !sc_order_point_is_known(&track->order, &point))) {
+        wait->recorded_on = point.stream;
         sc_order_begin(&track->order, stream, &wait->call);
-        sc_order_call_waits(&track->order, &wait->call, stored);
+        sc_order_call_waits(&track->order, &wait->call, &point);
     }
     unlock(track);
 }
@@ -341,19 +308,20 @@ void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued
 {
     if (!wait->call.stream)
         return;
+    struct sc_point point;
     lock(track);
-    const struct sc_point *stored = sc_track_stored_point(track, wait->event);
-    bool known = stored && stored->stream == wait->recorded_on;
+    bool known =
+        sc_events_point(&track->events, wait->event, &point) && point.stream == wait->recorded_on;
     sc_order_end_record(&track->order, &wait->call, issued && known);
     unlock(track);
 }
 
 void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
 {
+    struct sc_point point;
     lock(track);
-    const struct sc_point *stored = sc_track_stored_point(track, event);
-    if (stored)
-        sc_order_wait(&track->order, stream, stored);
+    if (sc_events_point(&track->events, event, &point))
+        sc_order_wait(&track->order, stream, &point);
     unlock(track);
 }
 

@@ -1,7 +1,8 @@
 /* The mind: what is in flight, what is ordered, what must be held.
  *
- * Locks: one over order, inflight, hold and graphs. The lock is a leaf: under it no CUDA function
- * is called, no allocator and no I/O. So the hooks of libc may take it even inside the driver.
+ * Locks: one over order, inflight, hold and graphs, and within it one of each event. Under the lock
+ * no CUDA function is called, no allocator and no I/O. So the hooks of libc may take it even inside
+ * the driver.
  * Every function takes the lock for itself, unless its comment says "lock-free". errno is kept. For
  * a signal handler only the lock-free functions are safe.
  *
@@ -14,6 +15,7 @@
 #include "track/allocations.h"
 #include "track/brief_lock.h"
 #include "track/device.h"
+#include "track/events.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hold.h"
@@ -28,8 +30,7 @@ struct sc_track {
     struct sc_inflight inflight;
     struct sc_holds holds;
     struct sc_graphs graphs;
-    struct sc_handles events; /* handle -> id of a point */
-    struct sc_pool points;
+    struct sc_events events;
     struct sc_device device;
     struct sc_allocations allocations;
     struct sc_node_authors node_authors;

@@ -515,9 +515,9 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
     if (elsewhere)
         sc_order_call_waits(&track->order, call, last);
     for (uint32_t at = 0; (event = next_event(track, exec, true, &at)) != 0;) {
-        const struct sc_point *point = sc_track_stored_point(track, event);
-        if (point)
-            sc_order_call_waits(&track->order, call, point);
+        struct sc_point point;
+        if (sc_events_point(&track->events, event, &point))
+            sc_order_call_waits(&track->order, call, &point);
     }
     unlock(track);
 }
@@ -572,7 +572,7 @@ void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_po
         if (event->waits)
             continue;
         struct sc_point stands = point_of_steps(point, told, event->stands);
-        sc_track_set_event_locked(track, event->event, &stands);
+        sc_events_set(&track->events, &track->order, event->event, &stands);
     }
     if (told->broken)
         unjudge_told(track, exec, point->stream);

@@ -25,12 +25,6 @@ static inline void publish_watch(struct sc_track *track)
         atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
 }
 
-/* The point of the event; NULL: it was not recorded. Needs the lock. */
-struct sc_point *sc_track_stored_point(struct sc_track *track, uintptr_t event);
-
-/* sc_track_set_event. Needs the lock. */
-void sc_track_set_event_locked(struct sc_track *track, uintptr_t event, struct sc_point *point);
-
 struct sc_ops_collector {
     struct sc_track *track;
     struct sc_ops *ops;

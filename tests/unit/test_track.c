@@ -294,7 +294,7 @@ START_TEST(events_that_are_recorded_again_take_no_more_memory)
             bump = track.order.arena.bump;
     }
     ck_assert_ptr_eq(track.order.arena.bump, bump);
-    ck_assert_uint_eq(track.points.live, 9);
+    ck_assert_uint_eq(track.events.records.live, 9);
 }
 END_TEST
 

@@ -1,0 +1,238 @@
+/* What events stand for, and who may say so without the tracker's lock. */
+#include "track/events.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "tests/unit/rounds.h"
+#include "track/track.h"
+
+enum { EVENT = 0xe000, OTHER = 0xf000 };
+
+static struct sc_track track;
+static struct sc_events *const events = &track.events;
+static uint32_t legacy, joined, plain;
+
+static void set_up(void)
+{
+    ck_assert_int_eq(sc_track_init(&track), 0);
+    legacy = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 1, 0);
+    joined = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 2, 0);
+    plain = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 3, 0);
+}
+
+static void tear_down(void)
+{
+    sc_track_destroy(&track);
+}
+
+static struct sc_point numbered(uint64_t number)
+{
+    return (struct sc_point){.stream = plain, .number = number};
+}
+
+/* The stream has waited for another one: its points have a clock. */
+static struct sc_point with_clock(void)
+{
+    struct sc_ticket ticket = sc_order_issue(&track.order, plain);
+    struct sc_point point = numbered(ticket.number);
+    ck_assert(sc_order_wait(&track.order, joined, &point));
+    point = sc_order_point(&track.order, joined);
+    ck_assert_ptr_nonnull(point.joined);
+    return point;
+}
+
+static void set(uintptr_t event, struct sc_point point)
+{
+    sc_events_set(events, &track.order, event, &point);
+}
+
+static uint64_t number_of(uintptr_t event)
+{
+    struct sc_point point;
+    ck_assert(sc_events_plain_point(events, event, &point));
+    return point.number;
+}
+
+START_TEST(an_event_is_unknown_until_it_is_set)
+{
+    struct sc_point point = numbered(7);
+    ck_assert(!sc_events_point(events, EVENT, &point));
+    ck_assert_uint_eq(point.stream, 0);
+    point = numbered(7);
+    ck_assert(!sc_events_set_plain(events, EVENT, &point));
+    ck_assert_uint_eq(number_of(EVENT), 0);
+    set(EVENT, numbered(7));
+    ck_assert(sc_events_point(events, EVENT, &point));
+    ck_assert_uint_eq(number_of(EVENT), 7);
+    ck_assert_uint_eq(number_of(OTHER), 0);
+}
+END_TEST
+
+START_TEST(a_plain_point_follows_a_plain_one)
+{
+    struct sc_point point = numbered(8);
+    set(EVENT, numbered(7));
+    ck_assert(sc_events_set_plain(events, EVENT, &point));
+    ck_assert_uint_eq(number_of(EVENT), 8);
+}
+END_TEST
+
+START_TEST(a_clock_needs_the_trackers_lock)
+{
+    struct sc_point point = with_clock();
+    set(EVENT, numbered(7));
+    ck_assert(!sc_events_set_plain(events, EVENT, &point));
+    ck_assert_uint_eq(number_of(EVENT), 7);
+    set(EVENT, point);
+    struct sc_point later = numbered(8);
+    ck_assert(!sc_events_set_plain(events, EVENT, &later));
+    ck_assert(!sc_events_plain_point(events, EVENT, &later));
+    ck_assert(sc_events_point(events, EVENT, &later));
+    ck_assert_ptr_eq(later.joined, point.joined);
+    set(EVENT, numbered(9));
+    ck_assert_uint_eq(number_of(EVENT), 9);
+}
+END_TEST
+
+START_TEST(an_event_that_is_forgotten_is_unknown)
+{
+    set(EVENT, with_clock());
+    set(OTHER, numbered(3));
+    sc_events_forget(events, &track.order, EVENT);
+    ck_assert_uint_eq(number_of(EVENT), 0);
+    sc_events_forget(events, &track.order, EVENT);
+    set(EVENT + 1, numbered(4)); /* in the record of the one that went */
+    ck_assert_uint_eq(number_of(EVENT), 0);
+    ck_assert_uint_eq(number_of(EVENT + 1), 4);
+    ck_assert_uint_eq(number_of(OTHER), 3);
+}
+END_TEST
+
+START_TEST(many_events_come_and_go)
+{
+    for (int round = 0; round < 3; round++) {
+        for (uintptr_t i = 0; i < 30000; i++)
+            set(EVENT + i, numbered(i + 1));
+        for (uintptr_t i = 0; i < 30000; i++)
+            if (number_of(EVENT + i) != i + 1)
+                ck_abort_msg("event %lu stands for another point", i);
+        for (uintptr_t i = 0; i < 30000; i++)
+            sc_events_forget(events, &track.order, EVENT + i);
+    }
+    ck_assert_uint_eq(events->records.live, 0);
+}
+END_TEST
+
+/* The test would wait for itself where one of these takes the lock. */
+START_TEST(plain_events_are_recorded_and_waited_for_beside_the_trackers_lock)
+{
+    struct sc_order_call call;
+    struct sc_behind behind;
+    struct sc_wait wait;
+    struct sc_point point = sc_track_begin_record(&track, plain, &call);
+    sc_track_end_record(&track, &call, true);
+    sc_track_set_event(&track, EVENT, &point);
+
+    sc_brief_lock_take(&track.lock);
+    point = sc_track_begin_record(&track, plain, &call);
+    sc_track_end_record(&track, &call, true);
+    sc_track_set_event(&track, EVENT, &point);
+    ck_assert_uint_eq(sc_track_event_point(&track, EVENT).stream, plain);
+    sc_track_event_news(&track, EVENT, &behind);
+    ck_assert_uint_eq(behind.stream, plain);
+    sc_track_begin_wait(&track, joined, EVENT, &wait); /* nothing was ever issued there */
+    sc_track_end_wait(&track, &wait, true);
+    sc_track_begin_wait(&track, joined, OTHER, &wait);
+    sc_track_end_wait(&track, &wait, true);
+    sc_brief_lock_give(&track.lock);
+}
+END_TEST
+
+/* ---- threads ---- */
+
+enum { WRITERS = 3, READERS = 2, ROUNDS = 40000 };
+
+static _Atomic bool stop;
+
+/* Whatever a writer stores has equal numbers, so that half of a point shows. */
+static struct sc_point even(uint64_t number)
+{
+    return (struct sc_point){
+        .stream = plain, .number = number, .legacy_number = number, .work_ticks = number};
+}
+
+static void *write_points(void *argument)
+{
+    uint64_t own = (uintptr_t)argument;
+    for (unsigned i = 1; i <= rounds(ROUNDS); i++) {
+        struct sc_point point = even(i * WRITERS + own);
+        if (i % 64 == 0) {
+            sc_brief_lock_take(&track.lock);
+            if (i % 128)
+                sc_events_forget(events, &track.order, EVENT);
+            else
+                set(EVENT, with_clock());
+            sc_brief_lock_give(&track.lock);
+        } else {
+            sc_track_set_event(&track, EVENT, &point);
+        }
+    }
+    return NULL;
+}
+
+static void *read_points(void *wrong)
+{
+    while (!atomic_load(&stop)) {
+        struct sc_point point = sc_track_event_point(&track, EVENT);
+        if (!point.joined &&
+            (point.number != point.legacy_number || point.number != point.work_ticks))
+            return wrong;
+        sc_track_forget_point(&track, &point);
+    }
+    return NULL;
+}
+
+START_TEST(a_point_is_read_whole_whoever_stores_another_meanwhile)
+{
+    pthread_t writers[WRITERS];
+    pthread_t readers[READERS];
+    void *wrong;
+    atomic_store(&stop, false);
+    sc_track_set_event(&track, EVENT, &(struct sc_point){0});
+    for (int i = 0; i < READERS; i++)
+        ck_assert_int_eq(pthread_create(&readers[i], NULL, read_points, &track), 0);
+    for (uintptr_t i = 0; i < WRITERS; i++)
+        ck_assert_int_eq(pthread_create(&writers[i], NULL, write_points, (void *)i), 0);
+    for (int i = 0; i < WRITERS; i++)
+        ck_assert_int_eq(pthread_join(writers[i], NULL), 0);
+    atomic_store(&stop, true);
+    for (int i = 0; i < READERS; i++) {
+        ck_assert_int_eq(pthread_join(readers[i], &wrong), 0);
+        ck_assert_ptr_null(wrong);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("events");
+    TCase *group = tcase_create("events");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_set_timeout(group, 60);
+    tcase_add_test(group, an_event_is_unknown_until_it_is_set);
+    tcase_add_test(group, a_plain_point_follows_a_plain_one);
+    tcase_add_test(group, a_clock_needs_the_trackers_lock);
+    tcase_add_test(group, an_event_that_is_forgotten_is_unknown);
+    tcase_add_test(group, many_events_come_and_go);
+    tcase_add_test(group, plain_events_are_recorded_and_waited_for_beside_the_trackers_lock);
+    tcase_add_test(group, a_point_is_read_whole_whoever_stores_another_meanwhile);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,117 @@
+#include "track/events.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "track/brief_lock.h"
+
+#include "track/poison.h"
+
+/* Of a spare one `handle` is what the pool keeps there, which is no handle of an event. */
+struct record {
+    _Atomic uintptr_t handle;
+    struct sc_brief_lock lock;
+    struct sc_point point;
+};
+
+_Static_assert(sizeof(struct record) == 64, "no two threads' events share a cache line");
+
+int sc_events_init(struct sc_events *events)
+{
+    sc_pool_init(&events->records, sizeof(struct record));
+    return sc_handles_init(&events->ids);
+}
+
+void sc_events_destroy(struct sc_events *events)
+{
+    sc_handles_destroy(&events->ids);
+    sc_pool_destroy(&events->records);
+}
+
+static struct record *record_at(struct sc_events *events, uint64_t id)
+{
+    return id ? sc_pool_at(&events->records, (uint32_t)id) : NULL;
+}
+
+/* The event's record, which may have become another event's until its lock was taken. */
+static struct record *lock_record(struct sc_events *events, uintptr_t event)
+{
+    struct record *record = record_at(events, sc_handles_get(&events->ids, event));
+    if (!record)
+        return NULL;
+    sc_brief_lock_take(&record->lock);
+    if (atomic_load_explicit(&record->handle, memory_order_relaxed) == event)
+        return record;
+    sc_brief_lock_give(&record->lock);
+    return NULL;
+}
+
+bool sc_events_point(struct sc_events *events, uintptr_t event, struct sc_point *point)
+{
+    struct record *record = lock_record(events, event);
+    *point = record ? record->point : (struct sc_point){0};
+    if (record)
+        sc_brief_lock_give(&record->lock);
+    return record;
+}
+
+bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point)
+{
+    sc_events_point(events, event, point);
+    return !point->joined;
+}
+
+bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point)
+{
+    struct record *record = point->joined ? NULL : lock_record(events, event);
+    if (!record)
+        return false;
+    bool is_plain = !record->point.joined;
+    if (is_plain)
+        record->point = *point;
+    sc_brief_lock_give(&record->lock);
+    return is_plain;
+}
+
+/* The record is of the event from now on, or with 0 of none. */
+static void replace(struct record *record, struct sc_order *order, uintptr_t event,
+                    const struct sc_point *point)
+{
+    sc_brief_lock_take(&record->lock);
+    sc_order_release(order, &record->point);
+    atomic_store_explicit(&record->handle, event, memory_order_relaxed);
+    record->point = *point;
+    sc_brief_lock_give(&record->lock);
+}
+
+/* The lock of a record is never written over, as somebody may still be about to look at it for the
+ * event that it was of before. */
+static uint32_t take_record(struct sc_events *events, uintptr_t event)
+{
+    uint32_t id = sc_pool_take_as_is(&events->records);
+    if (id && sc_handles_put(&events->ids, event, id)) {
+        sc_pool_give(&events->records, id);
+        id = 0;
+    }
+    return id;
+}
+
+void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
+                   struct sc_point *point)
+{
+    uint64_t id = sc_handles_get(&events->ids, event);
+    struct record *record = record_at(events, id ? id : take_record(events, event));
+    if (record)
+        replace(record, order, event, point);
+    else
+        sc_order_release(order, point);
+}
+
+void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event)
+{
+    uint64_t id = sc_handles_remove(&events->ids, event);
+    if (!id)
+        return;
+    replace(record_at(events, id), order, 0, &(struct sc_point){0});
+    sc_pool_give(&events->records, (uint32_t)id);
+}

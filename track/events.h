@@ -1,0 +1,53 @@
+/* What each event of the program stands for: the point of its last record.
+ *
+ * Threads that record events of their own and wait for them would take turns at the tracker's lock,
+ * so each event has a lock of its own. A point with a clock is stored, and replaced, under the
+ * tracker's lock as well, which the references of clocks need. Order of locks: the tracker's, then
+ * an event's, which is a leaf.
+ *
+ * An event that is destroyed while another thread names it is unknown to that thread. errno is
+ * kept. None of this is for a signal handler.
+ */
+#ifndef SC_TRACK_EVENTS_H
+#define SC_TRACK_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "track/handles.h"
+#include "track/order.h"
+#include "track/pool.h"
+
+struct sc_events {
+    struct sc_handles ids; /* handle -> id of a record */
+    struct sc_pool records;
+};
+
+int sc_events_init(struct sc_events *events); /* 0 or -ENOMEM */
+void sc_events_destroy(struct sc_events *events);
+
+/* ---- without the tracker's lock ---- */
+
+/* The event's point; an empty one if it was never recorded. False: the point has a clock, and is to
+ * be asked for under the tracker's lock. */
+bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
+
+/* The event stands for the point from now on. False: it does not yet, as one of the two points has
+ * a clock, or the event has no record. sc_events_set does it then. */
+bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point);
+
+/* ---- under the tracker's lock ---- */
+
+/* The event's point, without a reference to its clock, which stays there as long as the lock is
+ * held. False: it was never recorded. */
+bool sc_events_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
+
+/* Ends the point. Without memory the event becomes an unknown one: to wait for it orders nothing.
+ */
+void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
+                   struct sc_point *point);
+
+/* The event is no more, or what it stands for is not known. */
+void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event);
+
+#endif

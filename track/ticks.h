@@ -3,7 +3,7 @@
  * Reading CLOCK_MONOTONIC costs 20 ns on the H200's host and drains the pipeline; the processor's
  * own counter costs half. Ticks are kept as they are and turned into nanoseconds when a hazard is
  * reported. Where the counter's rate is not constant (old x86 processors) times in the report
- * are off. Times of two threads are compared as well (sc_ticks_in_order): the counters of all
+ * are off. Times of two threads are compared as well (sc_ticks_not_early): the counters of all
  * processors agree wherever the kernel takes them for its own clock.
  */
 #ifndef SC_TRACK_TICKS_H
@@ -24,7 +24,9 @@ static inline uint64_t sc_ticks(void)
 #endif
 }
 
-/* What comes later in the thread does not begin before what comes earlier has been done. */
+/* What comes later in the thread does not begin before what comes earlier has been done: the
+ * processor is free to take sc_ticks() some hundred instructions too early, while a lock is still
+ * waited for. */
 static inline void sc_ticks_barrier(void)
 {
 #if defined(__x86_64__)
@@ -34,13 +36,17 @@ static inline void sc_ticks_barrier(void)
 #endif
 }
 
-/* sc_ticks(), taken neither before what comes earlier in the thread has been done nor after what
- * comes later has begun: the processor is free to take sc_ticks() some hundred instructions too
- * early, while a lock is still waited for. For times of two threads that say which of their calls
- * came first. */
-static inline uint64_t sc_ticks_in_order(void)
+/* For times of two threads that say which of their calls came first: sc_ticks(), not taken before
+ * what comes earlier in the thread has been done, and not taken after what comes later has begun.
+ */
+static inline uint64_t sc_ticks_not_early(void)
 {
     sc_ticks_barrier();
+    return sc_ticks();
+}
+
+static inline uint64_t sc_ticks_not_late(void)
+{
     uint64_t ticks = sc_ticks();
     sc_ticks_barrier();
     return ticks;

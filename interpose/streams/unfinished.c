@@ -65,7 +65,7 @@ bool sc_unfinished_no_work_ever(void)
 
 uint64_t sc_unfinished_work(struct sc_stream_record *stream)
 {
-    uint64_t now = sc_ticks_in_order();
+    uint64_t now = sc_ticks_not_early();
     atomic_store_explicit(&worked, true, memory_order_relaxed);
     raise_to(&stream->unfinished.work_ticks, now);
     if (is_family(stream))
@@ -115,7 +115,7 @@ void sc_unfinished_join(struct sc_stream_record *stream, bool seen)
 void sc_unfinished_legacy(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_LEGACY)
-        raise_to(&stream->context->unfinished.legacy_ticks, sc_ticks_in_order());
+        raise_to(&stream->context->unfinished.legacy_ticks, sc_ticks_not_early());
 }
 
 void sc_unfinished_record(struct sc_stream_record *stream)
@@ -142,7 +142,8 @@ static void note_wait(void *unused, struct sc_stream_record *stream)
 
 void sc_unfinished_context_waits(struct sc_context *context)
 {
-    context->unfinished.waits_ticks = sc_ticks_in_order();
+    sc_ticks_barrier(); /* it is a time of work as well */
+    context->unfinished.waits_ticks = sc_ticks_not_late();
     sc_streams_each_ever(context, note_wait, NULL);
 }
 
@@ -156,7 +157,7 @@ uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 {
     if (sc_unlikely(sc_order_is_due(&sc_track.order, stream->id)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
-    return sc_ticks_in_order();
+    return sc_ticks_not_late();
 }
 
 /* A thread that is about to issue work has noted it, and will once more: the event may come first,
@@ -177,7 +178,7 @@ uint64_t sc_unfinished_context_since(struct sc_context *context)
     struct sc_context *primary = context->primary;
     if (primary && get(&primary->unfinished.waits_ticks) > get(&primary->unfinished.done_ticks))
         return get(&primary->unfinished.waits_ticks) - 1;
-    return sc_ticks_in_order();
+    return sc_ticks_not_late();
 }
 
 void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks)

@@ -9,8 +9,11 @@
  * Work is noted before the driver is called, and once more when it has returned: a wait of another
  * thread that came in between does not cover it, however much later it began.
  *
+ * Times of work are never too early, and those from which a wait counts never too late
+ * (track/ticks.h). So a wait may seem to cover less than it does, and never more.
+ *
  * Lock-free but for sc_unfinished_context_waits, thread-safe, and so safe in a signal handler but
- * for that one. Times are sc_ticks_in_order().
+ * for that one.
  */
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_H
 #define SC_INTERPOSE_STREAMS_UNFINISHED_H

@@ -51,7 +51,6 @@ enum { REGISTER_FRAME = 29, REGISTER_IP = 30, REGISTER_SP = 31 };
 
 enum {
     OWN_FRAMES_MAX = 32,
-    OWNERS_MAX = 1 << 10,
     INFORMED_MAX = 1 << 10,
     CALLS_MAX = 1 << 16,
     SIGNAL_FRAME = 1,
@@ -487,7 +486,7 @@ static void walk_to_base(void *cursor, struct owner_search *search)
     struct sc_unwind_owner *found = &search->owner;
     struct sc_unwind_owner owner = {0};
     bool on_callers = false;
-    for (unsigned depth = 0; depth < OWNERS_MAX && is_informed(cursor) &&
+    for (unsigned depth = 0; depth < CALLS_MAX && is_informed(cursor) &&
                              step_out(cursor, &owner.local.frame, &owner.high);
          depth++) {
         on_callers |= owner.low <= search->from && search->from < owner.high;

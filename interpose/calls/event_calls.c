@@ -17,7 +17,6 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/order.h"
-#include "track/ticks.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -197,7 +196,7 @@ static bool is_seen(CUevent event)
 static bool join(struct sc_stream_record *stream, CUevent event, bool brings)
 {
     if (stream->kind == SC_STREAM_BLOCKING)
-        sc_unfinished_written(stream, sc_ticks());
+        sc_unfinished_written(stream);
     if (brings)
         sc_unfinished_join(stream, is_seen(event));
     else
@@ -220,8 +219,10 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
         pthread_mutex_unlock(&stream->lock);
     sc_captures_open_gate(joining->shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
-    if (result == CUDA_SUCCESS && !captured)
+    if (result == CUDA_SUCCESS && !captured) {
         join(stream, event, brings && !brings_no_work(stream, event));
+        sc_marks_note_tail(stream);
+    }
     return result;
 }
 

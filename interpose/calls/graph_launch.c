@@ -560,6 +560,7 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
     note_unfinished(launch);
+    sc_marks_note_tail(launch->stream);
     if (launch->allocates)
         note_allocations(launch);
     note_uses(launch);

@@ -576,7 +576,7 @@ static void note_queued(const struct sc_issue *issue, const struct sc_issue_ops 
     sc_unfinished_queued(issue->stream, now_ticks);
     for (unsigned i = 0; i < ops->count; i++)
         if (sc_direction_writes_host(ops->of[i].direction))
-            sc_unfinished_written(issue->stream, now_ticks);
+            sc_unfinished_written(issue->stream);
 }
 
 /* The host range, where the call has named nothing. */
@@ -662,7 +662,7 @@ void sc_issue_recorded(const struct sc_issued_call *issued)
     sc_guard_apply();
     sc_unfinished_queued(stream, issued->ticks);
     if (issued->writes_host)
-        sc_unfinished_written(stream, issued->ticks);
+        sc_unfinished_written(stream);
     if (issued->number)
         sc_marks_issued(stream, issued->size_bytes, issued->snapshotted, issued->ticks);
 }

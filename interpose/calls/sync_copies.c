@@ -245,6 +245,8 @@ static CUresult end(struct copy *copy, CUresult result)
     uint64_t place = sc_order_place(&copy->sync.ordered);
     tell_beside(copy, false, result);
     sc_sync_end(&copy->sync, result);
+    if (copy->on && !copy->sync.on)
+        sc_marks_note_tail(copy->on);
     if (copy->on && result == CUDA_SUCCESS)
         note_in_history(copy);
     if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))

@@ -74,6 +74,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     } else {
         sc_unfinished_legacy(work->stream);
     }
+    sc_marks_note_tail(work->stream);
     if (result == CUDA_SUCCESS)
         sc_work_note(work->call, work->stream,
                      sc_order_issued(&sc_track.order, work->stream->id) + 1,

@@ -497,7 +497,8 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream)
         sc_real.cuStreamWaitEvent(marker, event, 0);
     if (marker && fenced && fence)
         sc_real.cuStreamWaitEvent(marker, fence, 0);
-    atomic_store_explicit(&stream->context->marks.outlived_ticks, sc_ticks(), memory_order_relaxed);
+    atomic_store_explicit(&stream->context->marks.outlived_ticks, sc_ticks_not_early(),
+                          memory_order_relaxed);
     if (event)
         give_event(stream->context, event);
     sc_relaxed_end(&relaxed);
@@ -645,7 +646,7 @@ static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record
         ordered = wait(context, stream->handle, event);
     pthread_mutex_unlock(&earlier->lock);
     if (ordered && event)
-        sc_unfinished_written(stream, sc_ticks());
+        sc_unfinished_written(stream);
     return ordered;
 }
 

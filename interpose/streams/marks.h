@@ -45,11 +45,13 @@ void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
  * snapshotted operations need no mark before it. */
 void sc_marks_before_work(struct sc_stream_record *stream, bool awaits_no_host);
 
-/* Work on the stream that no mark will be behind. */
+/* Work on the stream that no mark will be behind: before the driver is called, and again when it
+ * has returned, since a wait of another thread may have begun in between. */
 static inline void sc_marks_note_tail(struct sc_stream_record *stream)
 {
     if (stream->owner)
-        atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks(), memory_order_relaxed);
+        atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks_not_early(),
+                              memory_order_relaxed);
 }
 
 /* The last work on a per-thread default stream that no mark is behind, or 0. */

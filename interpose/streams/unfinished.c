@@ -250,10 +250,10 @@ void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)
     set(&stream->unfinished.queued_ticks, ticks);
 }
 
-void sc_unfinished_written(struct sc_stream_record *stream, uint64_t ticks)
+void sc_unfinished_written(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING)
-        raise_to(&stream->context->unfinished.written_ticks, ticks);
+        raise_to(&stream->context->unfinished.written_ticks, sc_ticks_not_early());
 }
 
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)

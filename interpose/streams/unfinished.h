@@ -100,9 +100,9 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream);
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream);
 
 /* The stream's own queue has had something in it since that time; the launch of a graph does not
- * count, since the graph may be empty. A copy on the stream writes host memory. */
+ * count, since the graph may be empty. A copy that was issued on the stream writes host memory. */
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks);
-void sc_unfinished_written(struct sc_stream_record *stream, uint64_t ticks);
+void sc_unfinished_written(struct sc_stream_record *stream);
 
 /* True if the stream's next operation comes after work of other streams that may still write host
  * memory, and nothing in the stream's own queue comes after that work. With `known`, copies that we

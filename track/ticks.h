@@ -24,9 +24,9 @@ static inline uint64_t sc_ticks(void)
 #endif
 }
 
-/* What comes later in the thread does not begin before what comes earlier has been done: the
- * processor is free to take sc_ticks() some hundred instructions too early, while a lock is still
- * waited for. */
+/* No later instruction of the thread begins before the earlier ones have been done, though their
+ * stores may not be seen yet: the processor is free to take sc_ticks() some hundred instructions
+ * too early, while a lock is still waited for. */
 static inline void sc_ticks_barrier(void)
 {
 #if defined(__x86_64__)

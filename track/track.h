@@ -2,9 +2,8 @@
  *
  * Locks: one over order, inflight, hold and graphs, and within it one of each event. Under the lock
  * no CUDA function is called, no allocator and no I/O. So the hooks of libc may take it even inside
- * the driver.
- * Every function takes the lock for itself, unless its comment says "lock-free". errno is kept. For
- * a signal handler only the lock-free functions are safe.
+ * the driver. Every function takes the lock for itself, unless its comment says "lock-free". errno
+ * is kept. For a signal handler only the lock-free functions are safe.
  *
  * Handles are the driver's own (CUstream, CUevent) as integers; streams are named by the ids that
  * sc_track_add_stream gave them.

@@ -195,8 +195,7 @@ static bool is_seen(CUevent event)
 /* What is before the event, on whatever stream, comes before the legacy stream's work, too. */
 static bool join(struct sc_stream_record *stream, CUevent event, bool brings)
 {
-    if (stream->kind == SC_STREAM_BLOCKING)
-        sc_unfinished_written(stream);
+    sc_unfinished_written(stream);
     if (brings)
         sc_unfinished_join(stream, is_seen(event));
     else

@@ -351,7 +351,7 @@ static void note_params(const struct exec_change *change, const CUgraphNodeParam
         sc_exec_uses_note_event(by, (uintptr_t)node, params->eventWait.event, true);
     else if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
         sc_kernel_nodes_changed(
-            by->graph, by->inner ? by->inner : (uintptr_t)node,
+            by->graph, sc_graph_call_node(by, node),
             &(struct sc_kernel_node_given){function_of(params->kernel.func, params->kernel.kern),
                                            params->kernel.kernelParams, params->kernel.extra});
     else

@@ -438,8 +438,8 @@ static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
 
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)
 {
-    uintptr_t parent = call->inner ? call->inner : (uintptr_t)node;
-    note_nodes(&(struct making){.call = call, .parent = parent}, child, node);
+    note_nodes(&(struct making){.call = call, .parent = sc_graph_call_node(call, node)}, child,
+               node);
 }
 
 /* ---- an exec ---- */

@@ -36,6 +36,12 @@ static inline struct sc_graph_call sc_graph_call(uintptr_t graph, const struct s
     return (struct sc_graph_call){.graph = graph, .by = by};
 }
 
+/* The node itself that the call changes, where `named` is the one that it is told of by. */
+static inline uintptr_t sc_graph_call_node(const struct sc_graph_call *call, CUgraphNode named)
+{
+    return call->inner ? call->inner : (uintptr_t)named;
+}
+
 /* Notes a captured operation. */
 void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_use *named);
 

@@ -105,13 +105,25 @@ static void add_to(_Atomic uint32_t *count, int change)
     atomic_store_explicit(count, value, memory_order_relaxed);
 }
 
-static void count_on_range(struct sc_range *range, enum sc_direction direction, int change)
+bool sc_inflight_is_neighbour(struct sc_inflight *inflight, const struct sc_range *range)
+{
+    uintptr_t address = atomic_load_explicit(&range->node.address, memory_order_relaxed);
+    size_t size_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_relaxed);
+    return atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_PINNED &&
+           ((address | size_bytes) & inflight->guards.page_mask) != 0;
+}
+
+static void count_on_range(struct sc_inflight *inflight, struct sc_range *range,
+                           enum sc_direction direction, int change)
 {
     add_to(&range->op_count, change);
     if (sc_direction_writes_host(direction))
         add_to(&range->writer_count, change);
-    if (direction == SC_H2D)
-        add_to(&range->source_count, change);
+    if (direction != SC_H2D)
+        return;
+    add_to(&range->source_count, change);
+    if (sc_inflight_is_neighbour(inflight, range))
+        add_to(&inflight->neighbour_source_count, change);
 }
 
 static void note_stream(struct sc_range *range, uint32_t stream)
@@ -132,7 +144,7 @@ static void link_to_range(struct sc_inflight *inflight, uint32_t id)
         sc_inflight_op(inflight, range->first_op)->range_previous = id;
     note_stream(range, op->info.ticket.stream);
     range->first_op = id;
-    count_on_range(range, op->info.direction, 1);
+    count_on_range(inflight, range, op->info.direction, 1);
 }
 
 static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
@@ -145,7 +157,7 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
         range->first_op = op->range_next;
     if (op->range_next)
         sc_inflight_op(inflight, op->range_next)->range_previous = op->range_previous;
-    count_on_range(range, op->info.direction, -1);
+    count_on_range(inflight, range, op->info.direction, -1);
 }
 
 /* What comes to lie there next knows nothing of it. */

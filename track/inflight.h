@@ -203,6 +203,8 @@ struct sc_inflight {
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
     uint32_t retained;
+    _Atomic uint32_t
+        neighbour_source_count; /* copies to the device from sc_inflight_is_neighbour */
     uint32_t no_range; /* id of the record that stands for it: operations on no range are there */
 };
 
@@ -223,6 +225,9 @@ static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, u
 {
     return sc_pool_at(&inflight->ranges, range);
 }
+
+/* Is it pinned memory on whose first or last page other pinned memory may lie? Lock-free. */
+bool sc_inflight_is_neighbour(struct sc_inflight *inflight, const struct sc_range *range);
 
 /* Could an operation of the stream on the range, which writes host memory or does not, conflict
  * with one in flight there? Operations of one stream are ordered. Lock-free. */

@@ -481,11 +481,18 @@ static bool has_sources(struct sc_inflight *inflight, uint32_t range)
                                 memory_order_relaxed) != 0;
 }
 
+/* May sources of other pinned memory lie on a page of the range? */
+static bool has_sources_beside(struct sc_inflight *inflight, uint32_t range)
+{
+    return atomic_load_explicit(&inflight->neighbour_source_count, memory_order_relaxed) != 0 &&
+           sc_inflight_is_neighbour(inflight, sc_inflight_range(inflight, range));
+}
+
 bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind)
 {
     struct sc_inflight *inflight = &track->inflight;
     return !range || kind != SC_PINNED || has_sources(inflight, range) ||
-           has_sources(inflight, inflight->no_range);
+           has_sources(inflight, inflight->no_range) || has_sources_beside(inflight, range);
 }
 
 /* ---- operations ---- */

@@ -163,7 +163,8 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
                            uint32_t stream);
 
 /* Are there sources in flight that sc_track_seal for bytes of the range (0: of no range) could look
- * at? Pinned memory shares its pages with no other range. Lock-free. */
+ * at? Pinned memory shares pages with other pinned memory at most, where neither has whole pages.
+ * Lock-free. */
 bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind);
 
 /* ---- operations ---- */

@@ -10,7 +10,7 @@ With OUT=FOLDER in the environment the table and every failure in full are writt
 check-gpu.md and check-gpu.log.
 
     CHECK_GPU_BUDGET_S=400   nothing new is begun after this many seconds
-    CHECK_GPU_ONLY='sc30* order_*'   of twins and Python programs only these
+    CHECK_GPU_ONLY='sc30* order_*'   of twins, survival and Python programs only these
     CHECK_GPU_FULL=1         all twins with every runtime, not the dozen of MATRIX
     STRESS_SECONDS=300       how long the suite stress takes, at most what is left of the budget
     CHECK_GPU_SIM=1          on the simulated GPU, as a test of this file: only what runs there
@@ -432,6 +432,11 @@ def demo():
     return [("demo", check)]
 
 
+def survival(target):
+    return [check for source in programs.sources("survival") if is_wanted(source)
+            for check in programs.Survivor(source, target).checks()]
+
+
 def stress(target):
     """Correct programs made at random. A failure here is never made good by another run."""
     seconds = float(os.environ.get("STRESS_SECONDS") or min(300, max(judge.left_s(), 30)))
@@ -464,7 +469,7 @@ def suites(gpus, scratch):
         "tools": Suite("other tools", lambda: tools(target, scratch), width=1, rows=True),
         "nvtx": Suite("NVTX", lambda: nvtx_tool.checks(target)),
         "demo": Suite("demo", demo),
-        "survival": Suite("survival", lambda: programs.survivors(target)),
+        "survival": Suite("survival", lambda: survival(target)),
         "stress": Suite("stress", lambda: stress(target), width=STRESS_WIDTH, rows=True),
     }
 

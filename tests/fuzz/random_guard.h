@@ -307,7 +307,8 @@ static void read_source(const struct copy *copy)
         if (copy->snapshot == YES)
             fault(page < copy->address ? copy->address : page, false);
         for (int i = 0; i < world.copy_count; i++)
-            world.copies[i].unsure |= guards_page(&world.copies[i], page, false);
+            if (guards_page(&world.copies[i], page, false))
+                world.copies[i].unsure = *place_of(page) = true;
     }
 }
 

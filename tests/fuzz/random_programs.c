@@ -35,6 +35,7 @@ static const struct setting settings[] = {
     DEVICES("device=1", NODES, ""),
     DEVICES("device=1:kernels=report", NODES, ""),
     DEVICES("device=1", PEERS, ":devices=2"),
+    DEVICES("device=1:pinned=driver", 0, ""),
 };
 
 static bool is_asked_for(const char *option)

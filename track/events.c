@@ -61,26 +61,42 @@ bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_
     return !point->joined;
 }
 
+/* Threads that record one event on one stream at the same time: which record the driver took last
+ * is not known. Whichever it was, it comes after all that was on the stream when any of them began,
+ * so the event stands for the point that was taken last. */
+static bool was_taken_later(const struct sc_point *point, const struct sc_point *other)
+{
+    if (!point->stream || point->stream != other->stream || point->legacy != other->legacy)
+        return false;
+    if (point->number != other->number)
+        return point->number > other->number;
+    return point->legacy_number > other->legacy_number || point->call > other->call;
+}
+
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point)
 {
     struct record *record = point->joined ? NULL : lock_record(events, event);
     if (!record)
         return false;
     bool is_plain = !record->point.joined;
-    if (is_plain)
+    if (is_plain && !was_taken_later(&record->point, point))
         record->point = *point;
     sc_brief_lock_give(&record->lock);
     return is_plain;
 }
 
-/* The record is of the event from now on, or with 0 of none. */
+/* The record is of the event from now on, or with 0 of none. Ends the point. */
 static void replace(struct record *record, struct sc_order *order, uintptr_t event,
-                    const struct sc_point *point)
+                    struct sc_point *point)
 {
     sc_brief_lock_take(&record->lock);
-    sc_order_release(order, &record->point);
+    if (was_taken_later(&record->point, point)) {
+        sc_order_release(order, point);
+    } else {
+        sc_order_release(order, &record->point);
+        record->point = *point;
+    }
     atomic_store_explicit(&record->handle, event, memory_order_relaxed);
-    record->point = *point;
     sc_brief_lock_give(&record->lock);
 }
 

@@ -32,8 +32,9 @@ void sc_events_destroy(struct sc_events *events);
  * be asked for under the tracker's lock. */
 bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
 
-/* The event stands for the point from now on. False: it does not yet, as one of the two points has
- * a clock, or the event has no record. sc_events_set does it then. */
+/* The event stands for the point from now on, or for the one that it has where that was taken later
+ * on the same stream: two threads record the event at once. False: it does not yet, as one of the
+ * two points has a clock, or the event has no record. sc_events_set does it then. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point);
 
 /* ---- under the tracker's lock ---- */

@@ -97,6 +97,44 @@ START_TEST(a_clock_needs_the_trackers_lock)
 }
 END_TEST
 
+static struct sc_point record_begins(struct sc_order_call *call)
+{
+    struct sc_point point = sc_track_begin_record(&track, joined, call);
+    sc_track_end_record(&track, call, true);
+    return point;
+}
+
+/* Whichever the driver takes last, it comes after what the other thread had issued before. */
+START_TEST(of_two_threads_that_record_at_once_the_later_point_stays)
+{
+    for (int round = 0; round < 2; round++) { /* the second one with clocks */
+        struct sc_order_call call;
+        struct sc_point early = record_begins(&call);
+        uint64_t number = sc_order_issue(&track.order, joined).number;
+        struct sc_point late = record_begins(&call);
+        sc_track_set_event(&track, EVENT, &late);
+        sc_track_set_event(&track, EVENT, &early);
+        struct sc_point point = sc_track_event_point(&track, EVENT);
+        ck_assert_uint_eq(point.number, number);
+        ck_assert_int_eq(point.joined != NULL, round);
+        sc_track_forget_point(&track, &point);
+        point = with_clock();
+        sc_track_forget_point(&track, &point);
+    }
+}
+END_TEST
+
+START_TEST(a_record_on_another_stream_replaces_a_larger_number)
+{
+    set(EVENT, (struct sc_point){.stream = joined, .number = 70});
+    struct sc_point point = numbered(7);
+    ck_assert(sc_events_set_plain(events, EVENT, &point));
+    ck_assert_uint_eq(number_of(EVENT), 7);
+    set(EVENT, (struct sc_point){.stream = joined, .number = 6});
+    ck_assert_uint_eq(number_of(EVENT), 6);
+}
+END_TEST
+
 START_TEST(an_event_that_is_forgotten_is_unknown)
 {
     set(EVENT, with_clock());
@@ -225,6 +263,8 @@ int main(void)
     tcase_add_test(group, an_event_is_unknown_until_it_is_set);
     tcase_add_test(group, a_plain_point_follows_a_plain_one);
     tcase_add_test(group, a_clock_needs_the_trackers_lock);
+    tcase_add_test(group, of_two_threads_that_record_at_once_the_later_point_stays);
+    tcase_add_test(group, a_record_on_another_stream_replaces_a_larger_number);
     tcase_add_test(group, an_event_that_is_forgotten_is_unknown);
     tcase_add_test(group, many_events_come_and_go);
     tcase_add_test(group, plain_events_are_recorded_and_waited_for_beside_the_trackers_lock);

@@ -93,6 +93,9 @@ static void replace(struct record *record, struct sc_order *order, uintptr_t eve
     if (was_taken_later(&record->point, point)) {
         sc_order_release(order, point);
     } else {
+        if (point->stream && record->point.stream == point->stream &&
+            record->point.number == point->number)
+            sc_order_join_other(order, point, &record->point); /* whichever was taken later */
         sc_order_release(order, &record->point);
         record->point = *point;
     }

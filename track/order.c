@@ -632,6 +632,14 @@ struct sc_point sc_order_copy_point(const struct sc_point *point)
     return *point;
 }
 
+void sc_order_join_other(struct sc_order *order, struct sc_point *point,
+                         const struct sc_point *other)
+{
+    const struct sc_stream *stream = sc_order_stream(order, point->stream);
+    if (other->joined && has_all(order, stream->joined, other->joined))
+        merge_into(order, &point->joined, other->joined);
+}
+
 void sc_order_release(struct sc_order *order, struct sc_point *point)
 {
     drop(order, point->joined);

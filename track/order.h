@@ -185,6 +185,10 @@ struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 /* What an event of the context stands for: its point, and what its streams are to wait for. */
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context);
 struct sc_point sc_order_copy_point(const struct sc_point *point);
+/* The point also stands for what the other one, of the same stream, has joined. Nothing happens
+ * where the stream itself has not joined that: its id was another stream's then. */
+void sc_order_join_other(struct sc_order *order, struct sc_point *point,
+                         const struct sc_point *other);
 void sc_order_release(struct sc_order *order, struct sc_point *point);
 
 /* Work issued on `stream` from now on comes after the point: the driver has been told so already.

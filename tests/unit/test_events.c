@@ -124,6 +124,41 @@ START_TEST(of_two_threads_that_record_at_once_the_later_point_stays)
 }
 END_TEST
 
+/* Between the two the stream has waited for something, and nothing was issued on it. */
+START_TEST(of_two_threads_that_record_at_once_no_wait_is_lost)
+{
+    struct sc_order_call call;
+    struct sc_point early = record_begins(&call);
+    struct sc_point waited = with_clock();
+    sc_track_forget_point(&track, &waited);
+    struct sc_point late = record_begins(&call);
+    struct sc_ticket ticket = {.stream = plain, .number = 1};
+    ck_assert(sc_order_point_covers(&late, &ticket));
+    sc_track_set_event(&track, EVENT, &late);
+    sc_track_set_event(&track, EVENT, &early);
+    struct sc_point point = sc_track_event_point(&track, EVENT);
+    ck_assert(sc_order_point_covers(&point, &ticket));
+    sc_track_forget_point(&track, &point);
+}
+END_TEST
+
+START_TEST(what_a_stream_that_is_gone_had_waited_for_is_not_its_successors)
+{
+    struct sc_order_call call;
+    struct sc_point waited = with_clock();
+    sc_track_forget_point(&track, &waited);
+    struct sc_point point = record_begins(&call);
+    sc_track_set_event(&track, EVENT, &point);
+    sc_order_remove(&track.order, joined);
+    ck_assert_uint_eq(sc_order_add(&track.order, SC_STREAM_NONBLOCKING, legacy), joined);
+    point = record_begins(&call);
+    sc_track_set_event(&track, EVENT, &point);
+    point = sc_track_event_point(&track, EVENT);
+    ck_assert(!sc_order_point_covers(&point, &(struct sc_ticket){.stream = plain, .number = 1}));
+    sc_track_forget_point(&track, &point);
+}
+END_TEST
+
 START_TEST(a_record_on_another_stream_replaces_a_larger_number)
 {
     set(EVENT, (struct sc_point){.stream = joined, .number = 70});
@@ -264,6 +299,8 @@ int main(void)
     tcase_add_test(group, a_plain_point_follows_a_plain_one);
     tcase_add_test(group, a_clock_needs_the_trackers_lock);
     tcase_add_test(group, of_two_threads_that_record_at_once_the_later_point_stays);
+    tcase_add_test(group, of_two_threads_that_record_at_once_no_wait_is_lost);
+    tcase_add_test(group, what_a_stream_that_is_gone_had_waited_for_is_not_its_successors);
     tcase_add_test(group, a_record_on_another_stream_replaces_a_larger_number);
     tcase_add_test(group, an_event_that_is_forgotten_is_unknown);
     tcase_add_test(group, many_events_come_and_go);

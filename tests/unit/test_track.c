@@ -519,6 +519,32 @@ START_TEST(a_range_says_whether_it_has_sources)
 }
 END_TEST
 
+static bool may_seal(uintptr_t address)
+{
+    return sc_track_may_seal(&track, sc_track_find_range(&track, address).range, SC_PINNED);
+}
+
+START_TEST(pinned_ranges_that_share_pages_have_their_neighbours_sources)
+{
+    sc_track_add_range(&track, BASE, 2048, SC_PINNED, legacy, 77);
+    sc_track_add_range(&track, BASE + 2048, 496, SC_PINNED, legacy, 77);
+    sc_track_add_range(&track, BASE + 8192, 4096, SC_PINNED, legacy, 77);
+    ck_assert(!may_seal(BASE + 2048));
+    copy(one, BASE + 8192); /* from whole pages */
+    ck_assert(!may_seal(BASE + 2048));
+    copy(one, BASE);
+    ck_assert(may_seal(BASE + 2048));
+    synchronise(one, SC_SCOPE_STREAM);
+    ck_assert(!may_seal(BASE + 2048));
+    copy(two, BASE);
+    sc_track_remove_range(&track, BASE);
+    synchronise(two, SC_SCOPE_STREAM);
+    ck_assert(!may_seal(BASE + 2048));
+    copy(two, BASE + 2048);
+    ck_assert(!may_seal(BASE + 8192));
+}
+END_TEST
+
 START_TEST(the_ranges_of_a_context_go_with_it)
 {
     uint32_t other = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 9, 1);
@@ -1143,6 +1169,7 @@ int main(void)
     tcase_add_test(group, a_range_says_what_could_be_in_conflict);
     tcase_add_test(group, a_range_is_of_one_stream_again_when_it_was_idle);
     tcase_add_test(group, a_range_says_whether_it_has_sources);
+    tcase_add_test(group, pinned_ranges_that_share_pages_have_their_neighbours_sources);
     tcase_add_test(group, the_ranges_of_a_context_go_with_it);
     tcase_add_test(group, with_nothing_in_flight_nothing_is_held);
     tcase_add_test(group, without_a_hold_the_operations_are_only_named);

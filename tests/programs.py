@@ -726,8 +726,9 @@ def in_place():
     return [check for source in sources("hazard") for check in TwinInPlace(source, machine).checks()]
 
 
-def survivors(machine):
-    return [check for source in sources("survival") for check in Survivor(source, machine).checks()]
+def survivors(machine, is_wanted=lambda source: True):
+    return [check for source in sources("survival") if is_wanted(source)
+            for check in Survivor(source, machine).checks()]
 
 
 def settled(folder, machine):

@@ -73,6 +73,11 @@ static bool was_taken_later(const struct sc_point *point, const struct sc_point 
     return point->legacy_number > other->legacy_number || point->call > other->call;
 }
 
+static bool is_at_one_place(const struct sc_point *point, const struct sc_point *other)
+{
+    return point->stream && point->stream == other->stream && point->number == other->number;
+}
+
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point)
 {
     struct record *record = point->joined ? NULL : lock_record(events, event);
@@ -93,9 +98,8 @@ static void replace(struct record *record, struct sc_order *order, uintptr_t eve
     if (was_taken_later(&record->point, point)) {
         sc_order_release(order, point);
     } else {
-        if (point->stream && record->point.stream == point->stream &&
-            record->point.number == point->number)
-            sc_order_join_other(order, point, &record->point); /* whichever was taken later */
+        if (is_at_one_place(&record->point, point)) /* by its clock either may be the later one */
+            sc_order_join_other(order, point, &record->point);
         sc_order_release(order, &record->point);
         record->point = *point;
     }

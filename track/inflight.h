@@ -203,8 +203,7 @@ struct sc_inflight {
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
     uint32_t retained;
-    _Atomic uint32_t
-        neighbour_source_count; /* copies to the device from sc_inflight_is_neighbour */
+    _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
     uint32_t no_range; /* id of the record that stands for it: operations on no range are there */
 };
 

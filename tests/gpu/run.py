@@ -432,11 +432,6 @@ def demo():
     return [("demo", check)]
 
 
-def survival(target):
-    return [check for source in programs.sources("survival") if is_wanted(source)
-            for check in programs.Survivor(source, target).checks()]
-
-
 def stress(target):
     """Correct programs made at random. A failure here is never made good by another run."""
     seconds = float(os.environ.get("STRESS_SECONDS") or min(300, max(judge.left_s(), 30)))
@@ -469,7 +464,7 @@ def suites(gpus, scratch):
         "tools": Suite("other tools", lambda: tools(target, scratch), width=1, rows=True),
         "nvtx": Suite("NVTX", lambda: nvtx_tool.checks(target)),
         "demo": Suite("demo", demo),
-        "survival": Suite("survival", lambda: survival(target)),
+        "survival": Suite("survival", lambda: programs.survivors(target, is_wanted)),
         "stress": Suite("stress", lambda: stress(target), width=STRESS_WIDTH, rows=True),
     }
 

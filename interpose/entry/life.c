@@ -39,6 +39,7 @@
 #include "interpose/reaper/large_copies.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/signals/sharing.h"
 #include "interpose/signals/signals.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
@@ -177,6 +178,7 @@ static void become_active(void)
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     sc_nvtx_start();
+    sc_signals_enter_handlers();
     sc_process_uses_cuda();
 }
 
@@ -473,7 +475,7 @@ static void begin_by_options(void)
 {
     bool works = wants_to_work();
     tells_no_use = works && sc_options_find_choice(options_text(), "verbosity") == 2;
-    sc_signals_begin(works);
+    sc_sharing_begin(works);
 }
 
 bool sc_life_is_off(void)

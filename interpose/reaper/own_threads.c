@@ -63,7 +63,7 @@ void sc_own_threads_enter(const char *name)
 {
     prctl(PR_SET_NAME, name);
     sc_kernel_mask_set(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS);
-    sc_signal_mask_set_fault(false);
+    sc_signal_mask_believe_unblocked();
     sc_own_lock_enter(); /* for good */
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

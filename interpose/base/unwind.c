@@ -414,6 +414,7 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
 {
+    SC_INSIDE();
     _Alignas(16) char cursor[CURSOR_BYTES];
     SC_NO_CANCELLATION_POINT();
     frames[0] = (void *)pc;
@@ -424,6 +425,7 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
 
 bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
 {
+    SC_INSIDE();
     _Alignas(16) char cursor[CURSOR_BYTES];
     uintptr_t ip = 0;
     SC_NO_CANCELLATION_POINT();
@@ -437,6 +439,7 @@ bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
 
 uint32_t sc_unwind_from(const void *context, uintptr_t pc)
 {
+    SC_INSIDE();
     void *frames[SC_STACK_DEPTH_MAX];
     int mode = how_much();
     if (mode == SC_STACKS_NONE)

@@ -35,11 +35,13 @@ bool sc_sharing_is_wanted(void)
 
 bool sc_sharing_is_possible(void)
 {
-    return is_wanted && is_reached();
+    return is_reached();
 }
 
+/* A constructor may use CUDA before ours has run. */
 void sc_sharing_grow(enum sc_sharing much)
 {
+    atomic_store(&owner, getpid());
     uint8_t now = atomic_load(&sc_sharing_now);
     while (now < much && !atomic_compare_exchange_weak(&sc_sharing_now, &now, (uint8_t)much))
         continue;

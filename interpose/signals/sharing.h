@@ -40,11 +40,11 @@ static inline bool sc_sharing_is_on(void)
                             0);
 }
 
-/* The process starts. Nothing is ever shared if `wanted` is false. */
+/* The process starts. With `wanted` false nothing will be shared. */
 void sc_sharing_begin(bool wanted);
 bool sc_sharing_is_wanted(void);
 
-/* May anything be shared? Not where the library was not preloaded, since the program does not reach
+/* May anything be shared, in a process that uses CUDA and wants the library's work? Not where the library was not preloaded, since the program does not reach
  * its hooks then. Takes the loader's lock. */
 bool sc_sharing_is_possible(void);
 

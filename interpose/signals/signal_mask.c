@@ -14,6 +14,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/signals/kept_signal.h"
 #include "interpose/signals/saved_masks.h"
@@ -272,6 +273,14 @@ static int pass_on(mask_function *real, int how, const sigset_t *set, sigset_t *
     return result;
 }
 
+/* A library that works for us, as libunwind does, changes the mask for a moment: of what the program
+ * believes it says nothing. */
+static int change_for_us(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t room;
+    return real(how, without_fault(set, &room), old);
+}
+
 /* Sets that may lie on a guarded page, which the kernel would refuse, are read and written here. */
 static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
@@ -279,6 +288,8 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
     sigset_t former;
     if (!sc_sharing_is_on())
         return pass_on(real, how, set, old);
+    if (sc_unlikely(sc_is_inside()) && !sc_inside_is_interrupted())
+        return change_for_us(real, how, set, old);
     if (set && sc_unlikely(sc_track_range_may_be_near(&sc_track, set))) {
         asked = *set;
         set = &asked;

@@ -93,13 +93,14 @@ static long change_mask(long how, long set, long old, long size_bytes)
     uint64_t former = 0;
     if (!sc_sharing_is_on() || size_bytes != sizeof asked || !read_mask(&asked, set))
         return next()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
-    bool was_blocked = !sc_signal_mask_is_changing() && sc_signal_mask_really_blocks_fault();
+    bool is_programs = !sc_signal_mask_is_changing() && !sc_signal_mask_is_for_us();
+    bool was_blocked = is_programs && sc_signal_mask_really_blocks_fault();
     uint64_t given = how == SIG_UNBLOCK ? asked : asked & ~fault;
     long into = old && sc_track_range_may_be_near(&sc_track, (void *)old) ? (long)&former : old;
     long result = next()(SYS_rt_sigprocmask, how, set ? (long)&given : 0, into, size_bytes, 0, 0);
     if (result == 0 && into != old)
         *(uint64_t *)old = former;
-    if (sc_signal_mask_is_changing())
+    if (!is_programs)
         return result;
     if (result == 0 && old && was_blocked)
         *(uint64_t *)old |= fault;

@@ -273,8 +273,11 @@ static int pass_on(mask_function *real, int how, const sigset_t *set, sigset_t *
     return result;
 }
 
-/* A library that works for us, as libunwind does, changes the mask for a moment: of what the program
- * believes it says nothing. */
+bool sc_signal_mask_is_for_us(void)
+{
+    return sc_unlikely(sc_is_inside()) && !sc_inside_is_interrupted();
+}
+
 static int change_for_us(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
@@ -288,7 +291,7 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
     sigset_t former;
     if (!sc_sharing_is_on())
         return pass_on(real, how, set, old);
-    if (sc_unlikely(sc_is_inside()) && !sc_inside_is_interrupted())
+    if (sc_signal_mask_is_for_us())
         return change_for_us(real, how, set, old);
     if (set && sc_unlikely(sc_track_range_may_be_near(&sc_track, set))) {
         asked = *set;

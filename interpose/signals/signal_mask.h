@@ -59,6 +59,10 @@ static inline bool sc_signal_mask_is_changing(void)
     return sc_frame_is_noted(&sc_signal_mask.change);
 }
 
+/* Is the mask changed by a library that works for ours, as libunwind does for a moment? It says
+ * nothing of what the program believes. */
+bool sc_signal_mask_is_for_us(void);
+
 /* Does the thread wait in a call under a mask that differs in SIGSEGV from its own? */
 static inline bool sc_signal_mask_is_other(void)
 {

@@ -11,6 +11,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "track/track.h"
+#include "track/uncancelled.h"
 
 struct sc_call;
 struct sc_stream_record;
@@ -74,6 +75,7 @@ enum { SC_DRIVER_ROOM_BYTES = 24 << 10 };
 /* The same where less than that may be left, and a plain call elsewhere. */
 static inline bool sc_own_threads_make_room(void (*function)(void *argument), void *argument)
 {
+    SC_NO_CANCELLATION_POINT();
     sc_own_stack_learn();
     if (sc_unlikely(!sc_own_stack_has(SC_DRIVER_ROOM_BYTES)))
         return sc_own_threads_call(function, argument);

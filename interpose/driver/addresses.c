@@ -2,11 +2,13 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
 static CUresult ask(CUdeviceptr address, unsigned *type)
 {
+    SC_NO_CANCELLATION_POINT();
     return sc_real.cuPointerGetAttribute(type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
 }
 

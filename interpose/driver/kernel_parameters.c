@@ -4,6 +4,7 @@
 
 #include "interpose/driver/relaxed.h"
 #include "track/peek.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -131,6 +132,7 @@ static void take(struct sc_kernel_parameters *read, const struct sc_launch *laun
 
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
+    SC_NO_CANCELLATION_POINT();
     struct sc_relaxed relaxed = sc_relaxed_begin();
     read->count = 0;
     read->is_known = true;

@@ -14,6 +14,7 @@
 #include "report/options.h"
 #include "track/grid.h"
 #include "track/pool.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -250,6 +251,7 @@ static uintptr_t make(const struct request *request)
 
 static uintptr_t make_within_budget(const struct request *request)
 {
+    SC_NO_CANCELLATION_POINT();
     if (!charge(request))
         return 0;
     uintptr_t start = make(request);
@@ -422,6 +424,7 @@ static CUresult unregister_and_drop(uintptr_t start)
 CUresult sc_pinned_free(void *address)
 {
     uintptr_t start = (uintptr_t)address;
+    SC_NO_CANCELLATION_POINT();
     if (!is_ours_and_here(start))
         return sc_real.cuMemFreeHost(address);
     return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);

@@ -17,6 +17,7 @@
 #include "track/pool.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -55,6 +56,7 @@ static void create_stream(void *argument)
 
 static CUresult new_event(CUevent *event)
 {
+    SC_NO_CANCELLATION_POINT();
     return sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
 }
 

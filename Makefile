@@ -47,9 +47,9 @@ ifneq ($(filter demo check,$(MAKECMDGOALS)),)
 include out/setup.mk
 endif
 out/setup.mk: scripts/setup
-	$(Q)scripts/setup $@
+	$(Q)scripts/setup
 setup:
-	$(Q)scripts/setup out/setup.mk
+	$(Q)scripts/setup
 
 # --- tools and flags ------------------------------------------------------------------------------
 

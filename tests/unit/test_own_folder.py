@@ -4,6 +4,7 @@
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -15,6 +16,15 @@ PIP = """#!/bin/bash
 while [ "$1" != --target ]; do shift; done
 mkdir -p "$2/nvidia/cu13/include"
 echo new >"$2/nvidia/cu13/include/cuda_runtime_api.h"
+"""
+
+
+# In the place of packaging/enter, which would run packaging/build: a file, where /dist is.
+ENTER = """#!/bin/bash
+for word; do case $word in *=/dist) cd "${word%=/dist}";; esac; done
+echo built >libsafecopy-1.tar.gz
+sha256sum -- * >../work/SHA256SUMS
+mv ../work/SHA256SUMS .
 """
 
 
@@ -141,6 +151,30 @@ class Deliver(InFolder):
         changed = self.write("to/libsafecopy-2.tar.gz", "signed")
         self.assertIn("libsafecopy-2.tar.gz is not of an earlier make dist", self.deliver(status=2))
         self.assertEqual(changed.read_text(), "signed")
+
+    def test_make_dist_leaves_what_is_in_its_folder(self):
+        tree = self.folder / "tree"
+        for name in ("packaging/dist", "packaging/deliver", "scripts/own-folder", "Makefile"):
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tree / name)
+        for name, text in (("fetch", "#!/bin/true"), ("unpack", "#!/bin/true"), ("enter", ENTER)):
+            self.write(f"tree/packaging/{name}", text).chmod(0o755)
+        for name in ("cuda", "hatchling"):
+            self.write(f"tree/packaging/{name}.lock")
+            self.write(f"tree/out/packaging/{name}/lock")
+        self.write("tree/out/packaging/scratch/old")
+        self.write("to/notes")
+        expected = {"notes": "theirs", "libsafecopy-1.tar.gz": "built\n"}
+        for _ in range(2):
+            subprocess.run([tree / "packaging" / "dist", self.folder / "to"], check=True,
+                           capture_output=True)
+            self.assertEqual({**self.files("to"), **expected}, self.files("to"))
+        self.assertEqual(len(self.files("to")), 3)
+        self.write("mine/file")
+        run = subprocess.run([tree / "packaging" / "dist", self.folder / "to", self.folder / "mine"],
+                             check=False, capture_output=True, text=True)
+        self.assertIn("mine was not made by a script of libsafecopy, and stays", run.stderr)
+        self.assertEqual((run.returncode, self.files("mine")), (1, {"file": "theirs"}))
 
     def test_sums_of_another_folder_remove_nothing_there(self):
         digest = hashlib.sha256(b"theirs").hexdigest()

@@ -257,6 +257,14 @@ long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
     return (long)used;
 }
 
+bool sc_file_begins(int fd, const char *words)
+{
+    char bytes[64];
+    size_t length = strlen(words);
+    long size = sc_file_read_at(fd, bytes, length < sizeof bytes ? length : sizeof bytes, 0);
+    return size >= 0 && memcmp(bytes, words, (size_t)size) == 0;
+}
+
 long sc_file_read(const char *path, char *bytes, size_t size)
 {
     int fd = sc_file_open(path);

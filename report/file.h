@@ -69,6 +69,9 @@ int sc_file_open(const char *path);
 /* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 
+/* Does the file begin with `words`? A shorter one does if all that it has is their beginning. */
+bool sc_file_begins(int fd, const char *words);
+
 /* Reads a small file into `bytes`, cut to size. Number of bytes, or -errno. */
 long sc_file_read(const char *path, char *bytes, size_t size);
 

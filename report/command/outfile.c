@@ -2,6 +2,8 @@
 #include "report/command/outfile.h"
 
 #include "report/command/say.h"
+#include "report/file.h"
+#include "report/version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +18,16 @@ static bool refuse(const char *path, const char *why)
     return false;
 }
 
+/* A pattern of the shell's behind -o names a report as the output, and nothing makes that again. */
+static bool is_report(const char *path, const struct stat *status)
+{
+    int fd = status->st_size > 0 ? sc_file_open(path) : -1;
+    bool is_it = fd >= 0 && sc_file_begins(fd, SC_REPORT_BEGINNING);
+    if (fd >= 0)
+        sc_file_close(fd);
+    return is_it;
+}
+
 /* What is not yet there may be written. */
 static bool may_replace(const char *path)
 {
@@ -26,7 +38,9 @@ static bool may_replace(const char *path)
         return refuse(path, "a symbolic link is there. Remove it");
     if (S_ISDIR(status.st_mode))
         return refuse(path, "a folder is there. Name a file in it");
-    return S_ISREG(status.st_mode) || refuse(path, "what is there is no file");
+    if (!S_ISREG(status.st_mode))
+        return refuse(path, "what is there is no file");
+    return !is_report(path, &status) || refuse(path, "a report is there. Name another file");
 }
 
 /* As open(2) would have made it. */

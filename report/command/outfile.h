@@ -1,6 +1,6 @@
 /* The file that is written with -o. It is there whole or not at all: what is written stands under
- * another name beside it until it is complete. Nothing but a regular file is replaced, and a
- * symbolic link is not followed.
+ * another name beside it until it is complete. Nothing but a regular file is replaced, no
+ * report is, and a symbolic link is not followed.
  */
 #ifndef SC_REPORT_COMMAND_OUTFILE_H
 #define SC_REPORT_COMMAND_OUTFILE_H

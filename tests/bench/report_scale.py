@@ -152,9 +152,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hazards", type=int, default=100_000)
     parser.add_argument("--ranks", type=int, default=64)
-    parser.add_argument("--keep", type=pathlib.Path, help="write the reports here and keep them")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
+                        help="keep the reports in a folder of their own (scripts/own-folder)")
     parser.add_argument("case", nargs="*")
     asked = parser.parse_args()
+    if asked.keep and subprocess.run([ROOT / "scripts" / "own-folder", asked.keep]).returncode:
+        sys.exit(2)
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.keep or pathlib.Path(temporary)
         rows = cases(folder, asked.ranks)

@@ -363,6 +363,17 @@ class Output(Files):
             self.assertEqual(self.fails(words, "-o", path, "no-report").stderr.count(b"\n"), 1)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fifo", "link"])
 
+    def test_no_report_is_replaced(self):
+        """As the library writes them: without a blank."""
+        before = (ROOT / SAMPLE).read_bytes().replace(b'", "', b'","').replace(b'": ', b'":')
+        first, second = self.folder / "a.jsonl", self.folder / "b.jsonl"
+        for path in first, second:
+            path.write_bytes(before)
+        self.fails("a report is there. Name another file", "-o", first, second)
+        self.fails("a report is there. Name another file", "-o", first, first)
+        self.assertEqual(first.read_bytes(), before)
+        self.assertEqual(len(list(self.folder.iterdir())), 2)
+
     def test_a_format_that_is_none_names_the_nearest_and_all(self):
         run = self.fails("did you mean 'sarif'?", "--format", "sarfi", SAMPLE)
         for name in ENDINGS:

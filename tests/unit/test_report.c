@@ -9,6 +9,7 @@
 #include "report/path.h"
 #include "report/postmortem_line.h"
 #include "report/report.h"
+#include "report/version.h"
 #include "track/origins.h"
 #include "track/python_codes.h"
 #include "track/python_lines.h"
@@ -146,7 +147,7 @@ START_TEST(a_run_without_hazards_is_a_run_and_a_summary)
     finish(0, true);
     read_whole("r.jsonl");
     ck_assert_uint_eq(count_of(contents, "\n"), 2);
-    ck_assert_ptr_eq(strstr(contents, "{\"type\":\"run\",\"schema\":1,"), contents);
+    ck_assert_ptr_eq(strstr(contents, SC_REPORT_BEGINNING "1,"), contents);
     ck_has("r.jsonl", "\"devices\":[\"GPU \\\"0\\\"\",\"GPU 1\"]");
     ck_has("r.jsonl", "\"driver_version\":13000,\"runtime_version\":12080");
     ck_has("r.jsonl", "\n{\"type\":\"summary\",\"hazards\":0,");
@@ -994,6 +995,24 @@ START_TEST(the_name_of_the_program_cannot_either)
 }
 END_TEST
 
+START_TEST(a_file_that_is_no_report_stays_and_is_named)
+{
+    char apart[64], words[128];
+    snprintf(apart, sizeof apart, "r.jsonl.%d", (int)getpid());
+    snprintf(words, sizeof words, "the report lies beside it, with %s behind its name\n",
+             strrchr(apart, '.'));
+    ck_assert_int_eq(system("echo data >r.jsonl"), 0);
+    options.verbosity = _i;
+    ck_assert_int_eq(open_report(), 0);
+    finish(0, true);
+    ck_assert_str_eq(read_whole("r.jsonl"), "data\n");
+    ck_has(apart, SC_REPORT_BEGINNING "1,");
+    read_whole("stderr.txt");
+    ck_assert_uint_eq(count_of(contents, words), _i > 0 ? 1 : 0);
+    ck_assert_uint_eq(count_of(contents, "safecopy: "), _i > 0 ? 1 : 0);
+}
+END_TEST
+
 START_TEST(a_working_folder_that_is_gone_is_not_made)
 {
     ck_assert_int_eq(mkdir("folder", 0700), 0);
@@ -1369,6 +1388,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, names_cannot_steer_the_terminal);
     if (starts_itself)
         tcase_add_test(group, the_name_of_the_program_cannot_either);
+    tcase_add_loop_test(group, a_file_that_is_no_report_stays_and_is_named, 0, 2);
     tcase_add_test(group, a_working_folder_that_is_gone_is_not_made);
     tcase_add_test(group, a_fifo_is_not_opened_for_reading);
     tcase_add_test(group, a_fifo_that_nobody_reads_is_one_line);

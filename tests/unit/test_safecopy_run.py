@@ -285,6 +285,14 @@ class Shown(Runs):
                 run = self.start(*RUN, *flags, RACY)
                 self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr, flags)
 
+    def test_a_file_that_is_no_report_stays(self):
+        data = self.folder / "train.jsonl"
+        data.write_text('{"text": "a data set"}\n')
+        run = self.start(*RUN, "--report", "train.jsonl", RACY)
+        self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr)
+        self.assertIn("train.jsonl is no report and stays as it is", run.stderr)
+        self.assertEqual(data.read_text(), '{"text": "a data set"}\n')
+
     def test_processes_merge(self):
         for flags in ((), ("--report", "one")):
             run = self.start(*RUN, *flags, "sh", "-c", f"cd /; {RACY} & {RACY} & wait")

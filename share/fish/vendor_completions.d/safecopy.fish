@@ -1,4 +1,4 @@
-# fish completion for safecopy
+# fish completion for the command of libsafecopy
 
 set -l run '__fish_seen_subcommand_from run'
 set -l report '__fish_seen_subcommand_from report'

@@ -360,6 +360,23 @@ class Moved(unittest.TestCase):
         self.assertEqual(lines[-1]["cupti"]["library"],
                          str(self.start / "runtime/libcupti.so.13"))
 
+    # ---- the report ----
+
+    def test_paths_of_modules(self):
+        """They are where the modules were loaded from, not below the new folder."""
+        self.put_unwinder(self.start / "out")
+        self.put(self.built / "libplugin.so", self.start / "libplugin.so")
+        lines, _ = self.run_preloaded(PLUGIN="./libplugin.so")
+        plugin = str(self.start / "libplugin.so")
+        self.assertIn(plugin, self.modules(lines))
+        self.assertIn(str(self.start / "out/libsafecopy.so"), self.modules(lines))
+        self.assertEqual(self.hazard(lines)["event"]["stack"][0]["module"], plugin)
+
+    def test_a_module_that_is_gone_keeps_its_name(self):
+        self.put(self.built / "libplugin.so", self.start / "libplugin.so")
+        lines, _ = self.run_app(PLUGIN="./libplugin.so", REMOVED="libplugin.so")
+        self.assertIn("./libplugin.so", self.modules(lines))
+
 
 if __name__ == "__main__":
     unittest.main()

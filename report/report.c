@@ -401,7 +401,7 @@ bool sc_report_missed(const struct sc_report_miss *miss)
     enter(&guard);
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof line_bytes);
-    sc_json_lines_miss(&line, miss, count, &stack, &report.names);
+    sc_json_lines_miss(&line, miss, count, &stack);
     bool written = write_line_locked(&line);
     leave(&guard);
     return written;
@@ -434,7 +434,7 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
     if (!writes)
         return;
     sc_text_init(&line, bytes, sizeof bytes);
-    sc_postmortem_line_write(&line, postmortem, hazards, by_code, &report.names);
+    sc_postmortem_line_write(&line, postmortem, hazards, by_code);
     enter(&guard);
     write_line_locked(&line);
     leave(&guard);

@@ -2,8 +2,9 @@
  *
  * Never preloaded, so it may use stdio, malloc, jansson and libelf. From the library it shares the
  * parsing of options.
- * links: report/file.c report/ledger.c report/nearest.c report/path.c report/plain.c
- * links: report/suppressions.c track/hazard.c
+ * links: report/file.c report/ledger.c report/libraries.c report/mapped_file.c report/nearest.c
+ * links: report/needed.c report/path.c report/plain.c report/suppressions.c track/hazard.c
+ * links: track/pool.c
  */
 #include "report/command/command.h"
 #include "report/command/say.h"

@@ -41,6 +41,8 @@ static bool add_file(struct sc_reader *reader, const char *path)
     bool is_input = strcmp(path, "-") == 0;
     FILE *stream = is_input ? stdin : fopen(path, "rbe");
     int result = stream ? sc_reader_add(reader, path, stream) : -errno;
+    if (!stream)
+        sc_reader_add_unreadable(reader, path, strerror(-result));
     if (stream && !is_input)
         fclose(stream);
     if (result < 0)
@@ -89,8 +91,6 @@ static bool append_summary(struct work *work)
 static bool write_all(struct work *work)
 {
     struct sc_outfile file;
-    if (work->reader.run_count == 0)
-        return true;
     if (!sc_outfile_open(&file, work->out_path))
         return false;
     work->format->write(file.stream, &work->model);
@@ -114,26 +114,36 @@ static void tell_partial(const struct work *work)
     if (sc_baseline_is_partial(work->baseline))
         sc_say("a run of the baseline did not end normally, or lines of it are missing: what it "
                "lacks is called new, and nothing fixed");
-    else if (work->reader.partial)
+    else if (sc_reader_is_partial(&work->reader))
         sc_say("a run did not end normally, or lines of it are missing: nothing is called fixed, "
                "and there may be more that is new");
 }
 
+/* Why a report without what is asked for cannot be called clean; "" where that is said already.
+ * NULL: it can. */
+static const char *doubt_of(const struct work *work)
+{
+    const struct sc_reader *reader = &work->reader;
+    bool chooses = work->baseline || work->suppressed || work->filter;
+    if (reader->unread)
+        return "what could not be read may tell of hazards";
+    if (reader->untold && chooses)
+        return "a summary counts hazards of which no line tells, so none can be chosen or be known "
+               "to be fixed";
+    if (reader->incomplete)
+        return "a run did not end normally; what else there was is not known";
+    return work->baseline && sc_reader_is_partial(reader) ? "" : NULL;
+}
+
 static int status_of(const struct work *work)
 {
-    bool chooses = work->baseline || work->suppressed || work->filter;
-    if (chooses && sc_reader_has_lost_hazards(&work->reader)) {
-        sc_say("a summary counts hazards of which no line tells, so none can be chosen or be known "
-               "to be fixed");
-        return SC_COMMAND_USAGE;
-    }
     int found = found_status(work);
-    if (found == 0 && work->reader.incomplete) {
-        sc_say("a run did not end normally; what else there was is not known");
-        return SC_COMMAND_USAGE;
-    }
-    bool may_lack_new = work->baseline && work->reader.partial;
-    return found == 0 && may_lack_new ? SC_COMMAND_USAGE : found;
+    const char *doubt = found == 0 ? doubt_of(work) : NULL;
+    if (!doubt)
+        return found;
+    if (doubt[0] != '\0')
+        sc_say("%s", doubt);
+    return SC_COMMAND_USAGE;
 }
 
 static int show(struct work *work, char *const *paths)

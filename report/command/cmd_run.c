@@ -240,8 +240,8 @@ static bool anchor_reports(struct work *work)
     return parse_options(work);
 }
 
-/* False: there is nothing to fail for. */
-static bool shows_failure(struct work *work, char **paths)
+/* True: there is nothing to fail for. */
+static bool shows_success(struct work *work, char **paths)
 {
     char name[] = "report", format[] = "--format", out[] = "-o", standard[] = "-", end[] = "--";
     char *fixed[] = {name, format, work->format, out, work->out_path ? work->out_path : standard,
@@ -255,21 +255,25 @@ static bool shows_failure(struct work *work, char **paths)
     memcpy(arguments + count, paths, (size_t)path_count * sizeof *paths);
     signal(SIGPIPE, SIG_IGN);
     optind = 0;
-    return sc_command_report(count + path_count, arguments) != 0;
+    return sc_command_report(count + path_count, arguments) == 0;
 }
 
-/* Why a run fails that is strict, or NULL. `are_hazardous`: the reports may tell of hazards. */
+/* Why a run fails that is strict, or NULL. `are_clean`: the reports tell of nothing. */
 static const char *reason_to_fail(const struct work *work, const struct sc_run_ledger *ledger,
-                                  char *const *paths, bool are_hazardous)
+                                  char *const *paths, bool are_clean)
 {
     bool counts_latent = work->parsed.certainty == SC_LATENT;
-    if (are_hazardous && sc_verdict_is_failure(paths, work->parsed.certainty))
+    enum sc_verdict verdict =
+        are_clean ? SC_VERDICT_CLEAN : sc_verdict_find(paths, work->parsed.certainty);
+    if (verdict == SC_VERDICT_HAZARD)
         return "a process that was started had a hazard";
     if (sc_run_ledger_says(ledger, SC_LEDGER_OBSERVED) ||
         (counts_latent && sc_run_ledger_says(ledger, SC_LEDGER_LATENT)))
         return "a process that was started had a hazard, of which no report here tells,";
     if (sc_run_ledger_says(ledger, SC_LEDGER_FAILED))
         return "a process that was started fails by its options";
+    if (verdict == SC_VERDICT_UNREAD || ledger->is_unread)
+        return "what a process that was started has reported cannot be read";
     return NULL;
 }
 
@@ -299,13 +303,13 @@ static int conclude(struct work *work, struct sc_new_reports *reports, struct sc
 {
     sc_run_ledger_read(ledger);
     char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
-    bool are_hazardous = paths[0] && shows_failure(work, paths);
+    bool are_clean = !paths[0] || shows_success(work, paths);
     if (!paths[0])
         tell_without_reports(ledger);
     if (ledger->has_living)
         sc_say("a process that was started still runs: what it reports from now on is neither "
                "shown nor judged");
-    return end(work, status, reason_to_fail(work, ledger, paths, are_hazardous));
+    return end(work, status, reason_to_fail(work, ledger, paths, are_clean));
 }
 
 static int run_and_show(struct work *work, char **program)

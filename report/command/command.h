@@ -12,8 +12,8 @@ enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
  * run and 127 for one that is not found. */
 int sc_command_run(int argc, char **argv);
 
-/* Shows reports: 0 without hazards, 1 with, 2 if one could not be read or nothing be written. With
- * a baseline 66 where there are new ones, and else 0. */
+/* Shows reports: 0 without hazards, 1 with, 2 if a report, or a line of one without hazards, could
+ * not be read, or nothing be written. With a baseline 66 where there are new ones, and else 0. */
 int sc_command_report(int argc, char **argv);
 
 /* Prints what the page of hazards says of some: 0, or 2 for one that there is not. */

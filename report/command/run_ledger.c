@@ -117,13 +117,13 @@ static void take_notes(struct sc_run_ledger *ledger)
 /* As much as there is now: processes that live on may note more. */
 static void read_file(struct sc_run_ledger *ledger)
 {
-    struct stat status;
-    if (fstat(ledger->file, &status) != 0)
-        return;
-    ledger->notes = calloc((size_t)status.st_size + 1, 1);
+    struct stat status = {0};
+    bool is_known = fstat(ledger->file, &status) == 0;
+    ledger->notes = is_known ? calloc((size_t)status.st_size + 1, 1) : NULL;
     ssize_t size =
-        ledger->notes ? pread(ledger->file, ledger->notes, (size_t)status.st_size, 0) : 0;
+        ledger->notes ? pread(ledger->file, ledger->notes, (size_t)status.st_size, 0) : -1;
     ledger->size = size > 0 ? (size_t)size : 0;
+    ledger->is_unread = size < 0 || size != status.st_size;
 }
 
 void sc_run_ledger_read(struct sc_run_ledger *ledger)

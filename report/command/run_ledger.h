@@ -15,6 +15,7 @@ struct sc_run_ledger {
     unsigned said;       /* bit i: a process has noted sc_ledger_note i */
     size_t report_count; /* notes of a report */
     bool has_living;     /* a process that has a report still runs */
+    bool is_unread;      /* what was noted could not be read, or not all of it */
 };
 
 /* Makes a ledger and names it in the environment, before those of the run that this one is part

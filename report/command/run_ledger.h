@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct sc_run_ledger {
-    int file;            /* -1: there is none, and nobody notes anything */
+    int file;            /* -1: none can be had, and nobody notes anything */
     char name[128];      /* of the ledger in SAFECOPY_RUN; "" if there is none */
     char *notes;         /* each ends with a NUL */
     size_t size;         /* of `notes` */

@@ -333,6 +333,24 @@ class Shown(Runs):
                 run = self.start(*RUN, *flags, RACY)
                 self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr, flags)
 
+    def test_a_rank_leads_into_no_other_folder(self):
+        for rank in "..", ".", "../..", ".\n.", "*[\x1b]", 500 * "9", "%p":
+            for path in "d/e/%r", "d/e/.%r/r.%p", "d/e/%r%r/r.%p":
+                with self.subTest(rank=rank, path=path):
+                    run = self.start(*RUN, "--report", path, RACY, env={**ENVIRONMENT, "RANK": rank})
+                    self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr)
+                    written = [file for file in self.folder.rglob("*") if file.is_file()]
+                    shutil.rmtree(self.folder / "d")
+                    self.assertEqual(len(written), 1)
+                    self.assertIn(self.folder / "d" / "e", written[0].parents[:path.count("/") - 1])
+                    self.assertNotRegex(str(written[0]), r"[\0-\x1f]")
+
+    def test_reports_of_folders_beside_are_not_of_the_run(self):
+        """A pattern takes '.' and '..' for what was put in, and no process writes there."""
+        beside = f"SAFECOPY_RUN= SAFECOPY_OPTIONS=report_path={self.folder}/r.1 {RACY}"
+        run = self.start(*RUN, "--report", ".%r/r.1", "sh", "-c", f"{beside}; {CORRECT}")
+        self.assertIn("0 places with hazards", run.stderr)
+
     def test_processes_merge(self):
         for flags in ((), ("--report", "one")):
             run = self.start(*RUN, *flags, "sh", "-c", f"cd /; {RACY} & {RACY} & wait")

@@ -27,6 +27,7 @@ struct work {
     const char **baseline_paths;  /* up to a NULL */
     size_t baseline_count;
     struct sc_frame_makers makers;
+    struct sc_source_roots *roots; /* the caller's */
     struct sc_excerpts *excerpts;
     struct sc_suppressed *suppressed; /* NULL: none are asked for */
     struct sc_reader reader;
@@ -155,6 +156,7 @@ static int show(struct work *work, char *const *paths)
     if (made)
         sc_model_select(&work->model, work->filter, work->baseline);
     bool written = made && write_all(work);
+    sc_excerpts_tell_hidden(work->excerpts);
     if (work->baseline)
         tell_partial(work);
     return readable && written ? status_of(work) : SC_COMMAND_USAGE;
@@ -262,6 +264,8 @@ static int take_flag(struct work *work, int flag, char *const *argv)
         return take_folder(work, optarg);
     case 'p':
         return take_path_change(work, optarg);
+    case 't':
+        return sc_source_roots_add(work->roots, optarg) ? 0 : SC_COMMAND_USAGE;
     default:
         return sc_command_refuse_flag(argv);
     }
@@ -277,6 +281,7 @@ static int take_flags(struct work *work, int argc, char **argv)
         {"baseline", required_argument, NULL, 'b'},
         {"debug-dir", required_argument, NULL, 'd'},
         {"path-map", required_argument, NULL, 'p'},
+        {"source-root", required_argument, NULL, 't'},
         {"frames", required_argument, NULL, 'r'},
         {"suppressions", required_argument, NULL, 'u'},
         {"suggest-suppressions", no_argument, NULL, 's'},
@@ -295,14 +300,15 @@ static int take_flags(struct work *work, int argc, char **argv)
 
 /* ---- the whole ---- */
 
-static bool prepare(struct work *work, int argc)
+static bool prepare(struct work *work, struct sc_source_roots *roots, int argc)
 {
     work->format = sc_formats_find("text");
     work->makers.with_lines = true;
     work->makers.symbols = sc_symbols_new();
     work->makers.rules = sc_frame_rules_new();
-    work->excerpts = sc_excerpts_new();
-    work->baseline_paths = calloc((size_t)argc, sizeof *work->baseline_paths);
+    work->roots = roots;
+    work->excerpts = sc_excerpts_new(roots);
+    work->baseline_paths = calloc((size_t)argc + 1, sizeof *work->baseline_paths);
     return work->makers.symbols && work->makers.rules && work->excerpts && work->baseline_paths &&
            sc_frame_rules_read_own(work->makers.rules) == 0;
 }
@@ -324,9 +330,23 @@ static void clean_up(struct work *work)
 int sc_command_report(int argc, char **argv)
 {
     struct work work = {0};
-    int status = prepare(&work, argc) ? take_flags(&work, argc, argv) : SC_COMMAND_USAGE;
+    struct sc_source_roots roots = {0};
+    int status = prepare(&work, &roots, argc) ? take_flags(&work, argc, argv) : SC_COMMAND_USAGE;
     if (status == 0)
         status = show(&work, argv + optind);
+    clean_up(&work);
+    sc_source_roots_free(&roots);
+    return status;
+}
+
+int sc_command_show(const char *format, const char *out_path, struct sc_source_roots *roots,
+                    char *const *paths)
+{
+    struct work work = {0};
+    int status = prepare(&work, roots, 0) ? take_format(&work, format) : SC_COMMAND_USAGE;
+    work.out_path = out_path;
+    if (status == 0)
+        status = show(&work, paths);
     clean_up(&work);
     return status;
 }

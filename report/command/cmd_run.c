@@ -8,6 +8,7 @@
 #include "report/command/run_ledger.h"
 #include "report/command/say.h"
 #include "report/command/scratch.h"
+#include "report/command/source_roots.h"
 #include "report/command/suppressed.h"
 #include "report/command/verdict.h"
 #include "report/options.h"
@@ -25,9 +26,10 @@
 
 /* What the flags ask for. */
 struct work {
-    const char *options; /* what SAFECOPY_OPTIONS becomes; a later entry overrules */
-    char *format;        /* NULL: nothing is shown at the end */
-    char *out_path;      /* NULL: stderr */
+    const char *options;  /* what SAFECOPY_OPTIONS becomes; a later entry overrules */
+    const char *format;   /* NULL: nothing is shown at the end */
+    const char *out_path; /* NULL: stderr */
+    struct sc_source_roots roots;
     bool is_injected;
     struct sc_options parsed; /* of `options` */
     struct sc_scratch scratch;
@@ -144,6 +146,8 @@ static bool take_flag(struct work *work, int flag, char **argv)
     case 'o':
         work->out_path = optarg;
         return sc_outfile_is_possible(optarg);
+    case 't':
+        return sc_source_roots_add(&work->roots, optarg);
     case 'i':
         work->is_injected = true;
         return true;
@@ -164,6 +168,7 @@ static bool take_flags(struct work *work, int argc, char **argv)
         {"suppressions", required_argument, NULL, 'u'},
         {"format", required_argument, NULL, 'f'},
         {"output", required_argument, NULL, 'o'},
+        {"source-root", required_argument, NULL, 't'},
         {"injection", no_argument, NULL, 'i'},
         {NULL, 0, NULL, 0},
     };
@@ -174,6 +179,8 @@ static bool take_flags(struct work *work, int argc, char **argv)
             return false;
     if (work->out_path && !work->format)
         sc_say("-o %s has nothing to take: --format says what is shown", work->out_path);
+    else if (work->roots.count > 0 && !work->format)
+        sc_say("--source-root has nothing to hold: --format says what is shown");
     else if (optind == argc)
         sc_say("run what? name a program; see safecopy --help");
     else
@@ -241,21 +248,10 @@ static bool anchor_reports(struct work *work)
 }
 
 /* True: there is nothing to fail for. */
-static bool shows_success(struct work *work, char **paths)
+static bool shows_success(struct work *work, char *const *paths)
 {
-    char name[] = "report", format[] = "--format", out[] = "-o", standard[] = "-", end[] = "--";
-    char *fixed[] = {name, format, work->format, out, work->out_path ? work->out_path : standard,
-                     end};
-    int count = sizeof fixed / sizeof fixed[0], path_count = 0;
-    while (paths[path_count])
-        path_count++;
-    size_t size = (size_t)(count + path_count + 1) * sizeof(char *);
-    char **arguments = sc_scratch_take(&work->scratch, size);
-    memcpy(arguments, fixed, sizeof fixed);
-    memcpy(arguments + count, paths, (size_t)path_count * sizeof *paths);
     signal(SIGPIPE, SIG_IGN);
-    optind = 0;
-    return sc_command_report(count + path_count, arguments) == 0;
+    return sc_command_show(work->format, work->out_path, &work->roots, paths) == 0;
 }
 
 /* Why a run fails that is strict, or NULL. `are_clean`: the reports tell of nothing. */
@@ -340,6 +336,7 @@ int sc_command_run(int argc, char **argv)
     int status = SC_COMMAND_USAGE;
     if (take_flags(&work, argc, argv) && parse_options(&work))
         status = (work.format ? run_and_show : run)(&work, argv + optind);
+    sc_source_roots_free(&work.roots);
     sc_scratch_free(&work.scratch);
     return status;
 }

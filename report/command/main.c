@@ -18,8 +18,8 @@
 
 static const char help[] =
     "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH | --report-dir DIR]\n"
-    "                    [--suppressions FILE] [--injection] [--format FORMAT [-o FILE]] [--]\n"
-    "                    PROGRAM [ARG]...\n"
+    "                    [--suppressions FILE] [--injection]\n"
+    "                    [--format FORMAT [-o FILE] [--source-root DIR]...] [--] PROGRAM [ARG]...\n"
     "       safecopy report [--format FORMAT] [-o FILE] [--filter TERMS] [--baseline OLD]... "
     "FILE...\n"
     "       safecopy explain [CODE]...\n"
@@ -37,6 +37,7 @@ static const char help[] =
     "          --injection          has the driver load the library, which finds less\n"
     "          --format FORMAT      shows on stderr what was reported, when PROGRAM has ended\n"
     "          -o FILE              shows it in FILE ('-' is standard output)\n"
+    "          --source-root DIR    with source from below DIR alone\n"
     "        exit status: PROGRAM's; 2 nothing was started, 126 or 127 PROGRAM cannot be run\n"
     "report  shows the hazards of one or more reports, equal ones merged ('-' is standard input)\n"
     "          --format FORMAT      text, json (or --json), html, sarif, junit, github, markdown, "
@@ -49,6 +50,7 @@ static const char help[] =
     "JSON\n"
     "          --debug-dir DIR      where modules and debug files are that are not at their paths\n"
     "          --path-map OLD=NEW   where sources are that were built or run below OLD\n"
+    "          --source-root DIR    shows source from below DIR alone, links followed\n"
     "          --frames FILE        rules that say which frames are the user's own\n"
     "          --suppressions FILE  marks what the file leaves out, which then is no hazard\n"
     "          --suggest-suppressions  entries for a file of suppressions, to be given reasons\n"

@@ -747,39 +747,6 @@ class Frames(Files):
         self.fails("No such file", "--frames", self.folder / "none", SAMPLE)
 
 
-class Source(Files):
-    def excerpt(self, name, content=None, line=3):
-        path = self.folder / name
-        if content is not None:
-            path.write_text(content)
-        lines = sample_lines()
-        lines[1]["event"]["stack"] = [{"file": str(path), "line": line, "function": "f"}]
-        run = report("-", stdin=as_report(lines[:2]))
-        return re.findall(r"^ +(>?) +(\d+) \| ?(.*)$",
-                          run.stdout.decode().partition("tests/unit/formats/train.py:7")[0], re.M)
-
-    def test_two_lines_before_and_two_behind(self):
-        text = "".join(f"line {n}\n" for n in range(1, 9))
-        self.assertEqual([n for _, n, _ in self.excerpt("a.py", text)], ["1", "2", "3", "4", "5"])
-        self.assertEqual([n for mark, n, _ in self.excerpt("a.py", text, 8) if mark], ["8"])
-        self.assertEqual(self.excerpt("a.py", text, 1)[0], (">", "1", "line 1"))
-        self.assertEqual(self.excerpt("a.py", text, 9), [])
-
-    def test_what_is_no_source_is_not_shown(self):
-        """A report names the file, and may be a stranger's."""
-        self.assertEqual(self.excerpt("id_rsa", "a\nb\nsecret\n"), [])
-        self.assertEqual(self.excerpt("none.py"), [])
-        self.assertEqual(self.excerpt("big.py", "x\n" * (3 << 20)), [])
-        os.mkfifo(self.folder / "fifo.py")
-        self.assertEqual(self.excerpt("fifo.py"), [])
-        (self.folder / "zero.py").symlink_to("/dev/zero")
-        self.assertEqual(self.excerpt("zero.py"), [])
-
-    def test_control_characters_are_shown(self):
-        self.assertEqual(self.excerpt("a.py", "\n\n\tx\x1b[2J\u202e\r\n")[2][2],
-                         "    x\\u001b[2J\\u202e")
-
-
 class Pythons(Files):
     def test_a_frame_without_a_line(self):
         lines = sample_lines()

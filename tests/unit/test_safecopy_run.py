@@ -115,6 +115,29 @@ class Shown(Runs):
         run = self.start(*RUN, "-o", "-", RACY)
         self.assertRegex(run.stdout, "(?s)data right\n.*\nSC101 ")
 
+    def shows_source(self, *flags, program=(RACY,)):
+        self.shown = self.start(*RUN, *flags, *program).stderr
+        self.assertIn("SC101", self.shown)
+        return re.search(r"^ +> +\d+ \| +free\(source\);$", self.shown, re.M) is not None
+
+    def test_source_is_shown_from_below_the_roots(self):
+        if not self.shows_source():
+            self.skipTest("the command is built without libdw")
+        (self.folder / "other").mkdir()
+        self.assertTrue(self.shows_source("--source-root", "other", "--source-root", str(ROOT)))
+        self.assertFalse(self.shows_source("--source-root", "other"))
+        self.assertIn("lies outside of every --source-root\n", self.shown)
+
+    def test_a_root_is_what_it_was_before_the_run(self):
+        """The program may take the folder away, or put a link to another in its place."""
+        if not self.shows_source():
+            self.skipTest("the command is built without libdw")
+        for change in ("rmdir root", "rmdir root; ln -s / root"):
+            (self.folder / "root").unlink(missing_ok=True)
+            (self.folder / "root").mkdir()
+            self.assertFalse(self.shows_source("--source-root", "root", program=(
+                "sh", "-c", f"{change}; exec {RACY}")))
+
     def test_strict_decides_the_status(self):
         self.assertEqual(self.start(*RUN, "--strict", RACY).returncode, 66)
         (self.folder / "gone").mkdir()
@@ -366,6 +389,8 @@ class Shown(Runs):
     def test_bad_flags_start_nothing(self):
         for flags, words in ((("--format", "tex"), "did you mean 'text'"),
                              (("-o", "x"), "--format says"),
+                             (("--source-root", "."), "--format says"),
+                             (("--format", "text", "--source-root", "none"), "take 'none': No such"),
                              (("--format", "text", "-o", "none/x"), "cannot write none/x: No such"),
                              (("--format", "text", "-o", "/dev/full"), "is no file"),
                              (("--format", "text", "-o", ""), "the name is empty"),

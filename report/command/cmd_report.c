@@ -21,7 +21,7 @@
 /* What the flags ask for, and what the work is done with. */
 struct work {
     const struct sc_format *format;
-    const char *out_path;
+    struct sc_outfile_place out;
     struct sc_filter *filter;
     struct sc_baseline *baseline; /* NULL: none is asked for */
     const char **baseline_paths;  /* up to a NULL */
@@ -92,7 +92,7 @@ static bool append_summary(struct work *work)
 static bool write_all(struct work *work)
 {
     struct sc_outfile file;
-    if (!sc_outfile_open(&file, work->out_path))
+    if (!sc_outfile_open(&file, &work->out))
         return false;
     work->format->write(file.stream, &work->model);
     sc_progress_hide();
@@ -248,8 +248,10 @@ static int take_flag(struct work *work, int flag, char *const *argv)
     case 'f':
         return take_format(work, optarg);
     case 'o':
-        work->out_path = optarg;
+        work->out.path = optarg;
         return sc_outfile_is_possible(optarg) ? 0 : SC_COMMAND_USAGE;
+    case 'm':
+        return sc_outfile_take_mode(&work->out, optarg) ? 0 : SC_COMMAND_USAGE;
     case 'e':
         return take_filter(work, optarg);
     case 'b':
@@ -277,6 +279,7 @@ static int take_flags(struct work *work, int argc, char **argv)
         {"json", no_argument, NULL, 'j'},
         {"format", required_argument, NULL, 'f'},
         {"output", required_argument, NULL, 'o'},
+        {"output-mode", required_argument, NULL, 'm'},
         {"filter", required_argument, NULL, 'e'},
         {"baseline", required_argument, NULL, 'b'},
         {"debug-dir", required_argument, NULL, 'd'},
@@ -291,6 +294,8 @@ static int take_flags(struct work *work, int argc, char **argv)
     opterr = 0;
     while (status == 0 && (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1)
         status = take_flag(work, flag, argv);
+    if (status == 0 && !sc_outfile_has_use_of_mode(&work->out))
+        return SC_COMMAND_USAGE;
     if (status == 0 && optind == argc) {
         sc_say("which report? name a file; see safecopy --help");
         return SC_COMMAND_USAGE;
@@ -339,12 +344,12 @@ int sc_command_report(int argc, char **argv)
     return status;
 }
 
-int sc_command_show(const char *format, const char *out_path, struct sc_source_roots *roots,
-                    char *const *paths)
+int sc_command_show(const char *format, const struct sc_outfile_place *out,
+                    struct sc_source_roots *roots, char *const *paths)
 {
     struct work work = {0};
     int status = prepare(&work, roots, 0) ? take_format(&work, format) : SC_COMMAND_USAGE;
-    work.out_path = out_path;
+    work.out = *out;
     if (status == 0)
         status = show(&work, paths);
     clean_up(&work);

@@ -26,9 +26,9 @@
 
 /* What the flags ask for. */
 struct work {
-    const char *options;  /* what SAFECOPY_OPTIONS becomes; a later entry overrules */
-    const char *format;   /* NULL: nothing is shown at the end */
-    const char *out_path; /* NULL: stderr */
+    const char *options;         /* what SAFECOPY_OPTIONS becomes; a later entry overrules */
+    const char *format;          /* NULL: nothing is shown at the end */
+    struct sc_outfile_place out; /* its path NULL: stderr */
     struct sc_source_roots roots;
     bool is_injected;
     struct sc_options parsed; /* of `options` */
@@ -144,8 +144,10 @@ static bool take_flag(struct work *work, int flag, char **argv)
         work->format = optarg;
         return sc_command_has_format(optarg);
     case 'o':
-        work->out_path = optarg;
+        work->out.path = optarg;
         return sc_outfile_is_possible(optarg);
+    case 'm':
+        return sc_outfile_take_mode(&work->out, optarg);
     case 't':
         return sc_source_roots_add(&work->roots, optarg);
     case 'i':
@@ -168,6 +170,7 @@ static bool take_flags(struct work *work, int argc, char **argv)
         {"suppressions", required_argument, NULL, 'u'},
         {"format", required_argument, NULL, 'f'},
         {"output", required_argument, NULL, 'o'},
+        {"output-mode", required_argument, NULL, 'm'},
         {"source-root", required_argument, NULL, 't'},
         {"injection", no_argument, NULL, 'i'},
         {NULL, 0, NULL, 0},
@@ -177,10 +180,12 @@ static bool take_flags(struct work *work, int argc, char **argv)
     while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1)
         if (!take_flag(work, flag, argv))
             return false;
-    if (work->out_path && !work->format)
-        sc_say("-o %s has nothing to take: --format says what is shown", work->out_path);
+    if (work->out.path && !work->format)
+        sc_say("-o %s has nothing to take: --format says what is shown", work->out.path);
     else if (work->roots.count > 0 && !work->format)
         sc_say("--source-root has nothing to hold: --format says what is shown");
+    else if (!sc_outfile_has_use_of_mode(&work->out))
+        return false;
     else if (optind == argc)
         sc_say("run what? name a program; see safecopy --help");
     else
@@ -251,7 +256,7 @@ static bool anchor_reports(struct work *work)
 static bool shows_success(struct work *work, char *const *paths)
 {
     signal(SIGPIPE, SIG_IGN);
-    return sc_command_show(work->format, work->out_path, &work->roots, paths) == 0;
+    return sc_command_show(work->format, &work->out, &work->roots, paths) == 0;
 }
 
 /* Why a run fails that is strict, or NULL. `are_clean`: the reports tell of nothing. */
@@ -316,7 +321,7 @@ static int run_and_show(struct work *work, char **program)
         return SC_COMMAND_USAGE;
     sc_run_ledger_begin(&ledger);
     sc_new_reports_begin(&reports, &work->scratch, work->parsed.report_path);
-    bool is_to_stdout = work->out_path && strcmp(work->out_path, "-") == 0;
+    bool is_to_stdout = work->out.path && strcmp(work->out.path, "-") == 0;
     int status = sc_program_run(
         program, is_to_stdout ? SC_PROGRAM_STDOUT_KEPT : SC_PROGRAM_STDOUT_LET_GO, ledger.file);
     if (status < 0)

@@ -422,6 +422,52 @@ class Output(Files):
             self.assertEqual(self.fails(words, "-o", path, "no-report").stderr.count(b"\n"), 1)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fifo", "link"])
 
+    def mode_of_output(self, *flags, former=None, mask=0o022):
+        path = self.folder / "m.txt"
+        path.unlink(missing_ok=True)
+        if former is not None:
+            path.touch()
+            path.chmod(former)
+        before = os.umask(mask)
+        try:
+            run = report("-o", path, *flags, SAMPLE)
+        finally:
+            os.umask(before)
+        self.assertEqual((run.returncode, run.stderr), (1, b""))
+        return oct(path.stat().st_mode & 0o7777)
+
+    def test_a_file_is_its_users_own(self):
+        """As the report is, from which all that stands in it comes."""
+        umask = ["--output-mode", "umask"]
+        for flags, mode, mask, wanted in (
+                ([], None, 0o022, 0o600), ([], None, 0, 0o600), (["--output-mode=private"], None, 0, 0o600),
+                (umask, None, 0o022, 0o644), (umask, None, 0o027, 0o640), (umask, 0o600, 0, 0o666),
+                ([], 0o644, 0o022, 0o644), ([], 0o640, 0o022, 0o640), ([], 0o644, 0o077, 0o600),
+                ([], 0o400, 0o022, 0o600), ([], 0o4777, 0o022, 0o644), ([], 0o666, 0, 0o666)):
+            with self.subTest(flags=flags, former=mode, mask=oct(mask)):
+                self.assertEqual(self.mode_of_output(*flags, former=mode, mask=mask), oct(wanted))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_what_others_had_is_not_handed_on(self):
+        path = self.folder / "m.txt"
+        for user, group, wanted in ((1234, 0, 0o600), (0, 1234, 0o604), (0, 0, 0o664)):
+            path.touch()
+            path.chmod(0o664)
+            os.chown(path, user, group)
+            before = os.umask(0)
+            report("-o", path, SAMPLE)
+            os.umask(before)
+            self.assertEqual(oct(path.stat().st_mode & 0o7777), oct(wanted))
+            path.unlink()
+
+    def test_a_mode_needs_a_file_and_a_word(self):
+        self.fails("takes private or umask, and not '0644'", "--output-mode", "0644", "-o",
+                   self.folder / "o", SAMPLE)
+        for more in [], ["-o", "-"]:
+            self.fails("--output-mode umask has nothing to hold for: -o names", "--output-mode",
+                       "umask", *more, SAMPLE)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_a_format_that_is_none_names_the_nearest_and_all(self):
         run = self.fails("did you mean 'sarif'?", "--format", "sarfi", SAMPLE)
         for name in ENDINGS:

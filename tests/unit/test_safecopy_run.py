@@ -112,6 +112,9 @@ class Shown(Runs):
         self.assertEqual((run.returncode, run.stdout), (0, "data right\n"))
         self.assertIn("\nSC101 ", (self.folder / "r.txt").read_text())
         self.assertNotIn("\nSC101 ", run.stderr)
+        self.assertEqual((self.folder / "r.txt").stat().st_mode & 0o777, 0o600)
+        run = self.start(*RUN, "-o", "u.txt", "--output-mode", "umask", RACY, umask=0o027)
+        self.assertEqual((self.folder / "u.txt").stat().st_mode & 0o777, 0o640)
         run = self.start(*RUN, "-o", "-", RACY)
         self.assertRegex(run.stdout, "(?s)data right\n.*\nSC101 ")
 
@@ -388,6 +391,7 @@ class Shown(Runs):
 
     def test_bad_flags_start_nothing(self):
         for flags, words in ((("--format", "tex"), "did you mean 'text'"),
+                             (("--format", "text", "--output-mode", "umask"), "-o names the file"),
                              (("-o", "x"), "--format says"),
                              (("--source-root", "."), "--format says"),
                              (("--format", "text", "--source-root", "none"), "take 'none': No such"),

@@ -155,7 +155,7 @@ static void put_component(struct sc_text *text, const char **pattern,
     size_t start = text->used;
     bool has_put_in = false;
     for (; **pattern != '\0' && **pattern != '/'; ++*pattern) {
-        if ((*pattern)[0] == '%' && (*pattern)[1] != '\0')
+        if ((*pattern)[0] == '%' && (*pattern)[1] != '\0' && (*pattern)[1] != '/')
             has_put_in = put_sequence(text, *++*pattern, names) || has_put_in;
         else
             sc_text_char(text, **pattern);

@@ -2,44 +2,42 @@
 
 #include "report/command/fields.h"
 
-#include <ctype.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 /* ---- values ---- */
 
-static bool is_count(const json_t *value)
+static bool is_count(json_t *value)
 {
     return json_is_integer(value) && json_integer_value(value) >= 0;
 }
 
-static bool is_positive(const json_t *value)
+static bool is_positive(json_t *value)
 {
     return json_is_integer(value) && json_integer_value(value) > 0;
 }
 
-static bool is_integer(const json_t *value)
+static bool is_integer(json_t *value)
 {
     return json_is_integer(value);
 }
 
-static bool is_string(const json_t *value)
+static bool is_string(json_t *value)
 {
     return json_is_string(value);
 }
 
-static bool is_object(const json_t *value)
+static bool is_object(json_t *value)
 {
     return json_is_object(value);
 }
 
-static bool is_array(const json_t *value)
+static bool is_array(json_t *value)
 {
     return json_is_array(value);
 }
 
-static bool is_boolean(const json_t *value)
+static bool is_boolean(json_t *value)
 {
     return json_is_boolean(value);
 }
@@ -50,13 +48,13 @@ static bool are_code(const char *text)
     return strncmp(text, "SC", 2) == 0 && strspn(text + 2, "0123456789") == 3 && text[5] == '\0';
 }
 
-static bool is_code(const json_t *value)
+static bool is_code(json_t *value)
 {
     return json_is_string(value) && json_string_length(value) == 5 &&
            are_code(json_string_value(value));
 }
 
-static bool is_one_of(const json_t *value, const char *const *words)
+static bool is_one_of(json_t *value, const char *const *words)
 {
     const char *word = json_string_value(value);
     while (word && *words && strcmp(word, *words) != 0)
@@ -65,13 +63,13 @@ static bool is_one_of(const json_t *value, const char *const *words)
 }
 
 /* A certainty that is not known cannot be judged, whichever version has it. */
-static bool is_certainty(const json_t *value)
+static bool is_certainty(json_t *value)
 {
     static const char *const words[] = {"observed", "latent", NULL};
     return is_one_of(value, words);
 }
 
-static bool is_action(const json_t *value)
+static bool is_action(json_t *value)
 {
     static const char *const words[] = {
 #define SC_ACTION(action, word, outcome) word,
@@ -80,19 +78,19 @@ static bool is_action(const json_t *value)
     return is_one_of(value, words);
 }
 
-static bool is_call(const json_t *value)
+static bool is_call(json_t *value)
 {
     return json_is_string(json_object_get(value, "api")) &&
            json_is_array(json_object_get(value, "stack"));
 }
 
-static bool is_by_code(const json_t *value)
+static bool is_by_code(json_t *value)
 {
     const char *code;
     json_t *count;
     if (!json_is_object(value))
         return false;
-    json_object_foreach((json_t *)(uintptr_t)value, code, count)
+    json_object_foreach(value, code, count)
     {
         if (!are_code(code) || !is_positive(count))
             return false;
@@ -104,7 +102,7 @@ static bool is_by_code(const json_t *value)
 
 struct member {
     const char *key;
-    bool (*is_good)(const json_t *value);
+    bool (*is_good)(json_t *value);
     const char *problem;
     bool may_be_missing;
     bool may_be_new; /* a later version may have another word */
@@ -161,7 +159,7 @@ bool sc_line_problem_knows_type(const char *type)
     return find_type(type);
 }
 
-static bool is_good(const struct member *member, const json_t *value, bool is_later)
+static bool is_good(const struct member *member, json_t *value, bool is_later)
 {
     if (!value)
         return member->may_be_missing;

@@ -932,6 +932,7 @@ START_TEST(names_put_in_lead_into_no_other_directory)
         {"a\nb\x1b[2J\x7f", "/x/%r", "/x/a_b_[2J_"},
         {"", "/x/%r/%h/%e", "/x/0//unknown"},
         {"..", "/x/%./%q..", "/x/%./%q.."},
+        {"..", "/x/a%/%r/%", "/x/a%/__/%"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct sc_path_names names = {.directory = "/work"};

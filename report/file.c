@@ -236,6 +236,11 @@ struct sc_file_identity sc_file_identify(int fd)
     return (struct sc_file_identity){status.st_dev, status.st_ino, status.st_uid, status.st_mode};
 }
 
+long sc_file_seals(int fd)
+{
+    return RAW(SYS_fcntl, fd, F_GET_SEALS);
+}
+
 int sc_file_open(const char *path)
 {
     return (int)RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);

@@ -63,6 +63,9 @@ struct sc_file_identity sc_file_identify(int fd);
 /* Has `fd` that file open? */
 bool sc_file_is_same(int fd, const struct sc_file_identity *identity);
 
+/* The seals of a memfd (fcntl F_GET_SEALS), or -errno: what `fd` has open cannot have any. */
+long sc_file_seals(int fd);
+
 /* Opens for reading. A descriptor or -errno. */
 int sc_file_open(const char *path);
 

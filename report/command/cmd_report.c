@@ -21,7 +21,7 @@
 /* What the flags ask for, and what the work is done with. */
 struct work {
     const struct sc_format *format;
-    const char *out_path;
+    struct sc_outfile_place out;
     struct sc_filter *filter;
     struct sc_baseline *baseline; /* NULL: none is asked for */
     const char **baseline_paths;  /* up to a NULL */
@@ -42,6 +42,8 @@ static bool add_file(struct sc_reader *reader, const char *path)
     bool is_input = strcmp(path, "-") == 0;
     FILE *stream = is_input ? stdin : fopen(path, "rbe");
     int result = stream ? sc_reader_add(reader, path, stream) : -errno;
+    if (!stream)
+        sc_reader_add_unreadable(reader, path, strerror(-result));
     if (stream && !is_input)
         fclose(stream);
     if (result < 0)
@@ -90,9 +92,7 @@ static bool append_summary(struct work *work)
 static bool write_all(struct work *work)
 {
     struct sc_outfile file;
-    if (work->reader.run_count == 0)
-        return true;
-    if (!sc_outfile_open(&file, work->out_path))
+    if (!sc_outfile_open(&file, &work->out))
         return false;
     work->format->write(file.stream, &work->model);
     sc_progress_hide();
@@ -115,26 +115,36 @@ static void tell_partial(const struct work *work)
     if (sc_baseline_is_partial(work->baseline))
         sc_say("a run of the baseline did not end normally, or lines of it are missing: what it "
                "lacks is called new, and nothing fixed");
-    else if (work->reader.partial)
+    else if (sc_reader_is_partial(&work->reader))
         sc_say("a run did not end normally, or lines of it are missing: nothing is called fixed, "
                "and there may be more that is new");
 }
 
+/* Why a report without what is asked for cannot be called clean; "" where that is said already.
+ * NULL: it can. */
+static const char *doubt_of(const struct work *work)
+{
+    const struct sc_reader *reader = &work->reader;
+    bool chooses = work->baseline || work->suppressed || work->filter;
+    if (reader->unread)
+        return "what could not be read may tell of hazards";
+    if (reader->untold && chooses)
+        return "a summary counts hazards of which no line tells, so none can be chosen or be known "
+               "to be fixed";
+    if (reader->incomplete)
+        return "a run did not end normally; what else there was is not known";
+    return work->baseline && sc_reader_is_partial(reader) ? "" : NULL;
+}
+
 static int status_of(const struct work *work)
 {
-    bool chooses = work->baseline || work->suppressed || work->filter;
-    if (chooses && sc_reader_has_lost_hazards(&work->reader)) {
-        sc_say("a summary counts hazards of which no line tells, so none can be chosen or be known "
-               "to be fixed");
-        return SC_COMMAND_USAGE;
-    }
     int found = found_status(work);
-    if (found == 0 && work->reader.incomplete) {
-        sc_say("a run did not end normally; what else there was is not known");
-        return SC_COMMAND_USAGE;
-    }
-    bool may_lack_new = work->baseline && work->reader.partial;
-    return found == 0 && may_lack_new ? SC_COMMAND_USAGE : found;
+    const char *doubt = found == 0 ? doubt_of(work) : NULL;
+    if (!doubt)
+        return found;
+    if (doubt[0] != '\0')
+        sc_say("%s", doubt);
+    return SC_COMMAND_USAGE;
 }
 
 static int show(struct work *work, char *const *paths)
@@ -238,8 +248,10 @@ static int take_flag(struct work *work, int flag, char *const *argv)
     case 'f':
         return take_format(work, optarg);
     case 'o':
-        work->out_path = optarg;
+        work->out.path = optarg;
         return sc_outfile_is_possible(optarg) ? 0 : SC_COMMAND_USAGE;
+    case 'm':
+        return sc_outfile_take_mode(&work->out, optarg) ? 0 : SC_COMMAND_USAGE;
     case 'e':
         return take_filter(work, optarg);
     case 'b':
@@ -267,6 +279,7 @@ static int take_flags(struct work *work, int argc, char **argv)
         {"json", no_argument, NULL, 'j'},
         {"format", required_argument, NULL, 'f'},
         {"output", required_argument, NULL, 'o'},
+        {"output-mode", required_argument, NULL, 'm'},
         {"filter", required_argument, NULL, 'e'},
         {"baseline", required_argument, NULL, 'b'},
         {"debug-dir", required_argument, NULL, 'd'},
@@ -281,6 +294,8 @@ static int take_flags(struct work *work, int argc, char **argv)
     opterr = 0;
     while (status == 0 && (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1)
         status = take_flag(work, flag, argv);
+    if (status == 0 && !sc_outfile_has_use_of_mode(&work->out))
+        return SC_COMMAND_USAGE;
     if (status == 0 && optind == argc) {
         sc_say("which report? name a file; see safecopy --help");
         return SC_COMMAND_USAGE;
@@ -329,12 +344,12 @@ int sc_command_report(int argc, char **argv)
     return status;
 }
 
-int sc_command_show(const char *format, const char *out_path, struct sc_source_roots *roots,
-                    char *const *paths)
+int sc_command_show(const char *format, const struct sc_outfile_place *out,
+                    struct sc_source_roots *roots, char *const *paths)
 {
     struct work work = {0};
     int status = prepare(&work, roots, 0) ? take_format(&work, format) : SC_COMMAND_USAGE;
-    work.out_path = out_path;
+    work.out = *out;
     if (status == 0)
         status = show(&work, paths);
     clean_up(&work);

@@ -80,7 +80,8 @@ def run_line(rank):
 
 
 def summary_line(count):
-    return json.dumps({"type": "summary", "hazards": count, "operations": 10 * count,
+    return json.dumps({"type": "summary", "hazards": count, "observed": count, "latent": 0,
+                       "suppressed": 0, "operations": 10 * count,
                        "by_code": {"SC101": count}, "exit_status": 0}) + "\n"
 
 

@@ -913,6 +913,42 @@ START_TEST(patterns_are_expanded)
 }
 END_TEST
 
+START_TEST(names_put_in_lead_into_no_other_directory)
+{
+    static const struct {
+        const char *name, *pattern, *path;
+    } rows[] = {
+        {".", "/x/%r/r", "/x/_/r"},
+        {"..", "/x/%r/r", "/x/__/r"},
+        {"..", "/x/%r", "/x/__"},
+        {"..", "%r/r", "/work/__/r"},
+        {".", "/x/%r%r/r", "/x/__/r"},
+        {".", "/x/.%r/r", "/x/__/r"},
+        {".", "/x/%r./r", "/x/__/r"},
+        {"..", "/x/%e/%h/%r", "/x/__/__/__"},
+        {"..", "/x/../%r/./r", "/x/../__/./r"},
+        {"..", "/x/r%r/%r%r/%r.", "/x/r../..../..."},
+        {"../a", "/x/%r", "/x/.._a"},
+        {"/../..", "/x/%e%r", "/x/.._.._.."},
+        {"a\nb\x1b[2J\x7f", "/x/%r", "/x/a_b_[2J_"},
+        {"", "/x/%r/%h/%e", "/x/0//unknown"},
+        {"..", "/x/%./%q..", "/x/%./%q.."},
+        {"..", "/x/a%/%r/%", "/x/a%/__/%"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sc_path_names names = {.directory = "/work"};
+        char path[64];
+        snprintf(names.executable, sizeof names.executable, "/bin/%s", rows[i].name);
+        snprintf(names.host, sizeof names.host, "%s", rows[i].name);
+        snprintf(names.rank, sizeof names.rank, "%s", rows[i].name);
+        if (rows[i].name[0] == '\0')
+            names.executable[0] = '\0';
+        ck_assert_int_eq(sc_path_expand(rows[i].pattern, &names, path, sizeof path), 0);
+        ck_assert_str_eq(path, rows[i].path);
+    }
+}
+END_TEST
+
 START_TEST(a_full_disk_is_one_line_and_strict_still_counts)
 {
     struct sc_hazard hazard = a_hazard();
@@ -1384,6 +1420,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, report_path_none_writes_none);
     tcase_add_test(group, directories_are_made);
     tcase_add_test(group, patterns_are_expanded);
+    tcase_add_test(group, names_put_in_lead_into_no_other_directory);
     tcase_add_test(group, a_full_disk_is_one_line_and_strict_still_counts);
     tcase_add_test(group, names_cannot_steer_the_terminal);
     if (starts_itself)

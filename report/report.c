@@ -170,15 +170,27 @@ static void tell_ledger_locked(void)
     note_locked(SC_LEDGER_FAILED, report.failed, NULL);
 }
 
+static void say_stranger(const char *apart)
+{
+    char line[SC_OPTIONS_PATH_SIZE + 256];
+    struct sc_text text;
+    sc_text_init(&text, line, sizeof line);
+    sc_place_put_stranger(&text, apart);
+    sc_report_say(NULL, line);
+}
+
 static int create_file(const struct sc_options *options)
 {
-    int result =
-        sc_path_expand(options->report_path, &report.names, report.path, sizeof report.path);
-    int fd = result != 0 ? result : sc_place_open(report.path, parent_path, &report.names);
+    bool is_stranger = false;
+    int fd = sc_path_expand(options->report_path, &report.names, report.path, sizeof report.path);
+    if (fd == 0)
+        fd = sc_place_open(report.path, parent_path, &report.names, &is_stranger);
     if (fd < 0) {
         say_failure(report.path, -fd);
         return fd;
     }
+    if (is_stranger && options->verbosity > 0)
+        say_stranger(report.path);
     report.identity = sc_file_identify(fd);
     return fd;
 }
@@ -424,7 +436,7 @@ bool sc_report_missed(const struct sc_report_miss *miss)
     enter(&guard);
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof line_bytes);
-    sc_json_lines_miss(&line, miss, count, &stack, &report.names);
+    sc_json_lines_miss(&line, miss, count, &stack);
     bool written = write_line_locked(&line);
     leave(&guard);
     return written;
@@ -457,7 +469,7 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
     if (!writes)
         return;
     sc_text_init(&line, bytes, sizeof bytes);
-    sc_postmortem_line_write(&line, postmortem, hazards, by_code, &report.names);
+    sc_postmortem_line_write(&line, postmortem, hazards, by_code);
     enter(&guard);
     write_line_locked(&line);
     leave(&guard);

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "interpose/base/upcalls.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"

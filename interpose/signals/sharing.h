@@ -27,25 +27,24 @@ extern _Atomic uint8_t sc_sharing_now __attribute__((visibility("hidden")));
 /* Are handlers of signals entered by way of the library? One load. */
 static inline bool sc_sharing_has_handlers(void)
 {
-    return __builtin_expect(atomic_load_explicit(&sc_sharing_now, memory_order_acquire) >=
-                                SC_SHARING_HANDLERS,
-                            0);
+    return __builtin_expect(
+        atomic_load_explicit(&sc_sharing_now, memory_order_acquire) >= SC_SHARING_HANDLERS, 0);
 }
 
 /* Is SIGSEGV shared? One load. */
 static inline bool sc_sharing_is_on(void)
 {
-    return __builtin_expect(atomic_load_explicit(&sc_sharing_now, memory_order_acquire) ==
-                                SC_SHARING_FAULTS,
-                            0);
+    return __builtin_expect(
+        atomic_load_explicit(&sc_sharing_now, memory_order_acquire) == SC_SHARING_FAULTS, 0);
 }
 
 /* The process starts. With `wanted` false nothing will be shared. */
 void sc_sharing_begin(bool wanted);
 bool sc_sharing_is_wanted(void);
 
-/* May anything be shared, in a process that uses CUDA and wants the library's work? Not where the library was not preloaded, since the program does not reach
- * its hooks then. Takes the loader's lock. */
+/* May anything be shared, in a process that uses CUDA and wants the library's work? Not where the
+ * library was not preloaded, since the program does not reach its hooks then. Takes the loader's
+ * lock. */
 bool sc_sharing_is_possible(void);
 
 /* From now on this much is shared. Hooks on other threads may still be within a call that they have

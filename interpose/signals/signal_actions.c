@@ -1,5 +1,5 @@
-/* sigaction and its kin, each as far as it is shared (sharing.h). The handlers of other signals than
- * SIGSEGV are entered by way of us, which is what the kernel has. Once SIGSEGV is shared the
+/* sigaction and its kin, each as far as it is shared (sharing.h). The handlers of other signals
+ * than SIGSEGV are entered by way of us, which is what the kernel has. Once SIGSEGV is shared the
  * program's action for SIGSEGV is kept by us (signals.h), the masks of other handlers do not really
  * block SIGSEGV, and what the thread believes of SIGSEGV is in the frame that they find and return
  * to (sigreturn.h). What is read back is what was set. */
@@ -248,8 +248,8 @@ static uint64_t caught(void)
     return at ? bits_from(at + sizeof words - 1) : ~UINT64_C(0);
 }
 
-/* As it is to be told, where it is ours already. What the program has set by a system call of its own
- * is left as it is. */
+/* As it is to be told, where it is ours already. What the program has set by a system call of its
+ * own is left as it is. */
 static void adopt_locked(int number)
 {
     struct sigaction found;

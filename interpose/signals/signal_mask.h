@@ -1,5 +1,5 @@
-/* Signal masks: once SIGSEGV is shared (sharing.h) it is never really blocked, and the program never
- * learns of it. Before, the hooks pass every call on.
+/* Signal masks: once SIGSEGV is shared (sharing.h) it is never really blocked, and the program
+ * never learns of it. Before, the hooks pass every call on.
  *
  * A thread that has SIGSEGV blocked is killed by the kernel when it touches a guarded page. So
  * every function of the C library that changes a mask leaves SIGSEGV out. What the program believes

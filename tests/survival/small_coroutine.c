@@ -47,7 +47,8 @@ static void leave(void)
 static void run(const char *what, void (*body)(void), size_t stack_bytes)
 {
     static ucontext_t inside;
-    char *pages = (char *)mmap(NULL, PAGE + stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *pages =
+        (char *)mmap(NULL, PAGE + stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(mprotect(pages + PAGE, stack_bytes, PROT_READ | PROT_WRITE));
     CHECK(getcontext(&inside));
     inside.uc_stack.ss_sp = pages + PAGE;

@@ -20,7 +20,6 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "report/options.h"
 #include "track/inflight.h"
 #include "track/track.h"
 
@@ -62,7 +61,7 @@ static bool may_take_early(struct sc_stream_record *stream)
 
 static void take_in_time(struct sc_stream_record *stream)
 {
-    if (sc_options.mode == SC_MODE_FIX && (!sc_replaying_is_on() || sc_replaying_prepares()))
+    if (!sc_replaying_is_on() || sc_replaying_prepares())
         sc_marks_wait_for_itself(stream);
 }
 

@@ -10,6 +10,7 @@
  * (track/kernel.h).
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@
 #include "interpose/libc/mmap.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
+#include "interpose/streams/host_functions.h"
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/track.h"
@@ -190,6 +192,24 @@ static long call_prepared(long number, const long *of, void *site)
                : result;
 }
 
+/* ---- host functions that wait ---- */
+
+/* What C++ makes of an atomic's wait, of semaphores, latches and barriers. Where the word differs
+ * the kernel does not wait. */
+static bool is_endless_wait(const long *of)
+{
+    long command = of[1] & FUTEX_CMD_MASK;
+    uint32_t word;
+    return (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && !of[3] &&
+           sc_look_peek(&word, (void *)of[0], sizeof word) && word == (uint32_t)of[2];
+}
+
+static void note_wait(long number, const long *of)
+{
+    if (number == SYS_futex && sc_host_functions_is_here() && is_endless_wait(of))
+        sc_host_functions_waits();
+}
+
 /* ---- the hook ---- */
 
 static __attribute__((noinline)) long call_seen(long number, long a, long b, long c, long d, long e,
@@ -197,6 +217,7 @@ static __attribute__((noinline)) long call_seen(long number, long a, long b, lon
 {
     sc_io_look *look = sc_look_is_needed() || may_set_limit(number) ? sc_io_look_of(number) : NULL;
     const long of[] = {a, b, c, d, e, f};
+    note_wait(number, of);
     if (number == SYS_rt_sigprocmask)
         return change_mask(a, b, c, d);
     if (has_hook(number) && sc_active())

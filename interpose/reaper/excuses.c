@@ -76,8 +76,9 @@ static bool is_order_made(const struct sc_excuse *excuse)
 
 void sc_excuses_function_returned(unsigned call)
 {
-    sc_doubts_function_returned(call);
-    if (sc_likely(atomic_load_explicit(&order_count, memory_order_relaxed) == 0))
+    bool is_plain = sc_host_functions_was_plain(call);
+    sc_doubts_function_returned(call, is_plain);
+    if (sc_likely(atomic_load_explicit(&order_count, memory_order_relaxed) == 0) || is_plain)
         return;
     sc_own_lock_take(&lock);
     for (unsigned i = 0; i < ORDERS_MAX; i++)

@@ -134,14 +134,14 @@ static void clear(struct doubt *doubt, uint64_t launched)
         doubt->functions[i].is_cleared |= doubt->functions[i].launched == launched;
 }
 
-void sc_doubts_function_returned(unsigned call)
+void sc_doubts_function_returned(unsigned call, bool is_plain)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
         return;
     uint64_t launched = sc_host_functions_last_of(call);
     sc_own_lock_take(&lock);
     for (unsigned i = 0; i < DOUBTS_MAX && launched; i++)
-        if (doubts[i].is_used && doubts[i].is_in_call)
+        if (doubts[i].is_used && (doubts[i].is_in_call || is_plain))
             clear(&doubts[i], launched);
     sc_own_lock_give(&lock);
 }

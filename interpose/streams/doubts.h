@@ -32,8 +32,9 @@ uint64_t sc_doubts_raised(void);
 void sc_doubts_call_begins(uint64_t before);
 
 /* On the thread of a host function, when it has returned and the stream has not gone on; `call` as
- * sc_host_functions_launched gave it. A load where there is no doubt. */
-void sc_doubts_function_returned(unsigned call);
+ * sc_host_functions_launched gave it. `is_plain`: it is known by now that it waits for nobody. A
+ * load where there is no doubt. */
+void sc_doubts_function_returned(unsigned call, bool is_plain);
 
 /* Every millisecond or so until the functions have returned. Some system calls. */
 void sc_doubts_look(unsigned doubt);

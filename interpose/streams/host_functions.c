@@ -2,16 +2,15 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 
 #include "interpose/base/process.h"
+#include "interpose/base/sleeping_threads.h"
+#include "interpose/streams/plain_functions.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "report/file.h"
 #include "report/options.h"
 #include "track/kernel.h"
-#include "track/text.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -38,6 +37,7 @@ static struct call {
     _Atomic uint64_t stepped_ns, time; /* when its steps were last counted, and its thread's then */
     _Atomic unsigned steps;
     _Atomic bool waits;
+    _Atomic bool is_asked, is_plain; /* interpose/streams/plain_functions.h */
 } calls[CALLS_MAX];
 
 static _Atomic unsigned open_calls;
@@ -66,6 +66,8 @@ unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t f
         atomic_store(&calls[i].steps, 0);
         atomic_store(&calls[i].stepped_ns, 0);
         atomic_store(&calls[i].waits, false);
+        atomic_store(&calls[i].is_asked, false);
+        atomic_store(&calls[i].is_plain, false);
         atomic_store(&calls[i].launched, ticks);
         atomic_fetch_add(&open_calls, 1);
         return i + 1;
@@ -128,10 +130,22 @@ static bool may_follow(uint32_t stream, const struct sc_op_info *op)
     return stream == op->ticket.stream || sc_host_functions_stream_now(op->ticket.stream) == 0;
 }
 
-static bool is_behind(const struct call *call, const struct sc_op_info *op)
+/* Its code is looked at when somebody asks, and not at each launch. */
+static void look_at_code(struct call *call)
+{
+    atomic_store(&call->is_plain, sc_plain_functions_is_one(atomic_load(&call->function)));
+    atomic_store(&call->is_asked, true);
+}
+
+/* Where it waits for nobody it is as if it were not there. */
+static bool is_behind(struct call *call, const struct sc_op_info *op)
 {
     uint64_t launched = atomic_load(&call->launched);
-    return launched != 0 && launched < op->ticks && may_follow(atomic_load(&call->stream), op);
+    if (launched == 0 || launched >= op->ticks || !may_follow(atomic_load(&call->stream), op))
+        return false;
+    if (!atomic_load(&call->is_asked))
+        look_at_code(call);
+    return !atomic_load(&call->is_plain);
 }
 
 bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op)
@@ -170,6 +184,16 @@ bool sc_host_functions_is_open(uint64_t launched)
     return is_open;
 }
 
+bool sc_host_functions_was_plain(unsigned call)
+{
+    struct call *own = call && own_ticks ? &calls[call - 1] : NULL;
+    if (!own || !atomic_load(&own->is_asked))
+        return false;
+    if (!atomic_load(&own->is_plain)) /* the loader may have bound its calls since */
+        look_at_code(own);
+    return atomic_load(&own->is_plain);
+}
+
 uint64_t sc_host_functions_last_of(unsigned call)
 {
     uint64_t launched = call ? atomic_load(&calls[call - 1].launched) : 0;
@@ -195,63 +219,6 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
 }
 
 /* ---- what a thread is doing ---- */
-
-/* Calls that another thread, or whoever is at the other end, brings to an end. */
-static bool is_ended_by_others(long number, long first)
-{
-    switch (number) {
-    case SYS_futex:
-    case 449: /* futex_waitv */
-    case 455: /* futex_wait */
-    case SYS_ppoll:
-    case SYS_pselect6:
-    case SYS_epoll_pwait:
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_recvmmsg:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_wait4:
-    case SYS_waitid:
-    case SYS_rt_sigtimedwait:
-    case SYS_rt_sigsuspend:
-    case SYS_semop:
-    case SYS_semtimedop:
-    case SYS_msgrcv:
-    case SYS_mq_timedreceive:
-        return true;
-#ifdef __x86_64__
-    case SYS_poll:
-    case SYS_select:
-    case SYS_epoll_wait:
-    case SYS_pause:
-        return true;
-#endif
-    case SYS_read:
-    case SYS_readv:
-        return !sc_file_is_regular((int)first); /* a disk is nobody that waits for us */
-    default:
-        return false;
-    }
-}
-
-/* "running", or a system call's number and its arguments: "202 0x7ffc... ...". Threads of the own
- * process may always be looked at; false where /proc is not there. */
-static bool is_asleep(int32_t thread)
-{
-    char path[64];
-    char line[256];
-    struct sc_text text;
-    sc_text_init(&text, path, sizeof path);
-    sc_text_put(&text, "/proc/self/task/");
-    sc_text_signed(&text, thread);
-    sc_text_put(&text, "/syscall");
-    char *rest = line;
-    long size = sc_file_read(path, line, sizeof line - 1);
-    line[size > 0 ? size : 0] = 0;
-    long number = strtol(line, &rest, 10);
-    return rest != line && is_ended_by_others(number, strtol(rest, NULL, 16));
-}
 
 uint64_t sc_host_functions_time_of(int32_t thread)
 {
@@ -306,6 +273,11 @@ static void learn(struct call *call)
     atomic_store(&call->waits, true);
 }
 
+bool sc_host_functions_is_here(void)
+{
+    return running != 0;
+}
+
 void sc_host_functions_waits(void)
 {
     if (running)
@@ -335,9 +307,11 @@ static void look_at(struct call *call, uint64_t waits_since_ns)
     if (waits_since_ns && (now_ns - sampled_ns < SAMPLE_NS ||
                            !atomic_compare_exchange_strong(&call->sampled_ns, &sampled_ns, now_ns)))
         return;
-    if (!is_asleep(thread))
+    enum sc_sleep sleep = sc_sleeping_threads_look(thread, sc_thread_id());
+    if (sleep == SC_AWAKE)
         atomic_store(&call->asleep, 0);
-    else if (atomic_fetch_add(&call->asleep, 1) + 1 >= (waits_since_ns ? SAMPLES_MIN : 1))
+    else if (sleep == SC_SLEEPS_FOR_OWN || !waits_since_ns ||
+             atomic_fetch_add(&call->asleep, 1) + 1 >= SAMPLES_MIN)
         learn(call);
 }
 

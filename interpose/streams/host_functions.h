@@ -3,11 +3,16 @@
  * What is issued behind a host function is in flight. The program may use its bytes all the same if
  * the function ends only when it is told to, as a gate does, or work that is handed to another
  * thread. A touch that waited for the copy would wait for itself, and be accused of what is right.
- * So a function that waits for a semaphore, a condition or a barrier is taken to wait for the
- * program's threads. Others are looked at while a touch waits. A function counts as waiting if it
- * is found asleep, again and again, in a call that others end, or if it does not return for long.
+ * So a function that waits for a semaphore, a condition or a barrier, or by a futex without a time
+ * limit, is taken to wait for the program's threads. Others are looked at while a touch waits. A
+ * function counts as waiting if it is found asleep in a call that threads of this process end
+ * (interpose/base/sleeping_threads.h), again and again in one that anybody ends, or if it does not
+ * return for long.
  * It counts so from then on, each time that it runs. What was issued behind such a function is not
  * watched until it has returned (unguarded: unseen).
+ *
+ * A function that can wait for nobody (interpose/streams/plain_functions.h) is none of these: in
+ * the questions below it is not open.
  *
  * Locks: none. All are async-signal-safe, and from any thread.
  */
@@ -34,6 +39,9 @@ void sc_host_functions_ran(unsigned call);
  * not. */
 uint64_t sc_host_functions_own_ticks(void);
 
+/* Does the calling thread run one? Nodes of graphs are some. */
+bool sc_host_functions_is_here(void);
+
 /* The calling thread is about to wait for another one. */
 void sc_host_functions_waits(void);
 
@@ -45,8 +53,8 @@ uint32_t sc_host_functions_stream_now(uint32_t stream);
 bool sc_host_functions_are_open(const struct sc_op_info *op);
 
 /* Looks at those that run. `waits_since_ns` (sc_now_ns): since when somebody waits for what is
- * behind them; 0: nobody does, and who is asleep now counts at once. A few system calls for each
- * that runs, at most every ten milliseconds. */
+ * behind them, by rights the calling thread; 0: nobody does, and who is asleep now counts at once.
+ * A few system calls for each that runs, at most every ten milliseconds. */
 void sc_host_functions_look(uint64_t waits_since_ns);
 
 /* Those that are open, and that the operation may be behind: when each was launched, by which it is
@@ -54,6 +62,10 @@ void sc_host_functions_look(uint64_t waits_since_ns);
 enum { SC_HOST_FUNCTIONS_LISTED = 24 };
 unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched);
 bool sc_host_functions_is_open(uint64_t launched);
+
+/* On the thread of a stream's host function, when it has returned: is it one that waits for nobody,
+ * as is known at last? Only of one that was asked about while it was open. */
+bool sc_host_functions_was_plain(unsigned call);
 
 /* What names the call, if no other that is open has the same name; else 0. */
 uint64_t sc_host_functions_last_of(unsigned call);

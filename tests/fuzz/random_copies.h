@@ -65,20 +65,10 @@ static void order_before(const struct copy *copy, int slot)
         fail("the generator did not order what it ordered");
 }
 
-/* Ordered or not, the driver may take the source's bytes in the call (docs/driver.md, Sources taken
- * early), and nothing keeps it from that in mode=report. */
-static bool is_taken_early(const struct copy *earlier, const struct copy *later)
-{
-    return !world.healed && later->direction == H2D && in_flight(earlier) &&
-           earlier->stream != later->stream && writes_host(earlier) && share_a_byte(earlier, later);
-}
-
 static void avoid_conflicts(const struct copy *later)
 {
     struct oracle_set before;
     for (int i = 0; i < world.copy_count; i++) {
-        if (is_taken_early(&world.copies[i], later))
-            learn(&world.copies[i]);
         reach_next(later->slot, &before);
         if (conflict(&world.copies[i], later, &before))
             order_before(&world.copies[i], later->slot);

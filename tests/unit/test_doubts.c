@@ -5,11 +5,14 @@
  * how much of it passes.
  */
 #include "interpose/base/process.h"
+#include "interpose/base/sleeping_threads.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
+#include "interpose/streams/plain_functions.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "track/hazard.h"
 #include "track/ticks.h"
 
 #include <check.h>
@@ -33,6 +36,20 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream)
 {
     (void)stream;
     return true;
+}
+
+static bool is_plain;
+static enum sc_sleep sleeps;
+
+bool sc_plain_functions_is_one(uintptr_t function)
+{
+    return function && is_plain;
+}
+
+enum sc_sleep sc_sleeping_threads_look(int32_t thread, int32_t waiter)
+{
+    ck_assert_int_ne(thread, waiter);
+    return sleeps;
 }
 
 /* ---- a host function that polls ---- */
@@ -143,6 +160,8 @@ static bool is_cleared_after(unsigned looks)
 static void set_up(void)
 {
     sc_options_defaults(&sc_options);
+    is_plain = false;
+    sleeps = SC_AWAKE;
     sc_options.mode = SC_MODE_REPORT;
     sc_ticks_start();
     sc_order_init(&order);
@@ -255,7 +274,7 @@ START_TEST(a_function_that_returns_within_the_call_that_touches_is_no_gate)
     sc_doubts_call_begins(_i == 2 ? sc_doubts_raised() : before);
     if (_i == 1)
         sc_doubts_wait_ends();
-    sc_doubts_function_returned(polling.call);
+    sc_doubts_function_returned(polling.call, false);
     sc_host_functions_dropped(polling.call);
     ck_assert_int_eq(sc_doubts_remain(doubt), _i != 0);
     sc_doubts_end(doubt);
@@ -272,10 +291,10 @@ START_TEST(a_node_that_returns_is_not_the_whole_launch)
     uint64_t before = sc_doubts_raised();
     unsigned doubt = sc_doubts_begin(&op, &touched);
     sc_doubts_call_begins(before);
-    sc_doubts_function_returned(first);
+    sc_doubts_function_returned(first, false);
     sc_host_functions_dropped(first);
     ck_assert(sc_doubts_remain(doubt));
-    sc_doubts_function_returned(second);
+    sc_doubts_function_returned(second, false);
     sc_host_functions_dropped(second);
     ck_assert(!sc_doubts_remain(doubt));
     sc_doubts_end(doubt);
@@ -345,6 +364,54 @@ START_TEST(what_is_launched_later_or_elsewhere_is_not_before_the_operation)
 }
 END_TEST
 
+/* ---- functions that wait for nobody ---- */
+
+START_TEST(a_function_that_waits_for_nobody_is_not_open)
+{
+    is_plain = true;
+    launch(FUNCTION);
+    struct sc_op_info op = behind();
+    uint64_t launched[SC_HOST_FUNCTIONS_LISTED];
+    ck_assert(!sc_host_functions_are_open(&op));
+    ck_assert(!sc_host_functions_precede(polling.call, &op));
+    ck_assert_uint_eq(sc_host_functions_list(&op, launched), 0);
+    sc_host_functions_dropped(polling.call);
+}
+END_TEST
+
+/* A node of a graph is not its launch, of which other nodes are to come. */
+START_TEST(what_is_known_of_a_function_at_its_end_clears_the_doubt)
+{
+    bool is_node = _i == 1;
+    launch(FUNCTION);
+    struct sc_op_info op = behind();
+    toucher.doubt = sc_doubts_begin(&op, &touched);
+    sc_host_functions_runs(polling.call, is_node ? 0 : polling.launched);
+    ck_assert(sc_doubts_remain(toucher.doubt));
+    is_plain = true;
+    bool was_plain = sc_host_functions_was_plain(polling.call);
+    ck_assert_int_eq(was_plain, !is_node);
+    sc_doubts_function_returned(polling.call, was_plain);
+    sc_host_functions_ran(polling.call);
+    ck_assert_int_eq(sc_doubts_remain(toucher.doubt), is_node);
+    sc_doubts_end(toucher.doubt);
+}
+END_TEST
+
+/* ---- functions that are asleep ---- */
+
+START_TEST(a_function_that_sleeps_for_own_threads_is_found_at_once)
+{
+    launch(FUNCTION + 8);
+    begin(false);
+    struct sc_op_info op = behind();
+    sleeps = _i == 0 ? SC_SLEEPS_FOR_OWN : _i == 1 ? SC_SLEEPS : SC_AWAKE;
+    sc_host_functions_look(sc_now_ns());
+    ck_assert_int_eq(sc_host_functions_excuse(&op, 0), sleeps == SC_SLEEPS_FOR_OWN);
+    open_gate();
+}
+END_TEST
+
 static Suite *all_tests(void)
 {
     Suite *suite = suite_create("doubts");
@@ -366,6 +433,9 @@ static Suite *all_tests(void)
     tcase_add_test(tests, more_functions_than_are_listed_are_not_told_apart);
     tcase_add_test(tests, doubts_without_room_remain);
     tcase_add_test(tests, what_is_launched_later_or_elsewhere_is_not_before_the_operation);
+    tcase_add_test(tests, a_function_that_waits_for_nobody_is_not_open);
+    tcase_add_loop_test(tests, what_is_known_of_a_function_at_its_end_clears_the_doubt, 0, 2);
+    tcase_add_loop_test(tests, a_function_that_sleeps_for_own_threads_is_found_at_once, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;
 }

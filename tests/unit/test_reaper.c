@@ -132,6 +132,8 @@ bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op)
     return call && is_behind_it(op);
 }
 
+static _Atomic bool is_plain;
+
 /* What mode=report cannot tell of a touch. */
 static _Atomic bool is_in_doubt;
 static _Atomic unsigned doubts_looked_at;
@@ -162,9 +164,15 @@ bool sc_doubts_remain(unsigned doubt)
     return atomic_load(&is_in_doubt);
 }
 
-void sc_doubts_function_returned(unsigned call)
+bool sc_host_functions_was_plain(unsigned call)
+{
+    return call && atomic_load(&is_plain);
+}
+
+void sc_doubts_function_returned(unsigned call, bool is_plain_function)
 {
     (void)call;
+    (void)is_plain_function;
 }
 
 /* From when it is set on, the reaper's second question behind a function that has returned, which
@@ -672,6 +680,22 @@ START_TEST(an_order_is_made_by_a_function_that_returns_when_one_of_the_two_is_do
 }
 END_TEST
 
+/* The same, but by the function's code: it can have waited for nothing. */
+START_TEST(an_order_is_not_made_by_a_function_that_can_wait_for_nobody)
+{
+    struct sc_op_info op = issue();
+    struct sc_point point = sc_track_point(&sc_track, one, SC_SCOPE_STREAM);
+    atomic_store(&is_open, true);
+    judge_order_with(&op, one + 1, 1);
+    sc_track_known(&sc_track, &point, NULL);
+    atomic_store(&is_plain, true);
+    sc_excuses_function_returned(1);
+    atomic_store(&is_open, false);
+    await_reports(1);
+    assert_reported(1, 0);
+}
+END_TEST
+
 /* Nobody waits for a touch in mode=report, nor knows when a synchronous call is over. */
 START_TEST(what_is_in_doubt_is_not_reported)
 {
@@ -1005,6 +1029,7 @@ int main(void)
     tcase_add_test(tests, a_touch_of_an_unknown_time_waits_and_is_not_excused);
     tcase_add_test(tests, an_order_is_excused_by_a_function_before_either_operation);
     tcase_add_test(tests, an_order_is_made_by_a_function_that_returns_when_one_of_the_two_is_done);
+    tcase_add_test(tests, an_order_is_not_made_by_a_function_that_can_wait_for_nobody);
     tcase_add_test(tests, what_is_in_doubt_is_not_reported);
     tcase_add_test(
         tests, an_order_behind_a_function_that_waits_for_nobody_is_reported_when_it_has_returned);

@@ -1,4 +1,5 @@
 // expect: none
+// reported: wrong
 // summary: driver_late=1
 // sim: late_batch=1
 //

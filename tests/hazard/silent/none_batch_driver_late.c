@@ -1,4 +1,5 @@
 // expect: none
+// reported: wrong
 // summary: driver_late=2
 //
 // Sources with order DURING_API_CALL are the program's again when the call returns, which it takes

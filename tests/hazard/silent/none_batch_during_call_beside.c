@@ -1,4 +1,5 @@
 // expect: none
+// reported: wrong
 // summary: driver_late=1
 //
 // A matrix in pageable memory. Its left half gets results, for which whole pages are guarded. Its

@@ -1,0 +1,404 @@
+#include "interpose/base/instructions.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+#if defined(__x86_64__)
+
+/* What follows the first byte: . nothing, m a ModRM byte, b 1 byte, z 4 bytes, M a ModRM byte and
+ * 1 byte, Z a ModRM byte and 4 bytes, v 4 bytes or 8, p it is a prefix, s see read_special, ? the
+ * look ends. */
+static const char *const one_byte[16] = {
+    "mmmmbz??mmmmbz?s", "mmmmbz??mmmmbz??", "mmmmbzp?mmmmbzp?", "mmmmbzp?mmmmbzp?",
+    "pppppppppppppppp", "................", "??smppppzZbM????", "ssssssssssssssss",
+    "MZ?Mmmmmmmmmmmmm", "..........?.....", "????....bz......", "bbbbbbbbvvvvvvvv",
+    "MMssssMs?.??s???", "mmmm???.mmmmmmmm", "ssss????ss?s????", "p?pps.ss......ms",
+};
+
+/* The same behind 0F: s are branches. */
+static const char *const two_bytes[16] = {
+    "?????????????m??", "mmmmmmmmmmmmmmmm", "????????mmmmmmmm", "?.?.????????????",
+    "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmmm", "MMMMmmm.????mmmm",
+    "ssssssssssssssss", "mmmmmmmmmmmmmmmm", "...mMm??..?mMmmm", "mmmmmmmmm?Mmmmmm",
+    "mmMmMMMm........", "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmm?",
+};
+
+struct reading {
+    const unsigned char *bytes;
+    size_t size_bytes, at, given_bytes;
+    uintptr_t pc;
+    bool is_short;   /* the bytes have ended */
+    bool has_prefix; /* of any kind */
+    bool halves;     /* 66: numbers of 4 bytes have 2 */
+    bool is_wide;    /* REX.W */
+    unsigned char opcode, modrm;
+    bool is_relative; /* the operand lies `offset` bytes behind the instruction */
+    int32_t offset;
+};
+
+static unsigned char next(struct reading *reading)
+{
+    if (reading->at < reading->size_bytes)
+        return reading->bytes[reading->at++];
+    reading->is_short = true;
+    return 0;
+}
+
+static int32_t next_number(struct reading *reading, unsigned size_bytes)
+{
+    uint32_t number = 0;
+    for (unsigned i = 0; i < size_bytes; i++)
+        number |= (uint32_t)next(reading) << 8 * i;
+    return size_bytes == 1 ? (int8_t)number : (int32_t)number;
+}
+
+static void next_operand(struct reading *reading)
+{
+    unsigned char modrm = reading->modrm = next(reading);
+    unsigned mod = modrm >> 6, rm = modrm & 7;
+    bool has_base = mod == 3 || rm != 4 || (next(reading) & 7) != 5;
+    reading->is_relative = mod == 0 && rm == 5;
+    if (mod == 1)
+        next(reading);
+    else if (mod == 2 || (mod == 0 && (rm == 5 || !has_base)))
+        reading->offset = next_number(reading, 4);
+}
+
+static unsigned field(const struct reading *reading)
+{
+    return reading->modrm >> 3 & 7;
+}
+
+static struct sc_instruction ended(const struct reading *reading, enum sc_instruction_way way)
+{
+    struct sc_instruction read = {.way = way, .length = (unsigned)reading->at};
+    if (reading->is_short)
+        read.way = SC_WAY_UNKNOWN;
+    return read;
+}
+
+static struct sc_instruction jumped(struct reading *reading, enum sc_instruction_way way,
+                                    unsigned size_bytes)
+{
+    int32_t offset = next_number(reading, size_bytes);
+    struct sc_instruction read = ended(reading, reading->halves ? SC_WAY_UNKNOWN : way);
+    read.target = reading->pc + reading->at + (uintptr_t)(intptr_t)offset;
+    read.effect = way == SC_WAY_CALL ? SC_EFFECT_SPOILS : SC_EFFECT_KEEPS;
+    if (way == SC_WAY_BRANCH && (reading->opcode & 0x70) != 0x60) /* not those of loops */
+        read.condition = (reading->opcode & 15) == 4   ? SC_IF_EQUAL
+                         : (reading->opcode & 15) == 5 ? SC_IF_UNEQUAL
+                                                       : SC_IF_UNKNOWN;
+    return read;
+}
+
+/* Calls and jumps that say where the address lies; the rest of this group only computes. */
+static struct sc_instruction read_group_5(struct reading *reading)
+{
+    static const enum sc_instruction_way ways[8] = {
+        SC_WAY_ON,   SC_WAY_ON,      SC_WAY_CALL, SC_WAY_UNKNOWN,
+        SC_WAY_JUMP, SC_WAY_UNKNOWN, SC_WAY_ON,   SC_WAY_UNKNOWN,
+    };
+    next_operand(reading);
+    enum sc_instruction_way way = ways[field(reading)];
+    if (way == SC_WAY_ON)
+        return ended(reading, SC_WAY_ON);
+    struct sc_instruction read = ended(reading, reading->is_relative ? way : SC_WAY_UNKNOWN);
+    read.target = reading->pc + reading->at + (uintptr_t)(intptr_t)reading->offset;
+    read.is_pointer = true;
+    return read;
+}
+
+static struct sc_instruction read_rest(struct reading *reading, char what)
+{
+    if (what == 'm' || what == 'M' || what == 'Z')
+        next_operand(reading);
+    if (what == 'b' || what == 'M')
+        next(reading);
+    else if (what == 'z' || what == 'Z')
+        next_number(reading, reading->halves && !reading->is_wide ? 2 : 4);
+    else if (what == 'v')
+        next_number(reading, reading->is_wide ? 8 : reading->halves ? 2 : 4);
+    return ended(reading, what == '?' || what == 's' ? SC_WAY_UNKNOWN : SC_WAY_ON);
+}
+
+/* VEX and EVEX: bytes that stand for the prefixes and for 0F, 0F 38 or 0F 3A. */
+static struct sc_instruction read_vector(struct reading *reading)
+{
+    unsigned map = 1;
+    unsigned more = reading->opcode == 0x62 ? 3 : reading->opcode == 0xC4 ? 2 : 1;
+    if (more > 1)
+        map = next(reading) & (more == 3 ? 7 : 31);
+    for (unsigned i = more > 1; i < more; i++)
+        next(reading);
+    unsigned char opcode = next(reading);
+    if (map == 1)
+        return read_rest(reading, two_bytes[opcode >> 4][opcode & 15]);
+    return read_rest(reading, map == 2 ? 'm' : map == 3 ? 'M' : '?');
+}
+
+static struct sc_instruction read_behind_0f(struct reading *reading)
+{
+    unsigned char opcode = reading->opcode = next(reading);
+    char what = two_bytes[opcode >> 4][opcode & 15];
+    if (opcode == 0x0B)
+        return ended(reading, SC_WAY_TRAP);
+    if (what == 's')
+        return jumped(reading, SC_WAY_BRANCH, 4);
+    if (opcode == 0x38 || opcode == 0x3A) {
+        next(reading);
+        return read_rest(reading, opcode == 0x38 ? 'm' : 'M');
+    }
+    struct sc_instruction read = read_rest(reading, what);
+    if (opcode == 0x1E || opcode == 0x1F) /* they do nothing */
+        read.effect = SC_EFFECT_KEEPS;
+    return read;
+}
+
+static struct sc_instruction read_special(struct reading *reading)
+{
+    unsigned char opcode = reading->opcode;
+    if (opcode >= 0x70 && opcode <= 0x7F)
+        return jumped(reading, SC_WAY_BRANCH, 1);
+    switch (opcode) {
+    case 0x0F:
+        return read_behind_0f(reading);
+    case 0x62:
+    case 0xC4:
+    case 0xC5:
+        return read_vector(reading);
+    case 0xC2:
+    case 0xC3:
+        next_number(reading, opcode == 0xC2 ? 2 : 0);
+        return ended(reading, SC_WAY_RETURN);
+    case 0xC7: /* the last of this group begins a transaction */
+        next_operand(reading);
+        next_number(reading, reading->halves ? 2 : 4);
+        return ended(reading, field(reading) == 0 ? SC_WAY_ON : SC_WAY_UNKNOWN);
+    case 0xE8:
+    case 0xE9:
+        return jumped(reading, opcode == 0xE8 ? SC_WAY_CALL : SC_WAY_JUMP, 4);
+    case 0xEB:
+        return jumped(reading, SC_WAY_JUMP, 1);
+    case 0xF6:
+    case 0xF7:
+        next_operand(reading);
+        if (field(reading) < 2)
+            next_number(reading, opcode == 0xF6 ? 1 : reading->halves ? 2 : 4);
+        return ended(reading, SC_WAY_ON);
+    case 0xFF:
+        return read_group_5(reading);
+    case 0xCC:
+    case 0xF4:
+        return ended(reading, SC_WAY_TRAP);
+    default: /* loops by a counter */
+        return jumped(reading, SC_WAY_BRANCH, 1);
+    }
+}
+
+/* Of fs:0x28, from which -fstack-protector takes it. */
+static bool is_of_canary(const struct reading *reading, unsigned length)
+{
+    enum { FS = 0x64 };
+    static const unsigned char place[] = {0x25, 0x28, 0, 0, 0};
+    return length == 9 && reading->bytes[0] == FS && reading->is_wide &&
+           memcmp(reading->bytes + 4, place, sizeof place) == 0;
+}
+
+static struct sc_instruction with_next(const struct reading *reading, unsigned length)
+{
+    struct sc_instruction next = sc_instructions_read(
+        reading->bytes + length, reading->given_bytes - length, reading->pc + length);
+    next.length += length;
+    return next;
+}
+
+/* sub, xor or cmp; or a load with cmp behind it. */
+static void note_canary(const struct reading *reading, struct sc_instruction *read)
+{
+    enum { LOAD = 0x8B, SUB = 0x2B, XOR = 0x33, CMP = 0x3B, CMP_TO = 0x39 };
+    unsigned char opcode = reading->opcode;
+    unsigned length = read->length;
+    if (read->way != SC_WAY_ON || !is_of_canary(reading, length))
+        return;
+    bool compares = opcode == SUB || opcode == XOR || opcode == CMP;
+    if (opcode == LOAD && reading->given_bytes > length + 1) {
+        const unsigned char *behind = reading->bytes + length;
+        compares = (behind[0] & 0xF8) == 0x48 && (behind[1] == CMP || behind[1] == CMP_TO);
+        if (compares)
+            *read = with_next(reading, length);
+    }
+    if (compares)
+        read->effect = SC_EFFECT_EQUALS;
+}
+
+/* What compilers do with a number in eax, where it has no prefix. */
+static void note_effect(const struct reading *reading, struct sc_instruction *read)
+{
+    const unsigned char *bytes = reading->bytes;
+    bool is_own = read->length == 2 && bytes[1] == 0xC0; /* eax and eax */
+    if (reading->has_prefix || read->way != SC_WAY_ON)
+        return;
+    if (reading->opcode == 0x90)
+        read->effect = SC_EFFECT_KEEPS;
+    else if (reading->opcode == 0xB8 || (is_own && (bytes[0] == 0x31 || bytes[0] == 0x33)))
+        read->effect = SC_EFFECT_SETS;
+    else if ((is_own && (bytes[0] == 0x84 || bytes[0] == 0x85)) || bytes[0] == 0x3C ||
+             bytes[0] == 0x3D || (bytes[0] == 0x83 && bytes[1] == 0xF8))
+        read->effect = SC_EFFECT_COMPARES;
+    struct reading number = {.bytes = bytes, .size_bytes = read->length};
+    if (bytes[0] == 0x83 || bytes[0] == 0x3C)
+        number.at = read->length - 1;
+    else if (bytes[0] == 0xB8 || bytes[0] == 0x3D)
+        number.at = 1;
+    else
+        return;
+    read->number = next_number(&number, read->length - (unsigned)number.at);
+}
+
+struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
+                                           uintptr_t pc)
+{
+    struct reading reading = {
+        .bytes = bytes,
+        .size_bytes = size_bytes < SC_INSTRUCTION_BYTES_MAX ? size_bytes : SC_INSTRUCTION_BYTES_MAX,
+        .given_bytes = size_bytes,
+        .pc = pc};
+    for (;;) {
+        unsigned char byte = reading.opcode = next(&reading);
+        char what = one_byte[byte >> 4][byte & 15];
+        if (what != 'p' || reading.is_short) {
+            struct sc_instruction read =
+                what == 's' ? read_special(&reading) : read_rest(&reading, what);
+            note_effect(&reading, &read);
+            note_canary(&reading, &read);
+            return read;
+        }
+        reading.has_prefix = true;
+        reading.halves |= byte == 0x66;
+        reading.is_wide = (byte & 0xF8) == 0x48;
+    }
+}
+
+#elif defined(__aarch64__)
+
+static uintptr_t relative(uintptr_t pc, uint32_t code, unsigned low, unsigned bits)
+{
+    int64_t words = (int64_t)((uint64_t)code << (64 - low - bits)) >> (64 - bits);
+    return pc + (uintptr_t)(words * 4);
+}
+
+static struct sc_instruction branched(uintptr_t target, enum sc_instruction_condition condition)
+{
+    return (struct sc_instruction){.way = SC_WAY_BRANCH,
+                                   .length = 4,
+                                   .target = target,
+                                   .effect = SC_EFFECT_KEEPS,
+                                   .condition = condition};
+}
+
+/* Calls, jumps, branches and what the kernel answers. */
+static struct sc_instruction read_way(uint32_t code, uintptr_t pc)
+{
+    struct sc_instruction read = {.way = SC_WAY_ON, .length = 4};
+    bool is_on_result = (code & 31) == 0;
+    if ((code & 0x7C000000) == 0x14000000) { /* b, bl */
+        read.way = code >> 31 ? SC_WAY_CALL : SC_WAY_JUMP;
+        read.effect = code >> 31 ? SC_EFFECT_SPOILS : SC_EFFECT_KEEPS;
+        read.target = relative(pc, code, 0, 26);
+    } else if ((code & 0xFF000000) == 0x54000000) { /* b.cond */
+        unsigned condition = code & 15;
+        return branched(relative(pc, code, 5, 19), condition == 0   ? SC_IF_EQUAL
+                                                   : condition == 1 ? SC_IF_UNEQUAL
+                                                                    : SC_IF_UNKNOWN);
+    } else if ((code & 0x7E000000) == 0x34000000) { /* cbz, cbnz */
+        enum sc_instruction_condition if_result = code >> 24 & 1 ? SC_IF_NONZERO : SC_IF_ZERO;
+        return branched(relative(pc, code, 5, 19), is_on_result ? if_result : SC_IF_UNKNOWN);
+    } else if ((code & 0x7E000000) == 0x36000000) { /* tbz, tbnz */
+        return branched(relative(pc, code, 5, 14), SC_IF_UNKNOWN);
+    } else if ((code & 0xFFFFF01F) == 0xD503201F) { /* hints: wfe and wfi wait */
+        unsigned hint = code >> 5 & 127;
+        read.way = hint == 2 || hint == 3 ? SC_WAY_UNKNOWN : SC_WAY_ON;
+        read.effect = SC_EFFECT_KEEPS;
+    } else if (code == 0xD65F03C0 || code == 0xD65F0BFF || code == 0xD65F0FFF) { /* ret, retaa */
+        read.way = SC_WAY_RETURN;
+    } else if ((code & 0xFFE0001F) == 0xD4200000 || code >> 16 == 0) { /* brk, udf */
+        read.way = SC_WAY_TRAP;
+    } else if ((code & 0xFE000000) == 0xD6000000 || (code & 0xFF000000) == 0xD4000000) {
+        read.way = SC_WAY_UNKNOWN; /* other branches by a register, svc and its like */
+    } else if ((code & 0xFFFFFFC0) == 0xD5031000) {
+        read.way = SC_WAY_UNKNOWN; /* waits with a time limit */
+    }
+    return read;
+}
+
+/* What compilers do with a number in w0. */
+static void note_effect(uint32_t code, struct sc_instruction *read)
+{
+    int32_t number = (int32_t)(code >> 10 & 0xFFF);
+    if ((code & 0xFFE0001F) == 0x52800000) { /* mov w0, #n */
+        read->effect = SC_EFFECT_SETS;
+        read->number = (int32_t)(code >> 5 & 0xFFFF);
+    } else if (code == 0x2A1F03E0) { /* mov w0, wzr */
+        read->effect = SC_EFFECT_SETS;
+    } else if ((code & 0xFFC003FF) == 0x7100001F) { /* cmp w0, #n */
+        read->effect = SC_EFFECT_COMPARES;
+        read->number = number;
+    } else if ((code & 0xFFC003FF) == 0x3100001F) { /* cmn w0, #n */
+        read->effect = SC_EFFECT_COMPARES;
+        read->number = -number;
+    }
+}
+
+static bool read_code(const unsigned char *bytes, size_t size_bytes, unsigned i, uint32_t *code)
+{
+    if (size_bytes < 4 * (i + 1))
+        return false;
+    memcpy(code, bytes + 4 * i, 4);
+    return true;
+}
+
+/* A linkage table's entry: adrp x16; ldr x17, [x16, #n]; add x16, x16, #n; br x17. */
+static bool is_linkage(const unsigned char *bytes, size_t size_bytes, uintptr_t pc,
+                       uintptr_t *pointer)
+{
+    uint32_t page, load, sum, jump;
+    if (!read_code(bytes, size_bytes, 0, &page) || !read_code(bytes, size_bytes, 1, &load) ||
+        !read_code(bytes, size_bytes, 2, &sum) || !read_code(bytes, size_bytes, 3, &jump))
+        return false;
+    if ((page & 0x9F00001F) != 0x90000010 || (load & 0xFFC003FF) != 0xF9400211 ||
+        (sum & 0xFFC003FF) != 0x91000210 || jump != 0xD61F0220)
+        return false;
+    int64_t pages = (int64_t)((uint64_t)(page >> 5 & 0x7FFFF) << 45) >> 43 | (page >> 29 & 3);
+    *pointer = (pc & ~(uintptr_t)4095) + (uintptr_t)(pages * 4096) + (load >> 10 & 0xFFF) * 8;
+    return true;
+}
+
+struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
+                                           uintptr_t pc)
+{
+    uint32_t code;
+    uintptr_t pointer;
+    if (!read_code(bytes, size_bytes, 0, &code))
+        return (struct sc_instruction){.way = SC_WAY_UNKNOWN};
+    if (is_linkage(bytes, size_bytes, pc, &pointer))
+        return (struct sc_instruction){
+            .way = SC_WAY_JUMP, .length = 16, .target = pointer, .is_pointer = true};
+    struct sc_instruction read = read_way(code, pc);
+    if (read.way == SC_WAY_ON)
+        note_effect(code, &read);
+    return read;
+}
+
+#else
+
+struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
+                                           uintptr_t pc)
+{
+    (void)bytes;
+    (void)size_bytes;
+    (void)pc;
+    return (struct sc_instruction){.way = SC_WAY_UNKNOWN};
+}
+
+#endif

@@ -1,0 +1,271 @@
+#include "interpose/streams/plain_functions.h"
+
+#include <stddef.h>
+
+#include "interpose/base/instructions.h"
+#include "track/peek.h"
+
+/* Those that wait for no thread but within an allocator or a stream of stdio, by their names in
+ * the linker's table: they are not called here. Of C++: delete, and notify of a condition. */
+#define FUNCTIONS(X)                                                                               \
+    X(nanosleep, SLEEPS)                                                                           \
+    X(clock_nanosleep, SLEEPS)                                                                     \
+    X(usleep, SLEEPS)                                                                              \
+    X(sleep, SLEEPS)                                                                               \
+    X(thrd_sleep, SLEEPS)                                                                          \
+    X(__stack_chk_fail, ENDS_THERE)                                                                \
+    X(__errno_location, GOES_ON)                                                                   \
+    X(clock_gettime, GOES_ON)                                                                      \
+    X(gettimeofday, GOES_ON)                                                                       \
+    X(time, GOES_ON)                                                                               \
+    X(memcpy, GOES_ON)                                                                             \
+    X(memmove, GOES_ON)                                                                            \
+    X(memset, GOES_ON)                                                                             \
+    X(memcmp, GOES_ON)                                                                             \
+    X(strlen, GOES_ON)                                                                             \
+    X(malloc, GOES_ON)                                                                             \
+    X(calloc, GOES_ON)                                                                             \
+    X(free, GOES_ON)                                                                               \
+    X(sem_post, GOES_ON)                                                                           \
+    X(pthread_cond_signal, GOES_ON)                                                                \
+    X(pthread_cond_broadcast, GOES_ON)                                                             \
+    X(puts, GOES_ON)                                                                               \
+    X(putchar, GOES_ON)                                                                            \
+    X(printf, GOES_ON)                                                                             \
+    X(fprintf, GOES_ON)                                                                            \
+    X(fputs, GOES_ON)                                                                              \
+    X(fputc, GOES_ON)                                                                              \
+    X(fwrite, GOES_ON)                                                                             \
+    X(fflush, GOES_ON)                                                                             \
+    X(__printf_chk, GOES_ON)                                                                       \
+    X(__fprintf_chk, GOES_ON)                                                                      \
+    X(_ZdlPv, GOES_ON)                                                                             \
+    X(_ZdlPvm, GOES_ON)                                                                            \
+    X(_ZNSt18condition_variable10notify_oneEv, GOES_ON)                                            \
+    X(_ZNSt18condition_variable10notify_allEv, GOES_ON)
+
+#include "track/poison.h"
+
+enum {
+    CODE_BYTES = 256,
+    STEPS_MAX = 2000, /* of all ways together: a loop has more */
+    CALLS_MAX = 8,    /* within each other */
+    FORKS_MAX = 24,
+    PAGE_BYTES = 4096, /* or a multiple */
+};
+
+/* ---- functions of others ---- */
+
+enum manner {
+    STRANGE,
+    GOES_ON,
+    SLEEPS,     /* for a time, and says 0 if nothing has woken it */
+    ENDS_THERE, /* the program, since the stack was overwritten */
+};
+
+#define X(name, manner) extern char of_##name[] __asm__(#name) __attribute__((weak));
+FUNCTIONS(X)
+#undef X
+
+static enum manner manner_of(uintptr_t function)
+{
+    static const struct {
+        char *function;
+        enum manner manner;
+    } rows[] = {
+#define X(name, manner) {of_##name, manner},
+        FUNCTIONS(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (function && (uintptr_t)rows[i].function == function)
+            return rows[i].manner;
+    return STRANGE;
+}
+
+/* ---- code ---- */
+
+struct walk {
+    unsigned steps, forks;
+    uintptr_t from; /* the code that was read last */
+    size_t size_bytes;
+    unsigned char code[CODE_BYTES];
+};
+
+/* To the end of the page, and on where there is another one. */
+static void read_code(struct walk *walk, uintptr_t pc)
+{
+    size_t first = PAGE_BYTES - pc % PAGE_BYTES;
+    first = first < CODE_BYTES ? first : CODE_BYTES;
+    walk->from = pc;
+    walk->size_bytes = sc_peek_anyhow(walk->code, pc, first) ? first : 0;
+    if (first < SC_INSTRUCTION_BYTES_MAX + 1 &&
+        sc_peek_anyhow(walk->code + first, pc + first, CODE_BYTES - first))
+        walk->size_bytes = CODE_BYTES;
+}
+
+static struct sc_instruction instruction_at(struct walk *walk, uintptr_t pc)
+{
+    enum { AHEAD_BYTES = 16 };
+    if (pc < walk->from || pc + AHEAD_BYTES > walk->from + walk->size_bytes)
+        read_code(walk, pc);
+    return sc_instructions_read(walk->code + (pc - walk->from),
+                                walk->size_bytes - (pc - walk->from), pc);
+}
+
+/* ---- ways ---- */
+
+/* How a way ends. A trap is no end of its own: the program does not go there. */
+enum end { TRAP, RETURNS, MAY_WAIT };
+
+struct way {
+    uintptr_t pc;
+    bool has_slept;
+    bool knows_result, knows_comparison;
+    bool is_equal; /* by the comparison */
+    int32_t result;
+    unsigned depth;
+    uintptr_t returns[CALLS_MAX];
+};
+
+static enum end follow(struct walk *walk, struct way way);
+
+static void note(struct way *way, const struct sc_instruction *read)
+{
+    enum { SMALL = 127 }; /* a byte of it is the number, too */
+    bool is_small = way->knows_result && way->result >= 0 && way->result <= SMALL;
+    if (read->effect == SC_EFFECT_KEEPS)
+        return;
+    way->knows_comparison =
+        read->effect == SC_EFFECT_EQUALS || (read->effect == SC_EFFECT_COMPARES && is_small);
+    way->is_equal = read->effect == SC_EFFECT_EQUALS || way->result == read->number;
+    if (read->effect != SC_EFFECT_COMPARES) {
+        way->knows_result = read->effect == SC_EFFECT_SETS;
+        way->result = read->number;
+    }
+}
+
+/* False: it returns from the function that was asked about. */
+static bool return_from(struct way *way)
+{
+    if (way->depth == 0)
+        return false;
+    way->pc = way->returns[--way->depth];
+    way->knows_comparison = false;
+    return true;
+}
+
+static bool call(struct way *way, uintptr_t back)
+{
+    if (way->depth == CALLS_MAX)
+        return false;
+    way->returns[way->depth++] = back;
+    return true;
+}
+
+static void know_result(struct way *way, enum manner manner)
+{
+    way->has_slept |= manner == SLEEPS;
+    way->knows_comparison = false;
+    way->knows_result = manner == SLEEPS;
+    way->result = 0;
+}
+
+static uintptr_t target_of(const struct sc_instruction *read)
+{
+    uintptr_t target = 0;
+    if (!read->is_pointer)
+        return read->target;
+    return sc_peek_anyhow(&target, read->target, sizeof target) ? target : 0;
+}
+
+/* Calls and jumps. What a pointer leads to may be another function later, if it is none of libc's.
+ * True: the way goes on. */
+static bool go(struct way *way, const struct sc_instruction *read, enum end *end)
+{
+    uintptr_t target = target_of(read);
+    enum manner manner = manner_of(target);
+    bool is_call = read->way == SC_WAY_CALL;
+    *end = manner == ENDS_THERE ? TRAP : MAY_WAIT;
+    if (manner == ENDS_THERE || (manner == STRANGE && read->is_pointer))
+        return false;
+    if (manner != STRANGE) {
+        know_result(way, manner);
+        way->pc += read->length;
+        *end = RETURNS;
+        return is_call || return_from(way);
+    }
+    if (is_call && !call(way, way->pc + read->length))
+        return false;
+    way->pc = target;
+    return true;
+}
+
+/* 1: it is taken, 0: it is not, -1: that is not known. */
+static int is_taken(const struct way *way, enum sc_instruction_condition condition)
+{
+    switch (condition) {
+    case SC_IF_EQUAL:
+    case SC_IF_UNEQUAL:
+        return way->knows_comparison ? way->is_equal == (condition == SC_IF_EQUAL) : -1;
+    case SC_IF_ZERO:
+    case SC_IF_NONZERO:
+        return way->knows_result ? (way->result == 0) == (condition == SC_IF_ZERO) : -1;
+    default:
+        return -1;
+    }
+}
+
+static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t target)
+{
+    struct way other = *way;
+    other.pc = target;
+    if (++walk->forks > FORKS_MAX)
+        return MAY_WAIT;
+    enum end end = follow(walk, *way);
+    enum end others = end == MAY_WAIT ? MAY_WAIT : follow(walk, other);
+    if (way->has_slept && end == RETURNS && others == RETURNS)
+        return MAY_WAIT;
+    return end > others ? end : others;
+}
+
+static enum end follow(struct walk *walk, struct way way)
+{
+    enum end end;
+    while (walk->steps++ < STEPS_MAX) {
+        struct sc_instruction read = instruction_at(walk, way.pc);
+        switch (read.way) {
+        case SC_WAY_ON:
+            note(&way, &read);
+            way.pc += read.length;
+            break;
+        case SC_WAY_CALL:
+        case SC_WAY_JUMP:
+            if (!go(&way, &read, &end))
+                return end;
+            break;
+        case SC_WAY_BRANCH: {
+            int taken = is_taken(&way, read.condition);
+            way.pc += taken == 1 ? read.target - way.pc : read.length;
+            if (taken < 0)
+                return follow_both(walk, &way, read.target);
+            break;
+        }
+        case SC_WAY_RETURN:
+            if (!return_from(&way))
+                return RETURNS;
+            break;
+        case SC_WAY_TRAP:
+            return TRAP;
+        default:
+            return MAY_WAIT;
+        }
+    }
+    return MAY_WAIT;
+}
+
+bool sc_plain_functions_is_one(uintptr_t function)
+{
+    struct walk walk = {.steps = 0};
+    return function && follow(&walk, (struct way){.pc = function}) == RETURNS;
+}

@@ -447,30 +447,51 @@ static void put_timeline(struct sc_text *line, const struct sc_report_timeline *
     sc_json_close(line, '}');
 }
 
-static uint64_t count_of(const _Atomic uint64_t *counter)
+static const char *const reason_names[] = {
+#define X(reason, name, words) [SC_NO_VERDICT_##reason] = name,
+    SC_NO_VERDICT_REASONS(X)
+#undef X
+};
+
+static uint64_t bytes_of_all(const struct sc_no_verdicts *counts)
 {
-    return atomic_load_explicit(counter, memory_order_relaxed);
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
+        sum += sc_no_verdicts_bytes_of(counts, i);
+    return sum;
 }
 
-static void put_unguarded(struct sc_text *line, const struct sc_unguarded *unguarded)
+static void put_unguarded(struct sc_text *line, const struct sc_no_verdicts *counts)
 {
-    static const char *const names[] = {
-#define X(reason, name, words) [SC_UNGUARDED_##reason] = name,
-        SC_UNGUARDED_REASONS(X)
-#undef X
-    };
     sc_json_open(line, "unguarded", '{');
-    sc_json_number(line, "operations", sc_unguarded_operations(unguarded));
-    sc_json_number(line, "bytes", sc_unguarded_bytes(unguarded));
+    sc_json_number(line, "operations", sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED));
+    sc_json_number(line, "bytes", bytes_of_all(counts));
     sc_json_open(line, "by_reason", '{');
-    for (unsigned i = 0; i < SC_UNGUARDED_COUNT; i++) {
-        if (count_of(&unguarded->by_reason[i].operations) == 0)
+    for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++) {
+        uint64_t operations = sc_no_verdicts_of(counts, SC_NO_VERDICT_UNWATCHED, i);
+        if (operations == 0)
             continue;
-        sc_json_open(line, names[i], '{');
-        sc_json_number(line, "operations", count_of(&unguarded->by_reason[i].operations));
-        sc_json_number(line, "bytes", count_of(&unguarded->by_reason[i].bytes));
+        sc_json_open(line, reason_names[i], '{');
+        sc_json_number(line, "operations", operations);
+        sc_json_number(line, "bytes", sc_no_verdicts_bytes_of(counts, i));
         sc_json_close(line, '}');
     }
+    sc_json_close(line, '}');
+    sc_json_close(line, '}');
+}
+
+/* What is not watched is not judged. */
+static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *counts)
+{
+    uint64_t uses = 0;
+    for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
+        uses += sc_no_verdicts_for(counts, i);
+    sc_json_open(line, "unjudged", '{');
+    sc_json_number(line, "uses", uses);
+    sc_json_open(line, "by_reason", '{');
+    for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
+        if (sc_no_verdicts_for(counts, i) > 0)
+            sc_json_number(line, reason_names[i], sc_no_verdicts_for(counts, i));
     sc_json_close(line, '}');
     sc_json_close(line, '}');
 }
@@ -546,9 +567,12 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     sc_json_number(line, "held_peak_ns", totals->held_peak_ns);
     sc_json_number(line, "taken_early", totals->taken_early);
     sc_json_number(line, "driver_late", totals->driver_late);
-    sc_json_number(line, "beside_unjudged", totals->beside_unjudged);
-    if (totals->unguarded)
-        put_unguarded(line, totals->unguarded);
+    sc_json_number(line, "beside_unjudged",
+                   sc_no_verdicts_for(totals->no_verdicts, SC_NO_VERDICT_CAPTURE));
+    if (totals->no_verdicts) {
+        put_unguarded(line, totals->no_verdicts);
+        put_unjudged(line, totals->no_verdicts);
+    }
     sc_json_open(line, "coverage", '{');
     sc_json_number(line, "calls", totals->coverage.calls);
     sc_json_number(line, "wrapped", totals->coverage.wrapped);

@@ -527,8 +527,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->operations = totals->operations;
     summary->taken_early = totals->taken_early;
     summary->driver_late = totals->driver_late;
-    summary->beside_unjudged = totals->beside_unjudged;
-    summary->unguarded = totals->unguarded;
+    summary->no_verdicts = totals->no_verdicts;
     summary->calls = totals->coverage.calls;
     summary->missed = totals->coverage.missed;
     summary->cupti = totals->cupti;
@@ -554,7 +553,7 @@ static void write_summary_locked(const struct sc_report_totals *totals)
 
 static bool is_worth_printing(const struct sc_summary *summary)
 {
-    bool gave_up = summary->strict && sc_unguarded_given_up(summary->unguarded) > 0;
+    bool gave_up = summary->strict && sc_no_verdicts_given_up(summary->no_verdicts) > 0;
     bool expired = summary->strict && sc_summary_has_expired();
     bool telling = summary->counts.hazards > 0 || summary->missed > 0 || summary->postmortem.name ||
                    gave_up || expired;

@@ -18,8 +18,8 @@
 
 #include "report/options.h"
 #include "track/hazard.h"
+#include "track/no_verdicts.h"
 #include "track/python_codes.h"
-#include "track/unguarded.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,8 +70,7 @@ struct sc_report_totals {
     uint64_t held_peak_ns;    /* longest that one free was deferred */
     uint64_t taken_early;     /* copies whose source the driver was kept from taking too early */
     uint64_t driver_late;     /* sources that the driver was kept from reading too late */
-    uint64_t beside_unjudged; /* captures, and operations of others, not judged for want of room */
-    const struct sc_unguarded *unguarded; /* what was not watched */
+    const struct sc_no_verdicts *no_verdicts; /* NULL: not known */
     struct {
         uint64_t calls;   /* copies, memsets, frees and captures that CUPTI told of */
         uint64_t wrapped; /* of these, carried by a wrapper; without CUPTI, `operations` */

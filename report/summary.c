@@ -17,7 +17,7 @@ static void put_count(struct sc_text *text, uint64_t count, const char *noun)
     sc_text_char(text, ' ');
     sc_text_put(text, noun);
     if (count != 1)
-        sc_text_char(text, 's');
+        sc_text_put(text, strcmp(noun, "touch") == 0 ? "es" : "s");
 }
 
 /* A Python program's own line tells more than a frame of what it calls. */
@@ -399,6 +399,29 @@ void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts
     sc_text_char(text, '\n');
 }
 
+/* All that no verdict was given on, in one sentence: ", 12 operations not watched, 2 touches and 1
+ * operation not judged". */
+static void put_what_is_not_judged(struct sc_text *text, const struct sc_no_verdicts *counts)
+{
+    uint64_t unwatched = sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED);
+    uint64_t touches = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES);
+    uint64_t operations = sc_no_verdicts_sum(counts, SC_NO_VERDICT_OPERATIONS);
+    if (unwatched > 0) {
+        sc_text_put(text, ", ");
+        put_count(text, unwatched, "operation");
+        sc_text_put(text, " not watched");
+    }
+    if (touches == 0 && operations == 0)
+        return;
+    sc_text_put(text, ", ");
+    if (touches > 0)
+        put_count(text, touches, "touch");
+    sc_text_put(text, touches > 0 && operations > 0 ? " and " : "");
+    if (operations > 0)
+        put_count(text, operations, "operation");
+    sc_text_put(text, " not judged");
+}
+
 static void put_head(struct sc_text *text, const struct sc_summary *summary)
 {
     sc_text_put(text, "safecopy: ");
@@ -420,6 +443,7 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
         sc_text_decimal(text, summary->counts.suppressed);
         sc_text_put(text, " suppressed");
     }
+    put_what_is_not_judged(text, summary->no_verdicts);
     sc_text_char(text, '\n');
 }
 
@@ -534,10 +558,6 @@ static void put_what_was_noted(struct sc_text *text, const struct sc_summary *su
               "  sources of batches that were copied in the call, as the driver promises and does "
               "not do: ",
               summary->driver_late);
-    put_noted(text,
-              "  not looked at, for want of room: whether graphs lack work that ran beside their "
-              "captures (SC305): ",
-              summary->beside_unjudged);
 }
 
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
@@ -551,26 +571,37 @@ static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
     sc_text_put(text, " dropped\n");
 }
 
-static void put_unguarded(struct sc_text *text, const struct sc_unguarded *unguarded)
+/* A line for each reason that operations or touches of this kind have. */
+static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *counts,
+                        const char *title, enum sc_no_verdict_unit unit, const char *noun)
 {
     static const char *const words[] = {
-#define X(reason, name, in_words) [SC_UNGUARDED_##reason] = in_words,
-        SC_UNGUARDED_REASONS(X)
+#define X(reason, name, in_words) [SC_NO_VERDICT_##reason] = in_words,
+        SC_NO_VERDICT_REASONS(X)
 #undef X
     };
-    if (sc_unguarded_operations(unguarded) == 0)
-        return;
-    sc_text_put(text, "  not watched:");
-    for (unsigned i = 0; i < SC_UNGUARDED_COUNT; i++) {
-        uint64_t operations = sc_unguarded_of(unguarded, i);
-        if (operations == 0)
+    if (title && sc_no_verdicts_sum(counts, unit) > 0)
+        sc_text_put(text, title);
+    for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++) {
+        uint64_t uses = sc_no_verdicts_of(counts, unit, i);
+        if (uses == 0)
             continue;
-        sc_text_put(text, "\n    ");
-        put_count(text, operations, "operation");
+        sc_text_put(text, "    ");
+        put_count(text, uses, noun);
         sc_text_put(text, ": ");
         sc_text_put(text, words[i]);
+        sc_text_char(text, '\n');
     }
-    sc_text_char(text, '\n');
+}
+
+static void put_no_verdicts(struct sc_text *text, const struct sc_no_verdicts *counts)
+{
+    bool has_touches = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES) > 0;
+    static const char not_judged[] = "  not judged:\n";
+    put_reasons(text, counts, "  not watched:\n", SC_NO_VERDICT_UNWATCHED, "operation");
+    put_reasons(text, counts, not_judged, SC_NO_VERDICT_TOUCHES, "touch");
+    put_reasons(text, counts, has_touches ? NULL : not_judged, SC_NO_VERDICT_OPERATIONS,
+                "operation");
 }
 
 bool sc_summary_has_expired(void)
@@ -599,22 +630,13 @@ static void put_suppressions(struct sc_text *text, const char *title, bool expir
     sc_text_put(text, before == title ? "" : "\n");
 }
 
-static void put_passed(struct sc_text *text, uint64_t unwatched)
-{
-    sc_text_put(text, "passed");
-    if (unwatched > 0) {
-        sc_text_put(text, ", ");
-        put_count(text, unwatched, "operation");
-        sc_text_put(text, " not watched");
-    }
-    sc_text_char(text, '\n');
-}
-
 static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
 {
     sc_text_put(text, "  strict: ");
     if (!summary->strict_counts) {
-        put_passed(text, sc_unguarded_operations(summary->unguarded));
+        sc_text_put(text, "passed");
+        put_what_is_not_judged(text, summary->no_verdicts);
+        sc_text_char(text, '\n');
     } else if (summary->exit_status < 0 || summary->exit_status == summary->exitcode) {
         sc_text_put(text, "failed, exit status ");
         sc_text_signed(text, summary->exitcode);
@@ -639,7 +661,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_postmortem(text, &summary->postmortem);
     put_coverage(text, summary);
     put_what_was_noted(text, summary);
-    put_unguarded(text, summary->unguarded);
+    put_no_verdicts(text, summary->no_verdicts);
     put_timeline(text, summary);
     if (summary->lists_suppressions) {
         put_suppressions(text, "  suppressions that have expired: ", true);

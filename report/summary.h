@@ -19,9 +19,8 @@ struct sc_summary {
     uint64_t operations;
     uint64_t taken_early;
     uint64_t driver_late;
-    uint64_t beside_unjudged;
-    const struct sc_unguarded *unguarded; /* NULL: not known */
-    uint64_t calls, missed;               /* that CUPTI told of, and that passed the library by */
+    const struct sc_no_verdicts *no_verdicts; /* NULL: not known */
+    uint64_t calls, missed; /* that CUPTI told of, and that passed the library by */
     struct sc_report_cupti cupti;
     struct sc_report_timeline timeline;
     bool wants_cupti;        /* the user asked for CUPTI; else its absence is not worth a line */

@@ -18,6 +18,8 @@ tests/hazard/README.md has an example of each.
                       leaves the driver's own mistake as it is
     summary: FIELD=VALUE ...
                       of the mended run of a twin, as in Setting
+    reported-summary: FIELD=VALUE ...
+                      the same of its run with mode=report
     options: K=V:K=V  added to SAFECOPY_OPTIONS
     sim: K=V:K=V      added to SIM_GPU, which is late=1
     env: NAME=VALUE   set for the program
@@ -423,6 +425,8 @@ class Twin:
             check_hazards(run, hazards, self.expectations, ignored=("action",))
             if any(hazard["action"] != "reported" for hazard in hazards):
                 raise run.failure("mode=report did more than report")
+            for wanted in self.directives.all("reported-summary"):
+                Setting(f"-> {wanted}").hold_against(run, report.lines(run))
 
     def fixed(self):
         with Report() as report:

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/no_verdicts.h"
 #include "track/shape.h"
 
 #include "track/poison.h"
@@ -170,9 +171,11 @@ static void drop_needless(struct sc_device *device, const struct sc_op_info *lat
 static void retire_oldest(struct sc_device *device)
 {
     for (unsigned i = 0; i < RETIRED_AT_ONCE && device->first; i++) {
-        if (device->ops.live < SC_DEVICE_OPS_MAX &&
-            !is_done(device, &at(device, device->first)->info))
+        bool is_known = is_done(device, &at(device, device->first)->info);
+        if (device->ops.live < SC_DEVICE_OPS_MAX && !is_known)
             return;
+        sc_no_verdicts_add(device->no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
+                           !is_known);
         drop(device, device->first);
     }
 }

@@ -45,7 +45,8 @@ struct sc_device {
     struct sc_order *order;
     struct sc_pool ops;
     struct sc_grid grid;
-    uint32_t first, last; /* in order of issue */
+    uint32_t first, last;               /* in order of issue */
+    struct sc_no_verdicts *no_verdicts; /* of what is forgotten for want of room, or NULL */
 };
 
 /* 0 or -ENOMEM. */

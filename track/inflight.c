@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "track/kernel_flags.h"
+#include "track/no_verdicts.h"
 #include "track/peek.h"
 #include "track/source_copies.h"
 
@@ -897,8 +898,11 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
         if (!inflight->guard_until_known && op->first_span)
             release(inflight, stream->first_open);
         stream->first_open = op->stream_next;
-        if (inflight->retained > SC_RETAINED_MAX)
+        if (inflight->retained > SC_RETAINED_MAX) {
+            sc_no_verdicts_add(inflight->no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
+                               1);
             sc_inflight_drop(inflight, stream->first_op);
+        }
     }
 }
 

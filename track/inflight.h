@@ -194,10 +194,11 @@ struct sc_inflight {
     struct sc_grid op_grid;        /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
     struct sc_spans guards;
-    struct sc_kept_off kept_off;                  /* pages of ranges */
-    struct sc_pool copies;                        /* of pages (source_copies.c) */
-    struct sc_unwatched uncompared;               /* sources of which there could be no copy */
-    bool guard_until_known;                       /* and not only until complete */
+    struct sc_kept_off kept_off;        /* pages of ranges */
+    struct sc_pool copies;              /* of pages (source_copies.c) */
+    struct sc_unwatched uncompared;     /* sources of which there could be no copy */
+    bool guard_until_known;             /* and not only until complete */
+    struct sc_no_verdicts *no_verdicts; /* of what is forgotten for want of room, or NULL */
     struct sc_released released[SC_RELEASED_MAX]; /* the latest ones; others are unguarded */
     uint32_t released_count;                      /* that there ever were */
     uint32_t *keys;

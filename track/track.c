@@ -28,6 +28,8 @@ int sc_track_init(struct sc_track *track)
         sc_graphs_init(&track->graphs, &track->order) || sc_events_init(&track->events) ||
         sc_device_init(&track->device, &track->order) || sc_allocations_init(&track->allocations))
         return -ENOMEM;
+    track->inflight.no_verdicts = &track->no_verdicts;
+    track->device.no_verdicts = &track->no_verdicts;
     return 0;
 }
 
@@ -551,8 +553,8 @@ static void note_uncompared(struct sc_track *track)
     struct sc_unwatched *uncompared = &track->inflight.uncompared;
     if (uncompared->operations == 0)
         return;
-    sc_unguarded_add(&track->unguarded, SC_UNGUARDED_SHARED_PAGE, uncompared->operations,
-                     uncompared->bytes);
+    sc_no_verdicts_add_unwatched(&track->no_verdicts, SC_NO_VERDICT_SHARED_PAGE,
+                                 uncompared->operations, uncompared->bytes);
     *uncompared = (struct sc_unwatched){0, 0};
 }
 

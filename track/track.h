@@ -19,9 +19,9 @@
 #include "track/handles.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/no_verdicts.h"
 #include "track/node_authors.h"
 #include "track/told.h"
-#include "track/unguarded.h"
 
 struct sc_track {
     struct sc_brief_lock lock;
@@ -35,7 +35,7 @@ struct sc_track {
     struct sc_node_authors node_authors;
     bool watches_device;      /* set before the first stream is added */
     struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
-    struct sc_unguarded unguarded;
+    struct sc_no_verdicts no_verdicts;
     _Atomic uint64_t operations;
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
 };
@@ -303,7 +303,7 @@ void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
 
 /* Lets go of pages (sc_inflight_let_go). What is not watched then is counted for the reason. */
 void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                     enum sc_touch touch, bool keep_copies, enum sc_unguarded_reason reason);
+                     enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason);
 
 /* Accuses the thread of touching the operations. `fresh`: those of which the thread had not been
  * accused. */
@@ -334,7 +334,7 @@ void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t 
  * the operation is not guarded, and is counted with the reason. */
 bool sc_track_apply_guards(struct sc_track *track, struct sc_access_change *change);
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change,
-                           enum sc_unguarded_reason reason);
+                           enum sc_no_verdict_reason reason);
 bool sc_track_retry_guards(struct sc_track *track);
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address);

@@ -47,13 +47,14 @@ void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
 }
 
 void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                     enum sc_touch touch, bool keep_copies, enum sc_unguarded_reason reason)
+                     enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason)
 {
     struct sc_unwatched unwatched = {0, 0};
     lock(track);
     sc_inflight_let_go(&track->inflight, address, size_bytes, touch, keep_copies, &unwatched);
     unlock(track);
-    sc_unguarded_add(&track->unguarded, reason, unwatched.operations, unwatched.bytes);
+    sc_no_verdicts_add_unwatched(&track->no_verdicts, reason, unwatched.operations,
+                                 unwatched.bytes);
 }
 
 void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
@@ -118,8 +119,8 @@ static bool note_given_up(void *context, uint32_t span)
     uint32_t id = sc_spans_at(&track->inflight.guards, span)->op;
     const struct sc_op *op = sc_inflight_op(&track->inflight, id);
     if (op->first_span == span)
-        sc_unguarded_note(&track->unguarded, SC_UNGUARDED_MAPPINGS,
-                          sc_shape_hull_bytes(&op->info.shape));
+        sc_no_verdicts_note_unwatched(&track->no_verdicts, SC_NO_VERDICT_MAPPINGS,
+                                      sc_shape_hull_bytes(&op->info.shape));
     return true;
 }
 
@@ -141,13 +142,14 @@ bool sc_track_apply_guards(struct sc_track *track, struct sc_access_change *chan
 }
 
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change,
-                           enum sc_unguarded_reason reason)
+                           enum sc_no_verdict_reason reason)
 {
     lock(track);
     uint32_t op = sc_spans_refuse(&track->inflight.guards, change);
     if (op) {
-        sc_unguarded_note(&track->unguarded, reason,
-                          sc_shape_hull_bytes(&sc_inflight_op(&track->inflight, op)->info.shape));
+        sc_no_verdicts_note_unwatched(
+            &track->no_verdicts, reason,
+            sc_shape_hull_bytes(&sc_inflight_op(&track->inflight, op)->info.shape));
         sc_inflight_unguard(&track->inflight, op);
     }
     unlock(track);
@@ -223,7 +225,8 @@ void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t siz
         sc_inflight_let_go(&track->inflight, address, size_bytes, SC_TOUCH_WRITE, false,
                            &unwatched);
     unlock(track);
-    sc_unguarded_add(&track->unguarded, SC_UNGUARDED_MEMORY, unwatched.operations, unwatched.bytes);
+    sc_no_verdicts_add_unwatched(&track->no_verdicts, SC_NO_VERDICT_MEMORY, unwatched.operations,
+                                 unwatched.bytes);
 }
 
 static void limit_snapshots(struct sc_range *range, uint32_t snapshots)

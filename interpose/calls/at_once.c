@@ -16,6 +16,7 @@
 #include "report/options.h"
 #include "report/report.h"
 #include "track/inflight.h"
+#include "track/no_verdicts.h"
 #include "track/order.h"
 #include "track/text.h"
 #include "track/ticks.h"
@@ -32,14 +33,22 @@ static enum sc_action action_on(const struct sc_op_info *op, bool heals)
     return sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_STALLED;
 }
 
+static void give_no_verdict(enum sc_no_verdict_reason reason, unsigned count)
+{
+    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, count);
+}
+
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops, bool heals)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        if (!sc_excuses_kernel_is_waiting(&ops->ops[i].ticket))
+        if (sc_excuses_kernel_is_waiting(&ops->ops[i].ticket))
+            give_no_verdict(SC_NO_VERDICT_WAITING_KERNEL, 1);
+        else
             sc_hazards_report_order(
                 sc_hazards_touch_code(&ops->ops[i], touch->touch), action_on(&ops->ops[i], heals),
                 ops, i, &(struct sc_later){.ticket = {.stream = touch->stream->id}},
                 &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
+    give_no_verdict(SC_NO_VERDICT_ROOM, ops->count - sc_ops_kept(ops));
 }
 
 static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
@@ -135,6 +144,14 @@ static void judge(const struct sc_at_once *touch, const struct sc_op_info *bytes
     sc_nvtx_stall_end();
 }
 
+static void leave_unjudged(const struct sc_at_once *touch, const struct sc_op_info *bytes)
+{
+    SC_OPS(ops);
+    (void)touch;
+    sc_track_met(&sc_track, bytes, false, &ops);
+    give_no_verdict(SC_NO_VERDICT_UNSEEN, ops.count > 0);
+}
+
 /* A default stream that captures refuses the call. */
 static bool is_refused(struct sc_stream_record *stream)
 {
@@ -152,8 +169,8 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
         .direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H,
         .range = range,
     };
-    if (!sc_replaying_prepares() && !is_refused(touch->stream) &&
-        sc_unfinished_is_seen(touch->stream))
-        judge(touch, &bytes);
+    bool is_seen = sc_unfinished_is_seen(touch->stream);
+    if (!sc_replaying_prepares() && !is_refused(touch->stream))
+        (is_seen ? judge : leave_unjudged)(touch, &bytes);
     errno = saved;
 }

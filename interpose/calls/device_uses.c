@@ -14,6 +14,7 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/inflight.h"
+#include "track/no_verdicts.h"
 #include "track/order.h"
 #include "track/ticks.h"
 
@@ -234,6 +235,8 @@ static struct sc_op_info describe_with(const struct sc_device_use *use, const st
 {
     struct sc_op_info info = describe(use, call, stream);
     sc_device_uses_set_moment(&info, op);
+    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_UNSEEN,
+                       info.unseen);
     info.unseen |= op->unseen;
     return info;
 }

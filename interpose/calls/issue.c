@@ -29,9 +29,9 @@
 #include "track/grid.h"
 #include "track/history.h"
 #include "track/hold.h"
+#include "track/no_verdicts.h"
 #include "track/shape.h"
 #include "track/ticks.h"
-#include "track/unguarded.h"
 
 #include "track/poison.h"
 
@@ -255,6 +255,8 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
         sc_hazards_report_order(SC204, action, conflicts, i, &later,
                                 &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
+    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
+                       conflicts->count - sc_ops_kept(conflicts));
 }
 
 static uint64_t next_number(const struct sc_stream_record *stream)
@@ -473,17 +475,17 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
 }
 
 /* Why nothing on the stream may be guarded; COUNT: it may. */
-static enum sc_unguarded_reason why_not(const struct sc_issue *issue, const struct sc_op_info *op)
+static enum sc_no_verdict_reason why_not(const struct sc_issue *issue, const struct sc_op_info *op)
 {
     if (!sc_options.guard)
-        return SC_UNGUARDED_OFF;
+        return SC_NO_VERDICT_OFF;
     if (sc_ops_is_kernel(op) && issue->stream->context->reads_pageable)
-        return SC_UNGUARDED_PAGEABLE;
+        return SC_NO_VERDICT_PAGEABLE;
     if (op->kind == SC_STACK)
-        return SC_UNGUARDED_STACK;
+        return SC_NO_VERDICT_STACK;
     if (!op->range && op->by_graph)
-        return SC_UNGUARDED_PAGEABLE;
-    return op->unjudged || op->unseen ? SC_UNGUARDED_UNSEEN : SC_UNGUARDED_COUNT;
+        return SC_NO_VERDICT_PAGEABLE;
+    return op->unjudged || op->unseen ? SC_NO_VERDICT_UNSEEN : SC_NO_VERDICT_COUNT;
 }
 
 /* Of a pageable source what is not guarded is compared: all of a small one. */
@@ -505,12 +507,13 @@ static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
 /* What a snapshot protects needs no guard. */
 static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
-    enum sc_unguarded_reason reason = why_not(issue, op);
+    enum sc_no_verdict_reason reason = why_not(issue, op);
     if (sc_ops_is_copied(op) || op->direction == SC_PREFETCH || op->is_guard_chosen ||
         is_compared_whole(op) || is_over(issue, op))
         return;
-    if (reason != SC_UNGUARDED_COUNT) {
-        sc_unguarded_note(&sc_track.unguarded, reason, sc_shape_hull_bytes(&op->shape));
+    if (reason != SC_NO_VERDICT_COUNT) {
+        sc_no_verdicts_note_unwatched(&sc_track.no_verdicts, reason,
+                                      sc_shape_hull_bytes(&op->shape));
         return;
     }
     if (!op->range) {

@@ -17,6 +17,7 @@
 #include "track/graph_writes.h"
 #include "track/hazard.h"
 #include "track/left_out.h"
+#include "track/no_verdicts.h"
 #include "track/order.h"
 #include "track/pool.h"
 #include "track/shape.h"
@@ -51,7 +52,6 @@ static _Atomic unsigned frozen_count;  /* of its memories, for those without the
 static struct sc_graph_writes *writes; /* NULL: of no graph it is known */
 static unsigned looks;                 /* since memory was last watched anew */
 static struct sc_left_out *spare;      /* of the capture before, whose pages are there; or NULL */
-static _Atomic uint64_t unjudged;
 
 bool sc_beside_is_own(void)
 {
@@ -63,14 +63,10 @@ bool sc_beside_is_watching(void)
     return atomic_load_explicit(&frozen_count, memory_order_relaxed) != 0;
 }
 
-uint64_t sc_beside_unjudged(void)
-{
-    return atomic_load_explicit(&unjudged, memory_order_relaxed);
-}
-
 static void count_unjudged(uint64_t count)
 {
-    atomic_fetch_add_explicit(&unjudged, count, memory_order_relaxed);
+    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_CAPTURE,
+                       count);
 }
 
 static void begin(void)

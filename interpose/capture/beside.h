@@ -107,7 +107,4 @@ void sc_beside_node_changed(void);
 /* The exec was launched. What that shows is reported. */
 void sc_beside_graph_launched(uintptr_t exec);
 
-/* Captures and operations, so far, that were not judged for want of room. */
-uint64_t sc_beside_unjudged(void);
-
 #endif

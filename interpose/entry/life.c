@@ -267,8 +267,7 @@ static struct sc_report_totals totals_of(int status, bool final)
         .held_peak_ns = holds.peak_ns,
         .taken_early = sc_marks_taken_early(),
         .driver_late = sc_large_copies_driver_late(),
-        .beside_unjudged = sc_beside_unjudged(),
-        .unguarded = &sc_track.unguarded,
+        .no_verdicts = &sc_track.no_verdicts,
         .exit_status = status,
         .final = final,
     };

@@ -19,10 +19,10 @@
 #include "track/grid.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
+#include "track/no_verdicts.h"
 #include "track/own_lock.h"
 #include "track/peek.h"
 #include "track/shape.h"
-#include "track/unguarded.h"
 
 #include "track/poison.h"
 
@@ -77,7 +77,7 @@ static void let_go(void *argument)
 {
     const struct interval *interval = argument;
     sc_track_let_go(&sc_track, interval->address, interval->size_bytes, SC_TOUCH_WRITE, true,
-                    SC_UNGUARDED_KERNEL);
+                    SC_NO_VERDICT_KERNEL);
     sc_guard_apply();
 }
 
@@ -215,9 +215,9 @@ static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struc
     return end >= own_end ? mapping_end : (end + huge_mask) & ~huge_mask;
 }
 
-static void note_unguarded(enum sc_unguarded_reason reason, size_t size_bytes)
+static void note_unguarded(enum sc_no_verdict_reason reason, size_t size_bytes)
 {
-    sc_unguarded_note(&sc_track.unguarded, reason, size_bytes);
+    sc_no_verdicts_note_unwatched(&sc_track.no_verdicts, reason, size_bytes);
 }
 
 /* Of a source that nobody guards the first and last page are compared in the end. */
@@ -248,7 +248,7 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
     if (pages->end > own.end)
         unwatched += leave_out(op, own.end > own.start ? own.end : own.start, pages->end);
     if (unwatched)
-        note_unguarded(SC_UNGUARDED_SHARED_PAGE, unwatched);
+        note_unguarded(SC_NO_VERDICT_SHARED_PAGE, unwatched);
     pages->start = pages->start > own.start ? pages->start : own.start;
     pages->end = pages->end < own.end ? pages->end : own.end;
     if (pages->start < pages->end)
@@ -285,7 +285,7 @@ static void leave_out_disputed(struct sc_op_info *op, struct sc_pages *pages)
     if (disputed && is_small_source(op))
         pages->start = pages->end;
     if (unwatched)
-        note_unguarded(SC_UNGUARDED_NEIGHBOURS, unwatched);
+        note_unguarded(SC_NO_VERDICT_NEIGHBOURS, unwatched);
 }
 
 static bool is_guardable(const struct sc_op_info *op)
@@ -295,35 +295,35 @@ static bool is_guardable(const struct sc_op_info *op)
 }
 
 /* What is needed to guard anything at all. */
-static bool can_guard(const struct sc_pages *pages, enum sc_unguarded_reason *reason)
+static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *reason)
 {
-    *reason = SC_UNGUARDED_STACK;
+    *reason = SC_NO_VERDICT_STACK;
     if (sc_own_stack_touches(pages->start, pages->end - pages->start))
         return false;
-    *reason = SC_UNGUARDED_MAPPINGS;
+    *reason = SC_NO_VERDICT_MAPPINGS;
     if (!sc_map_budget_allows())
         return false;
-    *reason = SC_UNGUARDED_DATA_LIMIT;
+    *reason = SC_NO_VERDICT_DATA_LIMIT;
     if (sc_data_limit_is_set())
         return false;
-    *reason = SC_UNGUARDED_HANDLER;
+    *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_reaper_start())
         return false;
     enum sc_takeover takeover = sc_signals_take_over();
     if (takeover == SC_TAKEOVER_BLOCKED)
-        *reason = SC_UNGUARDED_BLOCKED;
+        *reason = SC_NO_VERDICT_BLOCKED;
     return takeover == SC_TAKEOVER_DONE;
 }
 
 void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
-    enum sc_unguarded_reason reason;
+    enum sc_no_verdict_reason reason;
     struct sc_pages pages = sc_spans_pages(guards(), op->shape.address, hull_bytes);
     if (!is_guardable(op))
         return;
     if (!is_allowed(range)) {
-        note_unguarded(SC_UNGUARDED_MEMORY, hull_bytes);
+        note_unguarded(SC_NO_VERDICT_MEMORY, hull_bytes);
         return;
     }
     leave_out_foreign(range, op, &pages);
@@ -351,7 +351,7 @@ void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place)
         .kind = SC_PAGEABLE,
     };
     if (in_place)
-        note_unguarded(SC_UNGUARDED_PAGEABLE, range.size_bytes);
+        note_unguarded(SC_NO_VERDICT_PAGEABLE, range.size_bytes);
     else
         sc_guard_choose(&range, op);
 }

@@ -46,7 +46,7 @@ static int tell(struct sc_access_change change)
     for (struct sc_lent lent; change.address < end && sc_loans_find(&change, &lent);) {
         struct sc_pages pages = sc_spans_pages(guards(), lent.address, lent.size_bytes);
         sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true,
-                        SC_UNGUARDED_KERNEL);
+                        SC_NO_VERDICT_KERNEL);
         int result = set_access(change.address, pages.start - change.address, change.access);
         refused = refused ? refused : result;
         change.address = pages.end;
@@ -65,7 +65,8 @@ static void tell_all(void)
             sc_apart_join_all();
         if (refused)
             sc_track_refuse_guard(&sc_track, &change,
-                                  refused == -ENOMEM ? SC_UNGUARDED_MAPPINGS : SC_UNGUARDED_MEMORY);
+                                  refused == -ENOMEM ? SC_NO_VERDICT_MAPPINGS
+                                                     : SC_NO_VERDICT_MEMORY);
     }
 }
 

@@ -29,13 +29,13 @@
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/kept_off.h"
+#include "track/no_verdicts.h"
 #include "track/own_lock.h"
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/text.h"
 #include "track/ticks.h"
 #include "track/track.h"
-#include "track/unguarded.h"
 
 #include "track/poison.h"
 
@@ -169,12 +169,15 @@ static bool are_excused(const struct sc_ops *ops, struct touch *touch)
     return touch->is_excused;
 }
 
+static void give_no_verdict(enum sc_no_verdict_reason reason)
+{
+    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
+}
+
 static void leave_unwatched(const struct sc_ops *ops)
 {
     sc_track_unguard(&sc_track, ops);
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        sc_unguarded_note(&sc_track.unguarded, SC_UNGUARDED_UNSEEN,
-                          sc_shape_hull_bytes(&ops->ops[i].shape));
+    give_no_verdict(SC_NO_VERDICT_HOST_FUNCTION);
 }
 
 /* ---- kernels ---- */
@@ -305,7 +308,7 @@ static void let_page_go(const struct touch *touch, bool in_order, bool beside)
     if (beside && sc_track_watches(&sc_track, touch->address, touch->kind))
         sc_neighbours_note(touch->address);
     sc_track_let_go(&sc_track, touch->address, touch->size_bytes, touch->kind, !in_order,
-                    touch->fault ? SC_UNGUARDED_NEIGHBOURS : SC_UNGUARDED_KERNEL);
+                    touch->fault ? SC_NO_VERDICT_NEIGHBOURS : SC_NO_VERDICT_KERNEL);
     sc_guard_apply();
 }
 
@@ -324,6 +327,7 @@ static void handle(struct touch *touch)
         if (found.count == 0)
             break;
         if (is_in_unknown_function(touch->culprit)) {
+            give_no_verdict(SC_NO_VERDICT_HOST_NODE);
             in_order = true;
             break;
         }

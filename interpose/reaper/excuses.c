@@ -61,11 +61,12 @@ static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
             atomic_fetch_add(&order_count, 1);
         }
     sc_own_lock_give(&lock);
+    excuse->has_no_room = !excuse->order;
 }
 
 static bool is_order_made(const struct sc_excuse *excuse)
 {
-    bool is_made = excuse->is_made;
+    bool is_made = excuse->is_made || excuse->has_no_room;
     if (!excuse->order)
         return is_made;
     sc_own_lock_take(&lock);
@@ -242,4 +243,12 @@ bool sc_excuses_hold_at_last(const struct sc_excuse *excuse)
 {
     return sc_excuses_hold(excuse) || may_be_made(excuse) ||
            (excuse->is_doubted && sc_doubts_remain(excuse->doubt));
+}
+
+enum sc_no_verdict_reason sc_excuses_reason(const struct sc_excuse *excuse)
+{
+    bool has_room = !excuse->has_no_room && (!excuse->is_doubted || excuse->doubt);
+    if (sc_excuses_kernel_is_waiting(&excuse->kernel))
+        return SC_NO_VERDICT_WAITING_KERNEL;
+    return has_room ? SC_NO_VERDICT_HOST_FUNCTION : SC_NO_VERDICT_ROOM;
 }

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "track/inflight.h"
+#include "track/no_verdicts.h"
 #include "track/order.h"
 
 /* What came second, or is about to. */
@@ -40,7 +41,8 @@ struct sc_excuse {
     struct sc_ticket kernel; /* for whose end the touch waits; on stream 0: for no kernel's */
     bool is_doubted;         /* the touch is, by that name */
     unsigned doubt;
-    unsigned order; /* place in the table of orders; 0: none */
+    unsigned order;   /* place in the table of orders; 0: none */
+    bool has_no_room; /* in that table, where it should have one */
 };
 
 /* Of a touch by the calling thread, just now or at a time that is not known; and of an order. The
@@ -62,6 +64,9 @@ bool sc_excuses_hold(const struct sc_excuse *excuse);
 
 /* The same when none is awaited, or there is no more time. */
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse);
+
+/* What an excuse that holds is: whether the program was right is not known. */
+enum sc_no_verdict_reason sc_excuses_reason(const struct sc_excuse *excuse);
 
 /* Nothing has moved on the kernel's stream for SC_EXCUSES_STUCK_NS, though a touch has waited: the
  * kernel is taken to wait for that. */

@@ -15,6 +15,7 @@
 #include "track/device.h"
 #include "track/graph_device.h"
 #include "track/kernel.h"
+#include "track/no_verdicts.h"
 #include "track/order.h"
 #include "track/shape.h"
 #include "track/ticks.h"
@@ -151,6 +152,9 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
         hazard.certainty = judged->certainty[i];
         if (judged->counts[i])
             sc_reaper_report(&hazard);
+        else
+            sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HEARD,
+                               1);
     }
     errno = saved;
 }

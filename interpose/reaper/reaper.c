@@ -28,6 +28,7 @@
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/kernel.h"
+#include "track/no_verdicts.h"
 #include "track/order.h"
 #include "track/own_lock.h"
 #include "track/ticks.h"
@@ -49,8 +50,9 @@ struct verdict {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
     struct sc_excuse excuse;
-    bool taken;     /* of struct sc_op_info */
-    bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
+    bool taken;        /* of struct sc_op_info */
+    bool by_operation; /* and not by a touch, or by a call that takes memory away */
+    bool signalled;    /* first behind the stream's operation `last`; 0: that is not known */
     uint64_t last;
 };
 
@@ -136,7 +138,24 @@ static bool report_verdict(const struct verdict *verdict)
     return true;
 }
 
+/* Nothing is said of it. */
+static void give_no_verdict(const struct verdict *verdict, enum sc_no_verdict_reason reason)
+{
+    sc_no_verdicts_add(&sc_track.no_verdicts,
+                       verdict->by_operation ? SC_NO_VERDICT_OPERATIONS : SC_NO_VERDICT_TOUCHES,
+                       reason, 1);
+}
+
 /* ---- what may be excused ---- */
+
+/* For the last time: is it excused? Then that is counted. */
+static bool is_excused(const struct verdict *verdict)
+{
+    bool holds = sc_excuses_hold_at_last(&verdict->excuse);
+    if (holds)
+        give_no_verdict(verdict, sc_excuses_reason(&verdict->excuse));
+    return holds;
+}
 
 /* False: there is nothing to be waited for, or no room. */
 static bool suspend(const struct verdict *verdict)
@@ -197,7 +216,7 @@ static void report_suspended(bool all)
     if (since_ns)
         look_at_suspended(since_ns);
     while (since_ns && take_decided(&decided, all)) {
-        if (!sc_excuses_hold_at_last(&decided.excuse))
+        if (!is_excused(&decided))
             report_verdict(&decided);
         sc_excuses_end(&decided.excuse);
         lock_reaper();
@@ -210,10 +229,13 @@ static void report_suspended(bool all)
 static bool judge(const struct verdict *verdict)
 {
     struct verdict given = *verdict;
-    bool counts = !sc_excuses_hold(&verdict->excuse) && is_hazard(verdict, &given.hazard.certainty);
-    if (counts && suspend(&given))
+    bool holds = sc_excuses_hold(&verdict->excuse);
+    bool counts = holds || is_hazard(verdict, &given.hazard.certainty);
+    if (!counts)
+        give_no_verdict(verdict, SC_NO_VERDICT_HEARD);
+    if (counts && !holds && suspend(&given))
         return true;
-    bool found = counts && !sc_excuses_hold_at_last(&given.excuse) && report_verdict(&given);
+    bool found = counts && !is_excused(&given) && report_verdict(&given);
     sc_excuses_end(&given.excuse);
     return found;
 }
@@ -473,6 +495,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     int saved = errno;
     struct verdict verdict = verdict_on(hazard, &op->ticket);
     verdict.taken = op->taken;
+    verdict.by_operation = finding == SC_BY_ORDER && later->ticket.number;
     begin_excuse(&verdict.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
@@ -485,7 +508,9 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     if (queued && sc_options.halt_on_error)
         halt_when_on_disk_locked();
     unlock_reaper();
-    if (!queued && !verdict.signalled && !sc_excuses_hold_at_last(&verdict.excuse))
+    if (!queued && verdict.signalled)
+        give_no_verdict(&verdict, SC_NO_VERDICT_ROOM);
+    else if (!queued && !is_excused(&verdict))
         sc_reaper_report(hazard);
     if (!queued)
         sc_excuses_end(&verdict.excuse);

@@ -43,7 +43,7 @@ static unsigned listed(const struct doubt *doubt)
 
 static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
 {
-    uint64_t launched[SC_HOST_FUNCTIONS_LISTED];
+    uint64_t launched[SC_HOST_FUNCTIONS_LISTED] = {0};
     doubt->count = sc_host_functions_list(op, launched);
     for (unsigned i = 0; i < listed(doubt); i++)
         doubt->functions[i] = (struct function){.launched = launched[i]};
@@ -160,7 +160,7 @@ static void look(struct doubt *doubt)
     bool could_not = could_do_nothing(doubt);
     for (unsigned i = 0; i < listed(doubt); i++) {
         struct function *function = &doubt->functions[i];
-        unsigned steps = sc_host_functions_steps(function->launched);
+        unsigned steps = function->launched ? sc_host_functions_steps(function->launched) : 0;
         if (!could_not)
             function->steps = steps;
         else if (steps >= function->steps + STEPS_MIN)

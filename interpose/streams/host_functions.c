@@ -17,6 +17,8 @@
 
 enum {
     CALLS_MAX = 256,
+    UNLISTED = CALLS_MAX + 1, /* the first name of those that have no slot */
+    UNLISTED_PLACES = 64,     /* streams share them */
     PAST_MAX = 64,
     LEARNT_MAX = 16,
     SAMPLES_MIN = 25, /* asleep at each of them: under some tools threads take turns */
@@ -42,6 +44,10 @@ static struct call {
 
 static _Atomic unsigned open_calls;
 
+/* How many without a slot are open, by their streams. */
+static _Atomic unsigned unlisted[UNLISTED_PLACES];
+static _Atomic unsigned all_unlisted;
+
 /* That waited, and have returned. */
 static struct past {
     _Atomic uint64_t launched, returned;
@@ -51,6 +57,19 @@ static _Atomic unsigned next_past;
 
 static _Atomic uintptr_t learnt[LEARNT_MAX];
 static _Atomic unsigned next_learnt;
+
+static unsigned leave_unlisted(uint32_t stream)
+{
+    unsigned place = stream % UNLISTED_PLACES;
+    atomic_fetch_add(&unlisted[place], 1);
+    atomic_fetch_add(&all_unlisted, 1);
+    return UNLISTED + place;
+}
+
+static struct call *call_of(unsigned call)
+{
+    return call && call < UNLISTED ? &calls[call - 1] : NULL;
+}
 
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function)
 {
@@ -72,7 +91,7 @@ unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t f
         atomic_fetch_add(&open_calls, 1);
         return i + 1;
     }
-    return 0;
+    return sc_plain_functions_is_one(function) ? 0 : leave_unlisted(stream);
 }
 
 static __thread unsigned running __attribute__((tls_model("initial-exec"))); /* slot + 1 */
@@ -85,17 +104,22 @@ uint64_t sc_host_functions_own_ticks(void)
 
 void sc_host_functions_runs(unsigned call, uint64_t launched_ticks)
 {
+    struct call *own = call_of(call);
     own_ticks = launched_ticks;
-    if (call == 0)
+    if (!own)
         return;
     running = call;
-    atomic_store(&calls[call - 1].began_ns, sc_now_ns());
-    atomic_store(&calls[call - 1].thread, sc_thread_id());
+    atomic_store(&own->began_ns, sc_now_ns());
+    atomic_store(&own->thread, sc_thread_id());
 }
 
 void sc_host_functions_dropped(unsigned call)
 {
-    struct call *own = call ? &calls[call - 1] : NULL;
+    struct call *own = call_of(call);
+    if (call >= UNLISTED) {
+        atomic_fetch_sub(&unlisted[call - UNLISTED], 1);
+        atomic_fetch_sub(&all_unlisted, 1);
+    }
     if (!own)
         return;
     if (atomic_load(&own->waits)) {
@@ -148,9 +172,19 @@ static bool is_behind(struct call *call, const struct sc_op_info *op)
     return !atomic_load(&call->is_plain);
 }
 
+/* Nothing is known of when they were launched. */
+static bool may_be_behind_unlisted(const struct sc_op_info *op)
+{
+    if (atomic_load_explicit(&all_unlisted, memory_order_relaxed) == 0)
+        return false;
+    uint32_t stream = sc_host_functions_stream_now(op->ticket.stream);
+    return !stream || atomic_load(&unlisted[stream % UNLISTED_PLACES]) != 0;
+}
+
 bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op)
 {
-    return call != 0 && is_behind(&calls[call - 1], op);
+    struct call *own = call_of(call);
+    return own ? is_behind(own, op) : call >= UNLISTED && may_be_behind_unlisted(op);
 }
 
 static bool is_listed(const uint64_t *launched, unsigned count, uint64_t is)
@@ -173,7 +207,7 @@ unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched)
             launched[count] = is;
         count++;
     }
-    return count;
+    return may_be_behind_unlisted(op) ? SC_HOST_FUNCTIONS_LISTED + 1 : count;
 }
 
 bool sc_host_functions_is_open(uint64_t launched)
@@ -186,7 +220,7 @@ bool sc_host_functions_is_open(uint64_t launched)
 
 bool sc_host_functions_was_plain(unsigned call)
 {
-    struct call *own = call && own_ticks ? &calls[call - 1] : NULL;
+    struct call *own = own_ticks ? call_of(call) : NULL;
     if (!own || !atomic_load(&own->is_asked))
         return false;
     if (!atomic_load(&own->is_plain)) /* the loader may have bound its calls since */
@@ -196,7 +230,8 @@ bool sc_host_functions_was_plain(unsigned call)
 
 uint64_t sc_host_functions_last_of(unsigned call)
 {
-    uint64_t launched = call ? atomic_load(&calls[call - 1].launched) : 0;
+    struct call *own = call_of(call);
+    uint64_t launched = own ? atomic_load(&own->launched) : 0;
     for (unsigned i = 0; i < CALLS_MAX; i++)
         if (i + 1 != call && atomic_load(&calls[i].launched) == launched)
             return 0;
@@ -215,7 +250,7 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
     for (unsigned i = 0; i < CALLS_MAX; i++)
         if (is_behind(&calls[i], op))
             return true;
-    return false;
+    return may_be_behind_unlisted(op);
 }
 
 /* ---- what a thread is doing ---- */

@@ -24,8 +24,9 @@
 
 #include "track/inflight.h"
 
-/* Before the launch, with sc_ticks(); what it gives names the call below. 0: too many are open.
- * `function`: by which it is known again, or 0. */
+/* Before the launch, with sc_ticks(); what it gives names the call below, or is 0. Of those that
+ * are launched while too many are open it is known only that they are there. `function`: by which
+ * it is known again, or 0. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function);
 
 /* It was not launched after all. */
@@ -58,7 +59,8 @@ bool sc_host_functions_are_open(const struct sc_op_info *op);
 void sc_host_functions_look(uint64_t waits_since_ns);
 
 /* Those that are open, and that the operation may be behind: when each was launched, by which it is
- * known below. Returns how many there are; the first ones are stored. */
+ * known below. Returns how many there are; the first ones are stored. More than are stored: of one
+ * at least nothing will be known. */
 enum { SC_HOST_FUNCTIONS_LISTED = 24 };
 unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched);
 bool sc_host_functions_is_open(uint64_t launched);

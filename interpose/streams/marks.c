@@ -13,6 +13,7 @@
 #include "track/brief_lock.h"
 #include "track/frontier.h"
 #include "track/kernel.h"
+#include "track/no_verdicts.h"
 #include "track/order.h"
 #include "track/pool.h"
 #include "track/ticks.h"
@@ -506,13 +507,15 @@ static void count_taken_early(struct sc_stream_record *stream)
 
 void sc_marks_wait_for_itself(struct sc_stream_record *stream)
 {
+    bool waits = false;
     pthread_mutex_lock(&stream->lock);
     if (can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
         !sc_streams_is_capturing(stream) && sc_contexts_push(stream->context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
         CUevent event = take_event(stream->context);
-        if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
-            sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS)
+        waits = event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
+                sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
+        if (waits)
             count_taken_early(stream);
         if (event)
             give_event(stream->context, event);
@@ -520,6 +523,8 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
         sc_contexts_pop();
     }
     pthread_mutex_unlock(&stream->lock);
+    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_TAKEN_EARLY,
+                       !waits);
 }
 
 static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)

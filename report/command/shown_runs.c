@@ -2,7 +2,7 @@
 
 #include "report/command/fields.h"
 #include "report/command/shown_postmortems.h"
-#include "track/unguarded.h"
+#include "track/no_verdicts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,9 +111,10 @@ static void add_what_was_noted(struct making *making, const json_t *summary)
     add_noted(making, summary, "driver_late",
               "sources of batches that were copied in the call, as the driver promises and does "
               "not do");
-    add_noted(making, summary, "beside_unjudged",
-              "not looked at, for want of room: whether graphs lack work that ran beside their "
-              "captures (SC305)");
+    if (!json_object_get(summary, "unjudged")) /* which counts it as well */
+        add_noted(making, summary, "beside_unjudged",
+                  "not looked at, for want of room: whether graphs lack work that ran beside their "
+                  "captures (SC305)");
 }
 
 /* Reasons that this version does not know are shown by their names. */
@@ -121,7 +122,7 @@ static const char *words_of(const char *reason)
 {
     static const char *const rows[][2] = {
 #define X(reason, name, words) {name, words},
-        SC_UNGUARDED_REASONS(X)
+        SC_NO_VERDICT_REASONS(X)
 #undef X
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -143,6 +144,23 @@ static void add_unguarded(struct making *making, const json_t *summary)
                                      "not watched: " NUMBER " operation%s, " NUMBER " byte%s: %s",
                                      operations, plural(operations), bytes, plural(bytes),
                                      words_of(reason)));
+    }
+}
+
+/* What is not watched is among them, and shown already. */
+static void add_unjudged(struct making *making, const json_t *summary)
+{
+    json_t *unwatched = json_object_get(json_object_get(summary, "unguarded"), "by_reason");
+    json_t *reasons = json_object_get(json_object_get(summary, "unjudged"), "by_reason");
+    const char *reason;
+    json_t *uses;
+    json_object_foreach(reasons, reason, uses)
+    {
+        json_int_t shown = sc_field_number(json_object_get(unwatched, reason), "operations");
+        json_int_t left = json_integer_value(uses) - shown;
+        if (left > 0)
+            add(making, sc_scratch_print(making->scratch, "not judged: " NUMBER " use%s: %s", left,
+                                         plural(left), words_of(reason)));
     }
 }
 
@@ -177,6 +195,7 @@ static void add_summary(struct making *making, const json_t *entry)
     add_counts(making, summary);
     add_what_was_noted(making, summary);
     add_unguarded(making, summary);
+    add_unjudged(making, summary);
     add_ignored(making, summary);
 }
 

@@ -497,7 +497,7 @@ static void let_go(uintptr_t address, size_t size_bytes, enum sc_touch touch, bo
             copy->guarded[page] = false;
         }
     }
-    sc_track_let_go(&tracker, address, size_bytes, touch, keep_copies, SC_UNGUARDED_NEIGHBOURS);
+    sc_track_let_go(&tracker, address, size_bytes, touch, keep_copies, SC_NO_VERDICT_NEIGHBOURS);
 }
 
 static void find_touched(uintptr_t address, size_t size_bytes, enum sc_touch touch, bool *expected)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/rounds.h"
+#include "track/no_verdicts.h"
 #include "track/shape.h"
 
 enum { BASE = 0x700000000000, STREAMS = 4, OPS_MAX = 400, PLACES = 24 };
@@ -254,10 +255,15 @@ END_TEST
 
 START_TEST(no_more_are_kept_than_there_is_room_for)
 {
+    struct sc_no_verdicts counts = {0};
+    device.no_verdicts = &counts;
     for (unsigned i = 0; i < SC_DEVICE_OPS_MAX + 1000; i++)
         add(plain(2, SC_H2D, (uintptr_t)i * 64, 64));
     ck_assert_uint_le(device.ops.live, SC_DEVICE_OPS_MAX);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, (uintptr_t)SC_DEVICE_OPS_MAX * 64, 64)), 1);
+    ck_assert_uint_ge(sc_no_verdicts_of(&counts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM),
+                      1000);
+    device.no_verdicts = NULL;
 }
 END_TEST
 

@@ -348,6 +348,36 @@ START_TEST(doubts_without_room_remain)
 }
 END_TEST
 
+/* They have no slot, so that nothing is known of when they were launched. */
+START_TEST(functions_for_which_there_is_no_room_may_be_before_all_on_their_streams)
+{
+    enum { CALLS_MAX = 256 };
+    unsigned calls[CALLS_MAX];
+    uint64_t launched[SC_HOST_FUNCTIONS_LISTED];
+    struct sc_op_info op = behind();
+    for (unsigned i = 0; i < CALLS_MAX; i++)
+        calls[i] = sc_host_functions_launched(sc_ticks(), STREAM + 1, FUNCTION);
+    ck_assert(!sc_host_functions_are_open(&op));
+    unsigned more = sc_host_functions_launched(sc_ticks(), STREAM, FUNCTION);
+    sc_host_functions_runs(more, sc_ticks());
+    ck_assert(sc_host_functions_are_open(&op));
+    ck_assert(sc_host_functions_precede(more, &op));
+    ck_assert(!sc_host_functions_excuse(&op, 0));
+    ck_assert_uint_gt(sc_host_functions_list(&op, launched), SC_HOST_FUNCTIONS_LISTED);
+    unsigned doubt = sc_doubts_begin(&op, &touched);
+    sc_doubts_look(doubt);
+    sc_doubts_function_returned(more, false);
+    sc_host_functions_ran(more);
+    ck_assert(sc_doubts_remain(doubt));
+    sc_doubts_end(doubt);
+    ck_assert(!sc_host_functions_are_open(&op));
+    is_plain = true;
+    ck_assert_uint_eq(sc_host_functions_launched(sc_ticks(), STREAM, FUNCTION), 0);
+    for (unsigned i = 0; i < CALLS_MAX; i++)
+        sc_host_functions_dropped(calls[i]);
+}
+END_TEST
+
 START_TEST(what_is_launched_later_or_elsewhere_is_not_before_the_operation)
 {
     struct sc_op_info op = behind();
@@ -432,6 +462,7 @@ static Suite *all_tests(void)
     tcase_add_test(tests, each_of_several_functions_has_to_be_cleared);
     tcase_add_test(tests, more_functions_than_are_listed_are_not_told_apart);
     tcase_add_test(tests, doubts_without_room_remain);
+    tcase_add_test(tests, functions_for_which_there_is_no_room_may_be_before_all_on_their_streams);
     tcase_add_test(tests, what_is_launched_later_or_elsewhere_is_not_before_the_operation);
     tcase_add_test(tests, a_function_that_waits_for_nobody_is_not_open);
     tcase_add_loop_test(tests, what_is_known_of_a_function_at_its_end_clears_the_doubt, 0, 2);

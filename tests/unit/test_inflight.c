@@ -1,5 +1,6 @@
 /* Operations on host memory: shapes, ranges, conflicts, and what is retired when. */
 #include "track/inflight.h"
+#include "track/no_verdicts.h"
 #include "track/source_copies.h"
 
 #include <check.h>
@@ -528,6 +529,8 @@ END_TEST
 START_TEST(of_the_complete_only_the_latest_are_remembered)
 {
     const uintptr_t count = SC_RETAINED_MAX + 1000;
+    struct sc_no_verdicts counts = {0};
+    inflight.no_verdicts = &counts;
     for (uintptr_t i = 0; i < count; i++) {
         struct sc_op_info info = add(plain(one, SC_D2H, BASE + i * 64, 64));
         complete_up_to(one, info.ticket.number);
@@ -540,6 +543,9 @@ START_TEST(of_the_complete_only_the_latest_are_remembered)
     ck_assert_uint_eq(overlaps(BASE + 1000 * 64, 64), 1);
     add(plain(one, SC_D2H, BASE, 64)); /* one that is not complete stays in any case */
     ck_assert_uint_eq(live(), SC_RETAINED_MAX + 1);
+    ck_assert_uint_eq(sc_no_verdicts_of(&counts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM),
+                      1000);
+    inflight.no_verdicts = NULL;
 }
 END_TEST
 

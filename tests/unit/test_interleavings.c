@@ -469,7 +469,7 @@ static bool naive_fault(const struct sc_fault *fault)
 {
     if (sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0) {
         sc_track_let_go(&sc_track, fault->address, 1, SC_TOUCH_WRITE, false,
-                        SC_UNGUARDED_NEIGHBOURS);
+                        SC_NO_VERDICT_NEIGHBOURS);
         sc_guard_apply();
         return true;
     }

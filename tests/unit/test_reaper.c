@@ -371,6 +371,17 @@ static void assert_reported(uint64_t observed, uint64_t latent)
     ck_assert_uint_eq(found.hazards, observed + latent);
 }
 
+/* So many uses had no verdict, for this reason and in this unit, and no others. */
+static void assert_no_verdict(enum sc_no_verdict_unit unit, enum sc_no_verdict_reason reason,
+                              uint64_t count)
+{
+    uint64_t all = 0;
+    for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
+        all += sc_no_verdicts_for(&sc_track.no_verdicts, i);
+    ck_assert_uint_eq(sc_no_verdicts_of(&sc_track.no_verdicts, unit, reason), count);
+    ck_assert_uint_eq(all, count);
+}
+
 static uint64_t expected;
 
 static bool as_many_as_expected(void)
@@ -471,6 +482,7 @@ START_TEST(the_end_that_the_host_may_have_learnt_of_is_no_hazard)
     let_a_round_pass();
     assert_reported(0, 0);
     ck_assert_uint_eq(last_asked, op.ticket.number); /* by a mark before the signal */
+    assert_no_verdict(SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HEARD, 1);
 }
 END_TEST
 
@@ -577,6 +589,7 @@ START_TEST(a_touch_for_which_the_host_function_waited_is_excused)
     atomic_store(&is_open, false);
     let_a_round_pass();
     assert_reported(0, 0);
+    assert_no_verdict(SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HOST_FUNCTION, 1);
 }
 END_TEST
 
@@ -588,6 +601,7 @@ START_TEST(a_touch_behind_what_is_known_to_wait_is_excused_at_once)
     let_a_round_pass();
     assert_reported(0, 0);
     ck_assert_uint_eq(asks, 0); /* the device is not asked */
+    assert_no_verdict(SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HOST_FUNCTION, 1);
 }
 END_TEST
 
@@ -623,6 +637,7 @@ START_TEST(an_order_is_excused_by_a_function_before_either_operation)
         atomic_store(&is_open, false);
         let_a_round_pass();
         assert_reported(0, 0);
+        assert_no_verdict(SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_HOST_FUNCTION, i + 1);
     }
     atomic_store(&open_in, one + 2);
     atomic_store(&waits_for_program, true);
@@ -717,6 +732,26 @@ START_TEST(what_is_in_doubt_is_not_reported)
         ck_assert_uint_eq(open_doubts, 0);
     }
     assert_reported(3, 0);
+    assert_no_verdict(SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HOST_FUNCTION, 3);
+}
+END_TEST
+
+/* Of orders that find no place in the table it would not be known whether a function made them. */
+START_TEST(orders_for_which_there_is_no_room_are_not_judged)
+{
+    enum { ORDERS_MAX = 256, MORE = 3 };
+    struct sc_op_info op = issue();
+    atomic_store(&is_open, true);
+    for (unsigned i = 0; i < ORDERS_MAX + MORE; i++) {
+        judge_order_with(&op, one + 1, 1);
+        sc_reaper_judge_now();
+    }
+    let_a_round_pass();
+    assert_no_verdict(SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM, MORE);
+    atomic_store(&is_open, false);
+    await_reports(ORDERS_MAX);
+    assert_reported(ORDERS_MAX, 0);
+    assert_no_verdict(SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM, MORE);
 }
 END_TEST
 
@@ -826,9 +861,11 @@ START_TEST(what_is_not_queued_is_excused_all_the_same)
         judge(&op, SC_BY_CALL);
     atomic_store(&waits_for_program, true);
     judge(&op, SC_BY_TOUCH);
+    assert_no_verdict(SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HOST_FUNCTION, 1);
     signal_host();
     judge(&op, SC_BY_CALL);
     assert_reported(0, 0);
+    ck_assert_uint_eq(sc_no_verdicts_for(&sc_track.no_verdicts, SC_NO_VERDICT_ROOM), 1);
 }
 END_TEST
 
@@ -1031,6 +1068,7 @@ int main(void)
     tcase_add_test(tests, an_order_is_made_by_a_function_that_returns_when_one_of_the_two_is_done);
     tcase_add_test(tests, an_order_is_not_made_by_a_function_that_can_wait_for_nobody);
     tcase_add_test(tests, what_is_in_doubt_is_not_reported);
+    tcase_add_test(tests, orders_for_which_there_is_no_room_are_not_judged);
     tcase_add_test(
         tests, an_order_behind_a_function_that_waits_for_nobody_is_reported_when_it_has_returned);
     tcase_add_test(tests, a_call_behind_a_host_function_is_reported_at_once);

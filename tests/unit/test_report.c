@@ -610,6 +610,63 @@ START_TEST(a_copy_that_was_over_is_told_so)
 }
 END_TEST
 
+/* One sentence for all that no verdict was given on, in the first line and in the last one. */
+START_TEST(what_is_not_judged_is_said_and_counted_by_reason)
+{
+    struct sc_no_verdicts counts = {0};
+    struct sc_report_totals totals = {.operations = 20, .no_verdicts = &counts, .final = true};
+    sc_no_verdicts_note_unwatched(&counts, SC_NO_VERDICT_OFF, 64);
+    sc_no_verdicts_note_unwatched(&counts, SC_NO_VERDICT_OFF, 64);
+    sc_no_verdicts_note_unwatched(&counts, SC_NO_VERDICT_STACK, 1);
+    sc_no_verdicts_add(&counts, SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HOST_FUNCTION, 2);
+    sc_no_verdicts_add(&counts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_HOST_FUNCTION, 1);
+    sc_no_verdicts_add(&counts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_CAPTURE, 4);
+    options.verbosity = 2;
+    options.strict = true;
+    open_report();
+    sc_report_summary(&totals);
+    ck_has("stderr.txt",
+           "no hazards in 20 operations, 3 operations not watched, 2 touches and 5 operations not "
+           "judged\n"
+           "  not watched:\n"
+           "    2 operations: guard=off\n"
+           "    1 operation: stacks\n"
+           "  not judged:\n"
+           "    2 touches: host functions that may have waited for the program\n"
+           "    1 operation: host functions that may have waited for the program\n"
+           "    4 operations: work beside captures (SC305), for want of room\n");
+    ck_has("stderr.txt",
+           "  strict: passed, 3 operations not watched, 2 touches and 5 operations not "
+           "judged\n");
+    ck_has("r.jsonl", "\"unguarded\":{\"operations\":3,\"bytes\":129,\"by_reason\":{\"off\":"
+                      "{\"operations\":2,\"bytes\":128},\"stack\":{\"operations\":1,\"bytes\":1}}},"
+                      "\"unjudged\":{\"uses\":10,\"by_reason\":{\"off\":2,\"stack\":1,"
+                      "\"host_function\":3,\"capture\":4}}");
+    ck_has("r.jsonl", "\"beside_unjudged\":4,");
+}
+END_TEST
+
+/* By its one touch, or by its one operation. */
+START_TEST(one_that_is_not_judged)
+{
+    struct sc_no_verdicts counts = {0};
+    struct sc_report_totals totals = {.operations = 1, .no_verdicts = &counts, .final = true};
+    bool is_touch = _i == 0;
+    sc_no_verdicts_add(&counts, is_touch ? SC_NO_VERDICT_TOUCHES : SC_NO_VERDICT_OPERATIONS,
+                       SC_NO_VERDICT_HEARD, 1);
+    options.verbosity = 2;
+    options.strict = true;
+    open_report();
+    sc_report_summary(&totals);
+    ck_has("stderr.txt", is_touch ? "no hazards in 1 operation, 1 touch not judged\n"
+                                  : "no hazards in 1 operation, 1 operation not judged\n");
+    ck_has("stderr.txt",
+           is_touch ? "  not judged:\n    1 touch: " : "  not judged:\n    1 operation: ");
+    ck_has("stderr.txt", is_touch ? "  strict: passed, 1 touch not judged\n"
+                                  : "  strict: passed, 1 operation not judged\n");
+}
+END_TEST
+
 START_TEST(the_time_of_a_hazard_that_nobody_counted_changes_nothing)
 {
     struct sc_hazard hazard = a_hazard();
@@ -1408,6 +1465,8 @@ int main(int argc, char **argv)
     tcase_add_test(group, a_hazard_is_timed_when_its_copy_is_known);
     tcase_add_test(group, of_equal_hazards_the_one_that_had_most_left_counts);
     tcase_add_test(group, a_copy_that_was_over_is_told_so);
+    tcase_add_test(group, what_is_not_judged_is_said_and_counted_by_reason);
+    tcase_add_loop_test(group, one_that_is_not_judged, 0, 2);
     tcase_add_test(group, the_time_of_a_hazard_that_nobody_counted_changes_nothing);
     tcase_add_test(group, who_requires_cupti_is_told_why_it_is_not_to_be_had);
     tcase_add_test(group, a_run_can_fail_without_a_hazard);

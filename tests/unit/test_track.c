@@ -979,12 +979,13 @@ static void issue_guarded(enum sc_direction direction, uintptr_t address)
     issue(&info, &ops);
 }
 
-static void ck_assert_unwatched(enum sc_unguarded_reason reason, uint64_t operations,
+static void ck_assert_unwatched(enum sc_no_verdict_reason reason, uint64_t operations,
                                 uint64_t bytes)
 {
-    ck_assert_uint_eq(sc_unguarded_of(&track.unguarded, reason), operations);
-    ck_assert_uint_eq(sc_unguarded_operations(&track.unguarded), operations);
-    ck_assert_uint_eq(sc_unguarded_bytes(&track.unguarded), bytes);
+    const struct sc_no_verdicts *counts = &track.no_verdicts;
+    ck_assert_uint_eq(sc_no_verdicts_of(counts, SC_NO_VERDICT_UNWATCHED, reason), operations);
+    ck_assert_uint_eq(sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED), operations);
+    ck_assert_uint_eq(sc_no_verdicts_bytes_of(counts, reason), bytes);
 }
 
 START_TEST(what_is_let_go_for_other_bytes_is_not_watched)
@@ -994,10 +995,10 @@ START_TEST(what_is_let_go_for_other_bytes_is_not_watched)
     uintptr_t last = base + page_bytes - 64;
     issue_guarded(SC_D2H, base);
     issue_guarded(SC_D2H, last);
-    sc_track_let_go(&track, last, 8, SC_TOUCH_READ, true, SC_UNGUARDED_NEIGHBOURS);
-    ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 1, 64);
-    sc_track_let_go(&track, base + 200, 8, SC_TOUCH_WRITE, true, SC_UNGUARDED_NEIGHBOURS);
-    ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 1, 64);
+    sc_track_let_go(&track, last, 8, SC_TOUCH_READ, true, SC_NO_VERDICT_NEIGHBOURS);
+    ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64);
+    sc_track_let_go(&track, base + 200, 8, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
+    ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64);
 }
 END_TEST
 
@@ -1006,11 +1007,11 @@ START_TEST(a_source_that_is_compared_instead_is_watched)
     static char page[2 * LARGEST_PAGE];
     uintptr_t base = ((uintptr_t)page + page_bytes - 1) & ~(page_bytes - 1);
     issue_guarded(SC_H2D, base + page_bytes - 64);
-    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_WRITE, true, SC_UNGUARDED_NEIGHBOURS);
-    ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 0, 0);
+    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
+    ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 0, 0);
     issue_guarded(SC_H2D, base + 128);
-    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_WRITE, false, SC_UNGUARDED_KERNEL);
-    ck_assert_unwatched(SC_UNGUARDED_KERNEL, 1, 64);
+    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_WRITE, false, SC_NO_VERDICT_KERNEL);
+    ck_assert_unwatched(SC_NO_VERDICT_KERNEL, 1, 64);
 }
 END_TEST
 
@@ -1019,7 +1020,7 @@ START_TEST(guards_that_are_given_up_are_counted_and_gone)
     issue_guarded(SC_D2H, BASE);
     issue_guarded(SC_D2H, BASE + 10 * page_bytes);
     sc_track_give_up_guards(&track);
-    ck_assert_unwatched(SC_UNGUARDED_MAPPINGS, 2, 128);
+    ck_assert_unwatched(SC_NO_VERDICT_MAPPINGS, 2, 128);
     sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
     ck_assert_uint_eq(ops.count, 0);
 }
@@ -1034,9 +1035,9 @@ START_TEST(what_is_complete_stays_protected_and_may_be_touched)
     ck_assert(!sc_track_watches(&track, BASE, SC_TOUCH_READ));
     sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
     ck_assert_uint_eq(ops.count, 0);
-    sc_track_let_go(&track, BASE, 8, SC_TOUCH_READ, true, SC_UNGUARDED_NEIGHBOURS);
+    sc_track_let_go(&track, BASE, 8, SC_TOUCH_READ, true, SC_NO_VERDICT_NEIGHBOURS);
     ck_assert_int_eq(sc_track_guarded_access(&track, BASE), SC_ACCESS_ALL);
-    ck_assert_unwatched(SC_UNGUARDED_NEIGHBOURS, 0, 0);
+    ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 0, 0);
 }
 END_TEST
 
@@ -1084,7 +1085,7 @@ START_TEST(who_has_waited_for_one_result_meets_the_incomplete_ones_of_its_page)
     ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_WRITE, &first), 2);
     ck_assert_uint_eq(beside(BASE + 200, SC_TOUCH_READ, &first), 0);
     ck_assert_uint_eq(beside(BASE + 256, SC_TOUCH_READ, &first), 0);
-    sc_track_let_go(&track, BASE, 8, SC_TOUCH_WRITE, true, SC_UNGUARDED_NEIGHBOURS);
+    sc_track_let_go(&track, BASE, 8, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
     ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_READ, &first), 0);
 }
 END_TEST

@@ -1,5 +1,6 @@
 // expect: none
-// options: device=1:stall_limit=1s
+// options: device=1:stall_limit=1s:verbosity=2
+// reported-summary: unjudged.by_reason.host_function>7 says=_not_judged
 // needs: sim
 // needs: preload
 //

@@ -332,24 +332,28 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
 
 /* Where nothing is queued in the stream, the driver takes the bytes of a small plain copy in the
  * call. The legacy stream, or what the context waits for, may still be about to write them
- * (docs/driver.md, Sources taken early). No mode leaves that to the driver: what the library does
- * before the call takes time, in which the stream's queue may have run empty. */
-static void take_in_time(const struct sc_issue *issue, const struct sc_host_use *use)
+ * (docs/driver.md, Sources taken early). `known`: copies that we know are among that work. No mode
+ * leaves that to the driver: what the library does before the call takes time, in which the
+ * stream's queue may have run empty. */
+static void take_in_time(const struct sc_issue *issue, const struct sc_host_use *use, bool known)
 {
     if (use->direction != SC_H2D || !use->range || issue->by_graph || use->shape.rows != 1 ||
-        use->shape.width_bytes > TAKEN_EARLY_BYTES ||
-        sc_likely(!sc_unfinished_is_hidden(issue->stream, true)))
+        use->shape.width_bytes > TAKEN_EARLY_BYTES)
         return;
-    bool known = sc_track_may_conflict(&sc_track, use->range, use->direction, issue->stream->id);
-    if ((known || !use->stable) && sc_unfinished_is_hidden(issue->stream, known))
+    if ((known || !use->stable) && sc_unlikely(sc_unfinished_is_hidden(issue->stream, known)))
         sc_marks_wait_for_itself(issue->stream);
+}
+
+static bool may_conflict(const struct sc_issue *issue, const struct sc_host_use *use)
+{
+    return sc_track_may_conflict(&sc_track, use->range, use->direction, issue->stream->id);
 }
 
 static void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
-    take_in_time(issue, use);
-    if (sc_unlikely(
-            sc_track_may_conflict(&sc_track, use->range, use->direction, issue->stream->id)))
+    bool known = may_conflict(issue, use);
+    take_in_time(issue, use, known);
+    if (sc_unlikely(known))
         order_after_conflicts(issue, use);
 }
 
@@ -360,8 +364,8 @@ static void prepare(const struct sc_issue *issue, const struct sc_host_use *use)
         order_after_held(issue, use);
         order_use(issue, use);
     } else {
-        if (!sc_replaying_is_on())
-            take_in_time(issue, use);
+        if (!sc_replaying_is_on() && sc_unlikely(sc_unfinished_is_hidden(issue->stream, true)))
+            take_in_time(issue, use, may_conflict(issue, use));
         if (issue->is_judged)
             order_after_conflicts(issue, use);
     }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "interpose/base/instructions.h"
+#include "interpose/base/spare_stack.h"
 #include "track/peek.h"
 
 /* Those that wait for no thread but within an allocator or a stream of stdio, by their names in
@@ -50,7 +51,7 @@ enum {
     CODE_BYTES = 256,
     STEPS_MAX = 2000, /* of all ways together: a loop has more */
     CALLS_MAX = 8,    /* within each other */
-    FORKS_MAX = 24,
+    FORKS_MAX = 16,
     PAGE_BYTES = 4096, /* or a multiple */
 };
 
@@ -264,8 +265,26 @@ static enum end follow(struct walk *walk, struct way way)
     return MAY_WAIT;
 }
 
+struct question {
+    uintptr_t function;
+    bool is_plain;
+};
+
+static void answer(void *argument)
+{
+    struct question *question = argument;
+    struct walk walk = {.steps = 0};
+    question->is_plain = follow(&walk, (struct way){.pc = question->function}) == RETURNS;
+}
+
 bool sc_plain_functions_is_one(uintptr_t function)
 {
-    struct walk walk = {.steps = 0};
-    return function && follow(&walk, (struct way){.pc = function}) == RETURNS;
+    struct question question = {.function = function};
+    if (!function)
+        return false;
+    if (sc_spare_stack_is_current())
+        answer(&question);
+    else
+        sc_spare_stack_make_room(answer, &question);
+    return question.is_plain;
 }

@@ -13,7 +13,7 @@
  * bound).
  *
  * No lock; thread- and signal-safe; errno is kept. Some microseconds, and a system call for some
- * 256 bytes of code.
+ * 256 bytes of code; on a spare stack where there is little room.
  */
 #ifndef SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H
 #define SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H

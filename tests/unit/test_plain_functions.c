@@ -5,6 +5,7 @@
  * not depends on nothing.
  */
 #include "interpose/base/instructions.h"
+#include "interpose/base/spare_stack.h"
 #include "interpose/streams/plain_functions.h"
 
 #include <check.h>
@@ -18,6 +19,16 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+bool sc_spare_stack_is_current(void)
+{
+    return false;
+}
+
+void sc_spare_stack_make_room(sc_spare_function *function, void *argument)
+{
+    function(argument);
+}
 
 /* Neither a sanitizer's calls nor anything of the caller are in it. */
 #define FUNCTION                                                                                   \

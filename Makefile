@@ -398,6 +398,7 @@ $(filter %_below_plugin.racy %_below_plugin.fixed,$(RACY) $(FIXED)): | \
   $(T)/survival/lib/libframe_small.so
 $(filter %_of_library.racy %_of_library.fixed,$(RACY) $(FIXED)): | \
   $(T)/survival/lib/libcublas_like.so
+$(filter %_named_late.racy %_named_late.fixed,$(RACY) $(FIXED)): | $(T)/survival/lib/libslow_names.so
 
 # Libraries that the survival programs link, open or have preloaded, found beside them.
 $(SURVIVAL): | $(SURVIVAL_SO)

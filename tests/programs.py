@@ -106,7 +106,7 @@ class Machine:
             kept["LD_LIBRARY_PATH"] = str(self.out / "sim")
             # Here and in the options below, the last of two equal keys counts.
             kept["SIM_GPU"] = ":".join([self.device, *directives.all("sim")]).replace(",", ":")
-        libraries = [str(self.out / "tests" / "survival" / "lib" / f"lib{name}.so")
+        libraries = [str(self.programs / "survival" / "lib" / f"lib{name}.so")
                      for also in directives.all("preload-also") for name in also.split()]
         if preload:
             libraries.insert(0, str(self.library))

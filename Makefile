@@ -399,6 +399,8 @@ $(filter %_below_plugin.racy %_below_plugin.fixed,$(RACY) $(FIXED)): | \
 $(filter %_of_library.racy %_of_library.fixed,$(RACY) $(FIXED)): | \
   $(T)/survival/lib/libcublas_like.so
 $(filter %_named_late.racy %_named_late.fixed,$(RACY) $(FIXED)): | $(T)/survival/lib/libslow_names.so
+$(foreach how,deep_linked deep_looked_up,$(eval \
+  $(filter %_$(how).racy %_$(how).fixed,$(RACY) $(FIXED)): | $(T)/survival/lib/lib$(how).so))
 
 # Libraries that the survival programs link, open or have preloaded, found beside them.
 $(SURVIVAL): | $(SURVIVAL_SO)
@@ -408,6 +410,7 @@ $(SURVIVAL_SO): $(T)/survival/lib/lib%.so: tests/survival/lib/%.c $(FLAGS)
 	@mkdir -p $(@D)
 	$(Q)$(CBUILD) $(DEPS) -fPIC -shared $(own_flags) -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
 $(SURVIVAL_SO): private CUDA = $(CUDA_CPPFLAGS)
+$(T)/survival/lib/libdeep_linked.so: | $(SIM)/libcuda.so.1
 # They stand for strangers' libraries, which are not held to the project's warnings.
 $(SURVIVAL_SO): private NEEDED := -I.
 $(SURVIVAL_SO): private WARNINGS := -Wall -Wextra

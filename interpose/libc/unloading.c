@@ -8,8 +8,7 @@
  *
  * That wait holds the loader's lock, so a copy that waits for a thread which needs it is waited for
  * until stall_limit. A module without destructors is waited for before the loader's own call. One
- * whose destructors do not call __cxa_finalize, or another one than ours (RTLD_DEEPBIND), is
- * reported, and not waited for. A copy that the
+ * whose destructors do not call __cxa_finalize is reported, and not waited for. A copy that the
  * module's own code had issued is reported with frames that have no name any more.
  */
 #include <dlfcn.h>

@@ -78,7 +78,7 @@ static void make_segments(void)
 
 static void make_sections(void)
 {
-    const char *const symbols[] = {"dlopen", "free"};
+    const char *const symbols[] = {"dlmopen", "free"};
     for (int i = 0; i < 2; i++)
         program.symbols[i + 1] = (Elf64_Sym){.st_name = add_name(symbols[i]),
                                              .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
@@ -204,7 +204,7 @@ static void check_program(void)
     int fd = make_file((const uint8_t *)"p", 1);
     sc_elf_facts_read(&facts, &scratch, fd);
     if (!facts.is_elf || !facts.is_program || !facts.loader || !facts.cudart || !facts.driver ||
-        !facts.is_symbolic || !facts.calls_itself_pie || !facts.opens_libraries ||
+        !facts.is_symbolic || !facts.calls_itself_pie || !facts.opens_namespaces ||
         !facts.defines_free || !facts.names_driver || !facts.has_device_code)
         abort();
     close(fd);

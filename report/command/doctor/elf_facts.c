@@ -201,9 +201,7 @@ static bool names_driver(const struct file *file, const GElf_Phdr *segment, void
 
 static void note_undefined(struct sc_elf_facts *facts, const char *name)
 {
-    if (strcmp(name, "dlopen") == 0)
-        facts->opens_libraries = true;
-    else if (strcmp(name, "dlmopen") == 0)
+    if (strcmp(name, "dlmopen") == 0)
         facts->opens_namespaces = true;
 }
 

@@ -12,7 +12,7 @@
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all setup sim tests check check-gpu demo bench aarch64 carry dist check-dist install uninstall \
+.PHONY: all setup sim tests check check-all check-gpu demo bench aarch64 carry dist check-dist install uninstall \
     clean help
 
 VARIANT := $(or $(SAN),$(ARCH),$(if $(COVERAGE),coverage))
@@ -32,7 +32,7 @@ all:
 
 # What writes into out/ says first where it may not. What is built already can be installed from a
 # tree that is not to be written.
-MUST_WRITE := $(filter all setup sim tests check check-gpu demo bench carry aarch64 dist, \
+MUST_WRITE := $(filter all setup sim tests check check-all check-gpu demo bench carry aarch64 dist, \
     $(or $(MAKECMDGOALS),all))
 ifneq ($(MUST_WRITE)$(if $(wildcard out),,$(filter install,$(MAKECMDGOALS))),)
 ifeq ($(shell mkdir -p out 2>/dev/null && [ -w out ] && echo yes),)
@@ -46,8 +46,13 @@ endif
 ifneq ($(filter demo check,$(MAKECMDGOALS)),)
 include out/setup.mk
 endif
+ifneq ($(filter check-all,$(MAKECMDGOALS)),)
+include out/setup-all.mk
+endif
 out/setup.mk: scripts/setup
 	$(Q)scripts/setup $@
+out/setup-all.mk: scripts/setup
+	$(Q)scripts/setup --all $@
 setup:
 	$(Q)scripts/setup out/setup.mk
 
@@ -516,8 +521,8 @@ clang:
 	$(Q)$(if $(call have,clang),$(MAKE) --no-print-directory CC=clang CXX=clang++ VARIANT=clang \
 	    WERROR=1 all,echo 'no clang here: its warnings are not checked')
 
-check: tests $(SANITIZED) clang aarch64
-	$(Q)$(PYTHON) tests/run.py $(SUITES)
+check check-all: tests $(SANITIZED) clang aarch64
+	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(if $(filter check-all,$@),all))
 demo: all $(DEMO)
 	$(Q)scripts/demo
 bench: all $(BENCH)
@@ -611,6 +616,7 @@ help:
 	@echo '  make             the library, the command, the simulated GPU'
 	@echo '  make demo        a buggy program without and with the library; sets itself up'
 	@echo '  make check       all tests that need no GPU; sets itself up (SUITES="unit twins")'
+	@echo '  make check-all   these and what takes longer or has much to install: more languages, all their collectors'
 	@echo '  make check-gpu   the tests that need one'
 	@echo '  make check-kernel  tests under an old kernel (KERNEL=bullseye), in a machine that qemu makes'
 	@echo '  make bench       benchmarks, on the GPU if there is one'

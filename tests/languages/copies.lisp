@@ -6,7 +6,7 @@
 (defconstant small (* 64 1024))
 (defconstant beside 256) ; the copies leave out so much at the beginning of their pages
 (defconstant workers 8)
-(defconstant rounds 10)
+(defconstant rounds 20)
 (defconstant up 1)
 (defconstant down 2)
 
@@ -42,9 +42,14 @@
 (defun (setf byte-at) (byte address)
   (setf (sb-sys:sap-ref-8 (sb-sys:int-sap address) 0) byte))
 
+(defvar *pattern*
+  (let ((pattern (allocate size)))
+    (dotimes (i size pattern)
+      (setf (byte-at (+ pattern i)) (logand 255 (* i 31))))))
+
 (defstruct flight stream device source target)
 
-(defun new-flight (seed)
+(defun new-flight ()
   (let ((flight (make-flight
                  :stream (made "cudaStreamCreateWithFlags" unsigned-int 1)
                  :device (made "cudaMalloc" unsigned-long size)
@@ -52,8 +57,7 @@
                  :target (allocate size))))
     (cuda "cudaHostRegister" unsigned-long (flight-target flight) unsigned-long size
           unsigned-int 0)
-    (dotimes (i size)
-      (setf (byte-at (+ (flight-source flight) i)) (logand 255 (+ seed (* i 31)))))
+    (call "memcpy" unsigned-long (flight-source flight) unsigned-long *pattern* unsigned-long size)
     flight))
 
 (defun copy (to from bytes kind flight)
@@ -86,8 +90,8 @@
          (loop for worker below workers collect
            (sb-thread:make-thread
             (lambda ()
-              (loop for round below rounds
-                    for flight = (new-flight round)
+              (loop repeat rounds
+                    for flight = (new-flight)
                     do (start flight)
                        (setf (byte-at (flight-source flight)) 1
                              (byte-at (flight-target flight)) 1)
@@ -121,7 +125,7 @@
               "child"))))
 
 (defun write-early ()
-  (let* ((flight (new-flight 1))
+  (let* ((flight (new-flight))
          (last (+ (flight-source flight) size -1)))
     (start flight)
     (decf (byte-at last))
@@ -143,7 +147,7 @@
     nil))
 
 (defun free-early ()
-  (let ((flight (new-flight 1))
+  (let ((flight (new-flight))
         (freed (sb-thread:make-semaphore)))
     ;; Nothing of that thread's stack is left to refer to it.
     (sb-thread:join-thread (sb-thread:make-thread #'lose-block :arguments (list flight freed)))
@@ -154,7 +158,7 @@
     (equal-memory (flight-source flight) (flight-target flight) small)))
 
 (defun fatal ()
-  (start (new-flight 1))
+  (start (new-flight))
   (byte-at 8))
 
 (let* ((name (car (last *posix-argv*)))

@@ -50,11 +50,11 @@ ifneq ($(filter check-all,$(MAKECMDGOALS)),)
 include out/setup-all.mk
 endif
 out/setup.mk: scripts/setup
-	$(Q)scripts/setup $@
+	$(Q)scripts/setup
 out/setup-all.mk: scripts/setup
-	$(Q)scripts/setup --all $@
+	$(Q)scripts/setup --all
 setup:
-	$(Q)scripts/setup out/setup.mk
+	$(Q)scripts/setup
 
 # --- tools and flags ------------------------------------------------------------------------------
 
@@ -438,7 +438,7 @@ $(T)/unit/test_short_name: $(patsubst %,$(OBJ)/report/command/%.o,short_name scr
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
-FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,report_reader read_files program_files)
+FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files)
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
 $(FUZZ_COMMAND): $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 
@@ -558,40 +558,55 @@ aarch64:
 
 # The man page and the completions lie in share/ as they are installed.
 SHARE := $(sort $(wildcard share/*/*/*))
-define install_shared
-	install -m 644 $(1) $(DESTDIR)$(PREFIX)/$(dir $(1))
-
-endef
 
 # The libunwind that it was built beside, by the name under which only we look for it: its own would
 # stand for the system's to all programs, in a folder like /usr/local/lib.
 UNWIND    := $(filter %/libunwind.so.8,$(BESIDE))
 UNWIND_AS := lib/libsafecopy-unwind.so.8
 
-INSTALL_DIRS := $(addprefix $(DESTDIR)$(PREFIX)/,lib bin include $(sort $(dir $(SHARE))))
+INSTALL_DIRS := lib bin include $(sort $(dir $(SHARE)))
+INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h \
+    $(if $(UNWIND),$(UNWIND_AS)) $(SHARE)
+TO = $(DESTDIR)$(PREFIX)
 MAY_NOT_WRITE = { echo "make: cannot write to $$path: be root (sudo make $@), or choose a place of" \
     "your own (make $@ PREFIX=\$$HOME/.local)" >&2; exit 1; }
+# Debian has another program of the command's name. All that is ours says so, by its name or in it.
+IS_THERE = [ -e "$(TO)/$$name" ] || [ -L "$(TO)/$$name" ]
+IS_OURS  = case $$name in *libsafecopy*) ;; *) grep -qasw libsafecopy "$(TO)/$$name" ;; esac
+
+define install_one
+	install -m $(1) $(2) "$(TO)/$(3)"
+
+endef
 
 install: all
-	@for path in $(INSTALL_DIRS); do \
+	@for name in $(INSTALL_DIRS); do \
+	    path="$(TO)/$$name"; \
 	    until [ -e "$$path" ]; do path=$$(dirname "$$path"); done; \
 	    [ -w "$$path" ] || $(MAY_NOT_WRITE); \
 	done
-	install -d $(INSTALL_DIRS)
-	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
-	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 include/safecopy.h $(DESTDIR)$(PREFIX)/include/
-	$(if $(UNWIND),install -m 644 $(UNWIND) $(DESTDIR)$(PREFIX)/$(UNWIND_AS))
-	$(foreach file,$(SHARE),$(call install_shared,$(file)))
-
-INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h \
-    $(if $(UNWIND),$(UNWIND_AS)) $(SHARE)
-uninstall:
-	@for file in $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED)); do \
-	    path=$$(dirname "$$file"); \
-	    [ ! -e "$$file" ] || [ -w "$$path" ] || $(MAY_NOT_WRITE); \
+	@for name in $(INSTALLED); do \
+	    { $(IS_THERE); } || continue; \
+	    $(IS_OURS) || { echo "make: $(TO)/$$name is not of libsafecopy, and stays: choose another" \
+	        "place (make $@ PREFIX=/opt/libsafecopy)" >&2; exit 1; }; \
 	done
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
+	for name in $(INSTALL_DIRS); do install -d "$(TO)/$$name" || exit; done
+	$(call install_one,644,$(LIB),lib/)
+	$(call install_one,755,$(COMMAND),bin/)
+	$(call install_one,644,include/safecopy.h,include/)
+	$(if $(UNWIND),$(call install_one,644,$(UNWIND),$(UNWIND_AS)))
+	$(foreach file,$(SHARE),$(call install_one,644,$(file),$(dir $(file))))
+
+uninstall:
+	@for name in $(INSTALLED); do \
+	    path=$$(dirname "$(TO)/$$name"); \
+	    [ ! -e "$(TO)/$$name" ] || [ -w "$$path" ] || $(MAY_NOT_WRITE); \
+	done
+	@for name in $(INSTALLED); do \
+	    { $(IS_THERE); } || continue; \
+	    if $(IS_OURS); then echo "rm $(TO)/$$name"; rm -f "$(TO)/$$name" || exit; \
+	    else echo "make: $(TO)/$$name is not of libsafecopy, and stays" >&2; fi; \
+	done
 
 # What is distributed, and whether it is what it should be: packaging/README.md.
 DIST ?= out/dist

@@ -236,6 +236,11 @@ struct sc_file_identity sc_file_identify(int fd)
     return (struct sc_file_identity){status.st_dev, status.st_ino, status.st_uid, status.st_mode};
 }
 
+long sc_file_seals(int fd)
+{
+    return RAW(SYS_fcntl, fd, F_GET_SEALS);
+}
+
 int sc_file_open(const char *path)
 {
     return (int)RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
@@ -255,6 +260,14 @@ long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
         used += (size_t)count;
     }
     return (long)used;
+}
+
+bool sc_file_begins(int fd, const char *words)
+{
+    char bytes[64];
+    size_t length = strlen(words);
+    long size = sc_file_read_at(fd, bytes, length < sizeof bytes ? length : sizeof bytes, 0);
+    return size >= 0 && memcmp(bytes, words, (size_t)size) == 0;
 }
 
 long sc_file_read(const char *path, char *bytes, size_t size)

@@ -63,11 +63,17 @@ struct sc_file_identity sc_file_identify(int fd);
 /* Has `fd` that file open? */
 bool sc_file_is_same(int fd, const struct sc_file_identity *identity);
 
+/* The seals of a memfd (fcntl F_GET_SEALS), or -errno: what `fd` has open cannot have any. */
+long sc_file_seals(int fd);
+
 /* Opens for reading. A descriptor or -errno. */
 int sc_file_open(const char *path);
 
 /* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
+
+/* Does the file begin with `words`? A shorter one does if all that it has is their beginning. */
+bool sc_file_begins(int fd, const char *words);
 
 /* Reads a small file into `bytes`, cut to size. Number of bytes, or -errno. */
 long sc_file_read(const char *path, char *bytes, size_t size);

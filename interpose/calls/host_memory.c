@@ -379,7 +379,6 @@ CUresult cuMemFreeHost(void *address)
         return giving.result;
     if (end_kept(&giving, was_freed(&giving, &range)))
         return CUDA_ERROR_INVALID_VALUE;
-    sc_pinned_await(address);
     return give_back_now(&giving, &range, sc_pinned_free);
 }
 

@@ -39,6 +39,7 @@
 #include "interpose/reaper/large_copies.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/signals/sharing.h"
 #include "interpose/signals/signals.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
@@ -177,6 +178,7 @@ static void become_active(void)
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     sc_nvtx_start();
+    sc_signals_enter_handlers();
     sc_process_uses_cuda();
 }
 
@@ -188,9 +190,8 @@ static int lock_in_time(pthread_mutex_t *lock)
     return sc_lock_until(lock, &until);
 }
 
-static void come_up(void *unused)
+static void come_up(void)
 {
-    (void)unused;
     if (!sc_driver_attach(NULL)) /* waits for the thread that is filling the table */
         return;
     if (lock_in_time(&up_lock) != 0)
@@ -212,7 +213,7 @@ void sc_life_cuda_is_up(void)
     SC_NO_CANCELLATION_POINT();
     sc_own_stack_learn();
     sc_spare_stack_start();
-    sc_spare_stack_make_much_room(come_up, NULL);
+    come_up();
     errno = saved;
 }
 
@@ -294,14 +295,9 @@ void sc_life_dump(void)
     write_summary(UNKNOWN, false);
 }
 
-struct ending {
-    int status; /* also the result */
-    bool unsubscribe;
-};
-
-static void end_all(void *argument)
+/* Returns the status to end with. */
+static int end_all(int status, bool unsubscribe)
 {
-    struct ending *ending = argument;
     sc_audit_close();
     if (!sc_own_lock_depth) { /* or else a signal handler that interrupted us: the locks are taken
                                */
@@ -310,9 +306,10 @@ static void end_all(void *argument)
         sc_copy_times_stop();
         sc_nvtx_stop();
     }
-    sc_audit_stop(ending->unsubscribe);
-    ending->status = sc_report_exit_status(ending->status);
-    summarise(ending->status);
+    sc_audit_stop(unsubscribe);
+    int final_status = sc_report_exit_status(status);
+    summarise(final_status);
+    return final_status;
 }
 
 /* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
@@ -324,9 +321,7 @@ static int conclude(int status, bool unsubscribe)
         return status;
     SC_UNCANCELLED();
     sc_postmortem_await();
-    struct ending ending = {status, unsubscribe};
-    sc_spare_stack_make_much_room(end_all, &ending);
-    return ending.status;
+    return end_all(status, unsubscribe);
 }
 
 static int finish(int status)
@@ -438,9 +433,8 @@ void sc_life_may_vanish(void)
 /* As a shell shows the signal. */
 enum { ABORTED = 128 + SIGABRT };
 
-static void say_what_was_found(void *unused)
+static void say_what_was_found(void)
 {
-    (void)unused;
     struct sc_report_totals totals = totals_of(ABORTED, false);
     sc_report_say_aborting(&totals);
 }
@@ -449,7 +443,7 @@ static void say_what_was_found(void *unused)
 static void say_aborting(void)
 {
     if (!sc_own_lock_depth && !sc_options.halt_on_error && sc_life_is_ours())
-        sc_spare_stack_make_much_room(say_what_was_found, NULL);
+        say_what_was_found();
 }
 
 typedef void abort_function(void);
@@ -473,7 +467,7 @@ static void begin_by_options(void)
 {
     bool works = wants_to_work();
     tells_no_use = works && sc_options_find_choice(options_text(), "verbosity") == 2;
-    sc_signals_begin(works);
+    sc_sharing_begin(works);
 }
 
 bool sc_life_is_off(void)

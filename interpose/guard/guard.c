@@ -307,7 +307,12 @@ static bool can_guard(const struct sc_pages *pages, enum sc_unguarded_reason *re
     if (sc_data_limit_is_set())
         return false;
     *reason = SC_UNGUARDED_HANDLER;
-    return sc_reaper_start() && sc_signals_take_over();
+    if (!sc_reaper_start())
+        return false;
+    enum sc_takeover takeover = sc_signals_take_over();
+    if (takeover == SC_TAKEOVER_BLOCKED)
+        *reason = SC_UNGUARDED_BLOCKED;
+    return takeover == SC_TAKEOVER_DONE;
 }
 
 void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)

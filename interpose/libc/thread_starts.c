@@ -80,7 +80,7 @@ static bool begins_blocked(const pthread_attr_t *attributes)
     attribute_function *get_mask = SC_NEXT(attribute_function *, "pthread_attr_getsigmask_np");
     if (attributes && get_mask && get_mask(attributes, &mask) == 0)
         return sigismember(&mask, SIGSEGV) == 1;
-    return sc_signal_mask_blocks_fault();
+    return sc_signal_mask_really_blocks_fault();
 }
 
 /* NULL: there is nothing to note, and the thread begins as it would without us. */

@@ -80,8 +80,10 @@ static bool take_run(struct sc_baseline *baseline, const json_t *run)
 {
     bool is_over = json_is_object(json_object_get(run, "summary")) ||
                    json_is_true(json_object_get(run, "replaced"));
-    baseline->is_partial =
-        baseline->is_partial || !is_over || sc_field_number(run, "bad_lines") > 0;
+    const json_t *bad_lines = json_object_get(run, "bad_lines");
+    bool is_whole = json_is_integer(bad_lines) && json_integer_value(bad_lines) == 0 &&
+                    !json_object_get(run, "unreadable") && !json_object_get(run, "lines_missing");
+    baseline->is_partial = baseline->is_partial || !is_over || !is_whole;
     return true;
 }
 
@@ -115,7 +117,7 @@ static bool keep_report(struct sc_baseline *baseline, const char *path, FILE *st
         keep(baseline, sc_fingerprint_make(&model.scratch, hazard),
              sc_shown_hazards_title(&model.scratch, hazard));
     }
-    baseline->is_partial = baseline->is_partial || reader.partial;
+    baseline->is_partial = baseline->is_partial || sc_reader_is_partial(&reader);
     sc_model_free(&model);
     sc_reader_free(&reader);
     return is_report;

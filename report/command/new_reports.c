@@ -32,6 +32,23 @@ static void look(struct sc_new_reports *reports)
         glob(reports->pattern_if_taken, GLOB_PERIOD | GLOB_APPEND, NULL, &reports->found);
 }
 
+static size_t count_dots(const char *path)
+{
+    size_t count = 0;
+    while (*path != '\0') {
+        size_t length = strcspn(path, "/");
+        count += length > 0 && length <= 2 && strspn(path, ".") == length;
+        path += length + (path[length] == '/');
+    }
+    return count;
+}
+
+/* A '*' takes "." and "..", which no process puts in. */
+static bool leads_elsewhere(const struct sc_new_reports *reports, const char *path)
+{
+    return count_dots(path) > count_dots(reports->pattern);
+}
+
 /* A process that finds its path taken writes into PATH.PID, which a '*' at the end covers. */
 void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scratch,
                           const char *report_path)
@@ -132,7 +149,7 @@ char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *sc
     for (size_t i = 0; i < reports->found.gl_pathc; i++) {
         char *path = reports->found.gl_pathv[i];
         struct stat file;
-        if (is_file(path, &file) && !was_there(reports, &file) &&
+        if (!leads_elsewhere(reports, path) && is_file(path, &file) && !was_there(reports, &file) &&
             (has(&told, &file) || !is_of_another_run(path, ledger)))
             add(&found, path, &file);
     }

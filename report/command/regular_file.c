@@ -28,7 +28,7 @@ static int fill(int fd, size_t max, char *text, size_t *size)
     return 0;
 }
 
-static int read_open(int fd, size_t max, char **text, size_t *size)
+static int read_checked(int fd, size_t max, char **text, size_t *size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -41,18 +41,24 @@ static int read_open(int fd, size_t max, char **text, size_t *size)
     return *text ? fill(fd, room, *text, size) : -ENOMEM;
 }
 
-int sc_regular_file_read(const char *path, size_t max, char **text, size_t *size)
+int sc_regular_file_read_open(int fd, size_t max, char **text, size_t *size)
 {
     size_t ignored;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -errno;
     *text = NULL;
-    int result = read_open(fd, max, text, size ? size : &ignored);
+    int result = read_checked(fd, max, text, size ? size : &ignored);
     if (result < 0) {
         free(*text);
         *text = NULL;
     }
+    return result;
+}
+
+int sc_regular_file_read(const char *path, size_t max, char **text, size_t *size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -errno;
+    int result = sc_regular_file_read_open(fd, max, text, size);
     close(fd);
     return result;
 }

@@ -9,4 +9,7 @@
  * -ENOTSUP for what else is no file, a FIFO or a device for example. */
 int sc_regular_file_read(const char *path, size_t max, char **text, size_t *size);
 
+/* The same of an open file, which stays open. */
+int sc_regular_file_read_open(int fd, size_t max, char **text, size_t *size);
+
 #endif

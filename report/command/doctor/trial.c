@@ -153,17 +153,39 @@ static void take_file(struct sc_trial_facts *facts, struct sc_scratch *scratch, 
     fclose(stream);
 }
 
-static void take_folder(struct sc_trial_facts *facts, struct sc_scratch *scratch,
-                        const char *folder)
+/* By the names that set_environment has given out. */
+static bool is_ours(int place, const char *name)
 {
-    DIR *files = opendir(folder);
+    struct stat status;
+    return (names_file(name, "loader.", true) || names_file(name, "report.", true)) &&
+           fstatat(place, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+}
+
+/* The name of the folder may lead elsewhere by now. `made`: what it led to before. */
+static DIR *open_folder(const char *folder, const struct stat *made)
+{
+    struct stat now;
+    int place = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *files = place >= 0 && fstat(place, &now) == 0 && now.st_dev == made->st_dev &&
+                         now.st_ino == made->st_ino
+                     ? fdopendir(place)
+                     : NULL;
+    if (place >= 0 && !files)
+        close(place);
+    return files;
+}
+
+/* What else is there is the program's. */
+static void take_folder(struct sc_trial_facts *facts, struct sc_scratch *scratch,
+                        const char *folder, const struct stat *made)
+{
+    DIR *files = open_folder(folder, made);
     struct dirent *entry;
     while (files && (entry = readdir(files))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        if (!is_ours(dirfd(files), entry->d_name))
             continue;
-        const char *path = sc_scratch_print(scratch, "%s/%s", folder, entry->d_name);
-        take_file(facts, scratch, path);
-        unlink(path);
+        take_file(facts, scratch, sc_scratch_print(scratch, "%s/%s", folder, entry->d_name));
+        unlinkat(dirfd(files), entry->d_name, 0);
     }
     if (files)
         closedir(files);
@@ -173,7 +195,8 @@ void sc_trial_run(struct sc_trial_facts *facts, struct sc_scratch *scratch, char
                   const char *library, const char *folder)
 {
     *facts = (struct sc_trial_facts){0};
-    if (!set_environment(scratch, library, folder)) {
+    struct stat made;
+    if (lstat(folder, &made) != 0 || !set_environment(scratch, library, folder)) {
         facts->error = ENOENT;
         return;
     }
@@ -182,5 +205,5 @@ void sc_trial_run(struct sc_trial_facts *facts, struct sc_scratch *scratch, char
         facts->error = -status;
     else
         facts->wait_status = status;
-    take_folder(facts, scratch, folder);
+    take_folder(facts, scratch, folder, &made);
 }

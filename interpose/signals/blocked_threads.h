@@ -1,0 +1,24 @@
+/* Threads that really block SIGSEGV, as /proc tells of them: a touch of a guarded page by one of
+ * them would kill the process.
+ *
+ * While SIGSEGV is shared no mask call of the C library blocks it really (signal_mask.h). What is
+ * found here was blocked before, or by a system call of the program's own. Threads that run no code
+ * of the program's do not count: the kernel's io_uring workers, and the C library's helper of
+ * timers. Without /proc nothing is found.
+ *
+ * Thread-safe. No lock; errno is kept. Not for a signal handler.
+ */
+#ifndef SC_INTERPOSE_SIGNALS_BLOCKED_THREADS_H
+#define SC_INTERPOSE_SIGNALS_BLOCKED_THREADS_H
+
+#include <stdbool.h>
+
+/* Is there such a thread? The answer may be as old as the last look, which takes some 20 us a
+ * thread and is repeated so seldom that it costs a thousandth of the time (a sixty-fourth while
+ * there is one). */
+bool sc_blocked_threads_any(void);
+
+/* The same, by a look now. */
+bool sc_blocked_threads_look_again(void);
+
+#endif

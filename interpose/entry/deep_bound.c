@@ -13,7 +13,6 @@
 
 #include "interpose/base/exported.h"
 #include "interpose/base/loader.h"
-#include "interpose/base/spare_stack.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -203,10 +202,9 @@ static void bind_found(struct object *object)
     SC_NEXT(close_function *, "dlclose")(object->handle);
 }
 
-static void bind_new(void *unused)
+static void bind_new(void)
 {
     struct object object = {.index = 0};
-    (void)unused;
     if (!find(&object))
         return;
     unsigned long long closed = object.closed;
@@ -224,6 +222,6 @@ void sc_deep_bound_bind(void)
 {
     int error = errno;
     sc_deep_bound_is_due = false;
-    sc_spare_stack_make_much_room(bind_new, NULL);
+    bind_new();
     errno = error;
 }

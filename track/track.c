@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "track/kernel_flags.h"
-#include "track/own_lock.h"
 #include "track/source_copies.h"
 #include "track/track_internal.h"
 
@@ -12,8 +11,6 @@
 enum { RETIRE_BATCH = 256 };
 
 struct sc_track sc_track;
-__thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
-__thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
 
 int sc_track_init(struct sc_track *track)
 {

@@ -14,6 +14,7 @@
 #include "interpose/base/exported.h"
 #include "interpose/base/loader.h"
 #include "track/kernel.h"
+#include "track/objects.h"
 
 #include "track/poison.h"
 
@@ -82,7 +83,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *argument)
 static bool find(struct object *object)
 {
     struct search search = {object, object->index};
-    return dl_iterate_phdr(look_at, &search) != 0;
+    return sc_objects_visit(look_at, &search) != 0;
 }
 
 /* ---- one object ---- */

@@ -102,7 +102,12 @@
 (defun litter () (loop repeat 1000 collect (make-array 64)))
 
 (defun copies ()
-  (in-flight (lambda () (litter) (gc) t)))
+  (let* ((done nil)
+         (collector (sb-thread:make-thread (lambda () (loop until done do (gc) (sleep 0.0003)))))
+         (right (in-flight (lambda () (litter) t))))
+    (setf done t)
+    (sb-thread:join-thread collector)
+    right))
 
 (defun fault (address)
   (handler-case (progn (byte-at address) nil)

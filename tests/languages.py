@@ -50,18 +50,17 @@ class Language:
     """`tools` are the commands that it takes, of the Debian package. `build` is what makes `product`
     of `sources`, `command` what runs it, a case's name to follow. `dies` has what it says when it
     dies, by case. `ends_itself`: by a system call of its own, so that the library has no end to add
-    to. `is_unwatched`: one of its threads blocks SIGSEGV, so that nothing is guarded, of which strict=1
-    tells. `variants` are words after the command's first, or variables."""
+    to. `variants` are words after the command's first, or variables."""
 
     def __init__(self, name, package, tools, sources, command, product=None, build=None, right="",
-                 dies=None, environment=None, ends_itself=False, is_unwatched=False, variants=()):
+                 dies=None, environment=None, ends_itself=False, variants=()):
         self.name, self.package, self.tools = name, package, tools.split()
         self.sources = [SOURCES / source for source in sources.split()]
         self.product = OUT / product if product else None
         self.build_words, self.command_words = build or (lambda language: []), command
         self.right, self.dies = right.split(), dies or {}
         self.build_environment = environment or {}
-        self.ends_itself, self.is_unwatched, self.variants = ends_itself, is_unwatched, variants
+        self.ends_itself, self.variants = ends_itself, variants
         self.lock = threading.Lock()
 
     def missing(self):
@@ -119,8 +118,7 @@ class Language:
                 run.expect_status(0)
                 if run.stdout != bare.stdout:
                     raise run.failure("stdout differs from what it is without the library")
-                told = self.is_unwatched and options == "strict=1"
-                if b"safecopy:" in run.stderr and not told:
+                if b"safecopy:" in run.stderr:
                     raise run.failure("the library has something to say")
                 programs.check_hazards(run, report.hazards(run), [])
                 last = report.lines(run)[-1]
@@ -232,7 +230,7 @@ LANGUAGES = (
         "d", "ldc", "ldc2 cc", "copies.d", lambda language: [language.product], product="d",
         build=lambda language: ["ldc2", "-O1", f"-od={OUT}", f"-of={language.product}",
                                 *language.sources, f"-L={RUNTIME}"],
-        right="copies throw spawn", dies={"fatal": b""}, is_unwatched=True),
+        right="copies throw spawn", dies={"fatal": b""}),
     Language(
         "java", "default-jdk-headless", "java javac cc", "Copies.java copies_jni.c",
         lambda language: ["java", "-Xmx128m", "-XX:-CreateCoredumpOnCrash", "-XX:-UsePerfData",

@@ -121,7 +121,7 @@ static bool find_in(int fd, const struct sc_report_frame *frame, char *name, siz
 
 bool sc_symtab_find(const struct sc_report_frame *frame, char *name, size_t size)
 {
-    int fd = frame->module ? sc_file_open(frame->module) : -1;
+    int fd = frame->module ? sc_file_open_regular(frame->module) : -1;
     if (fd < 0)
         return false;
     bool found = find_in(fd, frame, name, size);

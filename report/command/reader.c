@@ -13,7 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MISSES_MAX = 256 }; /* as many as a report tells apart */
+enum {
+    MISSES_MAX = 256, /* as many as a report tells apart */
+    COMPLAINTS_MAX = 100,
+};
 
 void sc_reader_free(struct sc_reader *reader)
 {
@@ -35,16 +38,25 @@ struct reading {
     struct sc_reader *reader;
     const char *name;
     size_t line_number;
+    size_t complaints;
     bool is_report;
     bool is_foreign, had_foreign; /* lines are, or some were, of a run of a later schema */
 };
 
-static void complain(struct reading *reading, const char *what)
+static void complain(struct reading *reading, struct sc_input *input, const char *what)
 {
     reading->bad_lines++;
     reading->reader->partial = true;
-    if (!reading->reader->quiet)
+    sc_input_refuse(input);
+    if (!reading->reader->quiet && reading->complaints++ < COMPLAINTS_MAX)
         sc_say("%s:%zu: %s; passed over", reading->name, reading->line_number, what);
+}
+
+static void tell_further_complaints(const struct reading *reading)
+{
+    if (reading->complaints > COMPLAINTS_MAX)
+        sc_say("%s: %zu more lines are passed over", reading->name,
+               reading->complaints - COMPLAINTS_MAX);
 }
 
 static bool is_miss(const json_t *line)
@@ -262,29 +274,29 @@ static bool take_line(struct reading *reading, json_t *line, const char *text, s
     return true;
 }
 
-static void count_line(struct reading *reading, bool is_good)
+static void count_line(struct reading *reading, struct sc_input *input, bool is_good)
 {
     if (is_good)
         reading->good_lines++;
     else
-        complain(reading, "not a line of a report");
+        complain(reading, input, "not a line of a report");
 }
 
-static void read_line(struct reading *reading, const struct sc_input *input)
+static void read_line(struct reading *reading, struct sc_input *input)
 {
     reading->line_number++;
     sc_progress_show("lines read", reading->line_number);
     if (input->length == 0 && input->is_whole)
         return;
     if (input->is_cut) {
-        complain(reading, "longer than a line of a report");
+        complain(reading, input, "longer than a line of a report");
         return;
     }
     json_t *line = sc_parse_line(input->line, input->length, &reading->reader->findings.pieces);
     if (!json_is_object(line))
-        complain(reading, input->is_whole ? "not JSON" : "the last line is cut");
+        complain(reading, input, input->is_whole ? "not JSON" : "the last line is cut");
     else if (!is_foreign(reading, line))
-        count_line(reading, take_line(reading, line, input->line, input->length));
+        count_line(reading, input, take_line(reading, line, input->line, input->length));
     json_decref(line);
 }
 
@@ -297,6 +309,7 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
     while (result > 0 && (result = sc_input_next(&input)) > 0)
         read_line(&reading, &input);
     end_run(&reading, NULL);
+    tell_further_complaints(&reading);
     sc_input_free(&input);
     if (result >= 0 && reading.had_foreign)
         return -ENOTSUP;

@@ -49,7 +49,8 @@ struct sc_frame_cache {
     struct sc_table table; /* by the record in the report, of which readers share equal ones */
     struct sc_frames_made *first;
     struct sc_scratch scratch;
-    uint64_t ids; /* given so far */
+    uint64_t ids;      /* given so far */
+    size_t text_bytes; /* of the words that are kept */
 };
 
 /* What frames are made with. */

@@ -1,0 +1,341 @@
+#define _GNU_SOURCE 1
+#include "report/command/symbolizer/symbolizer.h"
+
+#include "report/command/progress.h"
+#include "report/command/say.h"
+#include "report/command/symbolizer/symbol_answer.h"
+#include "report/command/symbolizer/symbolizer_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS INT64_C(1000000000)
+#define USED_MAX_NS (8 * SECOND_NS)
+#define USED_MORE_NS (SECOND_NS / 50) /* for each question */
+#define STILL_MAX_NS (9 * SECOND_NS)
+#define LOOK_EVERY_NS (SECOND_NS / 10)
+
+/* Most messages fit into the first; the number of them is that of what is said. */
+enum { FIRST_ROOM = 4096, MESSAGES_MAX = SC_SYMBOLIZER_SAYINGS_MAX + 1 };
+
+struct sc_symbolizer {
+    pid_t pid; /* 0: it has ended */
+    int fd;
+    struct sc_symbolizer_notes *notes;
+    const char *path;
+    uint64_t taken_bytes;
+    char *bytes; /* received: a message, and what has come behind it */
+    size_t used, room;
+    char *name;          /* that came alone */
+    clockid_t clock;     /* of its processor time */
+    int64_t used_max_ns; /* how much of that it may have used */
+};
+
+/* ---- the process ---- */
+
+struct sc_symbolizer_notes *sc_symbolizer_notes_new(void)
+{
+    void *page = mmap(NULL, sizeof(struct sc_symbolizer_notes), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+void sc_symbolizer_notes_free(struct sc_symbolizer_notes *notes)
+{
+    if (notes)
+        munmap(notes, sizeof *notes);
+}
+
+int64_t sc_symbolizer_waited_ns(const struct sc_symbolizer_notes *notes)
+{
+    return notes->servers.waited_ns;
+}
+
+/* None of the standard three, which this process may have been started without. */
+static int move_up(int fd)
+{
+    if (fd > STDERR_FILENO)
+        return fd;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    return moved;
+}
+
+/* The parent looks at the clock when nothing comes for a while. */
+static bool make_sockets(int *fds)
+{
+    const struct timeval look = {0, LOOK_EVERY_NS / 1000};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+        return false;
+    for (int i = 0; i < 2; i++)
+        fds[i] = move_up(fds[i]);
+    if (fds[0] >= 0 && fds[1] >= 0 &&
+        setsockopt(fds[0], SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look) == 0)
+        return true;
+    close(fds[0]);
+    close(fds[1]);
+    return false;
+}
+
+struct sc_symbolizer *sc_symbolizer_start(const struct sc_module_sought *sought,
+                                          struct sc_symbolizer_notes *notes)
+{
+    int fds[2];
+    pid_t parent = getpid();
+    struct sc_symbolizer *symbolizer = malloc(sizeof *symbolizer);
+    if (!symbolizer || !make_sockets(fds)) {
+        free(symbolizer);
+        return NULL;
+    }
+    signal(SIGCHLD, SIG_DFL); /* an ignored one takes the status of a child away */
+    *symbolizer = (struct sc_symbolizer){
+        .fd = fds[0], .notes = notes, .path = sought->path, .used_max_ns = USED_MAX_NS};
+    symbolizer->pid = fork();
+    if (symbolizer->pid == 0)
+        sc_symbolizer_child_run(sought, notes, fds[1], parent);
+    close(fds[1]);
+    if (symbolizer->pid > 0 && clock_getcpuclockid(symbolizer->pid, &symbolizer->clock) == 0)
+        return symbolizer;
+    sc_symbolizer_end(symbolizer);
+    return NULL;
+}
+
+/* The status as wait(2) has it. A process that has gone away is let end by itself. */
+static int reap(struct sc_symbolizer *symbolizer, bool has_gone)
+{
+    enum { PATIENCE_MS = 200 };
+    const struct timespec a_while = {0, 1000000};
+    int status = 0, waited_ms = 0;
+    pid_t pid = symbolizer->pid;
+    symbolizer->pid = 0;
+    while (has_gone && pid > 0 && waited_ms++ < PATIENCE_MS) {
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            return status;
+        nanosleep(&a_while, NULL);
+    }
+    if (pid > 0)
+        kill(pid, SIGKILL);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+void sc_symbolizer_end(struct sc_symbolizer *symbolizer)
+{
+    int before = errno;
+    if (!symbolizer)
+        return;
+    reap(symbolizer, false);
+    close(symbolizer->fd);
+    free(symbolizer->bytes);
+    free(symbolizer->name);
+    free(symbolizer);
+    errno = before;
+}
+
+bool sc_symbolizer_has_ended(const struct sc_symbolizer *symbolizer)
+{
+    return symbolizer->pid == 0;
+}
+
+uint64_t sc_symbolizer_taken_bytes(const struct sc_symbolizer *symbolizer)
+{
+    return symbolizer->taken_bytes;
+}
+
+size_t sc_symbolizer_answer_bytes(const struct sc_symbolizer *symbolizer)
+{
+    return symbolizer->used;
+}
+
+/* ---- its bounds ---- */
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+/* How one question goes on. */
+struct watch {
+    struct sc_symbolizer *symbolizer;
+    int64_t used_ns;    /* processor time, when it was looked at last; 0: it was not */
+    int64_t seen_ns;    /* when that was */
+    int64_t still_ns;   /* how long it has used none */
+    int messages;       /* how many have come */
+    const char *excess; /* the bound that was met; NULL: none */
+};
+
+/* Most answers come at once, and then nobody has looked. Time in which this process was stopped
+ * itself does not count. */
+static void look(struct watch *watch, bool is_asking)
+{
+    struct sc_symbolizer *symbolizer = watch->symbolizer;
+    int64_t used = now_ns(symbolizer->clock), now = now_ns(CLOCK_MONOTONIC);
+    int64_t passed = watch->used_ns != 0 ? now - watch->seen_ns : 0;
+    watch->still_ns += passed < 2 * LOOK_EVERY_NS ? passed : 2 * LOOK_EVERY_NS;
+    if (used != watch->used_ns)
+        watch->still_ns = 0;
+    if (is_asking && watch->used_ns != 0)
+        symbolizer->used_max_ns += used - watch->used_ns;
+    if (used > symbolizer->used_max_ns)
+        watch->excess = "more than 8 s of processor time";
+    watch->used_ns = used;
+    watch->seen_ns = now;
+}
+
+/* False once a bound is met. */
+static bool may_go_on(struct watch *watch)
+{
+    const struct sc_debuginfod_shared *servers = &watch->symbolizer->notes->servers;
+    bool is_asking = servers->is_asking;
+    int64_t still_max_ns = STILL_MAX_NS + (is_asking ? sc_debuginfod_time_max_ns() : 0);
+    look(watch, is_asking);
+    if (is_asking && servers->fetched_bytes > 0)
+        sc_progress_show("KB of debug information fetched",
+                         (size_t)servers->fetched_bytes / 1024 & ~(size_t)255);
+    if (watch->still_ns > still_max_ns)
+        watch->excess = "more than 9 s in which nothing happens";
+    return !watch->excess;
+}
+
+/* Says why the process has ended. */
+static enum sc_symbolizer_outcome lose(struct watch *watch)
+{
+    struct sc_symbolizer *symbolizer = watch->symbolizer;
+    bool has_name = symbolizer->notes->stage == SC_READS_LINES;
+    const char *what = has_name ? "debug information" : "symbols";
+    const char *without = has_name ? "lines of source" : "names";
+    int status = reap(symbolizer, !watch->excess);
+    if (symbolizer->notes->is_full)
+        watch->excess = "more than 256 MB of memory";
+    if (watch->excess)
+        sc_say("%s: reading its %s takes %s; it is shown without %s", symbolizer->path, what,
+               watch->excess, without);
+    else
+        sc_say("%s: reading its %s has failed (%s); it is shown without %s", symbolizer->path, what,
+               WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "the process has ended",
+               without);
+    return has_name ? SC_SYMBOLIZER_LOST_LINES : SC_SYMBOLIZER_LOST;
+}
+
+/* ---- questions ---- */
+
+/* Reads on until `size` bytes of the answer are there, and more if more has come. */
+static bool receive(struct watch *watch, size_t size)
+{
+    struct sc_symbolizer *symbolizer = watch->symbolizer;
+    while (symbolizer->used < size) {
+        ssize_t count = recv(symbolizer->fd, symbolizer->bytes + symbolizer->used,
+                             symbolizer->room - symbolizer->used, 0);
+        bool is_late = count < 0 && (errno == EAGAIN || errno == EINTR);
+        if (count == 0 || (count < 0 && !is_late) || (is_late && !may_go_on(watch)))
+            return false;
+        symbolizer->used += count > 0 ? (size_t)count : 0;
+    }
+    return true;
+}
+
+static bool make_room(struct sc_symbolizer *symbolizer, size_t size)
+{
+    char *grown = size > symbolizer->room ? realloc(symbolizer->bytes, size) : symbolizer->bytes;
+    if (!grown)
+        return false;
+    symbolizer->room = size > symbolizer->room ? size : symbolizer->room;
+    symbolizer->bytes = grown;
+    return true;
+}
+
+/* The next message, at the start of what is read. False: the process has ended, or is to be. */
+static bool receive_message(struct watch *watch, struct sc_symbolizer_message *message)
+{
+    struct sc_symbolizer *symbolizer = watch->symbolizer;
+    if (!make_room(symbolizer, FIRST_ROOM) || !receive(watch, sizeof *message))
+        return false;
+    memcpy(message, symbolizer->bytes, sizeof *message);
+    return message->size <= SC_SYMBOL_ANSWER_MAX &&
+           make_room(symbolizer, sizeof *message + message->size) &&
+           receive(watch, sizeof *message + message->size);
+}
+
+/* Makes the next message the start. */
+static void drop_message(struct sc_symbolizer *symbolizer,
+                         const struct sc_symbolizer_message *message)
+{
+    size_t size = sizeof *message + message->size;
+    symbolizer->used -= size;
+    memmove(symbolizer->bytes, symbolizer->bytes + size, symbolizer->used);
+}
+
+/* What comes before the answer. False: this is no message. */
+static bool take_message(struct watch *watch, const struct sc_symbolizer_message *message)
+{
+    struct sc_symbolizer *symbolizer = watch->symbolizer;
+    const char *bytes = symbolizer->bytes + sizeof *message;
+    struct sc_symbol_answer answer;
+    if (message->kind == SC_MESSAGE_SAY) {
+        sc_say("%.*s", (int)message->size, bytes);
+    } else if (message->kind == SC_MESSAGE_NAME_ALONE &&
+               sc_symbol_answer_take(bytes, message->size, &answer)) {
+        free(symbolizer->name);
+        symbolizer->name = answer.name ? strdup(answer.name) : NULL;
+    } else {
+        return false;
+    }
+    return watch->messages++ < MESSAGES_MAX;
+}
+
+/* False: the process has ended, or is to be. */
+static bool receive_answer(struct watch *watch, struct sc_symbolizer_message *message)
+{
+    struct sc_symbolizer *symbolizer = watch->symbolizer;
+    symbolizer->used = 0;
+    while (receive_message(watch, message)) {
+        if (message->kind == SC_MESSAGE_ANSWER || message->kind == SC_MESSAGE_NOTHING)
+            return true;
+        if (!take_message(watch, message))
+            return false;
+        drop_message(symbolizer, message);
+    }
+    return false;
+}
+
+static void begin_question(struct sc_symbolizer *symbolizer, uint64_t offset, bool with_lines)
+{
+    const struct sc_symbolizer_question question = {offset, with_lines};
+    symbolizer->notes->stage = SC_READS_NAMES;
+    symbolizer->notes->is_full = symbolizer->notes->servers.is_asking = false;
+    free(symbolizer->name);
+    symbolizer->name = NULL;
+    symbolizer->used_max_ns += USED_MORE_NS;
+    (void)!send(symbolizer->fd, &question, sizeof question, MSG_NOSIGNAL);
+}
+
+enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer, uint64_t offset,
+                                             bool with_lines, struct sc_symbol_answer *answer)
+{
+    struct watch watch = {.symbolizer = symbolizer};
+    struct sc_symbolizer_message message;
+    begin_question(symbolizer, offset, with_lines);
+    bool is_there = receive_answer(&watch, &message);
+    answer->name = symbolizer->name;
+    answer->place_count = 0;
+    if (is_there && message.kind == SC_MESSAGE_NOTHING)
+        return SC_SYMBOLIZER_KNOWS_NOTHING;
+    if (!is_there ||
+        !sc_symbol_answer_take(symbolizer->bytes + sizeof message, message.size, answer))
+        return lose(&watch);
+    symbolizer->taken_bytes = message.taken_bytes;
+    look(&watch, false);
+    return watch.excess ? lose(&watch) : SC_SYMBOLIZER_ANSWERED;
+}

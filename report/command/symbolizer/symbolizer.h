@@ -1,0 +1,56 @@
+/* A process of the command's that reads the files of one module, and is asked what they say of
+ * addresses.
+ *
+ * The files may be damaged, or made to cost their reader memory and time. Whatever the reading
+ * does, it does to that process: it ends by a signal, or is ended when it meets a bound.
+ *
+ * | bound | of |
+ * | --- | --- |
+ * | 256 MB | memory; pages of the files themselves are none |
+ * | 8 s | processor time, and 20 ms more for each question |
+ * | 9 s | time in which nothing happens; servers of debug files have a time of their own |
+ */
+#ifndef SC_REPORT_COMMAND_SYMBOLIZER_SYMBOLIZER_H
+#define SC_REPORT_COMMAND_SYMBOLIZER_SYMBOLIZER_H
+
+#include "report/command/symbolizer/debug_files.h"
+#include "report/command/symbolizer/symbol_answer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_symbolizer;
+
+/* What all processes and their parent share. NULL when out of memory. */
+struct sc_symbolizer_notes *sc_symbolizer_notes_new(void);
+void sc_symbolizer_notes_free(struct sc_symbolizer_notes *notes);
+
+/* How long all have waited for servers of debug files. */
+int64_t sc_symbolizer_waited_ns(const struct sc_symbolizer_notes *notes);
+
+/* Starts the process. It has a copy of all that `sought` names. NULL, with errno, if it cannot be
+ * started. */
+struct sc_symbolizer *sc_symbolizer_start(const struct sc_module_sought *sought,
+                                          struct sc_symbolizer_notes *notes);
+void sc_symbolizer_end(struct sc_symbolizer *symbolizer);
+bool sc_symbolizer_has_ended(const struct sc_symbolizer *symbolizer);
+
+enum sc_symbolizer_outcome {
+    SC_SYMBOLIZER_ANSWERED,
+    SC_SYMBOLIZER_KNOWS_NOTHING, /* there is no file that would name anything */
+    SC_SYMBOLIZER_LOST_LINES,    /* the process has ended while it looked for lines */
+    SC_SYMBOLIZER_LOST,          /* it has ended while it looked for the name */
+};
+
+/* Asks about the byte before `offset`, and for the places in the source if `with_lines`. The words
+ * of the answer, which there may be although the process has ended, live until the next question to
+ * the same process, or its end. Says why a process has ended. */
+enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer, uint64_t offset,
+                                             bool with_lines, struct sc_symbol_answer *answer);
+
+/* The memory that the process has taken, when it was asked last, and how long the answer was. */
+uint64_t sc_symbolizer_taken_bytes(const struct sc_symbolizer *symbolizer);
+size_t sc_symbolizer_answer_bytes(const struct sc_symbolizer *symbolizer);
+
+#endif

@@ -428,7 +428,7 @@ $(T)/unit/test_short_name: $(patsubst %,$(OBJ)/report/command/%.o,short_name scr
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
-FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,report_reader read_files program_files)
+FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,report_reader read_files program_files module_files)
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
 $(FUZZ_COMMAND): $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 

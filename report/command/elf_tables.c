@@ -15,6 +15,12 @@ const void *sc_elf_tables_bytes(Elf_Scn *section, size_t *size)
     return *size > 0 ? data->d_buf : NULL;
 }
 
+struct sc_elf_strings sc_elf_tables_ended(const char *bytes, size_t size)
+{
+    const char *last = bytes ? memrchr(bytes, '\0', size) : NULL;
+    return (struct sc_elf_strings){bytes, last ? (size_t)(last - bytes) + 1 : 0};
+}
+
 /* libelf's own elf_strptr looks for the NUL of each string from the section's end on, which takes
  * for ever in a section made for that. */
 struct sc_elf_strings sc_elf_tables_strings(Elf *elf, size_t index)
@@ -25,8 +31,7 @@ struct sc_elf_strings sc_elf_tables_strings(Elf *elf, size_t index)
     bool are_strings = section && gelf_getshdr(section, &header) && header.sh_type == SHT_STRTAB &&
                        !(header.sh_flags & SHF_COMPRESSED);
     const char *bytes = are_strings ? sc_elf_tables_bytes(section, &size) : NULL;
-    const char *last = bytes ? memrchr(bytes, '\0', size) : NULL;
-    return (struct sc_elf_strings){bytes, last ? (size_t)(last - bytes) + 1 : 0};
+    return sc_elf_tables_ended(bytes, size);
 }
 
 const char *sc_elf_tables_each_section(Elf *elf, sc_elf_tables_take_section *take, void *whom)

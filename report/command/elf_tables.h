@@ -17,6 +17,9 @@ struct sc_elf_strings {
     size_t size; /* 0: there are none */
 };
 
+/* The strings that end within these bytes. */
+struct sc_elf_strings sc_elf_tables_ended(const char *bytes, size_t size);
+
 /* The strings of section `index`. A compressed section has none. */
 struct sc_elf_strings sc_elf_tables_strings(Elf *elf, size_t index);
 

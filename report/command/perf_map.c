@@ -79,7 +79,8 @@ static bool take_line(struct sc_perf_map *map, struct sc_input *input)
     char line[64 + NAME_MAX_BYTES];
     struct function function;
     size_t length = input->length < sizeof line ? input->length : sizeof line - 1;
-    memcpy(line, input->line, length);
+    if (length > 0)
+        memcpy(line, input->line, length);
     line[length] = '\0';
     if (map->count == FUNCTIONS_MAX || map->names_bytes > NAMES_MAX_BYTES)
         return false;

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "report/command/perf_map.h"
 #include "report/command/say.h"
@@ -20,8 +18,8 @@ enum { LIVING_MAX = 256 };
 /* Answers have some hundred bytes. Those of all modules together, and of each question besides: */
 enum { ANSWER_BYTES_MAX = 64 * 1024 * 1024, ANSWER_BYTES_EACH = 2048 };
 
-/* So long all modules together may be read, and may be read in vain. Servers of debug files have a
- * time of their own. */
+/* What reading may cost for all modules together, and in vain. Servers of debug files have a time
+ * of their own. */
 #define SPENT_MAX_NS (INT64_C(300) * 1000000000)
 #define LOST_MAX_NS (INT64_C(60) * 1000000000)
 
@@ -188,16 +186,11 @@ static void end_oldest(struct sc_symbols *symbols)
         end_process(symbols, asked_longest_ago(symbols));
 }
 
-/* Most modules of a report that is read elsewhere are not there. */
-static bool may_be_found(const struct module *module)
-{
-    return access(module->path, F_OK) == 0 || sc_debug_files_have_id(module->build_id);
-}
-
+/* Most modules of a report that is read elsewhere are not there, and want no process. */
 static bool start_process(struct sc_symbols *symbols, struct module *module)
 {
     const struct sc_module_sought sought = {module->path, module->build_id, symbols->folders};
-    if (module->contradicted || symbols->are_given_up || !may_be_found(module))
+    if (module->contradicted || symbols->are_given_up || !sc_debug_files_may_be_there(&sought))
         return false;
     if (symbols->living_count == LIVING_MAX)
         end_process(symbols, asked_longest_ago(symbols));
@@ -218,14 +211,7 @@ static bool start_process(struct sc_symbols *symbols, struct module *module)
 
 /* ---- questions ---- */
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static void note_time(struct sc_symbols *symbols, int64_t spent_ns, bool is_lost)
+static void note_cost(struct sc_symbols *symbols, int64_t spent_ns, bool is_lost)
 {
     symbols->spent_ns += spent_ns;
     symbols->lost_ns += is_lost ? spent_ns : 0;
@@ -262,11 +248,11 @@ static bool wants_lines(struct sc_symbols *symbols, const struct module *module,
 /* False: lines have been in the way of the name. */
 static bool ask(struct sc_symbols *symbols, struct module *module, uint64_t offset, bool with_lines)
 {
-    int64_t begun_ns = now_ns() - sc_symbolizer_waited_ns(symbols->notes);
+    int64_t cost_ns = sc_symbolizer_cost_ns(module->symbolizer);
     enum sc_symbolizer_outcome outcome = sc_symbolizer_ask(
         module->symbolizer, offset, wants_lines(symbols, module, with_lines), &symbols->answer);
     module->asked = ++symbols->questions;
-    note_time(symbols, now_ns() - sc_symbolizer_waited_ns(symbols->notes) - begun_ns,
+    note_cost(symbols, sc_symbolizer_cost_ns(module->symbolizer) - cost_ns,
               outcome == SC_SYMBOLIZER_LOST || outcome == SC_SYMBOLIZER_LOST_LINES);
     if (outcome == SC_SYMBOLIZER_ANSWERED) {
         module->is_unknown = is_too_long(symbols, module);

@@ -16,9 +16,9 @@ class Section:
         self.size = len(data) if size is None else size
 
 
-def elf(*sections, note=b"", **header):
+def elf(*sections, note=b"", behind=b"", **header):
     """The file. The sections are numbered from 1; behind them is that of their names. `header`: fields
-    of the file's header that are otherwise."""
+    of the file's header that are otherwise. `behind`: what follows all else."""
     names, at = b"\0", []
     for section in (*sections, Section(".shstrtab")):
         at.append(len(names))
@@ -42,7 +42,7 @@ def elf(*sections, note=b"", **header):
         64, fields["shnum"], fields["shstrndx"])
     for i, segment in enumerate(segments):
         body[64 + 56 * i:120 + 56 * i] = struct.pack("<IIQQQQQQ", *segment)
-    return bytes(body) + b"".join(rows)
+    return bytes(body) + b"".join(rows) + behind
 
 
 def build_id(digits):

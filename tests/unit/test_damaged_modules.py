@@ -22,7 +22,7 @@ import watched_opens
 from damaged_elf import (ADDR, COMP_DIR, DATA4, DWO_ID, DWO_NAME, DATA8, FUNCTION, HIGH_PC, INLINED,
                          HEADER, LINE, LINES_END, LOW_PC, NAME, NAMESPACE, OFFSET, ORIGIN, PLAIN_HEAD,
                          PLAIN_UNIT, RANGE, RANGES, REF4, SEC_OFFSET, SIBLING, STMT_LIST, STRING,
-                         STRP_ALT, STRTAB, SYMTAB, UNIT, Section, abbreviation, build_id, debugged,
+                         STRP_ALT, STRTAB, SYMTAB, UNIT, DYNSYM, Section, abbreviation, build_id, debugged,
                          elf, leb, packed, plain, symbol, symbols, unit)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -401,6 +401,37 @@ class Served(Modules):
 
     def test_an_answer_without_end(self):
         self.fetch(None, DEBUGINFOD_MAXSIZE=str(64 << 20))
+
+
+class Programs(Modules):
+    """What doctor looks at."""
+
+    def look(self, content, size=None):
+        self.module.write_bytes(content)
+        self.module.chmod(0o755)
+        if size:
+            os.truncate(self.module, size)
+        with open(self.folder / "out", "w+", encoding="utf-8") as out:
+            process = subprocess.Popen([COMMAND, "doctor", "--no-run", self.module], stdout=out)
+            timer = threading.Timer(PATIENCE_S, process.kill)
+            timer.start()
+            _, status, usage = os.wait4(process.pid, 0)
+            timer.cancel()
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertIn(process.returncode, (0, 1))
+        self.assertLess(usage.ru_maxrss, MEMORY_MAX_KB)
+
+    def test_names_that_end_nowhere(self):
+        names = b"\0" * 3 + b"A" * (4 << 20)
+        table = symbol(2) * 300000 + symbol(9) * 300000
+        self.look(elf(Section(".dynsym", table, DYNSYM, link=2, entry=24),
+                      Section(".strtab", names, STRTAB)))
+
+    def test_many_segments_of_all_the_file(self):
+        count, size = 4000, 1 << 26
+        plain_file = elf(*symbols(1))
+        segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, size, size, 4096)
+        self.look(elf(*symbols(1), behind=segment * count, phoff=len(plain_file), phnum=count), size)
 
 
 class Symbols(Modules):

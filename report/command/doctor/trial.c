@@ -107,6 +107,8 @@ static void read_loader(struct sc_trial_facts *facts, struct sc_scratch *scratch
     struct sc_input input;
     bool can_read = sc_input_init(&input, stream);
     while (can_read && sc_input_next(&input) > 0) {
+        if (input.length == 0)
+            continue;
         take_line(&process, sc_scratch_print(&line, "%.*s", (int)input.length, input.line));
         sc_scratch_reset(&line);
     }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- a file that is tried ---- */
 
@@ -29,6 +31,14 @@ static bool is_wanted(const struct sc_elf_file *file, const struct wanted *wante
                                (sc_elf_file_has_debug_info(file) || sc_elf_file_has_symbols(file)));
 }
 
+static bool open_path(struct sc_elf_file *file, const struct wanted *wanted, const char *path)
+{
+    if (sc_elf_file_open(file, path) && is_wanted(file, wanted))
+        return true;
+    sc_elf_file_close(file);
+    return false;
+}
+
 __attribute__((format(printf, 3, 4))) static bool
 open_at(struct sc_elf_file *file, const struct wanted *wanted, const char *format, ...)
 {
@@ -37,31 +47,55 @@ open_at(struct sc_elf_file *file, const struct wanted *wanted, const char *forma
     va_start(words, format);
     int length = vsnprintf(path, sizeof path, format, words);
     va_end(words);
-    if (length < 0 || length >= (int)sizeof path)
-        return false;
-    if (sc_elf_file_open(file, path) && is_wanted(file, wanted))
-        return true;
-    sc_elf_file_close(file);
-    return false;
+    return length >= 0 && length < (int)sizeof path && open_path(file, wanted, path);
 }
 
 /* ---- by the build id ---- */
 
-bool sc_debug_files_have_id(const char *build_id)
+/* Whether a file could be found by the build id alone. */
+static bool have_id(const char *build_id)
 {
     return build_id && strlen(build_id) >= 4 && strlen(build_id) < SC_ELF_FILE_ID_SIZE &&
            build_id[strspn(build_id, "0123456789abcdef")] == '\0';
 }
 
-/* By the id, and under the module's path and name. */
-static bool open_in(struct sc_elf_file *file, const struct wanted *wanted, const char *folder,
-                    const char *path)
+/* Where a file may be in a folder: by its id, and under the module's path and name. False: there is
+ * no such place, or its path is too long. */
+enum { BY_ID_WITH_NAMES, BY_ID, BY_PATH, BY_NAME, PLACES };
+
+static bool put_place(char *path, int place, const char *folder, const char *id, const char *module)
 {
-    const char *id = wanted->build_id;
-    return open_at(file, wanted, "%s/.build-id/%.2s/%s.debug", folder, id, id + 2) ||
-           open_at(file, wanted, "%s/.build-id/%.2s/%s", folder, id, id + 2) ||
-           (path[0] == '/' && open_at(file, wanted, "%s%s", folder, path)) ||
-           open_at(file, wanted, "%s/%s", folder, basename(path));
+    int length = -1;
+    if (place <= BY_ID)
+        length = snprintf(path, PATH_MAX, "%s/.build-id/%.2s/%s%s", folder, id, id + 2,
+                          place == BY_ID ? "" : ".debug");
+    else if (place == BY_NAME || module[0] == '/')
+        length = snprintf(path, PATH_MAX, "%s%s%s", folder, place == BY_NAME ? "/" : "",
+                          place == BY_NAME ? basename(module) : module);
+    return length >= 0 && length < PATH_MAX;
+}
+
+static bool open_in(struct sc_elf_file *file, const struct wanted *wanted, const char *folder,
+                    const char *module)
+{
+    char path[PATH_MAX];
+    for (int place = 0; place < PLACES; place++)
+        if (put_place(path, place, folder, wanted->build_id, module) &&
+            open_path(file, wanted, path))
+            return true;
+    return false;
+}
+
+/* The same without opening. */
+static bool is_in(struct sc_elf_file *file, const struct wanted *wanted, const char *folder,
+                  const char *module)
+{
+    char path[PATH_MAX];
+    (void)file;
+    for (int place = 0; place < PLACES; place++)
+        if (put_place(path, place, folder, wanted->build_id, module) && access(path, F_OK) == 0)
+            return true;
+    return false;
 }
 
 typedef bool open_in_folder(struct sc_elf_file *file, const struct wanted *wanted,
@@ -78,6 +112,16 @@ static bool open_in_any(struct sc_elf_file *file, const struct wanted *wanted, c
     return found;
 }
 
+bool sc_debug_files_may_be_there(const struct sc_module_sought *sought)
+{
+    const struct wanted wanted = {.build_id = sought->build_id};
+    struct stat status;
+    return (sought->path[0] == '/' && stat(sought->path, &status) == 0 &&
+            !S_ISDIR(status.st_mode)) ||
+           (have_id(sought->build_id) &&
+            open_in_any(NULL, &wanted, sought->folders, is_in, sought->path));
+}
+
 bool sc_debug_files_open_module(struct sc_elf_file *file, const struct sc_module_sought *sought)
 {
     const struct wanted wanted = {.build_id = sought->build_id};
@@ -85,7 +129,7 @@ bool sc_debug_files_open_module(struct sc_elf_file *file, const struct sc_module
     if (is_there && (!sought->build_id || strcmp(sought->build_id, file->build_id) == 0))
         return true;
     sc_elf_file_close(file);
-    if (sc_debug_files_have_id(sought->build_id) &&
+    if (have_id(sought->build_id) &&
         open_in_any(file, &wanted, sought->folders, open_in, sought->path))
         return true;
     if (is_there)
@@ -170,8 +214,7 @@ static bool open_by_real_link(struct sc_elf_file *file, const struct sc_elf_file
 
 static bool open_served(struct sc_elf_file *file, const struct wanted *wanted)
 {
-    char *path =
-        sc_debug_files_have_id(wanted->build_id) ? sc_debuginfod_fetch(wanted->build_id) : NULL;
+    char *path = have_id(wanted->build_id) ? sc_debuginfod_fetch(wanted->build_id) : NULL;
     bool found = path && open_at(file, wanted, "%s", path);
     free(path);
     return found;
@@ -181,7 +224,7 @@ bool sc_debug_files_open_debug(struct sc_elf_file *file, const struct sc_elf_fil
                                const struct sc_module_sought *sought)
 {
     const struct wanted wanted = {.build_id = module->build_id, .module = module};
-    bool has_id = sc_debug_files_have_id(module->build_id);
+    bool has_id = have_id(module->build_id);
     return (has_id && open_in_any(file, &wanted, sought->folders, open_in, sought->path)) ||
            open_by_real_link(file, module, sought->folders) ||
            (!sc_elf_file_has_debug_info(module) && open_served(file, &wanted));
@@ -222,7 +265,7 @@ bool sc_debug_files_open_alternate(struct sc_elf_file *file, const struct sc_elf
     if (end == 0 || end == size)
         return false;
     sc_elf_file_put_id(id, name + end + 1, size - end - 1);
-    return sc_debug_files_have_id(id) &&
+    return have_id(id) &&
            (open_in_any(file, &wanted, sought->folders, open_alternate_in, name) ||
             open_alternate_named(file, &wanted, debug, name) || open_served(file, &wanted));
 }

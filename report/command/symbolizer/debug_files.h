@@ -17,8 +17,8 @@ struct sc_module_sought {
     const char *folders;  /* where files are looked for besides, divided by colons; absolute */
 };
 
-/* Whether a file could be found by the build id alone. */
-bool sc_debug_files_have_id(const char *build_id);
+/* Whether there is anything where the module is looked for. Opens nothing. */
+bool sc_debug_files_may_be_there(const struct sc_module_sought *sought);
 
 /* Opens the file that ran, or else its debug file. False where neither is found; says so where
  * another build is in its place. */

@@ -109,7 +109,7 @@ struct sc_source_lines *sc_source_lines_open(const char *path, Elf *elf, Elf *al
     if (!lines)
         return NULL;
     lines->path = path;
-    lines->real_path = realpath(path, NULL);
+    lines->real_path = realpath(path, NULL) ?: strdup(path);
     lines->dwarf = begin_dwarf(elf);
     if (lines->real_path && lines->dwarf && give_alternate(lines, alternate))
         return lines;

@@ -37,7 +37,9 @@ struct sc_symbolizer {
     size_t used, room;
     char *name;          /* that came alone */
     clockid_t clock;     /* of its processor time */
-    int64_t used_max_ns; /* how much of that it may have used */
+    int64_t used_ns;     /* how much of that it has used, when it was looked at last */
+    int64_t used_max_ns; /* how much it may have used */
+    int64_t cost_ns;     /* and how long it has stood still besides */
 };
 
 /* ---- the process ---- */
@@ -53,11 +55,6 @@ void sc_symbolizer_notes_free(struct sc_symbolizer_notes *notes)
 {
     if (notes)
         munmap(notes, sizeof *notes);
-}
-
-int64_t sc_symbolizer_waited_ns(const struct sc_symbolizer_notes *notes)
-{
-    return notes->servers.waited_ns;
 }
 
 /* None of the standard three, which this process may have been started without. */
@@ -152,6 +149,11 @@ uint64_t sc_symbolizer_taken_bytes(const struct sc_symbolizer *symbolizer)
     return symbolizer->taken_bytes;
 }
 
+int64_t sc_symbolizer_cost_ns(const struct sc_symbolizer *symbolizer)
+{
+    return symbolizer->cost_ns;
+}
+
 size_t sc_symbolizer_answer_bytes(const struct sc_symbolizer *symbolizer)
 {
     return symbolizer->used;
@@ -169,9 +171,8 @@ static int64_t now_ns(clockid_t clock)
 /* How one question goes on. */
 struct watch {
     struct sc_symbolizer *symbolizer;
-    int64_t used_ns;    /* processor time, when it was looked at last; 0: it was not */
-    int64_t seen_ns;    /* when that was */
-    int64_t still_ns;   /* how long it has used none */
+    int64_t seen_ns;    /* when it was looked at last; 0: it was not */
+    int64_t still_ns;   /* how long the process has used no processor time */
     int messages;       /* how many have come */
     const char *excess; /* the bound that was met; NULL: none */
 };
@@ -182,15 +183,15 @@ static void look(struct watch *watch, bool is_asking)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
     int64_t used = now_ns(symbolizer->clock), now = now_ns(CLOCK_MONOTONIC);
-    int64_t passed = watch->used_ns != 0 ? now - watch->seen_ns : 0;
-    watch->still_ns += passed < 2 * LOOK_EVERY_NS ? passed : 2 * LOOK_EVERY_NS;
-    if (used != watch->used_ns)
-        watch->still_ns = 0;
-    if (is_asking && watch->used_ns != 0)
-        symbolizer->used_max_ns += used - watch->used_ns;
-    if (used > symbolizer->used_max_ns)
+    int64_t more = used > symbolizer->used_ns ? used - symbolizer->used_ns : 0;
+    int64_t passed = watch->seen_ns != 0 ? now - watch->seen_ns : 0;
+    int64_t still = passed < 2 * LOOK_EVERY_NS ? passed : 2 * LOOK_EVERY_NS;
+    watch->still_ns = more > 0 ? 0 : watch->still_ns + still;
+    symbolizer->used_max_ns += is_asking ? more : 0;
+    symbolizer->cost_ns += is_asking ? 0 : more > 0 ? more : still;
+    symbolizer->used_ns += more;
+    if (symbolizer->used_ns > symbolizer->used_max_ns)
         watch->excess = "more than 8 s of processor time";
-    watch->used_ns = used;
     watch->seen_ns = now;
 }
 
@@ -328,6 +329,7 @@ enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer, u
     struct sc_symbolizer_message message;
     begin_question(symbolizer, offset, with_lines);
     bool is_there = receive_answer(&watch, &message);
+    look(&watch, false);
     answer->name = symbolizer->name;
     answer->place_count = 0;
     if (is_there && message.kind == SC_MESSAGE_NOTHING)
@@ -336,6 +338,5 @@ enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer, u
         !sc_symbol_answer_take(symbolizer->bytes + sizeof message, message.size, answer))
         return lose(&watch);
     symbolizer->taken_bytes = message.taken_bytes;
-    look(&watch, false);
     return watch.excess ? lose(&watch) : SC_SYMBOLIZER_ANSWERED;
 }

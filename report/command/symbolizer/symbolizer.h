@@ -26,9 +26,6 @@ struct sc_symbolizer;
 struct sc_symbolizer_notes *sc_symbolizer_notes_new(void);
 void sc_symbolizer_notes_free(struct sc_symbolizer_notes *notes);
 
-/* How long all have waited for servers of debug files. */
-int64_t sc_symbolizer_waited_ns(const struct sc_symbolizer_notes *notes);
-
 /* Starts the process. It has a copy of all that `sought` names. NULL, with errno, if it cannot be
  * started. */
 struct sc_symbolizer *sc_symbolizer_start(const struct sc_module_sought *sought,
@@ -48,6 +45,9 @@ enum sc_symbolizer_outcome {
  * the same process, or its end. Says why a process has ended. */
 enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer, uint64_t offset,
                                              bool with_lines, struct sc_symbol_answer *answer);
+
+/* What all questions have cost: processor time, and time in which nothing happened. */
+int64_t sc_symbolizer_cost_ns(const struct sc_symbolizer *symbolizer);
 
 /* The memory that the process has taken, when it was asked last, and how long the answer was. */
 uint64_t sc_symbolizer_taken_bytes(const struct sc_symbolizer *symbolizer);

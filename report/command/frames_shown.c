@@ -3,7 +3,6 @@
 
 #include "report/command/demangle.h"
 #include "report/command/fields.h"
-#include "report/command/pieces.h"
 #include "report/command/short_name.h"
 
 #include <stdlib.h>
@@ -195,6 +194,16 @@ static void add_native(struct making *making, json_t *record)
     if (found->place_count == 0)
         add(making, frame);
     name_record(making, record);
+}
+
+void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces)
+{
+    for (const struct sc_piece *piece = pieces->first; piece; piece = piece->next) {
+        const char *module = sc_field_string(piece->value, "module", NULL);
+        const char *offset = sc_field_string(piece->value, "offset", NULL);
+        if (module && offset)
+            sc_symbols_announce(makers->symbols, module, strtoull(offset, NULL, 16));
+    }
 }
 
 /* ---- frames made before ---- */

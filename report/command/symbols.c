@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/command/answers_ahead.h"
 #include "report/command/perf_map.h"
 #include "report/command/say.h"
 #include "report/command/table.h"
@@ -33,6 +34,7 @@ struct module {
     bool without_lines;               /* reading them has failed */
     struct sc_symbolizer *symbolizer; /* NULL: not asked yet, or ended */
     uint64_t asked;                   /* when it was asked last, in questions */
+    struct sc_answers_ahead answers;
 };
 
 struct sc_symbols {
@@ -47,7 +49,7 @@ struct sc_symbols {
     struct sc_symbolizer_notes *notes;
     struct module *living[LIVING_MAX]; /* those with a process */
     size_t living_count;
-    uint64_t questions;
+    uint64_t questions, answers;
     uint64_t answer_bytes;
     int64_t spent_ns, lost_ns; /* on all questions, and on those without an answer */
     bool are_given_up, told_of_lines;
@@ -70,6 +72,7 @@ struct sc_symbols *sc_symbols_new(void)
 static void free_module(struct module *module)
 {
     sc_symbolizer_end(module->symbolizer);
+    sc_answers_ahead_free(&module->answers);
     free(module->build_id);
     free(module->path);
     free(module);
@@ -224,10 +227,9 @@ static void note_cost(struct sc_symbols *symbols, int64_t spent_ns, bool is_lost
 }
 
 /* Names that are longer than anybody's would fill the memory of this process. */
-static bool is_too_long(struct sc_symbols *symbols, const struct module *module)
+static bool are_too_long(const struct sc_symbols *symbols, const struct module *module)
 {
-    symbols->answer_bytes += sc_symbolizer_answer_bytes(module->symbolizer);
-    if (symbols->answer_bytes < ANSWER_BYTES_MAX + symbols->questions * ANSWER_BYTES_EACH)
+    if (symbols->answer_bytes < ANSWER_BYTES_MAX + symbols->answers * ANSWER_BYTES_EACH)
         return false;
     sc_say("%s: modules have named functions and files with more than 64 MB of words; it is shown "
            "without further names",
@@ -245,22 +247,60 @@ static bool wants_lines(struct sc_symbols *symbols, const struct module *module,
     return with_lines && !module->without_lines;
 }
 
+/* What is to be had of a module after a question. */
+static void judge(struct sc_symbols *symbols, struct module *module,
+                  enum sc_symbolizer_outcome outcome, int64_t cost_ns)
+{
+    bool is_lost = outcome == SC_SYMBOLIZER_LOST || outcome == SC_SYMBOLIZER_LOST_LINES;
+    note_cost(symbols, cost_ns, is_lost);
+    module->without_lines = module->without_lines || is_lost;
+    module->is_unknown = outcome == SC_SYMBOLIZER_KNOWS_NOTHING || outcome == SC_SYMBOLIZER_LOST ||
+                         are_too_long(symbols, module);
+    end_oldest(symbols);
+}
+
+/* Who takes answers. */
+struct taker {
+    struct sc_symbols *symbols;
+    struct module *module;
+    size_t count;
+};
+
+static void take_answer(void *whom, uint64_t offset, const char *bytes, size_t size)
+{
+    struct taker *taker = whom;
+    taker->symbols->answer_bytes += size;
+    taker->symbols->answers++;
+    taker->count++;
+    sc_answers_ahead_put(&taker->module->answers, offset, bytes, size);
+}
+
+static bool find_answer(struct sc_symbols *symbols, struct module *module, uint64_t offset)
+{
+    size_t size = 0;
+    const char *bytes = sc_answers_ahead_take(&module->answers, offset, &size);
+    return bytes && sc_symbol_answer_take(bytes, size, &symbols->answer);
+}
+
 /* False: lines have been in the way of the name. */
 static bool ask(struct sc_symbols *symbols, struct module *module, uint64_t offset, bool with_lines)
 {
+    struct taker taker = {symbols, module, 0};
+    uint64_t offsets[SC_SYMBOLIZER_OFFSETS_MAX];
     int64_t cost_ns = sc_symbolizer_cost_ns(module->symbolizer);
-    enum sc_symbolizer_outcome outcome = sc_symbolizer_ask(
-        module->symbolizer, offset, wants_lines(symbols, module, with_lines), &symbols->answer);
+    size_t count =
+        sc_answers_ahead_question(&module->answers, offset, offsets, SC_SYMBOLIZER_OFFSETS_MAX);
+    enum sc_symbolizer_outcome outcome =
+        sc_symbolizer_ask(module->symbolizer, offsets, count,
+                          wants_lines(symbols, module, with_lines), take_answer, &taker);
     module->asked = ++symbols->questions;
-    note_cost(symbols, sc_symbolizer_cost_ns(module->symbolizer) - cost_ns,
-              outcome == SC_SYMBOLIZER_LOST || outcome == SC_SYMBOLIZER_LOST_LINES);
-    if (outcome == SC_SYMBOLIZER_ANSWERED) {
-        module->is_unknown = is_too_long(symbols, module);
-        end_oldest(symbols);
+    while (--count > 0 && count >= taker.count)
+        sc_answers_ahead_announce(&module->answers, offsets[count]);
+    judge(symbols, module, outcome, sc_symbolizer_cost_ns(module->symbolizer) - cost_ns);
+    if (find_answer(symbols, module, offset))
         return true;
-    }
-    module->without_lines = true;
-    module->is_unknown = outcome != SC_SYMBOLIZER_LOST_LINES;
+    if (outcome == SC_SYMBOLIZER_LOST_LINES)
+        symbols->answer.name = sc_symbolizer_name_alone(module->symbolizer);
     return module->is_unknown || symbols->answer.name;
 }
 
@@ -288,10 +328,15 @@ static void ask_module(struct sc_symbols *symbols, struct module *module, uint64
         module->is_unknown = true;
     else if (!ask(symbols, module, offset, with_lines) && has_process(symbols, module))
         ask(symbols, module, offset, false);
-    if (!module->is_unknown)
-        return;
-    end_process(symbols, module);
-    symbols->answer.name = NULL;
+    if (module->is_unknown)
+        end_process(symbols, module);
+}
+
+void sc_symbols_announce(struct sc_symbols *symbols, const char *path, uint64_t offset)
+{
+    struct module *module = offset != 0 ? find_module(symbols, path) : NULL;
+    if (module && !module->is_unknown)
+        sc_answers_ahead_announce(&module->answers, offset);
 }
 
 const struct sc_symbol_answer *sc_symbols_find(struct sc_symbols *symbols, const char *path,
@@ -300,9 +345,9 @@ const struct sc_symbol_answer *sc_symbols_find(struct sc_symbols *symbols, const
     struct module *module = path && offset != 0 ? find_module(symbols, path) : NULL;
     symbols->answer.name = NULL;
     symbols->answer.place_count = 0;
-    if (module && !module->is_unknown)
-        ask_module(symbols, module, offset, with_lines);
-    else if (!path && offset != 0)
+    if (!path && offset != 0)
         symbols->answer.name = name_made_at_run_time(symbols, offset);
+    else if (module && !find_answer(symbols, module, offset) && !module->is_unknown)
+        ask_module(symbols, module, offset, with_lines);
     return &symbols->answer;
 }

@@ -30,6 +30,10 @@ void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char 
 /* Says which process of this machine ran. Of two, neither is asked what its code was called. */
 void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid);
 
+/* Says that the address is likely to be asked about: those that are announced last are looked up
+ * first, together with others of the module. */
+void sc_symbols_announce(struct sc_symbols *symbols, const char *path, uint64_t offset);
+
 /* The function that contains a return address, and with `with_lines` where it is in the source.
  * `offset` is the address, in bytes from the start of the module's mapping; without a module
  * (NULL), the address itself. The answer is valid until the next question. To be called by the only

@@ -58,7 +58,7 @@ class Modules(unittest.TestCase):
                           encoding="utf-8")
         return report
 
-    def start(self, report, *flags, before=None, **environment):
+    def start(self, report, *flags, before=None, by=(), **environment):
         kept = {name: value for name, value in os.environ.items()
                 if not name.startswith("DEBUGINFOD")}
         self.out = open(self.folder / "out", "w+", encoding="utf-8", errors="replace")
@@ -66,7 +66,7 @@ class Modules(unittest.TestCase):
         self.addCleanup(self.out.close)
         self.addCleanup(self.said.close)
         return subprocess.Popen(
-            [COMMAND, "report", *flags, report], stdin=subprocess.DEVNULL, stdout=self.out,
+            [*by, COMMAND, "report", *flags, report], stdin=subprocess.DEVNULL, stdout=self.out,
             stderr=self.said, cwd=self.folder, preexec_fn=before,
             env={**kept, "HOME": str(self.folder), **environment})
 
@@ -252,6 +252,14 @@ class Ended(Modules):
                 os.kill(child, number)
                 self.assert_shown(self.end(process), NAMED, said)
 
+    def test_without_proc_the_kernel_bounds_memory(self):
+        hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+        if subprocess.run([*hidden, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("/proc cannot be hidden here")
+        self.module.write_bytes(plain(b"", b"", line=LINE + b"\1" * (8 << 20) + LINES_END))
+        process = self.start(self.write_report([(self.module, OFFSET)]), by=hidden)
+        self.assertEqual(self.end(process).frames, [NAMED.format(self.module)])
+
     def test_a_command_that_is_told_of_no_child(self):
         self.assert_shown(self.show(plain(b"", b""), before=lambda: signal.signal(
             signal.SIGCHLD, signal.SIG_IGN)), LINED)
@@ -270,6 +278,22 @@ class Many(Modules):
             if "without libdw" in shown.said:
                 self.skipTest("a command without libdw")
             self.assertEqual((shown.frames, shown.said), (expected, ""))
+
+
+    def test_many_addresses_of_one_module(self):
+        """Addresses are asked about together with others that are likely to be asked about."""
+        count = 700
+        names, table = b"\0", bytes(24)
+        for i in range(count):
+            table += symbol(len(names), 0x10000 + 16 * i, 16)
+            names += f"function{i}".encode() + b"\0"
+        order = [i * 331 % count for i in range(1, count)]
+        shown = self.show(elf(Section(".symtab", table, SYMTAB, link=2, entry=24),
+                              Section(".strtab", names, STRTAB)),
+                          frames=[(self.module, 16 * i + 1) for i in order])
+        self.assertEqual([frame.split(" ")[0] for frame in shown.frames],
+                         [f"function{i}" for i in order])
+        self.assertEqual(shown.said, "")
 
 
 class Opened(Modules):

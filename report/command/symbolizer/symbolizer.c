@@ -20,12 +20,12 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define USED_MAX_NS (8 * SECOND_NS)
-#define USED_MORE_NS (SECOND_NS / 50) /* for each question */
+#define USED_MORE_NS (SECOND_NS / 50) /* for each answer */
 #define STILL_MAX_NS (9 * SECOND_NS)
 #define LOOK_EVERY_NS (SECOND_NS / 10)
 
 /* Most messages fit into the first; the number of them is that of what is said. */
-enum { FIRST_ROOM = 4096, MESSAGES_MAX = SC_SYMBOLIZER_SAYINGS_MAX + 1 };
+enum { FIRST_ROOM = 64 * 1024, MESSAGES_MAX = SC_SYMBOLIZER_SAYINGS_MAX + 1 };
 
 struct sc_symbolizer {
     pid_t pid; /* 0: it has ended */
@@ -33,8 +33,8 @@ struct sc_symbolizer {
     struct sc_symbolizer_notes *notes;
     const char *path;
     uint64_t taken_bytes;
-    char *bytes; /* received: a message, and what has come behind it */
-    size_t used, room;
+    char *bytes; /* received: a message at `at`, and what has come behind it */
+    size_t at, used, room;
     char *name;          /* that came alone */
     clockid_t clock;     /* of its processor time */
     int64_t used_ns;     /* how much of that it has used, when it was looked at last */
@@ -154,9 +154,9 @@ int64_t sc_symbolizer_cost_ns(const struct sc_symbolizer *symbolizer)
     return symbolizer->cost_ns;
 }
 
-size_t sc_symbolizer_answer_bytes(const struct sc_symbolizer *symbolizer)
+const char *sc_symbolizer_name_alone(const struct sc_symbolizer *symbolizer)
 {
-    return symbolizer->used;
+    return symbolizer->name;
 }
 
 /* ---- its bounds ---- */
@@ -232,11 +232,33 @@ static enum sc_symbolizer_outcome lose(struct watch *watch)
 
 /* ---- questions ---- */
 
-/* Reads on until `size` bytes of the answer are there, and more if more has come. */
+/* Makes room for `size` bytes where the next message begins. */
+static bool make_room(struct sc_symbolizer *symbolizer, size_t size)
+{
+    size_t room = size > FIRST_ROOM ? size : FIRST_ROOM;
+    if (size <= symbolizer->room - symbolizer->at)
+        return true;
+    symbolizer->used -= symbolizer->at;
+    if (symbolizer->used > 0)
+        memmove(symbolizer->bytes, symbolizer->bytes + symbolizer->at, symbolizer->used);
+    symbolizer->at = 0;
+    if (size <= symbolizer->room)
+        return true;
+    char *grown = realloc(symbolizer->bytes, room);
+    if (!grown)
+        return false;
+    symbolizer->bytes = grown;
+    symbolizer->room = room;
+    return true;
+}
+
+/* Has `size` bytes, and room for them, where the next message begins. */
 static bool receive(struct watch *watch, size_t size)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
-    while (symbolizer->used < size) {
+    if (!make_room(symbolizer, size))
+        return false;
+    while (symbolizer->used - symbolizer->at < size) {
         ssize_t count = recv(symbolizer->fd, symbolizer->bytes + symbolizer->used,
                              symbolizer->room - symbolizer->used, 0);
         bool is_late = count < 0 && (errno == EAGAIN || errno == EINTR);
@@ -247,96 +269,99 @@ static bool receive(struct watch *watch, size_t size)
     return true;
 }
 
-static bool make_room(struct sc_symbolizer *symbolizer, size_t size)
-{
-    char *grown = size > symbolizer->room ? realloc(symbolizer->bytes, size) : symbolizer->bytes;
-    if (!grown)
-        return false;
-    symbolizer->room = size > symbolizer->room ? size : symbolizer->room;
-    symbolizer->bytes = grown;
-    return true;
-}
-
-/* The next message, at the start of what is read. False: the process has ended, or is to be. */
+/* The next message. False: the process has ended, or is to be. */
 static bool receive_message(struct watch *watch, struct sc_symbolizer_message *message)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
-    if (!make_room(symbolizer, FIRST_ROOM) || !receive(watch, sizeof *message))
+    if (!receive(watch, sizeof *message))
         return false;
-    memcpy(message, symbolizer->bytes, sizeof *message);
-    return message->size <= SC_SYMBOL_ANSWER_MAX &&
-           make_room(symbolizer, sizeof *message + message->size) &&
-           receive(watch, sizeof *message + message->size);
+    memcpy(message, symbolizer->bytes + symbolizer->at, sizeof *message);
+    return message->size <= SC_SYMBOL_ANSWER_MAX && receive(watch, sizeof *message + message->size);
 }
 
-/* Makes the next message the start. */
-static void drop_message(struct sc_symbolizer *symbolizer,
-                         const struct sc_symbolizer_message *message)
+static void keep_name(struct sc_symbolizer *symbolizer, const char *bytes, size_t size)
 {
-    size_t size = sizeof *message + message->size;
-    symbolizer->used -= size;
-    memmove(symbolizer->bytes, symbolizer->bytes + size, symbolizer->used);
-}
-
-/* What comes before the answer. False: this is no message. */
-static bool take_message(struct watch *watch, const struct sc_symbolizer_message *message)
-{
-    struct sc_symbolizer *symbolizer = watch->symbolizer;
-    const char *bytes = symbolizer->bytes + sizeof *message;
     struct sc_symbol_answer answer;
-    if (message->kind == SC_MESSAGE_SAY) {
-        sc_say("%.*s", (int)message->size, bytes);
-    } else if (message->kind == SC_MESSAGE_NAME_ALONE &&
-               sc_symbol_answer_take(bytes, message->size, &answer)) {
-        free(symbolizer->name);
-        symbolizer->name = answer.name ? strdup(answer.name) : NULL;
-    } else {
-        return false;
-    }
-    return watch->messages++ < MESSAGES_MAX;
+    bool has_name = sc_symbol_answer_take(bytes, size, &answer) && answer.name;
+    free(symbolizer->name);
+    symbolizer->name = has_name ? strdup(answer.name) : NULL;
 }
 
-/* False: the process has ended, or is to be. */
-static bool receive_answer(struct watch *watch, struct sc_symbolizer_message *message)
+/* To whom the answers go. */
+struct asked {
+    const uint64_t *offsets;
+    size_t count, answered;
+    sc_symbolizer_take *take;
+    void *whom;
+};
+
+/* False: this is no message. */
+static bool take_message(struct watch *watch, const struct sc_symbolizer_message *message,
+                         struct asked *asked)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
-    symbolizer->used = 0;
-    while (receive_message(watch, message)) {
-        if (message->kind == SC_MESSAGE_ANSWER || message->kind == SC_MESSAGE_NOTHING)
-            return true;
-        if (!take_message(watch, message))
+    const char *bytes = symbolizer->bytes + symbolizer->at + sizeof *message;
+    struct sc_symbol_answer answer;
+    switch (message->kind) {
+    case SC_MESSAGE_SAY:
+        sc_say("%.*s", (int)message->size, bytes);
+        return watch->messages++ < MESSAGES_MAX;
+    case SC_MESSAGE_NAME_ALONE:
+        keep_name(symbolizer, bytes, message->size);
+        return watch->messages++ < MESSAGES_MAX;
+    case SC_MESSAGE_ANSWER:
+        if (asked->answered == asked->count ||
+            !sc_symbol_answer_take(bytes, message->size, &answer))
             return false;
-        drop_message(symbolizer, message);
+        asked->take(asked->whom, asked->offsets[asked->answered++], bytes, message->size);
+        symbolizer->used_max_ns += USED_MORE_NS;
+        return true;
+    default:
+        return false;
     }
-    return false;
 }
 
-static void begin_question(struct sc_symbolizer *symbolizer, uint64_t offset, bool with_lines)
+/* The kind of the last message. -1: the process has ended, or is to be. */
+static int receive_all(struct watch *watch, struct asked *asked)
 {
-    const struct sc_symbolizer_question question = {offset, with_lines};
+    struct sc_symbolizer *symbolizer = watch->symbolizer;
+    struct sc_symbolizer_message message;
+    symbolizer->at = symbolizer->used = 0;
+    while (receive_message(watch, &message)) {
+        symbolizer->taken_bytes = message.taken_bytes;
+        if (message.kind == SC_MESSAGE_DONE || message.kind == SC_MESSAGE_NOTHING)
+            return (int)message.kind;
+        if (!take_message(watch, &message, asked))
+            break;
+        symbolizer->at += sizeof message + message.size;
+    }
+    return -1;
+}
+
+static void begin_question(struct sc_symbolizer *symbolizer, const struct asked *asked,
+                           bool with_lines)
+{
+    struct sc_symbolizer_question question = {(uint32_t)asked->count, with_lines, {0}};
+    memcpy(question.offsets, asked->offsets, asked->count * sizeof question.offsets[0]);
     symbolizer->notes->stage = SC_READS_NAMES;
     symbolizer->notes->is_full = symbolizer->notes->servers.is_asking = false;
     free(symbolizer->name);
     symbolizer->name = NULL;
-    symbolizer->used_max_ns += USED_MORE_NS;
     (void)!send(symbolizer->fd, &question, sizeof question, MSG_NOSIGNAL);
 }
 
-enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer, uint64_t offset,
-                                             bool with_lines, struct sc_symbol_answer *answer)
+enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer,
+                                             const uint64_t *offsets, size_t count, bool with_lines,
+                                             sc_symbolizer_take *take, void *whom)
 {
     struct watch watch = {.symbolizer = symbolizer};
-    struct sc_symbolizer_message message;
-    begin_question(symbolizer, offset, with_lines);
-    bool is_there = receive_answer(&watch, &message);
+    struct asked asked = {offsets, count, 0, take, whom};
+    begin_question(symbolizer, &asked, with_lines);
+    int last = receive_all(&watch, &asked);
     look(&watch, false);
-    answer->name = symbolizer->name;
-    answer->place_count = 0;
-    if (is_there && message.kind == SC_MESSAGE_NOTHING)
+    if (last == SC_MESSAGE_NOTHING)
         return SC_SYMBOLIZER_KNOWS_NOTHING;
-    if (!is_there ||
-        !sc_symbol_answer_take(symbolizer->bytes + sizeof message, message.size, answer))
+    if (last != SC_MESSAGE_DONE || asked.answered == 0 || watch.excess)
         return lose(&watch);
-    symbolizer->taken_bytes = message.taken_bytes;
-    return watch.excess ? lose(&watch) : SC_SYMBOLIZER_ANSWERED;
+    return SC_SYMBOLIZER_ANSWERED;
 }

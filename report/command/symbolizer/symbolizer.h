@@ -40,17 +40,24 @@ enum sc_symbolizer_outcome {
     SC_SYMBOLIZER_LOST,          /* it has ended while it looked for the name */
 };
 
-/* Asks about the byte before `offset`, and for the places in the source if `with_lines`. The words
- * of the answer, which there may be although the process has ended, live until the next question to
- * the same process, or its end. Says why a process has ended. */
-enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer, uint64_t offset,
-                                             bool with_lines, struct sc_symbol_answer *answer);
+/* Asks about the bytes before some addresses, which count from the start of the module's mapping,
+ * and for their places in the source if `with_lines`. `take` gets the bytes of each answer
+ * (symbol_answer.h). Those of the first address come unless the process ends; of the others some
+ * may be left out. Says why a process has ended. */
+enum { SC_SYMBOLIZER_OFFSETS_MAX = 64 };
+typedef void sc_symbolizer_take(void *whom, uint64_t offset, const char *bytes, size_t size);
+enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer,
+                                             const uint64_t *offsets, size_t count, bool with_lines,
+                                             sc_symbolizer_take *take, void *whom);
+
+/* The name for the first address, where it was found before the process ended. It lives until the
+ * next question, or sc_symbolizer_end. */
+const char *sc_symbolizer_name_alone(const struct sc_symbolizer *symbolizer);
 
 /* What all questions have cost: processor time, and time in which nothing happened. */
 int64_t sc_symbolizer_cost_ns(const struct sc_symbolizer *symbolizer);
 
-/* The memory that the process has taken, when it was asked last, and how long the answer was. */
+/* The memory that the process has taken, when it was asked last. */
 uint64_t sc_symbolizer_taken_bytes(const struct sc_symbolizer *symbolizer);
-size_t sc_symbolizer_answer_bytes(const struct sc_symbolizer *symbolizer);
 
 #endif

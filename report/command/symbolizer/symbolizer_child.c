@@ -14,10 +14,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LOOK_EVERY_US = 10000, SAYING_MAX_BYTES = 16 * 1024 };
+enum { LOOK_EVERY_US = 10000, SAYING_MAX_BYTES = 16 * 1024, TOGETHER_MAX_NS = 10000000 };
 
 /* For handlers of signals, and for what is said from anywhere. */
 static struct sc_symbolizer_notes *notes;
@@ -70,7 +70,8 @@ static void bound_memory(void)
     sigset_t timer;
     statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     if (statm_fd < 0) {
-        const struct rlimit most = {2 * SC_SYMBOLIZER_MEMORY_MAX, 2 * SC_SYMBOLIZER_MEMORY_MAX};
+        const rlim_t bytes = SC_SYMBOLIZER_MEMORY_MAX / 2 * 3; /* the parent's among them */
+        const struct rlimit most = {bytes, bytes};
         setrlimit(RLIMIT_DATA, &most);
         return;
     }
@@ -100,58 +101,103 @@ static void become(pid_t parent)
 
 /* ---- what is sent ---- */
 
-static void send_message(uint32_t kind, char *bytes, size_t size)
+/* Sent together where they are small. */
+static char waiting[64 * 1024];
+static size_t waiting_size;
+
+static void send_bytes(const char *bytes, size_t size)
 {
-    struct sc_symbolizer_message message = {kind, (uint32_t)size, taken_bytes};
-    struct iovec parts[] = {{&message, sizeof message}, {bytes, size}};
-    struct msghdr whole = {.msg_iov = parts, .msg_iovlen = 2};
-    while (parts[0].iov_len + parts[1].iov_len > 0) {
-        ssize_t count = sendmsg(parent_fd, &whole, MSG_NOSIGNAL);
+    while (size > 0) {
+        ssize_t count = send(parent_fd, bytes, size, MSG_NOSIGNAL);
         if (count <= 0)
             _exit(1);
-        for (size_t i = 0; i < 2; i++) {
-            size_t sent = (size_t)count < parts[i].iov_len ? (size_t)count : parts[i].iov_len;
-            parts[i].iov_base = (char *)parts[i].iov_base + sent;
-            parts[i].iov_len -= sent;
-            count -= (ssize_t)sent;
-        }
+        bytes += count;
+        size -= (size_t)count;
     }
+}
+
+static void flush_messages(void)
+{
+    send_bytes(waiting, waiting_size);
+    waiting_size = 0;
+}
+
+static void add_bytes(const void *bytes, size_t size)
+{
+    if (size > sizeof waiting - waiting_size)
+        flush_messages();
+    if (size > sizeof waiting) {
+        send_bytes(bytes, size);
+        return;
+    }
+    memcpy(waiting + waiting_size, bytes, size);
+    waiting_size += size;
+}
+
+static void add_message(uint32_t kind, const char *bytes, size_t size)
+{
+    const struct sc_symbolizer_message message = {kind, (uint32_t)size, taken_bytes};
+    add_bytes(&message, sizeof message);
+    if (size > 0)
+        add_bytes(bytes, size);
 }
 
 static void send_saying(const char *text)
 {
     static int count;
-    size_t size = strnlen(text, SAYING_MAX_BYTES);
-    char *copy = count++ < SC_SYMBOLIZER_SAYINGS_MAX ? strndup(text, size) : NULL;
-    if (copy)
-        send_message(SC_MESSAGE_SAY, copy, size);
-    free(copy);
+    if (count == SC_SYMBOLIZER_SAYINGS_MAX)
+        return;
+    count++;
+    add_message(SC_MESSAGE_SAY, text, strnlen(text, SAYING_MAX_BYTES));
+    flush_messages();
 }
 
-static void send_answer(uint32_t kind, const struct sc_symbol_answer *answer)
+static void add_answer(uint32_t kind, const struct sc_symbol_answer *answer)
 {
     static char bytes[SC_SYMBOL_ANSWER_MAX];
-    send_message(kind, bytes, sc_symbol_answer_put(bytes, answer));
+    add_message(kind, bytes, sc_symbol_answer_put(bytes, answer));
 }
 
 /* ---- questions ---- */
 
-static void give_answer(struct sc_module_reader *reader, uint64_t offset, bool with_lines)
+/* The first time is the one that takes memory. */
+static void find_places(struct sc_module_reader *reader, uint64_t offset,
+                        struct sc_symbol_answer *answer)
 {
     static bool had_lines;
-    struct sc_symbol_answer answer = {.name = sc_module_reader_name(reader, offset)};
-    if (with_lines && !had_lines) {
-        end_if_full(0);
-        send_answer(SC_MESSAGE_NAME_ALONE, &answer);
+    if (!had_lines) {
+        add_answer(SC_MESSAGE_NAME_ALONE, answer);
+        flush_messages();
     }
-    if (with_lines) {
-        notes->stage = SC_READS_LINES;
-        answer.place_count = sc_module_reader_places(reader, offset, answer.places);
-    }
-    if (with_lines && !had_lines)
+    notes->stage = SC_READS_LINES;
+    answer->place_count = sc_module_reader_places(reader, offset, answer->places);
+    if (!had_lines)
         end_if_full(0);
-    had_lines = had_lines || with_lines;
-    send_answer(SC_MESSAGE_ANSWER, &answer);
+    had_lines = true;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void answer_all(struct sc_module_reader *reader,
+                       const struct sc_symbolizer_question *question)
+{
+    int64_t end_ns = now_ns() + TOGETHER_MAX_NS;
+    for (uint32_t i = 0; i < question->count && (i == 0 || now_ns() < end_ns); i++) {
+        uint64_t offset = question->offsets[i];
+        struct sc_symbol_answer answer = {.name = sc_module_reader_name(reader, offset)};
+        if (question->with_lines)
+            find_places(reader, offset, &answer);
+        add_answer(SC_MESSAGE_ANSWER, &answer);
+        if (i == 0)
+            flush_messages();
+    }
+    add_message(SC_MESSAGE_DONE, NULL, 0);
+    flush_messages();
 }
 
 void sc_symbolizer_child_run(const struct sc_module_sought *sought,
@@ -169,10 +215,11 @@ void sc_symbolizer_child_run(const struct sc_module_sought *sought,
         notes->stage = SC_READS_NAMES;
         reader = reader ? reader : sc_module_reader_open(sought);
         if (!reader)
-            send_message(SC_MESSAGE_NOTHING, NULL, 0);
-        if (!reader)
             break;
-        give_answer(reader, question.offset, question.with_lines);
+        answer_all(reader, &question);
     }
+    if (!reader)
+        add_message(SC_MESSAGE_NOTHING, NULL, 0);
+    flush_messages();
     _exit(0);
 }

@@ -4,6 +4,7 @@
 
 #include "report/command/symbolizer/debug_files.h"
 #include "report/command/symbolizer/debuginfod.h"
+#include "report/command/symbolizer/symbolizer.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,17 +26,20 @@ struct sc_symbolizer_notes {
 };
 
 struct sc_symbolizer_question {
-    uint64_t offset;
+    uint32_t count;
     bool with_lines;
+    uint64_t offsets[SC_SYMBOLIZER_OFFSETS_MAX];
 };
 
-/* What the process sends to a question: any number of words to say, and an answer. Before lines are
- * looked for the first time the answer without them goes ahead. Nothing is the last that it sends.
- */
+/* What the process sends to a question: any number of words to say, an answer to each address, in
+ * their order, and that it is done. It may be done before all are answered, but not before the
+ * first. Before lines are looked for the first time the answer without them goes ahead. Nothing is
+ * the last that it sends. */
 enum sc_symbolizer_message_kind {
     SC_MESSAGE_SAY,
     SC_MESSAGE_NAME_ALONE,
     SC_MESSAGE_ANSWER,
+    SC_MESSAGE_DONE,
     SC_MESSAGE_NOTHING,
 };
 struct sc_symbolizer_message {

@@ -7,7 +7,7 @@
  * | bound | of |
  * | --- | --- |
  * | 256 MB | memory; pages of the files themselves are none |
- * | 8 s | processor time, and 20 ms more for each question |
+ * | 8 s | processor time, and 20 ms more for each address |
  * | 9 s | time in which nothing happens; servers of debug files have a time of their own |
  */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_SYMBOLIZER_H

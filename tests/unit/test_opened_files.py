@@ -2,6 +2,7 @@
 """What the command opens of what it is named: regular files, and descriptors that are the user's own.
 A FIFO is not even opened, and a file that never ends comes to an end."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -75,6 +76,22 @@ class Refused(Opened):
                 run = self.refuses(ENDLESS, "report", "-", stdin=endless.stdout)
                 self.assertLess(len(run.stderr.splitlines()), 150)
                 endless.stdout.close()
+
+
+    def test_a_map_of_code_made_at_run_time_that_never_ends(self):
+        begin, hazard = map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines()[:2])
+        begin.update(host=os.uname().nodename, pid=os.getpid())
+        hazard["event"]["stack"] = [{"module": None, "offset": "0x1010", "symbol": None}]
+        report = self.folder / "report"
+        report.write_text("".join(json.dumps(line) + "\n" for line in (begin, hazard)),
+                          encoding="utf-8")
+        path = pathlib.Path(f"/tmp/perf-{os.getpid()}.map")
+        self.addCleanup(path.unlink)
+        path.write_text("1000 20 made\n", encoding="utf-8")
+        os.truncate(path, 1 << 40)
+        run = self.run_command("report", report)
+        self.assertIn("#0 made (0x1010)", run.stdout)
+        self.assertIn(f"{path} has more than the names of", run.stderr)
 
 
 class Own(Opened):

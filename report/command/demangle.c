@@ -46,8 +46,9 @@ static bool try_languages(const char *symbol, struct readable *readable)
 
 char *sc_demangle(const char *symbol)
 {
-    struct readable readable = {.length = 0};
+    struct readable readable; /* its text is large, and need not be zero */
     bool is_mangled = strncmp(symbol, "_Z", 2) == 0 || strncmp(symbol, "_R", 2) == 0;
+    readable.length = 0;
     if (is_mangled && strnlen(symbol, SYMBOL_MAX) < SYMBOL_MAX && try_languages(symbol, &readable))
         return strndup(readable.text, readable.length);
     return strdup(symbol);

@@ -69,4 +69,11 @@ static inline enum sc_copy_place sc_copy_manner_place(enum sc_buffer_kind kind)
     return kind == SC_PINNED || kind == SC_REGISTERED ? SC_PLACE_LOCKED : SC_PLACE_PAGEABLE;
 }
 
+/* Is memory of this kind used late by an asynchronous copy whose other side is device memory? The
+ * same answer, for those who ask for every copy. */
+static inline bool sc_copy_manner_is_late_beside_device(enum sc_buffer_kind kind)
+{
+    return sc_copy_manner_place(kind) != SC_PLACE_PAGEABLE;
+}
+
 #endif

@@ -48,8 +48,8 @@ static OUT_OF_LINE void sides_of_host_and_device(struct sc_issue *issue,
 }
 
 /* The function says which side is the host's. */
-static void host_and_device(struct sc_issue *issue, enum sc_direction direction,
-                            const void *host_side, CUdeviceptr device, size_t bytes)
+static inline void host_and_device(struct sc_issue *issue, enum sc_direction direction,
+                                   const void *host_side, CUdeviceptr device, size_t bytes)
 {
     const bool up = direction == SC_H2D;
     if (sc_unlikely(sc_track_knows_managed(&sc_track))) {
@@ -140,25 +140,27 @@ static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, siz
                                   .is_empty = bytes == 0};
 }
 
-typedef struct sc_copy_sides sides_of_addresses(CUdeviceptr dst, CUdeviceptr src, size_t bytes,
-                                                bool in_place);
+typedef void find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+                        bool in_place);
 
 static OUT_OF_LINE void two_addresses(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
-                                      size_t bytes, sides_of_addresses *sides_of)
+                                      size_t bytes, find_sides *find)
 {
-    const struct sc_copy_sides sides =
-        issue->graph ? captured_sides(dst, src, bytes)
-                     : sides_of(dst, src, bytes, issue->stream->context->reads_pageable);
+    struct sc_copy_sides sides;
+    if (issue->graph)
+        sides = captured_sides(dst, src, bytes);
+    else
+        find(&sides, dst, src, bytes, issue->stream->context->reads_pageable);
     sc_issue_sides(issue, &sides);
 }
 
 /* Either side may be host memory. */
 static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
-                        sides_of_addresses *sides_of)
+                        find_sides *find)
 {
     issue->is_empty = bytes == 0;
     if (sc_issue_is_on(issue) && !issue->is_empty)
-        two_addresses(issue, dst, src, bytes, sides_of);
+        two_addresses(issue, dst, src, bytes, find);
 }
 
 SC_PAIR(cuMemcpyAsync, _ptsz, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),

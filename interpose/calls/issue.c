@@ -199,29 +199,37 @@ static void use_on(struct sc_issue *issue, enum sc_direction direction,
                    const struct sc_shape *shape, const struct sc_range_info *range,
                    enum sc_copy_time when)
 {
+    if (sc_likely(range->range && when != SC_IN_CALL)) {
+        add_op_on_range(issue, direction, shape, range);
+        return;
+    }
     if (!range->range && issue->stream && sc_issue_is_kept_registered(shape))
         issue->waits_after = true;
-    if (when != SC_IN_CALL && range->range)
-        add_op_on_range(issue, direction, shape, range);
-    else if (when != SC_IN_CALL && (issue->graph || is_in_place(issue)))
+    if (when != SC_IN_CALL && (issue->graph || is_in_place(issue)))
         sc_issue_pageable(issue, direction, shape, false);
     else if (direction == SC_H2D || direction == SC_D2H)
         touch(issue, direction, shape);
 }
 
-/* The other side is the device's. Only copies can be made of pageable memory in the call. */
-static enum sc_copy_time time_of_one(struct sc_issue *issue, enum sc_direction direction,
-                                     const struct sc_range_info *range)
+/* The other side is the device's. */
+static __attribute__((noinline)) enum sc_copy_time time_of_pageable(struct sc_issue *issue,
+                                                                    enum sc_direction direction)
 {
-    const struct sc_copy_end used = {
-        range->range ? sc_copy_manner_place(range->kind) : SC_PLACE_PAGEABLE, true};
     struct sc_copy_case asked = {.call = SC_COPY_ASYNC, .in_place = is_in_place(issue)};
-    *(direction == SC_H2D ? &asked.src : &asked.dst) = used;
-    if (issue->graph || (direction != SC_H2D && direction != SC_D2H))
-        return SC_LATE;
+    *(direction == SC_H2D ? &asked.src : &asked.dst) =
+        (struct sc_copy_end){SC_PLACE_PAGEABLE, true};
     const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
     issue->joins_stream |= manner.waits;
     return direction == SC_H2D ? manner.read : manner.written;
+}
+
+/* Only copies can be made of pageable memory in the call. */
+static enum sc_copy_time time_of_one(struct sc_issue *issue, enum sc_direction direction,
+                                     const struct sc_range_info *range)
+{
+    bool is_known = range->range && sc_copy_manner_is_late_beside_device(range->kind);
+    bool is_copy = direction == SC_H2D || direction == SC_D2H;
+    return is_known || issue->graph || !is_copy ? SC_LATE : time_of_pageable(issue, direction);
 }
 
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -283,7 +291,8 @@ static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_c
         return (struct sc_copy_manner){false, SC_LATE, SC_LATE};
     const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
     issue->joins_stream |= manner.waits;
-    issue->keeps_source = !may_read_elsewhere(&asked, &manner);
+    issue->keeps_source =
+        asked.src.place == SC_PLACE_MANAGED && !may_read_elsewhere(&asked, &manner);
     return manner;
 }
 

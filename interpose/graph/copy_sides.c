@@ -1,5 +1,7 @@
 #include "interpose/graph/copy_sides.h"
 
+#include <string.h>
+
 #include "interpose/base/compiler.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
@@ -188,37 +190,52 @@ static void ask_in_place(struct sc_copy_side *side)
         take_for_pageable(side, sc_address_is_pageable(side->shape.address));
 }
 
-static struct sc_copy_sides known_sides(CUdeviceptr dst, CUdeviceptr src, size_t size_bytes,
-                                        bool in_place)
+static void find_side(struct sc_copy_side *side, CUdeviceptr address, size_t size_bytes)
 {
-    struct sc_copy_sides sides = {.is_empty = size_bytes == 0};
-    if (sides.is_empty)
-        return sides;
-    sides.src = sc_copy_side_pinned(src, size_bytes);
-    sides.dst = sc_copy_side_pinned(dst, size_bytes);
-    if (in_place) {
-        ask_in_place(&sides.src);
-        ask_in_place(&sides.dst);
-    }
-    return sides;
+    side->shape = (struct sc_shape){address, size_bytes, size_bytes, 1};
+    side->known = side->used = is_known(address, &side->kind);
+    side->host = side->known && side->kind != SC_MANAGED;
 }
 
-struct sc_copy_sides sc_copy_sides_unified(CUdeviceptr dst, CUdeviceptr src, size_t size_bytes,
-                                           bool in_place)
+/* False: there are none. */
+static bool find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                       size_t size_bytes)
 {
-    struct sc_copy_sides sides = known_sides(dst, src, size_bytes, in_place);
-    if (!sides.is_empty && !in_place)
-        ask_about(&sides);
-    return sides;
+    memset(sides, 0, sizeof *sides);
+    sides->is_empty = size_bytes == 0;
+    if (sides->is_empty)
+        return false;
+    find_side(&sides->src, src, size_bytes);
+    find_side(&sides->dst, dst, size_bytes);
+    return true;
 }
 
-struct sc_copy_sides sc_copy_sides_of_device(CUdeviceptr dst, CUdeviceptr src, size_t size_bytes,
-                                             bool in_place)
+static void ask_both_in_place(struct sc_copy_sides *sides)
 {
-    struct sc_copy_sides sides = known_sides(dst, src, size_bytes, in_place);
-    sides.src.unasked = !sides.src.used;
-    sides.src.host = sides.dst.host = false;
-    return sides;
+    ask_in_place(&sides->src);
+    ask_in_place(&sides->dst);
+}
+
+void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                           size_t size_bytes, bool in_place)
+{
+    if (!find_sides(sides, dst, src, size_bytes))
+        return;
+    if (in_place)
+        ask_both_in_place(sides);
+    else
+        ask_about(sides);
+}
+
+void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                             size_t size_bytes, bool in_place)
+{
+    if (!find_sides(sides, dst, src, size_bytes))
+        return;
+    if (in_place)
+        ask_both_in_place(sides);
+    sides->src.unasked = !sides->src.used;
+    sides->src.host = sides->dst.host = false;
 }
 
 /* ---- what the driver does ---- */

@@ -62,10 +62,10 @@ struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_byte
 /* Of an asynchronous copy of a run of bytes between two addresses, which are unified ones, or are
  * named as the device's. The driver is asked about as few addresses as the manner of the copy
  * depends on. `in_place`: the device works with pageable memory itself. */
-struct sc_copy_sides sc_copy_sides_unified(CUdeviceptr dst, CUdeviceptr src, size_t size_bytes,
-                                           bool in_place);
-struct sc_copy_sides sc_copy_sides_of_device(CUdeviceptr dst, CUdeviceptr src, size_t size_bytes,
-                                             bool in_place);
+void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                           size_t size_bytes, bool in_place);
+void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                             size_t size_bytes, bool in_place);
 
 /* What the driver does with a copy of these sides. Pure. */
 struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,

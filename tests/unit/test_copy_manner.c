@@ -170,6 +170,22 @@ START_TEST(where_memory_lies)
 }
 END_TEST
 
+START_TEST(the_short_answer_is_the_long_one)
+{
+    static const enum sc_buffer_kind kinds[] = {SC_PINNED, SC_REGISTERED, SC_PAGEABLE, SC_MANAGED,
+                                                SC_STACK};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct sc_copy_end end = {sc_copy_manner_place(kinds[i]), kinds[i] != SC_MANAGED};
+        bool is_late = sc_copy_manner_is_late_beside_device(kinds[i]);
+        struct sc_copy_manner up = manner(SC_COPY_ASYNC, end, DEVICE, SMALL);
+        struct sc_copy_manner down = manner(SC_COPY_ASYNC, DEVICE, end, SMALL);
+        ck_assert_int_eq(is_late, up.read == SC_LATE);
+        ck_assert_int_eq(is_late, down.written == SC_LATE);
+        ck_assert(!is_late || (!up.waits && !down.waits));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("copy_manner");
@@ -183,6 +199,7 @@ int main(void)
     tcase_add_test(group, batches);
     tcase_add_test(group, the_driver_breaks_one_promise);
     tcase_add_test(group, where_memory_lies);
+    tcase_add_test(group, the_short_answer_is_the_long_one);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

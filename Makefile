@@ -149,15 +149,14 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 
 # The command shares the parsing of options and the rendering of text with the library; its first
 # lines say what else, as `links: a.c b.c`.
-COMMAND_SRC := $(call sources,report/command/*.c report/command/formats/*.c report/command/doctor/*.c)
+COMMAND_SRC := $(call sources,$(addprefix report/command/,*.c formats/*.c doctor/*.c symbolizer/*.c))
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
 SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 
 # The command reads debug information by libdw (elfutils); without it there are no lines of source.
 LIBDW       := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw)
-COMMAND_SRC := $(filter-out $(addprefix %/,$(if $(LIBDW),no_source_lines.c, \
-                   source_lines.c debuginfod.c)),$(COMMAND_SRC))
+COMMAND_SRC := $(filter-out %/$(if $(LIBDW),no_source_lines.c,source_lines.c),$(COMMAND_SRC))
 # Static where all archives are there, so that the command needs nothing but libc where it runs, of
 # which libpthread is a part.
 command_libs = $(shell pkg-config $(1) --libs jansson $(LIBDW) libelf) -liberty
@@ -438,7 +437,8 @@ $(T)/unit/test_short_name: $(patsubst %,$(OBJ)/report/command/%.o,short_name scr
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
-FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files)
+FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files \
+    module_files)
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
 $(FUZZ_COMMAND): $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 

@@ -294,6 +294,16 @@ static bool is_guardable(const struct sc_op_info *op)
            sc_ops_is_kernel(op);
 }
 
+/* Of managed memory, which nobody may protect, the ends of a source are compared, too. */
+static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *op)
+{
+    bool compared = range->kind == SC_MANAGED && range->snapshots != SC_SNAPSHOTS_NONE &&
+                    edges_are_compared(op);
+    op->shares_pages |= compared;
+    if (!compared || !is_small_source(op))
+        note_unguarded(SC_UNGUARDED_MEMORY, sc_shape_hull_bytes(&op->shape));
+}
+
 /* What is needed to guard anything at all. */
 static bool can_guard(const struct sc_pages *pages, enum sc_unguarded_reason *reason)
 {
@@ -323,7 +333,7 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
     if (!is_guardable(op))
         return;
     if (!is_allowed(range)) {
-        note_unguarded(SC_UNGUARDED_MEMORY, hull_bytes);
+        leave_out_all(range, op);
         return;
     }
     leave_out_foreign(range, op, &pages);

@@ -95,7 +95,8 @@ static bool note_conflict(void *context, uint32_t id)
     struct conflict_search *search = context;
     const struct sc_op_info *later = search->later;
     const struct sc_op_info *earlier = &at(search->device, id)->info;
-    bool ordered = earlier->unseen || later->unseen ||
+    struct sc_order *order = search->device->order;
+    bool ordered = sc_ops_is_unseen(order, earlier) || sc_ops_is_unseen(order, later) ||
                    (merely_reads(earlier) && merely_reads(later)) ||
                    is_done(search->device, earlier) || comes_after(search->device, later, earlier);
     if (!ordered &&

@@ -298,9 +298,16 @@ static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool re
 
 /* ---- guards, and copies of what is not guarded ---- */
 
+static void set_awaits_guard(struct sc_inflight *inflight, struct sc_op *op, bool awaits)
+{
+    inflight->awaiting_guard += (uint32_t)awaits - (uint32_t)op->awaits_guard;
+    op->awaits_guard = awaits;
+}
+
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
+    set_awaits_guard(inflight, op, false);
     sc_spans_end(&inflight->guards, op->first_span);
     op->first_span = 0;
 }
@@ -313,15 +320,41 @@ static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     inflight->uncompared.bytes += sc_shape_hull_bytes(&op->info.shape);
 }
 
+static bool wants_guard(const struct sc_op *op)
+{
+    return op->info.guard_bytes || op->info.shares_pages;
+}
+
 static void guard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     op->cut = false;
+    if (wants_guard(op) && sc_ops_is_unseen(inflight->order, &op->info)) {
+        set_awaits_guard(inflight, op, true);
+        return;
+    }
     if (op->info.guard_bytes)
         op->first_span = sc_spans_add(&inflight->guards, id, op->info.guard_address,
                                       op->info.guard_bytes, op->info.access, 0);
     if (op->info.shares_pages)
         copy_edges(inflight, op);
+}
+
+void sc_inflight_guard_seen(struct sc_inflight *inflight)
+{
+    if (!inflight->awaiting_guard)
+        return;
+    for (uint32_t stream = inflight->busy; stream;
+         stream = sc_order_stream(inflight->order, stream)->busy_next)
+        for (uint32_t id = sc_order_stream(inflight->order, stream)->first_op; id;
+             id = sc_inflight_op(inflight, id)->stream_next) {
+            struct sc_op *op = sc_inflight_op(inflight, id);
+            if (!op->awaits_guard || sc_ops_is_unseen(inflight->order, &op->info))
+                continue;
+            set_awaits_guard(inflight, op, false);
+            if (!op->retained || inflight->guard_until_known)
+                guard(inflight, id);
+        }
 }
 
 static bool is_protected_from(const struct sc_op *op, enum sc_touch touch)
@@ -599,7 +632,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     op->info = *info;
     op->info.stable = stable;
     op->accused = 0;
-    if (!guarded_alike) {
+    if (!guarded_alike || sc_ops_is_unseen(inflight->order, info)) {
         sc_inflight_unguard(inflight, id);
         guard(inflight, id);
     } else if (op->info.shares_pages) {
@@ -638,6 +671,7 @@ static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc
     op->accused = 0;
     op->info = *info;
     op->info.stable = sc_inflight_is_stable(inflight, info);
+    op->awaits_guard = false;
     op->retained = false;
     op->looked = false;
     op->differs = false;
@@ -740,7 +774,8 @@ static bool visit_conflict(void *context, uint32_t id)
     const struct sc_op_info *later = search->info;
     bool conflict =
         earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
-        !earlier->unseen && !later->unseen &&
+        !sc_ops_is_unseen(search->inflight->order, earlier) &&
+        !sc_ops_is_unseen(search->inflight->order, later) &&
         sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
         !sc_inflight_covers(search->inflight->order, later, &earlier->ticket) &&
         !sc_kernel_flags_tell(search->inflight, id);

@@ -213,10 +213,12 @@ void sc_order_init(struct sc_order *order)
 {
     memset(order, 0, sizeof *order);
     sc_pool_init(&order->streams, sizeof(struct sc_stream));
+    sc_unseen_init(order);
 }
 
 void sc_order_destroy(struct sc_order *order)
 {
+    sc_unseen_destroy(order);
     sc_pool_destroy(&order->streams);
     sc_arena_destroy(&order->arena);
 }
@@ -450,16 +452,10 @@ static void end_blocking(struct sc_order *order, struct sc_stream *stream,
         raise_to(&stream->seen_version, call->version);
 }
 
-/* The stream may be gone, and its id a spare one. */
-static bool is_spare(const struct sc_stream *stream)
-{
-    return stream->removed && stream->references == 0;
-}
-
 static void end_call(struct sc_order *order, struct sc_order_call *call, bool issued, bool is_work)
 {
     struct sc_stream *stream = sc_order_stream(order, call->stream);
-    issued = issued && !is_spare(stream);
+    issued = issued && !sc_order_is_spare(stream);
     if (issued && call->waited)
         join_and_hand_on(order, stream, call->waited);
     if (issued && is_work)
@@ -650,7 +646,7 @@ bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *p
 {
     struct sc_stream *stream = sc_order_stream(order, id);
     struct sc_clock *clock = NULL;
-    bool joined = is_spare(stream) ||
+    bool joined = sc_order_is_spare(stream) ||
                   (merge_point(order, &clock, point) && join_and_hand_on(order, stream, clock));
     if (joined && stream->kind == SC_STREAM_LEGACY)
         joined = leave_behind(order, stream, clock);

@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "track/pool.h"
+#include "track/unseen.h"
 
 enum sc_stream_kind { SC_STREAM_NONBLOCKING, SC_STREAM_BLOCKING, SC_STREAM_LEGACY };
 
@@ -124,6 +125,7 @@ struct sc_order {
     struct sc_pool streams;
     struct sc_arena arena;
     uint32_t spare; /* removed streams that nothing refers to */
+    struct sc_unseen unseen;
 };
 
 void sc_order_init(struct sc_order *order);
@@ -232,6 +234,12 @@ bool sc_order_covers(struct sc_order *order, uint32_t stream, const struct sc_ti
 static inline struct sc_stream *sc_order_stream(struct sc_order *order, uint32_t stream)
 {
     return sc_pool_at(&order->streams, stream);
+}
+
+/* The stream is gone, and its id is there for another one. */
+static inline bool sc_order_is_spare(const struct sc_stream *stream)
+{
+    return stream->removed && stream->references == 0;
 }
 
 static inline void sc_order_reference(struct sc_order *order, uint32_t stream)

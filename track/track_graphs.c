@@ -625,7 +625,7 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
         op->is_possible != run->possible || op->fold.width_bytes != extra->fold.width_bytes ||
         op->fold.pitch_bytes != extra->fold.pitch_bytes)
         return false;
-    op->unseen = launch->unseen;
+    op->unseen_waits = launch->unseen_waits;
     if (!op->unjudged)
         sc_inflight_conflicts(&track->inflight, op, note_conflict, &conflict);
     if (conflict || !sc_inflight_issue_again(&track->inflight, id, launch->guards))

@@ -88,7 +88,7 @@ static void guard_source(struct sc_batch *batch, size_t index, const struct sc_i
     uintptr_t address = op->shape.address;
     if (!source)
         return;
-    op->unseen = !sc_unfinished_is_seen(batch->stream);
+    op->unseen_waits = sc_track_unseen_behind(&sc_track, batch->stream->id, NULL);
     sc_issue_guard(issue, op);
     source->is_guard_chosen = true;
     source->guard_address = op->guard_address;

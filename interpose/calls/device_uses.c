@@ -41,8 +41,9 @@ void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_s
         sc_device_uses_add(uses, direction, false, &sides->dst.shape, &sides->dst.fold);
 }
 
+/* `after`: what it comes after besides, or NULL. */
 static struct sc_op_info describe(const struct sc_device_use *use, const struct sc_call *call,
-                                  struct sc_stream_record *stream)
+                                  struct sc_stream_record *stream, const struct sc_point *after)
 {
     return (struct sc_op_info){
         .api = call->api,
@@ -54,7 +55,8 @@ static struct sc_op_info describe(const struct sc_device_use *use, const struct 
         .origin = use->origin,
         .reads_device = use->reads,
         .is_possible = use->is_possible,
-        .unseen = !sc_unfinished_is_seen(stream),
+        .after = after,
+        .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
     };
 }
 
@@ -183,8 +185,7 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
 {
     bool heals = may_heal() && healing != SC_NOT_HEALED;
     for (unsigned i = 0; i < count; i++) {
-        struct sc_op_info info = describe(&uses[i], call, stream);
-        info.after = after;
+        struct sc_op_info info = describe(&uses[i], call, stream, after);
         judge(&info,
               &(struct judgement){call, stream, info.direction, heals && sc_hazards_heals(&info),
                                   healing == SC_HEALED_BY_WAIT},
@@ -232,9 +233,9 @@ void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info 
 static struct sc_op_info describe_with(const struct sc_device_use *use, const struct sc_call *call,
                                        struct sc_stream_record *stream, const struct sc_op_info *op)
 {
-    struct sc_op_info info = describe(use, call, stream);
+    struct sc_op_info info = describe(use, call, stream, NULL);
     sc_device_uses_set_moment(&info, op);
-    info.unseen |= op->unseen;
+    info.unseen = op->unseen;
     return info;
 }
 

@@ -184,20 +184,12 @@ static bool brings_no_work(struct sc_stream_record *stream, CUevent event)
     return behind && sc_unfinished_is_clear(behind);
 }
 
-static bool is_seen(CUevent event)
-{
-    if (sc_likely(sc_unfinished_none_ever()))
-        return true;
-    struct sc_stream_record *behind = stream_of(event);
-    return behind && sc_unfinished_is_seen(behind);
-}
-
 /* What is before the event, on whatever stream, comes before the legacy stream's work, too. */
-static bool join(struct sc_stream_record *stream, CUevent event, bool brings)
+static bool join(struct sc_stream_record *stream, bool brings)
 {
     sc_unfinished_written(stream);
     if (brings)
-        sc_unfinished_join(stream, is_seen(event));
+        sc_unfinished_join(stream);
     else
         sc_unfinished_legacy(stream);
     return brings;
@@ -205,7 +197,7 @@ static bool join(struct sc_stream_record *stream, CUevent event, bool brings)
 
 bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 {
-    return join(stream, event, !brings_no_work(stream, event));
+    return join(stream, !brings_no_work(stream, event));
 }
 
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
@@ -219,7 +211,7 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     sc_captures_open_gate(joining->shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
-        join(stream, event, brings && !brings_no_work(stream, event));
+        join(stream, brings && !brings_no_work(stream, event));
         sc_marks_note_tail(stream);
     }
     return result;

@@ -286,7 +286,7 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
     SC_OPS(conflicts);
     struct sc_op_info op;
     describe(issue, use, &op);
-    op.unseen = !sc_unfinished_is_seen(issue->stream);
+    op.unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, issue->after);
     sc_track_conflicts(&sc_track, &op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
@@ -477,7 +477,7 @@ static enum sc_unguarded_reason why_not(const struct sc_issue *issue, const stru
         return SC_UNGUARDED_STACK;
     if (!op->range && op->by_graph)
         return SC_UNGUARDED_PAGEABLE;
-    return op->unjudged || op->unseen ? SC_UNGUARDED_UNSEEN : SC_UNGUARDED_COUNT;
+    return op->unjudged || op->unseen_waits.waits ? SC_UNGUARDED_UNSEEN : SC_UNGUARDED_COUNT;
 }
 
 /* Of a pageable source what is not guarded is compared: all of a small one. */
@@ -496,16 +496,19 @@ static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
            !sc_track.inflight.guard_until_known;
 }
 
-/* What a snapshot protects needs no guard. */
+/* What a snapshot protects needs no guard. What stands behind a wait for the host that is not seen
+ * is guarded when the host is known to have waited for that (sc_inflight_guard_seen). */
 static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     enum sc_unguarded_reason reason = why_not(issue, op);
+    bool is_later = op->range && !op->unjudged && op->unseen_waits.waits;
     if (sc_ops_is_copied(op) || op->direction == SC_PREFETCH || op->is_guard_chosen ||
         is_compared_whole(op) || is_over(issue, op))
         return;
     if (reason != SC_UNGUARDED_COUNT) {
         sc_unguarded_note(&sc_track.unguarded, reason, sc_shape_hull_bytes(&op->shape));
-        return;
+        if (reason != SC_UNGUARDED_UNSEEN || !is_later)
+            return;
     }
     if (!op->range) {
         sc_guard_choose_pageable(op, issue->stream->context->reads_pageable);
@@ -534,7 +537,7 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     op->thread = sc_thread_id();
     op->runtime_api = sc_ear_runtime_api();
     op->correlation_id = sc_ear_correlation_id();
-    op->unseen = !sc_unfinished_is_seen(issue->stream);
+    op->unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, NULL);
     op->ticket.epoch = issue->place;
     sc_thread_stacks_note(op);
     if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)

@@ -44,12 +44,14 @@ struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsign
     struct sc_work work = {.call = call, .kind = kind};
     if (!stream || sc_streams_is_capturing(stream))
         return work;
-    if (kind & SC_WORK_AWAITS_HOST)
-        sc_unfinished_host_wait(stream);
-    else if (kind & SC_WORK_MAY_WRITE)
+    if (kind & SC_WORK_AWAITS_HOST) {
+        sc_unfinished_host_work(stream);
+        work.waits_from = sc_track_unseen_begin(&sc_track, stream->id);
+    } else if (kind & SC_WORK_MAY_WRITE) {
         sc_unfinished_queued(stream, may_write(&work, stream));
-    else
+    } else {
         sc_unfinished_legacy(stream);
+    }
     sc_marks_before_work(stream, kind & SC_WORK_OF_DEVICE);
     sc_track_begin(&sc_track, stream->id, &work.ordered);
     if (kind & SC_WORK_SIGNALS)
@@ -66,7 +68,9 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     uint64_t ticks = 0;
     sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
     if (work->kind & SC_WORK_AWAITS_HOST) {
-        ticks = sc_unfinished_host_wait(work->stream);
+        ticks = sc_unfinished_host_work(work->stream);
+        if (result == CUDA_SUCCESS)
+            sc_track_unseen_end(&sc_track, &work->waits_from);
     } else if (work->kind & SC_WORK_MAY_WRITE) {
         ticks = may_write(work, work->stream);
         if (result == CUDA_SUCCESS)

@@ -636,7 +636,7 @@ static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record
                         const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
 {
     bool ordered = false;
-    if (!sc_unfinished_is_seen(earlier))
+    if (!sc_track_is_seen(&sc_track, earlier->id))
         return false;
     pthread_mutex_lock(&earlier->lock);
     CUevent event = event_behind_locked(earlier, ticket);

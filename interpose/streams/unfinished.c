@@ -50,7 +50,6 @@ void sc_unfinished_renew(struct sc_stream_record *stream)
     stream->unfinished = (struct sc_unfinished){
         .work_ticks = gate_ticks,
         .host_ticks = no_host_work_ever() ? 0 : gate_ticks,
-        .host_wait_ticks = sc_unfinished_none_ever() ? 0 : gate_ticks,
     };
     if (stream->kind == SC_STREAM_LEGACY)
         stream->context->unfinished.family = stream->unfinished;
@@ -85,28 +84,9 @@ uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
     return now;
 }
 
-static _Atomic bool ever;
-
-bool sc_unfinished_none_ever(void)
+void sc_unfinished_join(struct sc_stream_record *stream)
 {
-    return !atomic_load_explicit(&ever, memory_order_relaxed);
-}
-
-uint64_t sc_unfinished_host_wait(struct sc_stream_record *stream)
-{
-    uint64_t now = sc_unfinished_host_work(stream);
-    atomic_store_explicit(&ever, true, memory_order_relaxed);
-    raise_to(&stream->unfinished.host_wait_ticks, now);
-    if (is_family(stream))
-        raise_to(&stream->context->unfinished.family.host_wait_ticks, now);
-    return now;
-}
-
-void sc_unfinished_join(struct sc_stream_record *stream, bool seen)
-{
-    if (!seen)
-        sc_unfinished_host_wait(stream);
-    else if (no_host_work_ever())
+    if (no_host_work_ever())
         sc_unfinished_work(stream);
     else
         sc_unfinished_host_work(stream);
@@ -136,7 +116,7 @@ static void note_wait(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
     pthread_mutex_lock(&stream->lock);
-    sc_unfinished_join(stream, sc_unfinished_none_ever());
+    sc_unfinished_join(stream);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -268,20 +248,4 @@ bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
         return get(&all->family.work_ticks) > behind ||
                (known && get(&all->written_ticks) > behind);
     return stream->kind == SC_STREAM_BLOCKING && get(&all->legacy_ticks) > behind;
-}
-
-static bool family_is_seen(struct sc_context_unfinished *all)
-{
-    return get(&all->family.host_wait_ticks) <= get(&all->family.done_ticks);
-}
-
-bool sc_unfinished_is_seen(struct sc_stream_record *stream)
-{
-    struct sc_context_unfinished *all = &stream->context->unfinished;
-    if (stream->kind == SC_STREAM_LEGACY)
-        return family_is_seen(all);
-    if (get(&stream->unfinished.host_wait_ticks) > done_by(stream))
-        return false;
-    return stream->kind == SC_STREAM_NONBLOCKING || family_is_seen(all) ||
-           get(&all->legacy_ticks) <= get(&all->family.done_ticks);
 }

@@ -208,7 +208,8 @@ static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
     return a->shape.address == b->shape.address && a->shape.width_bytes == b->shape.width_bytes &&
            a->shape.rows == b->shape.rows && a->shape.pitch_bytes == b->shape.pitch_bytes &&
            a->ticket.stream == b->ticket.stream && a->direction == b->direction &&
-           a->range == b->range && a->kind == b->kind;
+           a->range == b->range && a->kind == b->kind &&
+           a->fold.width_bytes == b->fold.width_bytes && a->fold.pitch_bytes == b->fold.pitch_bytes;
 }
 
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -320,6 +321,12 @@ static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     inflight->uncompared.bytes += sc_shape_hull_bytes(&op->info.shape);
 }
 
+/* The host may still touch the bytes, and fill a source. */
+static bool stands_behind_wait(struct sc_inflight *inflight, const struct sc_op *op)
+{
+    return sc_unseen_is_open(inflight->order, &op->info.unseen_waits);
+}
+
 static bool wants_guard(const struct sc_op *op)
 {
     return op->info.guard_bytes || op->info.shares_pages;
@@ -329,7 +336,7 @@ static void guard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     op->cut = false;
-    if (wants_guard(op) && sc_ops_is_unseen(inflight->order, &op->info)) {
+    if (wants_guard(op) && stands_behind_wait(inflight, op)) {
         set_awaits_guard(inflight, op, true);
         return;
     }
@@ -349,7 +356,7 @@ void sc_inflight_guard_seen(struct sc_inflight *inflight)
         for (uint32_t id = sc_order_stream(inflight->order, stream)->first_op; id;
              id = sc_inflight_op(inflight, id)->stream_next) {
             struct sc_op *op = sc_inflight_op(inflight, id);
-            if (!op->awaits_guard || sc_ops_is_unseen(inflight->order, &op->info))
+            if (!op->awaits_guard || stands_behind_wait(inflight, op))
                 continue;
             set_awaits_guard(inflight, op, false);
             if (!op->retained || inflight->guard_until_known)
@@ -418,20 +425,13 @@ bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum s
     return search.span != 0;
 }
 
-static size_t common_bytes(uintptr_t start, uintptr_t end, const struct sc_shape *shape)
-{
-    uintptr_t shape_end = shape->address + sc_shape_hull_bytes(shape);
-    start = start > shape->address ? start : shape->address;
-    end = end < shape_end ? end : shape_end;
-    return end > start ? end - start : 0;
-}
-
 /* The pages from `start` to `end` are let go because the interval is touched. */
 static void note_unwatched(const struct sc_op *op, const struct sc_shape *touched, uintptr_t start,
                            uintptr_t end, struct sc_unwatched *unwatched)
 {
-    size_t bytes = common_bytes(start, end, &op->info.shape);
-    if (bytes == 0 || sc_shape_hulls_touch(&op->info.shape, touched))
+    const struct sc_op_info *info = &op->info;
+    size_t bytes = sc_shape_used_between(&info->shape, &info->fold, start, end);
+    if (bytes == 0 || sc_shape_row_touches_folded(touched, &info->shape, &info->fold))
         return;
     unwatched->operations += !op->cut;
     unwatched->bytes += bytes;
@@ -632,7 +632,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     op->info = *info;
     op->info.stable = stable;
     op->accused = 0;
-    if (!guarded_alike || sc_ops_is_unseen(inflight->order, info)) {
+    if (!guarded_alike || stands_behind_wait(inflight, op)) {
         sc_inflight_unguard(inflight, id);
         guard(inflight, id);
     } else if (op->info.shares_pages) {

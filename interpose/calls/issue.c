@@ -455,15 +455,22 @@ static const struct sc_host_use *first_op(const struct sc_issue *issue)
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
 }
 
-const void *sc_issue_source(struct sc_issue *issue, const void *source)
+const void *sc_issue_snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
     if (!issue->stream || issue->op_count != 1 ||
-        !sc_snapshots_are_for(use->direction, use->stable, &use->shape))
-        return source;
-    const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, use->shape};
+        !sc_snapshots_are_for(use->direction, use->stable, &use->shape, &use->fold))
+        return NULL;
+    const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, use->shape,
+                                        use->fold};
     issue->slot = sc_snapshots_take(issue->stream->context, &read);
-    return issue->slot ? issue->slot->bytes : source;
+    return issue->slot ? issue->slot->bytes : NULL;
+}
+
+const void *sc_issue_source(struct sc_issue *issue, const void *source)
+{
+    const void *snapshot = sc_issue_snapshot(issue);
+    return snapshot ? snapshot : source;
 }
 
 /* Why nothing on the stream may be guarded; COUNT: it may. */
@@ -485,7 +492,7 @@ static bool is_compared_whole(struct sc_op_info *op)
 {
     bool compared = !op->range && op->direction == SC_H2D && op->stable;
     op->is_compared_whole = compared && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
-    op->shares_pages |= compared && (op->is_compared_whole || op->shape.rows == 1);
+    op->shares_pages |= compared;
     return op->is_compared_whole;
 }
 
@@ -555,7 +562,7 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
         op->stack = stack;
         op->ticks = now_ticks;
         complete_op(issue, op);
-        bytes += op->shape.width_bytes * op->shape.rows;
+        bytes += sc_shape_used_bytes(&op->shape, &op->fold);
     }
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
     if (sc_unlikely(issued.conflicts.count) && !issue->is_judged)

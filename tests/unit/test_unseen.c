@@ -88,14 +88,14 @@ static unsigned issue(struct sc_op_info info)
     return issued.conflicts.count;
 }
 
-START_TEST(test_nothing_is_behind_a_wait_that_never_was)
+START_TEST(nothing_is_behind_a_wait_that_never_was)
 {
     ck_assert(sc_unseen_none(&track.order.unseen));
     ck_assert(is_seen(one) && is_seen(blocking) && is_seen(legacy));
 }
 END_TEST
 
-START_TEST(test_the_stream_itself_is_behind_its_wait_until_the_host_has_waited)
+START_TEST(the_stream_itself_is_behind_its_wait_until_the_host_has_waited)
 {
     await_host(one);
     ck_assert(!is_seen(one));
@@ -108,14 +108,14 @@ START_TEST(test_the_stream_itself_is_behind_its_wait_until_the_host_has_waited)
 }
 END_TEST
 
-START_TEST(test_a_refused_call_is_no_wait)
+START_TEST(a_refused_call_is_no_wait)
 {
     sc_track_unseen_begin(&track, one);
     ck_assert(is_seen(one));
 }
 END_TEST
 
-START_TEST(test_a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_the_other_one)
+START_TEST(a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_the_other_one)
 {
     await_host(one);
     struct sc_point event = record(one);
@@ -126,7 +126,7 @@ START_TEST(test_a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_th
 }
 END_TEST
 
-START_TEST(test_a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_the_event)
+START_TEST(a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_the_event)
 {
     await_host(one);
     struct sc_point event = record(one);
@@ -138,7 +138,7 @@ START_TEST(test_a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_th
 }
 END_TEST
 
-START_TEST(test_an_event_before_the_wait_brings_nothing)
+START_TEST(an_event_before_the_wait_brings_nothing)
 {
     issue(upload(one));
     struct sc_point event = record(one);
@@ -149,7 +149,7 @@ START_TEST(test_an_event_before_the_wait_brings_nothing)
 }
 END_TEST
 
-START_TEST(test_of_two_waits_the_later_one_counts_where_it_comes_before)
+START_TEST(of_two_waits_the_later_one_counts_where_it_comes_before)
 {
     await_host(one);
     struct sc_point first = record(one);
@@ -165,7 +165,7 @@ START_TEST(test_of_two_waits_the_later_one_counts_where_it_comes_before)
 }
 END_TEST
 
-START_TEST(test_an_event_within_the_call_may_stand_for_the_wait)
+START_TEST(an_event_within_the_call_may_stand_for_the_wait)
 {
     struct sc_ticket from = sc_track_unseen_begin(&track, one);
     struct sc_point event = record(one);
@@ -178,7 +178,7 @@ START_TEST(test_an_event_within_the_call_may_stand_for_the_wait)
 }
 END_TEST
 
-START_TEST(test_the_legacy_stream_hands_it_on)
+START_TEST(the_legacy_stream_hands_it_on)
 {
     await_host(blocking);
     ck_assert(is_seen(other_blocking));
@@ -191,7 +191,7 @@ START_TEST(test_the_legacy_stream_hands_it_on)
 }
 END_TEST
 
-START_TEST(test_legacy_work_before_the_wait_hands_nothing_on)
+START_TEST(legacy_work_before_the_wait_hands_nothing_on)
 {
     sc_track_work(&track, legacy);
     await_host(blocking);
@@ -199,7 +199,7 @@ START_TEST(test_legacy_work_before_the_wait_hands_nothing_on)
 }
 END_TEST
 
-START_TEST(test_all_streams_of_a_context_that_waits_are_behind_it)
+START_TEST(all_streams_of_a_context_that_waits_are_behind_it)
 {
     await_host(one);
     struct sc_point event = record(one);
@@ -212,7 +212,7 @@ START_TEST(test_all_streams_of_a_context_that_waits_are_behind_it)
 }
 END_TEST
 
-START_TEST(test_a_point_beside_the_stream_counts)
+START_TEST(a_point_beside_the_stream_counts)
 {
     await_host(one);
     struct sc_point event = record(one);
@@ -223,7 +223,7 @@ START_TEST(test_a_point_beside_the_stream_counts)
 }
 END_TEST
 
-START_TEST(test_many_waits_of_a_stream_are_over_when_the_last_one_is)
+START_TEST(many_waits_of_a_stream_are_over_when_the_last_one_is)
 {
     struct sc_point events[3 * SC_UNSEEN_OF_STREAM_MAX];
     const unsigned count = sizeof events / sizeof *events;
@@ -241,7 +241,7 @@ START_TEST(test_many_waits_of_a_stream_are_over_when_the_last_one_is)
 }
 END_TEST
 
-START_TEST(test_where_too_many_are_open_nothing_is_seen)
+START_TEST(where_too_many_are_open_nothing_is_seen)
 {
     uint32_t streams[SC_UNSEEN_LOOKED_AT_MAX + 1];
     for (unsigned i = 0; i <= SC_UNSEEN_LOOKED_AT_MAX; i++) {
@@ -255,7 +255,7 @@ START_TEST(test_where_too_many_are_open_nothing_is_seen)
 }
 END_TEST
 
-START_TEST(test_a_stream_that_is_gone_keeps_its_wait)
+START_TEST(a_stream_that_is_gone_keeps_its_wait)
 {
     await_host(one);
     struct sc_point event = record(one);
@@ -272,7 +272,7 @@ START_TEST(test_a_stream_that_is_gone_keeps_its_wait)
 }
 END_TEST
 
-START_TEST(test_an_operation_is_unseen_until_the_waits_before_it_are_over)
+START_TEST(an_operation_is_unseen_until_the_waits_before_it_are_over)
 {
     await_host(one);
     struct sc_point event = record(one);
@@ -289,7 +289,7 @@ START_TEST(test_an_operation_is_unseen_until_the_waits_before_it_are_over)
 END_TEST
 
 /* The bits of waits come round. */
-START_TEST(test_a_later_wait_is_not_taken_for_an_earlier_one)
+START_TEST(a_later_wait_is_not_taken_for_an_earlier_one)
 {
     await_host(one);
     struct sc_op_info behind = upload(one);
@@ -301,7 +301,7 @@ START_TEST(test_a_later_wait_is_not_taken_for_an_earlier_one)
 }
 END_TEST
 
-START_TEST(test_operations_conflict_when_the_wait_before_one_is_over)
+START_TEST(operations_conflict_when_the_wait_before_one_is_over)
 {
     await_host(one);
     struct sc_point event = record(one);
@@ -331,7 +331,7 @@ static struct sc_op_info guarded_upload(uint32_t stream)
     return info;
 }
 
-START_TEST(test_an_operation_is_guarded_when_the_waits_before_it_are_over)
+START_TEST(an_operation_is_guarded_when_the_waits_before_it_are_over)
 {
     await_host(one);
     struct sc_point event = record(one);
@@ -354,7 +354,7 @@ START_TEST(test_an_operation_is_guarded_when_the_waits_before_it_are_over)
 }
 END_TEST
 
-START_TEST(test_what_is_complete_by_then_is_guarded_where_that_is_asked_for)
+START_TEST(what_is_complete_by_then_is_guarded_where_that_is_asked_for)
 {
     for (int until_known = 0; until_known < 2; until_known++) {
         track.inflight.guard_until_known = until_known;
@@ -372,34 +372,33 @@ END_TEST
 
 int main(void)
 {
-    TCase *tests = tcase_create("unseen");
+    TCase *group = tcase_create("unseen");
     Suite *suite = suite_create("unseen");
-    tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_test(tests, test_nothing_is_behind_a_wait_that_never_was);
-    tcase_add_test(tests, test_the_stream_itself_is_behind_its_wait_until_the_host_has_waited);
-    tcase_add_test(tests, test_a_refused_call_is_no_wait);
-    tcase_add_test(
-        tests, test_a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_the_other_one);
-    tcase_add_test(tests,
-                   test_a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_the_event);
-    tcase_add_test(tests, test_an_event_before_the_wait_brings_nothing);
-    tcase_add_test(tests, test_of_two_waits_the_later_one_counts_where_it_comes_before);
-    tcase_add_test(tests, test_an_event_within_the_call_may_stand_for_the_wait);
-    tcase_add_test(tests, test_the_legacy_stream_hands_it_on);
-    tcase_add_test(tests, test_legacy_work_before_the_wait_hands_nothing_on);
-    tcase_add_test(tests, test_all_streams_of_a_context_that_waits_are_behind_it);
-    tcase_add_test(tests, test_a_point_beside_the_stream_counts);
-    tcase_add_test(tests, test_many_waits_of_a_stream_are_over_when_the_last_one_is);
-    tcase_add_test(tests, test_where_too_many_are_open_nothing_is_seen);
-    tcase_add_test(tests, test_a_stream_that_is_gone_keeps_its_wait);
-    tcase_add_test(tests, test_an_operation_is_unseen_until_the_waits_before_it_are_over);
-    tcase_add_test(tests, test_a_later_wait_is_not_taken_for_an_earlier_one);
-    tcase_add_test(tests, test_operations_conflict_when_the_wait_before_one_is_over);
-    tcase_add_test(tests, test_an_operation_is_guarded_when_the_waits_before_it_are_over);
-    tcase_add_test(tests, test_what_is_complete_by_then_is_guarded_where_that_is_asked_for);
-    suite_add_tcase(suite, tests);
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_add_test(group, nothing_is_behind_a_wait_that_never_was);
+    tcase_add_test(group, the_stream_itself_is_behind_its_wait_until_the_host_has_waited);
+    tcase_add_test(group, a_refused_call_is_no_wait);
+    tcase_add_test(group,
+                   a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_the_other_one);
+    tcase_add_test(group, a_stream_behind_an_event_is_seen_when_the_host_has_waited_for_the_event);
+    tcase_add_test(group, an_event_before_the_wait_brings_nothing);
+    tcase_add_test(group, of_two_waits_the_later_one_counts_where_it_comes_before);
+    tcase_add_test(group, an_event_within_the_call_may_stand_for_the_wait);
+    tcase_add_test(group, the_legacy_stream_hands_it_on);
+    tcase_add_test(group, legacy_work_before_the_wait_hands_nothing_on);
+    tcase_add_test(group, all_streams_of_a_context_that_waits_are_behind_it);
+    tcase_add_test(group, a_point_beside_the_stream_counts);
+    tcase_add_test(group, many_waits_of_a_stream_are_over_when_the_last_one_is);
+    tcase_add_test(group, where_too_many_are_open_nothing_is_seen);
+    tcase_add_test(group, a_stream_that_is_gone_keeps_its_wait);
+    tcase_add_test(group, an_operation_is_unseen_until_the_waits_before_it_are_over);
+    tcase_add_test(group, a_later_wait_is_not_taken_for_an_earlier_one);
+    tcase_add_test(group, operations_conflict_when_the_wait_before_one_is_over);
+    tcase_add_test(group, an_operation_is_guarded_when_the_waits_before_it_are_over);
+    tcase_add_test(group, what_is_complete_by_then_is_guarded_where_that_is_asked_for);
+    suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
+    srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -235,6 +235,13 @@ struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t st
     return behind;
 }
 
+void sc_track_pass(struct sc_track *track, uint32_t stream)
+{
+    lock(track);
+    sc_order_pass(&track->order, stream);
+    unlock(track);
+}
+
 uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket)
 {
     lock(track);

@@ -131,6 +131,10 @@ void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
  * the event's, taken before the call. Ends the point. */
 void sc_track_wait_context(struct sc_track *track, uint32_t context, struct sc_point *point);
 
+/* sc_order_pass: an event that is recorded now stands for more than a mark behind the stream's last
+ * operation. */
+void sc_track_pass(struct sc_track *track, uint32_t stream);
+
 /* sc_order_first_signal. */
 uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket);
 

@@ -240,8 +240,9 @@ static struct sc_op_info describe_with(const struct sc_device_use *use, const st
 }
 
 /* Nobody but its thread could record a mark behind the work of a per-thread default stream. */
-static void mark(struct sc_stream_record *stream, uint64_t ticks)
+static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket, uint64_t ticks)
 {
+    sc_marks_issued_on_device(stream, ticket->number);
     if (stream->owner)
         sc_marks_issued(stream, 0, false, ticks);
 }
@@ -265,7 +266,7 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
         sc_track_device_issue(&sc_track, infos, now);
         ticket = infos[0].ticket;
     }
-    mark(stream, op->ticks);
+    mark(stream, &ticket, op->ticks);
     return ticket;
 }
 
@@ -309,7 +310,7 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
     struct sc_op_info moment = sc_device_uses_moment(call, stream, 0);
     struct sc_op_info info = describe_with(&use, call, stream, &moment);
     sc_track_device_end_free(&sc_track, allocation, true, &info);
-    mark(stream, moment.ticks);
+    mark(stream, &info.ticket, moment.ticks);
 }
 
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,

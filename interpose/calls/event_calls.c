@@ -50,11 +50,21 @@ static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_p
     return result;
 }
 
+/* Another stream may wait for the event and then tell the host, in a way that is not seen. What is
+ * before the event is a hazard then only where a mark before it says so. */
+static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
+{
+    sc_marks_cover(stream);
+    sc_track_pass(&sc_track, stream->id);
+}
+
 static struct sc_point begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered)
 {
     ordered->stream = 0;
     if (!stream)
         return (struct sc_point){0};
+    if (sc_unlikely(sc_order_has_signals(&sc_track.order)) && !sc_replaying_is_on())
+        mark_before_event(stream);
     sc_unfinished_record(stream);
     return sc_track_begin_record(&sc_track, stream->id, ordered);
 }
@@ -227,7 +237,7 @@ SC_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flag
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     if (!stream)
         return sc_detour_end(&detour, real(handle, event, flags));
-    sc_marks_before_work(stream, false);
+    sc_marks_before_work(stream, SC_BEFORE_WORK);
     bool brings = sc_event_calls_join(stream, event);
     struct joining join = joining(stream, event);
     CUresult result = real(handle, event, flags);

@@ -284,7 +284,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
 static void note_work(struct launch *launch)
 {
     if (!launch->graph || launch->records || launch->signals || launch->hears)
-        sc_marks_before_work(launch->stream, false);
+        sc_marks_before_work(launch->stream, launch->signals ? SC_BEFORE_SIGNAL : SC_BEFORE_WORK);
     launch->ticks = sc_unfinished_host_work(launch->stream);
 }
 

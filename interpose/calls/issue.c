@@ -429,7 +429,7 @@ void sc_issue_ready(struct sc_issue *issue)
     sc_issue_judge_touches(issue);
     sc_unfinished_legacy(issue->stream);
     if (!issue->joins_stream && issue->op_count == 0)
-        sc_marks_before_work(issue->stream, true);
+        sc_marks_before_work(issue->stream, SC_BEFORE_DEVICE_WORK);
     for (unsigned i = 0; i < issue->host_count; i++)
         if (!issue->host[i].in_call && !issue->unjudged)
             prepare(issue, &issue->host[i]);

@@ -36,6 +36,21 @@ static uint64_t may_write(const struct sc_work *work, struct sc_stream_record *s
                                           : sc_unfinished_host_work(stream);
 }
 
+static enum sc_before before_what(unsigned kind)
+{
+    if (kind & SC_WORK_SIGNALS)
+        return SC_BEFORE_SIGNAL;
+    return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
+}
+
+/* Of what a blocking stream has, the legacy stream's signal tells as well. */
+static void mark_before_signal(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
+        sc_marks_cover(stream);
+}
+
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_own_stack_learn();
@@ -52,7 +67,9 @@ struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsign
     } else {
         sc_unfinished_legacy(stream);
     }
-    sc_marks_before_work(stream, kind & SC_WORK_OF_DEVICE);
+    sc_marks_before_work(stream, before_what(kind));
+    if (kind & SC_WORK_SIGNALS && stream->kind == SC_STREAM_LEGACY)
+        sc_streams_each(stream->context, mark_before_signal, NULL);
     sc_track_begin(&sc_track, stream->id, &work.ordered);
     if (kind & SC_WORK_SIGNALS)
         sc_track_signal(&sc_track, stream->id, &work.ordered);

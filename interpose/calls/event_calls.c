@@ -173,41 +173,50 @@ static struct joining joining(struct sc_stream_record *stream, CUevent event)
     return joining;
 }
 
-/* NULL: another process's, or of a stream that is gone. */
-static struct sc_stream_record *stream_of(CUevent event)
+/* What stands before an event. `of`: NULL: it is another process's, or of a stream that is gone. */
+struct before {
+    struct sc_stream_record *of;
+    uint64_t work_ticks;
+};
+
+static struct before before(CUevent event)
 {
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
-    struct sc_stream_record *behind = point.stream ? sc_streams_of_id(point.stream) : NULL;
+    struct before before = {point.stream ? sc_streams_of_id(point.stream) : NULL, point.work_ticks};
     sc_track_forget_point(&sc_track, &point);
-    return behind && !behind->gone ? behind : NULL;
+    if (before.of && before.of->gone)
+        before.of = NULL;
+    return before;
 }
 
 /* Where the host has waited for all work of the event's stream, or there never was any, the wait
- * brings none. */
-static bool brings_no_work(struct sc_stream_record *stream, CUevent event)
+ * brings none. What is before the event, on whatever stream, comes before the legacy stream's work,
+ * too. */
+bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 {
-    if (sc_unfinished_no_work_ever())
-        return true;
-    if (!sc_unfinished_is_clear(stream))
-        return false;
-    struct sc_stream_record *behind = stream_of(event);
-    return behind && sc_unfinished_is_clear(behind);
-}
-
-/* What is before the event, on whatever stream, comes before the legacy stream's work, too. */
-static bool join(struct sc_stream_record *stream, bool brings)
-{
+    struct before it = {0};
+    bool brings = !sc_unfinished_no_work_ever();
     sc_unfinished_written(stream);
+    if (brings) {
+        it = before(event);
+        brings = !it.of || !sc_unfinished_is_clear(it.of);
+    }
     if (brings)
-        sc_unfinished_join(stream);
+        sc_unfinished_join_of(stream, it.of, it.work_ticks);
     else
         sc_unfinished_legacy(stream);
     return brings;
 }
 
-bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
+/* What was noted before the call is noted once more, unless it is done by now. */
+static void join_again(struct sc_stream_record *stream, CUevent event, bool brings)
 {
-    return join(stream, !brings_no_work(stream, event));
+    if (brings) {
+        sc_event_calls_join(stream, event);
+    } else {
+        sc_unfinished_written(stream);
+        sc_unfinished_legacy(stream);
+    }
 }
 
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
@@ -221,7 +230,7 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     sc_captures_open_gate(joining->shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
-        join(stream, brings && !brings_no_work(stream, event));
+        join_again(stream, event, brings);
         sc_marks_note_tail(stream);
     }
     return result;

@@ -24,12 +24,26 @@
 struct sc_stream_record;
 struct sc_context;
 
+/* Work of another stream before an event for which the stream has waited. */
+struct sc_joined_work {
+    _Atomic uint32_t stream;     /* the tracker's id; 0: there is none */
+    _Atomic uint64_t work_ticks; /* the last of it; UINT64_MAX: that is being changed */
+    _Atomic uint64_t at_ticks;   /* when the stream was told to wait */
+    _Atomic bool is_of_host;     /* some of it may be a function of the host's */
+};
+
+enum { SC_JOINED_MAX = 4 }; /* streams; what comes from others counts as the stream's own work */
+
 /* Of a stream; of the legacy and all blocking streams of a context together. */
 struct sc_unfinished {
-    _Atomic uint64_t work_ticks; /* the last work that may write host memory */
+    _Atomic uint64_t work_ticks; /* the last work that may write host memory, own or joined */
     _Atomic uint64_t host_ticks; /* the last of it that may be a function of the host's */
+    _Atomic uint64_t own_ticks, own_host_ticks; /* the same without `joined` */
     _Atomic uint64_t done_ticks;
     _Atomic uint64_t queued_ticks; /* the last that surely was in the stream's own queue */
+    _Atomic uint64_t since_ticks;  /* when the record became this stream's */
+    _Atomic bool is_joining;       /* a thread changes `joined` */
+    struct sc_joined_work joined[SC_JOINED_MAX];
 };
 
 /* Of a context. */
@@ -53,8 +67,13 @@ uint64_t sc_unfinished_work(struct sc_stream_record *stream);
  * do only where the device reads it in place. A wait for the host is such work, too. */
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 
-/* The same for work that waits for work elsewhere. */
+/* The same for work that waits for work elsewhere. Where that stands before an event of another
+ * stream it is kept which: it is done as soon as the host has waited for it there. `of`: NULL:
+ * another process's, or of a stream that is gone. `work_ticks`: of the last of it, as the event's
+ * point has it (track/order.h). */
 void sc_unfinished_join(struct sc_stream_record *stream);
+void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
+                           uint64_t work_ticks);
 
 /* Has there never been any such work? */
 bool sc_unfinished_no_work_ever(void);

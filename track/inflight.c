@@ -212,7 +212,8 @@ static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
     return a->shape.address == b->shape.address && a->shape.width_bytes == b->shape.width_bytes &&
            a->shape.rows == b->shape.rows && a->shape.pitch_bytes == b->shape.pitch_bytes &&
            a->ticket.stream == b->ticket.stream && a->direction == b->direction &&
-           a->range == b->range && a->kind == b->kind;
+           a->range == b->range && a->kind == b->kind &&
+           a->fold.width_bytes == b->fold.width_bytes && a->fold.pitch_bytes == b->fold.pitch_bytes;
 }
 
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -302,9 +303,16 @@ static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool re
 
 /* ---- guards, and copies of what is not guarded ---- */
 
+static void set_awaits_guard(struct sc_inflight *inflight, struct sc_op *op, bool awaits)
+{
+    inflight->awaiting_guard += (uint32_t)awaits - (uint32_t)op->awaits_guard;
+    op->awaits_guard = awaits;
+}
+
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
+    set_awaits_guard(inflight, op, false);
     sc_spans_end(&inflight->guards, op->first_span);
     op->first_span = 0;
 }
@@ -317,15 +325,47 @@ static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     inflight->uncompared.bytes += sc_shape_hull_bytes(&op->info.shape);
 }
 
+/* The host may still touch the bytes, and fill a source. */
+static bool stands_behind_wait(struct sc_inflight *inflight, const struct sc_op *op)
+{
+    return sc_unseen_is_open(inflight->order, &op->info.unseen_waits);
+}
+
+static bool wants_guard(const struct sc_op *op)
+{
+    return op->info.guard_bytes || op->info.shares_pages;
+}
+
 static void guard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     op->cut = false;
+    if (wants_guard(op) && stands_behind_wait(inflight, op)) {
+        set_awaits_guard(inflight, op, true);
+        return;
+    }
     if (op->info.guard_bytes)
         op->first_span = sc_spans_add(&inflight->guards, id, op->info.guard_address,
                                       op->info.guard_bytes, op->info.access, 0);
     if (op->info.shares_pages)
         copy_edges(inflight, op);
+}
+
+void sc_inflight_guard_seen(struct sc_inflight *inflight)
+{
+    if (!inflight->awaiting_guard)
+        return;
+    for (uint32_t stream = inflight->busy; stream;
+         stream = sc_order_stream(inflight->order, stream)->busy_next)
+        for (uint32_t id = sc_order_stream(inflight->order, stream)->first_op; id;
+             id = sc_inflight_op(inflight, id)->stream_next) {
+            struct sc_op *op = sc_inflight_op(inflight, id);
+            if (!op->awaits_guard || stands_behind_wait(inflight, op))
+                continue;
+            set_awaits_guard(inflight, op, false);
+            if (!op->retained || inflight->guard_until_known)
+                guard(inflight, id);
+        }
 }
 
 static bool is_protected_from(const struct sc_op *op, enum sc_touch touch)
@@ -389,20 +429,13 @@ bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum s
     return search.span != 0;
 }
 
-static size_t common_bytes(uintptr_t start, uintptr_t end, const struct sc_shape *shape)
-{
-    uintptr_t shape_end = shape->address + sc_shape_hull_bytes(shape);
-    start = start > shape->address ? start : shape->address;
-    end = end < shape_end ? end : shape_end;
-    return end > start ? end - start : 0;
-}
-
 /* The pages from `start` to `end` are let go because the interval is touched. */
 static void note_unwatched(const struct sc_op *op, const struct sc_shape *touched, uintptr_t start,
                            uintptr_t end, struct sc_unwatched *unwatched)
 {
-    size_t bytes = common_bytes(start, end, &op->info.shape);
-    if (bytes == 0 || sc_shape_hulls_touch(&op->info.shape, touched))
+    const struct sc_op_info *info = &op->info;
+    size_t bytes = sc_shape_used_between(&info->shape, &info->fold, start, end);
+    if (bytes == 0 || sc_shape_row_touches_folded(touched, &info->shape, &info->fold))
         return;
     unwatched->operations += !op->cut;
     unwatched->bytes += bytes;
@@ -625,7 +658,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     op->info = *info;
     op->info.stable = stable;
     op->accused = 0;
-    if (!guarded_alike) {
+    if (!guarded_alike || stands_behind_wait(inflight, op)) {
         sc_inflight_unguard(inflight, id);
         guard(inflight, id);
     } else if (op->info.shares_pages) {
@@ -671,6 +704,7 @@ static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc
     op->accused = 0;
     op->info = *info;
     op->info.stable = sc_inflight_is_stable(inflight, info);
+    op->awaits_guard = false;
     op->retained = false;
     op->looked = false;
     op->differs = false;
@@ -775,7 +809,8 @@ static bool visit_conflict(void *context, uint32_t id)
     const struct sc_op_info *later = search->info;
     bool conflict =
         earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
-        !earlier->unseen && !later->unseen &&
+        !sc_ops_is_unseen(search->inflight->order, earlier) &&
+        !sc_ops_is_unseen(search->inflight->order, later) &&
         sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
         !sc_inflight_covers(search->inflight->order, later, &earlier->ticket) &&
         !sc_kernel_flags_tell(search->inflight, id);

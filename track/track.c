@@ -188,6 +188,8 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
     lock(track);
     sc_order_known(&track->order, point);
     retire(track, overwritten);
+    if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))
+        sc_inflight_guard_seen(&track->inflight);
     sc_order_note_all_known(&track->order, point);
     sc_order_release(&track->order, point);
     unlock(track);
@@ -200,6 +202,40 @@ void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_or
     sc_order_signal(&track->order, &point);
     sc_order_release(&track->order, &point);
     sc_order_issue(&track->order, stream);
+    unlock(track);
+}
+
+struct sc_ticket sc_track_unseen_begin(struct sc_track *track, uint32_t stream)
+{
+    lock(track);
+    struct sc_ticket from = sc_unseen_begin(&track->order, stream);
+    unlock(track);
+    return from;
+}
+
+void sc_track_unseen_end(struct sc_track *track, const struct sc_ticket *from)
+{
+    lock(track);
+    sc_unseen_end(&track->order, from);
+    unlock(track);
+}
+
+struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
+                                             const struct sc_point *after)
+{
+    struct sc_unseen_mark behind = {0};
+    if (sc_unseen_none(&track->order.unseen))
+        return behind;
+    lock(track);
+    behind = sc_unseen_behind(&track->order, stream, after);
+    unlock(track);
+    return behind;
+}
+
+void sc_track_pass(struct sc_track *track, uint32_t stream)
+{
+    lock(track);
+    sc_order_pass(&track->order, stream);
     unlock(track);
 }
 

@@ -153,7 +153,7 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
         .range = range,
     };
     if (!sc_replaying_prepares() && !is_refused(touch->stream) &&
-        sc_unfinished_is_seen(touch->stream))
+        sc_track_unseen_behind(&sc_track, touch->stream->id, touch->after).waits == 0)
         judge(touch, &bytes);
     errno = saved;
 }

@@ -210,23 +210,74 @@ SIDES(2d, CUDA_MEMCPY2D)
 SIDES(3d, CUDA_MEMCPY3D)
 SIDES(3d_peer, CUDA_MEMCPY3D_PEER)
 
+/* Would the driver take the rows? A pitch or a height of 0 is as large as it has to be. What it
+ * might refuse is not replaced. */
+static bool fits(size_t pitch, size_t x, size_t width)
+{
+    return pitch == 0 ? x == 0 : x <= pitch && width <= pitch - x;
+}
+
+/* The sides with a snapshot in place of the source, in `own`; or the program's. */
+static OUT_OF_LINE const CUDA_MEMCPY2D *source_2d(struct copy *copy, const CUDA_MEMCPY2D *sides,
+                                                  CUDA_MEMCPY2D *own)
+{
+    sc_issue_call(&copy->issue);
+    bool is_valid =
+        copy->issue.op_count && fits(sides->srcPitch, sides->srcXInBytes, sides->WidthInBytes);
+    const void *snapshot = is_valid ? sc_issue_snapshot(&copy->issue) : NULL;
+    if (!snapshot)
+        return sides;
+    *own = *sides;
+    own->srcMemoryType = CU_MEMORYTYPE_HOST;
+    own->srcHost = snapshot;
+    own->srcXInBytes = own->srcY = 0;
+    own->srcPitch = sides->WidthInBytes;
+    return own;
+}
+
 SC_PAIR(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *sides, CUstream stream), (sides, stream))
 {
     struct copy copy;
+    CUDA_MEMCPY2D own;
     begin(&copy, call, &stream);
     if (sc_issue_is_on(&copy.issue))
         name_2d(&copy.issue, sides);
-    sc_issue_call(&copy.issue);
+    sides = source_2d(&copy, sides, &own);
     return end(&copy, real(sides, stream));
 }
+
+/* The two kinds of parameters have these fields in common. */
+#define SOURCE_3D(function, parameters)                                                            \
+    static OUT_OF_LINE const parameters *source_##function(                                        \
+        struct copy *copy, const parameters *sides, parameters *own)                               \
+    {                                                                                              \
+        sc_issue_call(&copy->issue);                                                               \
+        bool is_valid = copy->issue.op_count &&                                                    \
+                        fits(sides->srcPitch, sides->srcXInBytes, sides->WidthInBytes) &&          \
+                        fits(sides->srcHeight, sides->srcY, sides->Height);                        \
+        const void *snapshot = is_valid ? sc_issue_snapshot(&copy->issue) : NULL;                  \
+        if (!snapshot)                                                                             \
+            return sides;                                                                          \
+        *own = *sides;                                                                             \
+        own->srcMemoryType = CU_MEMORYTYPE_HOST;                                                   \
+        own->srcHost = snapshot;                                                                   \
+        own->srcXInBytes = own->srcY = own->srcZ = 0;                                              \
+        own->srcPitch = sides->WidthInBytes;                                                       \
+        own->srcHeight = sides->Height;                                                            \
+        return own;                                                                                \
+    }
+
+SOURCE_3D(3d, CUDA_MEMCPY3D)
+SOURCE_3D(3d_peer, CUDA_MEMCPY3D_PEER)
 
 SC_PAIR(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *sides, CUstream stream), (sides, stream))
 {
     struct copy copy;
+    CUDA_MEMCPY3D own;
     begin(&copy, call, &stream);
     if (sc_issue_is_on(&copy.issue))
         name_3d(&copy.issue, sides);
-    sc_issue_call(&copy.issue);
+    sides = source_3d(&copy, sides, &own);
     return end(&copy, real(sides, stream));
 }
 
@@ -234,10 +285,11 @@ SC_PAIR(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *sides, CUstream s
         (sides, stream))
 {
     struct copy copy;
+    CUDA_MEMCPY3D_PEER own;
     begin(&copy, call, &stream);
     if (sc_issue_is_on(&copy.issue))
         name_3d_peer(&copy.issue, sides);
-    sc_issue_call(&copy.issue);
+    sides = source_3d_peer(&copy, sides, &own);
     return end(&copy, real(sides, stream));
 }
 

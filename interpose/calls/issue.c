@@ -359,7 +359,7 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
     SC_OPS(conflicts);
     struct sc_op_info op;
     describe(issue, use, &op);
-    op.unseen = !sc_unfinished_is_seen(issue->stream);
+    op.unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, issue->after);
     sc_track_conflicts(&sc_track, &op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
@@ -502,7 +502,7 @@ void sc_issue_ready(struct sc_issue *issue)
     sc_issue_judge_touches(issue);
     sc_unfinished_legacy(issue->stream);
     if (!issue->joins_stream && issue->op_count == 0)
-        sc_marks_before_work(issue->stream, true);
+        sc_marks_before_work(issue->stream, SC_BEFORE_DEVICE_WORK);
     for (unsigned i = 0; i < issue->host_count; i++)
         if (!issue->host[i].in_call && !issue->unjudged)
             prepare(issue, &issue->host[i]);
@@ -528,15 +528,22 @@ static const struct sc_host_use *first_op(const struct sc_issue *issue)
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
 }
 
-const void *sc_issue_source(struct sc_issue *issue, const void *source)
+const void *sc_issue_snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
     if (!issue->stream || !use || issue->keeps_source ||
-        !sc_snapshots_are_for(use->direction, use->stable, &use->shape))
-        return source;
-    const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, use->shape};
+        !sc_snapshots_are_for(use->direction, use->stable, &use->shape, &use->fold))
+        return NULL;
+    const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, use->shape,
+                                        use->fold};
     issue->slot = sc_snapshots_take(issue->stream->context, &read);
-    return issue->slot ? issue->slot->bytes : source;
+    return issue->slot ? issue->slot->bytes : NULL;
+}
+
+const void *sc_issue_source(struct sc_issue *issue, const void *source)
+{
+    const void *snapshot = sc_issue_snapshot(issue);
+    return snapshot ? snapshot : source;
 }
 
 /* Why nothing on the stream may be guarded; COUNT: it may. */
@@ -550,7 +557,7 @@ static enum sc_unguarded_reason why_not(const struct sc_issue *issue, const stru
         return SC_UNGUARDED_STACK;
     if (!op->range && op->by_graph)
         return SC_UNGUARDED_PAGEABLE;
-    return op->unjudged || op->unseen ? SC_UNGUARDED_UNSEEN : SC_UNGUARDED_COUNT;
+    return op->unjudged || op->unseen_waits.waits ? SC_UNGUARDED_UNSEEN : SC_UNGUARDED_COUNT;
 }
 
 /* Of a pageable source what is not guarded is compared: all of a small one. */
@@ -558,7 +565,7 @@ static bool is_compared_whole(struct sc_op_info *op)
 {
     bool compared = !op->range && op->direction == SC_H2D && op->stable;
     op->is_compared_whole = compared && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
-    op->shares_pages |= compared && (op->is_compared_whole || op->shape.rows == 1);
+    op->shares_pages |= compared;
     return op->is_compared_whole;
 }
 
@@ -569,16 +576,19 @@ static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
            !sc_track.inflight.guard_until_known;
 }
 
-/* What a snapshot protects needs no guard. */
+/* What a snapshot protects needs no guard. What stands behind a wait for the host that is not seen
+ * is guarded when the host is known to have waited for that (sc_inflight_guard_seen). */
 static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     enum sc_unguarded_reason reason = why_not(issue, op);
+    bool is_later = op->range && !op->unjudged && op->unseen_waits.waits;
     if (sc_ops_is_copied(op) || op->direction == SC_PREFETCH || op->is_guard_chosen ||
         is_compared_whole(op) || is_over(issue, op))
         return;
     if (reason != SC_UNGUARDED_COUNT) {
         sc_unguarded_note(&sc_track.unguarded, reason, sc_shape_hull_bytes(&op->shape));
-        return;
+        if (reason != SC_UNGUARDED_UNSEEN || !is_later)
+            return;
     }
     if (!op->range) {
         sc_guard_choose_pageable(op, issue->stream->context->reads_pageable);
@@ -607,7 +617,7 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     op->thread = sc_thread_id();
     op->runtime_api = sc_ear_runtime_api();
     op->correlation_id = sc_ear_correlation_id();
-    op->unseen = !sc_unfinished_is_seen(issue->stream);
+    op->unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, NULL);
     op->ticket.epoch = issue->place;
     sc_thread_stacks_note(op);
     if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)
@@ -625,7 +635,7 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
         op->stack = stack;
         op->ticks = now_ticks;
         complete_op(issue, op);
-        bytes += op->shape.width_bytes * op->shape.rows;
+        bytes += sc_shape_used_bytes(&op->shape, &op->fold);
     }
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
     if (sc_unlikely(issued.conflicts.count) && !issue->is_judged)

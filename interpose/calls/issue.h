@@ -145,7 +145,9 @@ void sc_issue_call(struct sc_issue *issue);
 /* Only what is touched within the call. */
 void sc_issue_judge_touches(const struct sc_issue *issue);
 
-/* `source`, or a snapshot of it. */
+/* A snapshot of the source of the only copy, which the device is to read instead, packed
+ * (memory/snapshots.h), or NULL; and `source`, a plain one, or its snapshot. */
+const void *sc_issue_snapshot(struct sc_issue *issue);
 const void *sc_issue_source(struct sc_issue *issue, const void *source);
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result);

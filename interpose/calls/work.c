@@ -61,6 +61,21 @@ void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stre
         seal_managed(call, stream, after, in_order);
 }
 
+static enum sc_before before_what(unsigned kind)
+{
+    if (kind & SC_WORK_SIGNALS)
+        return SC_BEFORE_SIGNAL;
+    return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
+}
+
+/* Of what a blocking stream has, the legacy stream's signal tells as well. */
+static void mark_before_signal(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
+        sc_marks_cover(stream);
+}
+
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_own_stack_learn();
@@ -69,15 +84,19 @@ struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsign
     struct sc_work work = {.call = call, .kind = kind};
     if (!stream || sc_streams_is_capturing(stream))
         return work;
-    if (kind & SC_WORK_AWAITS_HOST)
-        sc_unfinished_host_wait(stream);
-    else if (kind & SC_WORK_MAY_WRITE)
+    if (kind & SC_WORK_AWAITS_HOST) {
+        sc_unfinished_host_work(stream);
+        work.waits_from = sc_track_unseen_begin(&sc_track, stream->id);
+    } else if (kind & SC_WORK_MAY_WRITE) {
         sc_unfinished_queued(stream, may_write(&work, stream));
-    else
+    } else {
         sc_unfinished_legacy(stream);
+    }
     if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE)
-        sc_work_may_write(call, stream, NULL, sc_unfinished_is_seen(stream));
-    sc_marks_before_work(stream, kind & SC_WORK_OF_DEVICE);
+        sc_work_may_write(call, stream, NULL, sc_track_is_seen(&sc_track, stream->id));
+    sc_marks_before_work(stream, before_what(kind));
+    if (kind & SC_WORK_SIGNALS && stream->kind == SC_STREAM_LEGACY)
+        sc_streams_each(stream->context, mark_before_signal, NULL);
     sc_track_begin(&sc_track, stream->id, &work.ordered);
     if (kind & SC_WORK_SIGNALS)
         sc_track_signal(&sc_track, stream->id, &work.ordered);
@@ -93,7 +112,9 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     uint64_t ticks = 0;
     sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
     if (work->kind & SC_WORK_AWAITS_HOST) {
-        ticks = sc_unfinished_host_wait(work->stream);
+        ticks = sc_unfinished_host_work(work->stream);
+        if (result == CUDA_SUCCESS)
+            sc_track_unseen_end(&sc_track, &work->waits_from);
     } else if (work->kind & SC_WORK_MAY_WRITE) {
         ticks = may_write(work, work->stream);
         if (result == CUDA_SUCCESS)

@@ -36,6 +36,7 @@ struct sc_work {
     struct sc_stream_record *stream; /* NULL: nothing is to be noted */
     unsigned kind;
     struct sc_order_call ordered;
+    struct sc_ticket waits_from; /* of work that awaits the host */
 };
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream stream, unsigned kind);
 CUresult sc_work_end(struct sc_work *work, CUresult result);

@@ -14,10 +14,12 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
+#include "interpose/guard/steps.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/signals/single_step.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
@@ -60,6 +62,7 @@ struct touch {
     const struct sc_culprit *culprit;
     const struct sc_fault *fault; /* NULL: a call's */
     bool is_programs;             /* result: the fault is the program's own */
+    bool is_stepped;              /* result: the page is closed again behind the instruction */
     bool gives_up;                /* stall_limit has passed */
     bool may_not_wait;            /* the reaper waits for what the interrupted call has locked */
     bool is_excused;              /* what forbids it is behind a function that waits for us */
@@ -343,7 +346,10 @@ static void handle(struct touch *touch)
         if (must_wait_for(&found, touch))
             return;
     }
-    let_page_go(touch, in_order, beside && !in_order && touch->fault);
+    bool is_beside = beside && !in_order && touch->fault;
+    touch->is_stepped = is_beside && sc_steps_begin(touch->fault, touch->kind);
+    if (!touch->is_stepped)
+        let_page_go(touch, in_order, is_beside);
 }
 
 /* A kernel that is let go on may be at work for as long as the program. */
@@ -527,7 +533,7 @@ static void take_step_of_fault(void *argument)
         let_driver_in(touch);
     } else {
         handle(touch);
-        if (!touch->hold && keeps_coming(fault))
+        if (!touch->hold && !touch->is_stepped && keeps_coming(fault))
             sc_protect_mend(touch->address);
     }
 }
@@ -572,6 +578,7 @@ bool sc_guard_fault(const struct sc_fault *fault)
 {
     int saved = errno;
     bool ours = false;
+    sc_single_step_cancel(fault);
     if (sc_unlikely(sc_process_is_child()))
         ours = sc_guard_busy() && sc_protect_let_go_inherited(fault->address);
     else if (fault->denied && !fault->executes &&

@@ -23,6 +23,7 @@
 enum {
     ENTRIES_BYTES = 1024,
     STATUS_BYTES = 4096,
+    DRIVERS_MAX = 64,
     SOON_NS = 1000 * 1000,
     SELDOM_NS = 100 * 1000 * 1000,
     PAUSE_NS = 50 * 1000,
@@ -75,12 +76,34 @@ static enum way way_of(const char *status)
     return librarys == SC_KERNEL_MASK_LIBRARYS && !sleeps ? PERHAPS_FOR_A_MOMENT : SURELY;
 }
 
-static enum way way_of_thread(const char *thread)
+/* A place is taken for good: the driver has few threads. */
+static _Atomic int32_t drivers[DRIVERS_MAX];
+static _Atomic unsigned drivers_count;
+
+void sc_blocked_threads_leave_out(void)
+{
+    unsigned place = atomic_fetch_add(&drivers_count, 1);
+    if (place < DRIVERS_MAX)
+        atomic_store(&drivers[place], sc_thread_id());
+}
+
+static bool is_drivers(int32_t thread)
+{
+    unsigned count = atomic_load(&drivers_count);
+    for (unsigned i = 0; i < count && i < DRIVERS_MAX; i++)
+        if (atomic_load(&drivers[i]) == thread)
+            return true;
+    return false;
+}
+
+static enum way way_of_thread(const char *name)
 {
     char status[STATUS_BYTES];
-    enum way way = read_status(thread, status) > 0 ? way_of(status) : NOT_AT_ALL;
-    bool is_own = way == PERHAPS_FOR_A_MOMENT && atoi(thread) == sc_thread_id();
-    return is_own ? SURELY : way;
+    int32_t thread = atoi(name);
+    if (is_drivers(thread) || read_status(name, status) <= 0)
+        return NOT_AT_ALL;
+    enum way way = way_of(status);
+    return way == PERHAPS_FOR_A_MOMENT && thread == sc_thread_id() ? SURELY : way;
 }
 
 /* ---- all threads ---- */

@@ -3,8 +3,9 @@
  *
  * While SIGSEGV is shared no mask call of the C library blocks it really (signal_mask.h). What is
  * found here was blocked before, or by a system call of the program's own. Threads that run no code
- * of the program's do not count: the kernel's io_uring workers, and the C library's helper of
- * timers. Without /proc nothing is found.
+ * of the program's do not count: the kernel's io_uring workers, the C library's helper of timers,
+ * and the driver's own, which inherit the mask of who comes up. (Before one of these runs a host
+ * function its mask is seen to.) Without /proc nothing is found.
  *
  * Thread-safe. No lock; errno is kept. Not for a signal handler.
  */
@@ -21,5 +22,8 @@ bool sc_blocked_threads_any(void);
 
 /* The same, by a look now. */
 bool sc_blocked_threads_look_again(void);
+
+/* The calling thread is one of the driver's. */
+void sc_blocked_threads_leave_out(void);
 
 #endif

@@ -12,7 +12,7 @@
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all setup sim tests check check-gpu demo bench aarch64 carry dist check-dist install uninstall \
+.PHONY: all setup sim tests check check-all check-gpu demo bench aarch64 carry dist check-dist install uninstall \
     clean help
 
 VARIANT := $(or $(SAN),$(ARCH),$(if $(COVERAGE),coverage))
@@ -32,7 +32,7 @@ all:
 
 # What writes into out/ says first where it may not. What is built already can be installed from a
 # tree that is not to be written.
-MUST_WRITE := $(filter all setup sim tests check check-gpu demo bench carry aarch64 dist, \
+MUST_WRITE := $(filter all setup sim tests check check-all check-gpu demo bench carry aarch64 dist, \
     $(or $(MAKECMDGOALS),all))
 ifneq ($(MUST_WRITE)$(if $(wildcard out),,$(filter install,$(MAKECMDGOALS))),)
 ifeq ($(shell mkdir -p out 2>/dev/null && [ -w out ] && echo yes),)
@@ -46,8 +46,13 @@ endif
 ifneq ($(filter demo check,$(MAKECMDGOALS)),)
 include out/setup.mk
 endif
+ifneq ($(filter check-all,$(MAKECMDGOALS)),)
+include out/setup-all.mk
+endif
 out/setup.mk: scripts/setup
 	$(Q)scripts/setup
+out/setup-all.mk: scripts/setup
+	$(Q)scripts/setup --all
 setup:
 	$(Q)scripts/setup
 
@@ -144,15 +149,14 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 
 # The command shares the parsing of options and the rendering of text with the library; its first
 # lines say what else, as `links: a.c b.c`.
-COMMAND_SRC := $(call sources,report/command/*.c report/command/formats/*.c report/command/doctor/*.c)
+COMMAND_SRC := $(call sources,$(addprefix report/command/,*.c formats/*.c doctor/*.c symbolizer/*.c))
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
 SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 
 # The command reads debug information by libdw (elfutils); without it there are no lines of source.
 LIBDW       := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw)
-COMMAND_SRC := $(filter-out $(addprefix %/,$(if $(LIBDW),no_source_lines.c, \
-                   source_lines.c debuginfod.c)),$(COMMAND_SRC))
+COMMAND_SRC := $(filter-out %/$(if $(LIBDW),no_source_lines.c,source_lines.c),$(COMMAND_SRC))
 # Static where all archives are there, so that the command needs nothing but libc where it runs, of
 # which libpthread is a part.
 command_libs = $(shell pkg-config $(1) --libs jansson $(LIBDW) libelf) -liberty
@@ -398,6 +402,9 @@ $(filter %_below_plugin.racy %_below_plugin.fixed,$(RACY) $(FIXED)): | \
   $(T)/survival/lib/libframe_small.so
 $(filter %_of_library.racy %_of_library.fixed,$(RACY) $(FIXED)): | \
   $(T)/survival/lib/libcublas_like.so
+$(filter %_named_late.racy %_named_late.fixed,$(RACY) $(FIXED)): | $(T)/survival/lib/libslow_names.so
+$(foreach how,deep_linked deep_looked_up,$(eval \
+  $(filter %_$(how).racy %_$(how).fixed,$(RACY) $(FIXED)): | $(T)/survival/lib/lib$(how).so))
 
 # Libraries that the survival programs link, open or have preloaded, found beside them.
 $(SURVIVAL): | $(SURVIVAL_SO)
@@ -407,6 +414,7 @@ $(SURVIVAL_SO): $(T)/survival/lib/lib%.so: tests/survival/lib/%.c $(FLAGS)
 	@mkdir -p $(@D)
 	$(Q)$(CBUILD) $(DEPS) -fPIC -shared $(own_flags) -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
 $(SURVIVAL_SO): private CUDA = $(CUDA_CPPFLAGS)
+$(T)/survival/lib/libdeep_linked.so: | $(SIM)/libcuda.so.1
 # They stand for strangers' libraries, which are not held to the project's warnings.
 $(SURVIVAL_SO): private NEEDED := -I.
 $(SURVIVAL_SO): private WARNINGS := -Wall -Wextra
@@ -429,7 +437,8 @@ $(T)/unit/test_short_name: $(patsubst %,$(OBJ)/report/command/%.o,short_name scr
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
-FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files)
+FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files \
+    module_files)
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
 $(FUZZ_COMMAND): $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 
@@ -512,8 +521,8 @@ clang:
 	$(Q)$(if $(call have,clang),$(MAKE) --no-print-directory CC=clang CXX=clang++ VARIANT=clang \
 	    WERROR=1 all,echo 'no clang here: its warnings are not checked')
 
-check: tests $(SANITIZED) clang aarch64
-	$(Q)$(PYTHON) tests/run.py $(SUITES)
+check check-all: tests $(SANITIZED) clang aarch64
+	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(if $(filter check-all,$@),all))
 demo: all $(DEMO)
 	$(Q)scripts/demo
 bench: all $(BENCH)
@@ -622,6 +631,7 @@ help:
 	@echo '  make             the library, the command, the simulated GPU'
 	@echo '  make demo        a buggy program without and with the library; sets itself up'
 	@echo '  make check       all tests that need no GPU; sets itself up (SUITES="unit twins")'
+	@echo '  make check-all   these and what takes longer or has much to install: more languages, all their collectors'
 	@echo '  make check-gpu   the tests that need one'
 	@echo '  make check-kernel  tests under an old kernel (KERNEL=bullseye), in a machine that qemu makes'
 	@echo '  make bench       benchmarks, on the GPU if there is one'

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "track/objects.h"
 #include "track/text.h"
 
 #include "track/poison.h"
@@ -75,7 +76,7 @@ static void *open_loaded(const struct loaded *loaded)
 void *sc_libcupti_find_loaded(void)
 {
     struct loaded loaded = {.runtimes = NULL};
-    dl_iterate_phdr(note_object, &loaded);
+    sc_objects_visit(note_object, &loaded);
     return open_loaded(&loaded);
 }
 
@@ -228,7 +229,7 @@ void sc_libcupti_find(const struct sc_libcupti_search *by, struct sc_libcupti *f
     struct loaded loaded = {.runtimes = runtimes};
     struct search search = {.by = by, .found = found, .loaded = &loaded};
     found->passed_over[0] = '\0';
-    dl_iterate_phdr(note_object, &loaded);
+    sc_objects_visit(note_object, &loaded);
     found->handle = open_loaded(&loaded);
     if (!found->handle)
         find_folders(&search, &loaded);

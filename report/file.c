@@ -246,6 +246,22 @@ int sc_file_open(const char *path)
     return (int)RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 }
 
+/* Whether the path still leads to what was asked about is only known of what is open. */
+int sc_file_open_regular(const char *path)
+{
+    struct stat status;
+    long result = RAW(SYS_newfstatat, AT_FDCWD, path, &status, 0);
+    if (result < 0)
+        return (int)result;
+    if (!S_ISREG(status.st_mode))
+        return -EINVAL;
+    int fd = sc_file_open(path);
+    if (fd < 0 || sc_file_is_regular(fd))
+        return fd;
+    sc_file_close(fd);
+    return -EINVAL;
+}
+
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
 {
     size_t used = 0;

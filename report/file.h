@@ -66,8 +66,12 @@ bool sc_file_is_same(int fd, const struct sc_file_identity *identity);
 /* The seals of a memfd (fcntl F_GET_SEALS), or -errno: what `fd` has open cannot have any. */
 long sc_file_seals(int fd);
 
-/* Opens for reading. A descriptor or -errno. */
+/* Opens for reading. A descriptor or -errno. For paths that the library itself names. */
 int sc_file_open(const char *path);
+
+/* Opens a regular file for reading, and nothing else: to open a device may do something to it. For
+ * paths that come from outside. A descriptor or -errno: -EINVAL for what is no regular file. */
+int sc_file_open_regular(const char *path);
 
 /* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);

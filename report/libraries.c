@@ -4,6 +4,7 @@
 #include "report/file.h"
 #include "report/mapped_file.h"
 #include "report/needed.h"
+#include "track/objects.h"
 #include "track/pool.h"
 
 #include <dlfcn.h>
@@ -192,7 +193,7 @@ static int has_name(struct dl_phdr_info *object, size_t size, void *context)
 static bool is_loaded(const char *name)
 {
     struct sought sought = {name};
-    return dl_iterate_phdr(has_name, &sought) != 0;
+    return sc_objects_visit(has_name, &sought) != 0;
 }
 
 /* What a library needs may also lie beside it, as its run path would say. */

@@ -124,7 +124,7 @@ bool sc_symtab_find(const struct sc_report_frame *frame, char *name, size_t size
 {
     char path[4096];
     const char *file = sc_mapped_file_of_module(frame->module, frame->base, path, sizeof path);
-    int fd = file ? sc_file_open(file) : -1;
+    int fd = file ? sc_file_open_regular(file) : -1;
     if (fd < 0)
         return false;
     bool found = find_in(fd, frame, name, size);

@@ -96,7 +96,8 @@ static bool note_conflict(void *context, uint32_t id)
     struct conflict_search *search = context;
     const struct sc_op_info *later = search->later;
     const struct sc_op_info *earlier = &at(search->device, id)->info;
-    bool ordered = earlier->unseen || later->unseen ||
+    struct sc_order *order = search->device->order;
+    bool ordered = sc_ops_is_unseen(order, earlier) || sc_ops_is_unseen(order, later) ||
                    (merely_reads(earlier) && merely_reads(later)) ||
                    is_done(search->device, earlier) || comes_after(search->device, later, earlier);
     if (!ordered &&
@@ -122,13 +123,6 @@ struct drop_search {
     unsigned count;
 };
 
-static bool has_no_gaps(const struct sc_op_info *info)
-{
-    const struct sc_shape *shape = &info->shape;
-    return (shape->rows == 1 || shape->pitch_bytes == shape->width_bytes) &&
-           info->fold.pitch_bytes == 0;
-}
-
 static bool contains(const struct sc_op_info *outer, const struct sc_op_info *inner)
 {
     size_t offset = inner->shape.address - outer->shape.address;
@@ -136,8 +130,8 @@ static bool contains(const struct sc_op_info *outer, const struct sc_op_info *in
     size_t inner_bytes = sc_shape_hull_bytes(&inner->shape);
     bool equal = memcmp(&outer->shape, &inner->shape, sizeof outer->shape) == 0 &&
                  memcmp(&outer->fold, &inner->fold, sizeof outer->fold) == 0;
-    return equal ||
-           (has_no_gaps(outer) && offset <= outer_bytes && inner_bytes <= outer_bytes - offset);
+    return equal || (sc_shape_is_whole(&outer->shape, &outer->fold) && offset <= outer_bytes &&
+                     inner_bytes <= outer_bytes - offset);
 }
 
 static bool stands_for(struct sc_device *device, const struct sc_op_info *later,

@@ -65,6 +65,13 @@ static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_b
     atomic_store_explicit(&node->size_bytes, size_bytes, memory_order_release);
 }
 
+/* Changed under the lock only; atomic for those who look without it. */
+static void add_to(_Atomic uint32_t *count, int change)
+{
+    uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
+    atomic_store_explicit(count, value, memory_order_relaxed);
+}
+
 uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                enum sc_buffer_kind kind, uint32_t context)
 {
@@ -86,6 +93,8 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
     atomic_store_explicit(&range->context, context, memory_order_release);
     sc_blocks_add(&inflight->range_blocks, address, size_bytes);
     sc_grid_insert(&inflight->range_grid, id);
+    if (kind == SC_MANAGED)
+        add_to(&inflight->managed_count, 1);
     return id;
 }
 
@@ -97,13 +106,6 @@ static uint32_t op_count(const struct sc_range *range)
 static uint32_t writer_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->writer_count, memory_order_relaxed);
-}
-
-/* Changed under the lock only; atomic for those who look without it. */
-static void add_to(_Atomic uint32_t *count, int change)
-{
-    uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
-    atomic_store_explicit(count, value, memory_order_relaxed);
 }
 
 bool sc_inflight_is_neighbour(struct sc_inflight *inflight, const struct sc_range *range)
@@ -181,6 +183,8 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
         link_to_range(inflight, op);
     }
     sc_grid_remove(&inflight->range_grid, id);
+    if (atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_MANAGED)
+        add_to(&inflight->managed_count, -1);
     atomic_store_explicit(&range->node.size_bytes, 0, memory_order_release);
     sc_pool_give(&inflight->ranges, id);
 }
@@ -209,7 +213,8 @@ static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
     return a->shape.address == b->shape.address && a->shape.width_bytes == b->shape.width_bytes &&
            a->shape.rows == b->shape.rows && a->shape.pitch_bytes == b->shape.pitch_bytes &&
            a->ticket.stream == b->ticket.stream && a->direction == b->direction &&
-           a->range == b->range && a->kind == b->kind;
+           a->range == b->range && a->kind == b->kind &&
+           a->fold.width_bytes == b->fold.width_bytes && a->fold.pitch_bytes == b->fold.pitch_bytes;
 }
 
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -299,9 +304,16 @@ static void set_retained(struct sc_inflight *inflight, struct sc_op *op, bool re
 
 /* ---- guards, and copies of what is not guarded ---- */
 
+static void set_awaits_guard(struct sc_inflight *inflight, struct sc_op *op, bool awaits)
+{
+    inflight->awaiting_guard += (uint32_t)awaits - (uint32_t)op->awaits_guard;
+    op->awaits_guard = awaits;
+}
+
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
+    set_awaits_guard(inflight, op, false);
     sc_spans_end(&inflight->guards, op->first_span);
     op->first_span = 0;
 }
@@ -314,15 +326,47 @@ static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     inflight->uncompared.bytes += sc_shape_hull_bytes(&op->info.shape);
 }
 
+/* The host may still touch the bytes, and fill a source. */
+static bool stands_behind_wait(struct sc_inflight *inflight, const struct sc_op *op)
+{
+    return sc_unseen_is_open(inflight->order, &op->info.unseen_waits);
+}
+
+static bool wants_guard(const struct sc_op *op)
+{
+    return op->info.guard_bytes || op->info.shares_pages;
+}
+
 static void guard(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     op->cut = false;
+    if (wants_guard(op) && stands_behind_wait(inflight, op)) {
+        set_awaits_guard(inflight, op, true);
+        return;
+    }
     if (op->info.guard_bytes)
         op->first_span = sc_spans_add(&inflight->guards, id, op->info.guard_address,
                                       op->info.guard_bytes, op->info.access, 0);
     if (op->info.shares_pages)
         copy_edges(inflight, op);
+}
+
+void sc_inflight_guard_seen(struct sc_inflight *inflight)
+{
+    if (!inflight->awaiting_guard)
+        return;
+    for (uint32_t stream = inflight->busy; stream;
+         stream = sc_order_stream(inflight->order, stream)->busy_next)
+        for (uint32_t id = sc_order_stream(inflight->order, stream)->first_op; id;
+             id = sc_inflight_op(inflight, id)->stream_next) {
+            struct sc_op *op = sc_inflight_op(inflight, id);
+            if (!op->awaits_guard || stands_behind_wait(inflight, op))
+                continue;
+            set_awaits_guard(inflight, op, false);
+            if (!op->retained || inflight->guard_until_known)
+                guard(inflight, id);
+        }
 }
 
 static bool is_protected_from(const struct sc_op *op, enum sc_touch touch)
@@ -386,20 +430,13 @@ bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum s
     return search.span != 0;
 }
 
-static size_t common_bytes(uintptr_t start, uintptr_t end, const struct sc_shape *shape)
-{
-    uintptr_t shape_end = shape->address + sc_shape_hull_bytes(shape);
-    start = start > shape->address ? start : shape->address;
-    end = end < shape_end ? end : shape_end;
-    return end > start ? end - start : 0;
-}
-
 /* The pages from `start` to `end` are let go because the interval is touched. */
 static void note_unwatched(const struct sc_op *op, const struct sc_shape *touched, uintptr_t start,
                            uintptr_t end, struct sc_unwatched *unwatched)
 {
-    size_t bytes = common_bytes(start, end, &op->info.shape);
-    if (bytes == 0 || sc_shape_hulls_touch(&op->info.shape, touched))
+    const struct sc_op_info *info = &op->info;
+    size_t bytes = sc_shape_used_between(&info->shape, &info->fold, start, end);
+    if (bytes == 0 || sc_shape_row_touches_folded(touched, &info->shape, &info->fold))
         return;
     unwatched->operations += !op->cut;
     unwatched->bytes += bytes;
@@ -529,6 +566,17 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
     sc_inflight_overlaps(inflight, pages.start, pages.end - pages.start, seal_op, &seal);
 }
 
+/* For the last time, if the source is still to be compared and comes before `later`. */
+static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
+                        const struct sc_op_info *later, struct sc_ops *overwritten)
+{
+    if (!op->info.stable || sc_order_known_done(inflight->order, &op->info.ticket) ||
+        (later && !sc_inflight_covers(inflight->order, later, &op->info.ticket)))
+        return;
+    add_if_changed(inflight, op, overwritten);
+    op->info.stable = false;
+}
+
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -536,12 +584,23 @@ void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, u
         struct sc_op *op = sc_inflight_op(inflight, id);
         next = op->range_next;
         const struct sc_shape *shape = &op->info.shape;
-        if (!op->info.stable || shape->address + sc_shape_hull_bytes(shape) <= address ||
-            sc_order_known_done(inflight->order, &op->info.ticket) ||
-            (later && !sc_inflight_covers(inflight->order, later, &op->info.ticket)))
-            continue;
-        add_if_changed(inflight, op, overwritten);
-        op->info.stable = false;
+        if (shape->address + sc_shape_hull_bytes(shape) > address)
+            seal_source(inflight, op, later, overwritten);
+    }
+}
+
+void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
+                              struct sc_ops *overwritten)
+{
+    for (uint32_t stream = inflight->busy; stream;) {
+        const struct sc_stream *busy = sc_order_stream(inflight->order, stream);
+        for (uint32_t id = busy->first_op; id;) {
+            struct sc_op *op = sc_inflight_op(inflight, id);
+            id = op->stream_next;
+            if (op->info.kind == SC_MANAGED && op->info.direction == SC_H2D)
+                seal_source(inflight, op, later, overwritten);
+        }
+        stream = busy->busy_next;
     }
 }
 
@@ -600,7 +659,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     op->info = *info;
     op->info.stable = stable;
     op->accused = 0;
-    if (!guarded_alike) {
+    if (!guarded_alike || stands_behind_wait(inflight, op)) {
         sc_inflight_unguard(inflight, id);
         guard(inflight, id);
     } else if (op->info.shares_pages) {
@@ -628,6 +687,13 @@ static bool must_stay(struct sc_inflight *inflight, uint32_t earlier, const stru
            !sc_order_complete(inflight->order, &op->ticket);
 }
 
+static void count_managed_source(struct sc_inflight *inflight, const struct sc_op_info *info,
+                                 int change)
+{
+    if (info->kind == SC_MANAGED && info->direction == SC_H2D)
+        add_to(&inflight->managed_source_count, change);
+}
+
 /* All but what the grid, the lists of ranges and streams, and the guard set. */
 static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc_op_info *info,
                  uint32_t key_next)
@@ -639,6 +705,7 @@ static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc
     op->accused = 0;
     op->info = *info;
     op->info.stable = sc_inflight_is_stable(inflight, info);
+    op->awaits_guard = false;
     op->retained = false;
     op->looked = false;
     op->differs = false;
@@ -665,6 +732,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     sc_grid_insert(grid_of(inflight, info->kind), id);
     link_to_range(inflight, id);
     link_to_stream(inflight, id);
+    count_managed_source(inflight, info, 1);
     sc_order_reference(inflight->order, info->ticket.stream);
     guard(inflight, id);
     return true;
@@ -680,6 +748,7 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     unlink_key(inflight, id);
     unlink_from_range(inflight, id);
     unlink_from_stream(inflight, id);
+    count_managed_source(inflight, &op->info, -1);
     sc_grid_remove(grid_of(inflight, op->info.kind), id);
     sc_pool_give(&inflight->ops, id);
     sc_order_unreference(inflight->order, stream);
@@ -741,7 +810,8 @@ static bool visit_conflict(void *context, uint32_t id)
     const struct sc_op_info *later = search->info;
     bool conflict =
         earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
-        !earlier->unseen && !later->unseen &&
+        !sc_ops_is_unseen(search->inflight->order, earlier) &&
+        !sc_ops_is_unseen(search->inflight->order, later) &&
         sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
         !sc_inflight_covers(search->inflight->order, later, &earlier->ticket) &&
         !sc_kernel_flags_tell(search->inflight, id);

@@ -79,19 +79,20 @@ struct sc_op_info {
     struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
     struct sc_slot *edges[2]; /* the same of the bytes before and behind the guarded pages */
     uint32_t edge_bytes[2];
-    bool copied;             /* the device reads a copy of all of it that is not compared */
-    bool by_graph;           /* a graph was launched that has it */
-    bool unjudged;           /* the host may learn of its end in ways that are not seen: it keeps
-                              * its memory, and is no hazard's */
-    bool unseen;             /* it may wait for the host in a way that is not seen: until then the
-                              * host may touch its bytes, and order it with others */
-    uint32_t correlation_id; /* CUPTI's; 0: unknown */
-    const char *runtime_api; /* the runtime function that made the call; NULL: unknown */
-    bool taken;              /* the driver has had its bytes when the call returned: a hazard with
-                              * it is latent */
-    bool reads_device;       /* SC_D2D: this is the side that is read */
-    bool is_possible;        /* the launch may leave it out */
-    bool stable;             /* nothing but the host can have changed its bytes since the issue */
+    bool copied;   /* the device reads a copy of all of it that is not compared */
+    bool by_graph; /* a graph was launched that has it */
+    bool unjudged; /* the host may learn of its end in ways that are not seen: it keeps
+                    * its memory, and is no hazard's */
+    bool unseen;   /* it may wait for the host in a way that is not seen: until then the
+                    * host may touch its bytes, and order it with others */
+    struct sc_unseen_mark unseen_waits; /* behind which it stands: the same until these are over */
+    uint32_t correlation_id;            /* CUPTI's; 0: unknown */
+    const char *runtime_api;            /* the runtime function that made the call; NULL: unknown */
+    bool taken;        /* the driver has had its bytes when the call returned: a hazard with
+                        * it is latent */
+    bool reads_device; /* SC_D2D: this is the side that is read */
+    bool is_possible;  /* the launch may leave it out */
+    bool stable;       /* nothing but the host can have changed its bytes since the issue */
     const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
     struct sc_local local;        /* SC_STACK: whose it is */
     uint32_t frame_stack;         /* where that function was then, or 0 */
@@ -128,9 +129,10 @@ struct sc_op {
     uint32_t first_copy; /* of source pages that were let go */
     int32_t accused;     /* the thread that was last reported to touch it too early; 0: none */
     struct sc_op_info info;
-    bool retained; /* complete, kept for latent hazards */
-    bool cut;      /* some of its pages were let go */
-    bool looked;   /* at its source, just now: `differs` from the snapshot */
+    bool awaits_guard; /* until the waits before it are over */
+    bool retained;     /* complete, kept for latent hazards */
+    bool cut;          /* some of its pages were let go */
+    bool looked;       /* at its source, just now: `differs` from the snapshot */
     bool differs;
 };
 
@@ -190,8 +192,10 @@ struct sc_inflight {
     struct sc_pool ranges;
     struct sc_pool ops;
     struct sc_grid range_grid;
-    struct sc_blocks range_blocks; /* where ranges are or were */
-    struct sc_grid op_grid;        /* operations on ranges that only the driver frees */
+    struct sc_blocks range_blocks;         /* where ranges are or were */
+    _Atomic uint32_t managed_count;        /* ranges of managed memory */
+    _Atomic uint32_t managed_source_count; /* operations that read such memory */
+    struct sc_grid op_grid;                /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
     struct sc_spans guards;
     struct sc_kept_off kept_off;        /* pages of ranges */
@@ -204,6 +208,7 @@ struct sc_inflight {
     uint32_t *keys;
     uint32_t busy; /* first stream with operations */
     uint32_t retained;
+    uint32_t awaiting_guard;                 /* operations */
     _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
     uint32_t no_range; /* id of the record that stands for it: operations on no range are there */
 };
@@ -283,6 +288,13 @@ typedef bool sc_inflight_visit(void *context, uint32_t op);
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context);
 
+/* May the host still put the operation in order with others in a way that is not seen? */
+static inline bool sc_ops_is_unseen(struct sc_order *order, const struct sc_op_info *info)
+{
+    return info->unseen || (__builtin_expect(info->unseen_waits.waits != 0, 0) &&
+                            sc_unseen_is_open(order, &info->unseen_waits));
+}
+
 /* Would the later operation, which is not issued yet, come after the earlier one? */
 bool sc_inflight_covers(struct sc_order *order, const struct sc_op_info *later,
                         const struct sc_ticket *earlier);
@@ -310,6 +322,11 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten);
 
+/* The same of managed memory, which any work of the device's may write: with all sources in it that
+ * the work comes after. */
+void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
+                              struct sc_ops *overwritten);
+
 /* Calls visit for each operation not known done, guarded anywhere, that forbids the host to touch
  * one of these bytes so, until it returns false. The visitor must not change anything. */
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
@@ -330,6 +347,10 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
 /* Does the page lie under an operation that is still guarded against such a touch? False: it is
  * protected for the sake of released ones at most. */
 bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch);
+
+/* Waits for the host that were not seen are known to be over: what stood behind them is guarded
+ * from now on. */
+void sc_inflight_guard_seen(struct sc_inflight *inflight);
 
 /* The operation is no longer guarded at all. */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);

@@ -212,10 +212,13 @@ static bool touch(const struct sc_left_out_use *a, const struct sc_left_out_use 
            sc_shapes_folded_touch(&a->shape, &a->fold, &b->shape, &b->fold);
 }
 
-static bool is_same_shape(const struct sc_shape *a, const struct sc_shape *b)
+static bool has_same_bytes(const struct sc_left_out_use *one, const struct sc_left_out_use *other)
 {
+    const struct sc_shape *a = &one->shape, *b = &other->shape;
     return a->address == b->address && a->width_bytes == b->width_bytes && a->rows == b->rows &&
-           (a->rows == 1 || a->pitch_bytes == b->pitch_bytes);
+           (a->rows == 1 || a->pitch_bytes == b->pitch_bytes) &&
+           one->fold.width_bytes == other->fold.width_bytes &&
+           one->fold.pitch_bytes == other->fold.pitch_bytes;
 }
 
 static bool names(const struct node_use *node, uint32_t order, uintptr_t address)
@@ -265,7 +268,7 @@ static bool is_in_graph(const struct sc_left_out *left_out, const struct beside_
     for (unsigned i = 0; i < left_out->node_use_count; i++) {
         const struct node_use *node = &left_out->node_uses[i];
         if (node->is.access == use->is.access && node->is.direction == use->is.direction &&
-            node->function == use->function && is_same_shape(&node->is.shape, &use->is.shape))
+            node->function == use->function && has_same_bytes(&node->is, &use->is))
             return true;
     }
     return is_variant(left_out, use);

@@ -213,10 +213,12 @@ void sc_order_init(struct sc_order *order)
 {
     memset(order, 0, sizeof *order);
     sc_pool_init(&order->streams, sizeof(struct sc_stream));
+    sc_unseen_init(order);
 }
 
 void sc_order_destroy(struct sc_order *order)
 {
+    sc_unseen_destroy(order);
     sc_pool_destroy(&order->streams);
     sc_arena_destroy(&order->arena);
 }
@@ -450,16 +452,10 @@ static void end_blocking(struct sc_order *order, struct sc_stream *stream,
         raise_to(&stream->seen_version, call->version);
 }
 
-/* The stream may be gone, and its id a spare one. */
-static bool is_spare(const struct sc_stream *stream)
-{
-    return stream->removed && stream->references == 0;
-}
-
 static void end_call(struct sc_order *order, struct sc_order_call *call, bool issued, bool is_work)
 {
     struct sc_stream *stream = sc_order_stream(order, call->stream);
-    issued = issued && !is_spare(stream);
+    issued = issued && !sc_order_is_spare(stream);
     if (issued && call->waited)
         join_and_hand_on(order, stream, call->waited);
     if (issued && is_work)
@@ -650,7 +646,7 @@ bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *p
 {
     struct sc_stream *stream = sc_order_stream(order, id);
     struct sc_clock *clock = NULL;
-    bool joined = is_spare(stream) ||
+    bool joined = sc_order_is_spare(stream) ||
                   (merge_point(order, &clock, point) && join_and_hand_on(order, stream, clock));
     if (joined && stream->kind == SC_STREAM_LEGACY)
         joined = leave_behind(order, stream, clock);
@@ -736,6 +732,25 @@ static void signal_entry(struct sc_order *order, const struct entry *entry, bool
     raise_to(&stream->signalled, entry->number);
 }
 
+void sc_order_pass(struct sc_order *order, uint32_t stream)
+{
+    next_number(sc_order_stream(order, stream));
+}
+
+/* All that they have comes before the legacy stream's signal. */
+static void signal_blocking(struct sc_order *order, uint32_t legacy)
+{
+    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++) {
+        struct sc_stream *stream = sc_order_stream(order, id);
+        if (stream->kind != SC_STREAM_BLOCKING || stream->context != legacy ||
+            sc_order_is_spare(stream))
+            continue;
+        signal_entry(order, &(struct entry){.stream = id, .number = read_relaxed(&stream->issued)},
+                     true);
+        next_number(stream);
+    }
+}
+
 static void signal_clock(struct sc_order *order, const struct sc_clock *clock, uint32_t own)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
@@ -745,8 +760,18 @@ static void signal_clock(struct sc_order *order, const struct sc_clock *clock, u
 void sc_order_signal(struct sc_order *order, const struct sc_point *point)
 {
     union pair pair;
+    atomic_store_explicit(&order->has_signals, true, memory_order_relaxed);
     signal_clock(order, pair_of(point, &pair), point->stream);
     signal_clock(order, point->joined, point->stream);
+    if (point->stream && sc_order_stream(order, point->stream)->kind == SC_STREAM_LEGACY)
+        signal_blocking(order, point->stream);
+}
+
+/* A signal on another stream comes after an event behind the operations. A mark of the last of them
+ * may stand behind that event, and marks of the others cannot. */
+static uint64_t before_last(const struct sc_signal *signal, const struct sc_ticket *ticket)
+{
+    return signal->number > ticket->number ? signal->number - 1 : 0;
 }
 
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
@@ -754,13 +779,13 @@ uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *t
     const struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     uint64_t count = stream->signal_count;
     uint64_t oldest = count > SC_SIGNALS_KEPT ? count - SC_SIGNALS_KEPT : 0;
-    if (ticket->legacy &&
-        read_relaxed(&sc_order_stream(order, ticket->legacy)->signalled_calls) > ticket->epoch)
-        return 0;
     for (uint64_t i = oldest; i < count; i++) {
         const struct sc_signal *signal = &stream->signals[i % SC_SIGNALS_KEPT];
-        if (signal->number >= ticket->number)
-            return signal->own && (i > oldest || oldest == 0) ? signal->number : 0;
+        if (signal->number < ticket->number)
+            continue;
+        if (i == oldest && oldest > 0)
+            return 0; /* an earlier one may be forgotten */
+        return signal->own ? signal->number : before_last(signal, ticket);
     }
     return 0;
 }

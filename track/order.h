@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "track/pool.h"
+#include "track/unseen.h"
 
 enum sc_stream_kind { SC_STREAM_NONBLOCKING, SC_STREAM_BLOCKING, SC_STREAM_LEGACY };
 
@@ -124,6 +125,8 @@ struct sc_order {
     struct sc_pool streams;
     struct sc_arena arena;
     uint32_t spare; /* removed streams that nothing refers to */
+    struct sc_unseen unseen;
+    _Atomic bool has_signals; /* or had */
 };
 
 void sc_order_init(struct sc_order *order);
@@ -216,11 +219,22 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t stream);
  * nothing. Lock-free where the point has no clock. */
 bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point);
 
-/* The host may learn in a way that is not seen that everything in the point is done. */
+/* The host may learn in a way that is not seen that everything in the point is done. Blocking
+ * streams before a legacy one get a number each, so that what is recorded there later has a larger
+ * one than what comes before the signal. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);
 
-/* How many operations of its stream the first signal behind the operation covers; 0 where that
- * cannot be told, or the signal stands on another stream. */
+/* Lock-free: have there been signals? */
+static inline bool sc_order_has_signals(struct sc_order *order)
+{
+    return atomic_load_explicit(&order->has_signals, memory_order_relaxed);
+}
+
+/* The stream takes a number for what is no operation. */
+void sc_order_pass(struct sc_order *order, uint32_t stream);
+
+/* How many operations of its stream the first signal behind the operation covers surely; 0 where
+ * that cannot be told. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
 
 /* Does the point stand for the operation? */
@@ -232,6 +246,12 @@ bool sc_order_covers(struct sc_order *order, uint32_t stream, const struct sc_ti
 static inline struct sc_stream *sc_order_stream(struct sc_order *order, uint32_t stream)
 {
     return sc_pool_at(&order->streams, stream);
+}
+
+/* The stream is gone, and its id is there for another one. */
+static inline bool sc_order_is_spare(const struct sc_stream *stream)
+{
+    return stream->removed && stream->references == 0;
 }
 
 static inline void sc_order_reference(struct sc_order *order, uint32_t stream)

@@ -2,6 +2,87 @@
 
 #include "track/poison.h"
 
+static size_t inner_count(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return fold->pitch_bytes ? (shape->width_bytes - fold->width_bytes) / fold->pitch_bytes + 1 : 1;
+}
+
+struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct sc_fold *fold,
+                                     uintptr_t from, uintptr_t to)
+{
+    struct sc_runs runs = {*shape, *fold, inner_count(shape, fold), from, to, 0, 0};
+    if (!fold->pitch_bytes)
+        runs.fold = (struct sc_fold){shape->width_bytes, 0};
+    if (sc_shape_is_whole(shape, fold)) {
+        runs.fold.width_bytes = sc_shape_hull_bytes(shape);
+        runs.shape.rows = runs.fold.width_bytes ? 1 : 0;
+    }
+    if (from > shape->address && runs.shape.rows > 1 && sc_shape_rows_are_apart(shape, fold))
+        runs.row = (from - shape->address) / shape->pitch_bytes;
+    return runs;
+}
+
+struct sc_runs sc_shape_runs(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return sc_shape_runs_between(shape, fold, 0, UINTPTR_MAX);
+}
+
+/* The runs of a row that lie before the interval are passed by at once. */
+static void enter_row(struct sc_runs *runs, uintptr_t row_start)
+{
+    size_t pitch = runs->fold.pitch_bytes;
+    if (runs->inner == 0 && pitch >= runs->fold.width_bytes && pitch && runs->from > row_start)
+        runs->inner = (runs->from - row_start) / pitch;
+}
+
+bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run)
+{
+    for (; runs->row < runs->shape.rows; runs->row++, runs->inner = 0) {
+        uintptr_t row_start = runs->shape.address + runs->row * runs->shape.pitch_bytes;
+        if (row_start >= runs->to)
+            return false;
+        enter_row(runs, row_start);
+        while (runs->inner < runs->inner_count) {
+            size_t width = runs->fold.width_bytes;
+            size_t before = (runs->row * runs->inner_count + runs->inner) * width;
+            uintptr_t start = row_start + runs->inner * runs->fold.pitch_bytes;
+            uintptr_t from = start > runs->from ? start : runs->from;
+            uintptr_t to = start + width < runs->to ? start + width : runs->to;
+            runs->inner++;
+            if (from >= to)
+                continue;
+            *run = (struct sc_run){from, to - from, before + (from - start)};
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t sc_shape_used_bytes(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    if (!sc_shape_hull_bytes(shape))
+        return 0;
+    size_t width = fold->pitch_bytes ? fold->width_bytes : shape->width_bytes;
+    return shape->rows * inner_count(shape, fold) * width;
+}
+
+size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,
+                             uintptr_t from, uintptr_t to)
+{
+    struct sc_runs runs = sc_shape_runs_between(shape, fold, from, to);
+    struct sc_run run;
+    size_t bytes = 0;
+    while (sc_shape_next_run(&runs, &run))
+        bytes += run.size_bytes;
+    return bytes;
+}
+
+bool sc_shape_rows_are_apart(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return (shape->rows <= 1 || shape->pitch_bytes >= shape->width_bytes) &&
+           (!fold->pitch_bytes || fold->pitch_bytes >= fold->width_bytes);
+}
+
 bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
 {
     return a->address < b->address + sc_shape_hull_bytes(b) &&

@@ -31,6 +31,41 @@ static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
     return (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes;
 }
 
+/* The bytes of a shape as runs without a gap, in order. Everything that reads, copies or counts the
+ * bytes of a shape goes by these. A packed copy has one run behind the other. */
+struct sc_run {
+    uintptr_t address;
+    size_t size_bytes;
+    size_t before_bytes; /* of the shape, which come before the run: its place in a packed copy */
+};
+
+struct sc_runs {
+    struct sc_shape shape; /* rows that adjoin are one */
+    struct sc_fold fold;   /* of a row: `inner_count` runs of `width_bytes`, so far apart */
+    size_t inner_count;
+    uintptr_t from, to; /* what lies outside is left out */
+    size_t row, inner;  /* the next run */
+};
+
+struct sc_runs sc_shape_runs(const struct sc_shape *shape, const struct sc_fold *fold);
+struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct sc_fold *fold,
+                                     uintptr_t from, uintptr_t to);
+bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run); /* false: there is no other */
+
+/* How many bytes there are, without the gaps: in all, and from one address to another. */
+size_t sc_shape_used_bytes(const struct sc_shape *shape, const struct sc_fold *fold);
+size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,
+                             uintptr_t from, uintptr_t to);
+
+/* Do all bytes from the first one to the last one belong to it? */
+static inline bool sc_shape_is_whole(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return !fold->pitch_bytes && (shape->rows == 1 || shape->pitch_bytes == shape->width_bytes);
+}
+
+/* Does no row reach into the next one? */
+bool sc_shape_rows_are_apart(const struct sc_shape *shape, const struct sc_fold *fold);
+
 bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
 

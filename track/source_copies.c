@@ -86,32 +86,102 @@ static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *i
     return true;
 }
 
-/* The rows of a run, which are one where the run has no gaps. */
-static bool run_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
-                      uintptr_t address, const char *copy)
+/* ---- is it the same? ---- */
+
+/* What a source had, packed from `packed` on, or as it lies in memory from `from` on. */
+struct kept {
+    const char *packed;
+    const char *bytes;
+    uintptr_t from;
+};
+
+static const char *kept_of(const struct kept *kept, const struct sc_run *run)
 {
-    const struct sc_fold *fold = &info->fold;
-    size_t run_bytes = info->shape.width_bytes;
-    size_t width = fold->pitch_bytes ? fold->width_bytes : run_bytes;
-    size_t pitch = fold->pitch_bytes ? fold->pitch_bytes : run_bytes;
-    for (size_t at = 0; at < run_bytes; at += pitch)
-        if (!still_holds(inflight, info, address + at, copy + at, width))
+    return kept->packed ? kept->packed + run->before_bytes
+                        : kept->bytes + (run->address - kept->from);
+}
+
+static bool run_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
+                      const struct sc_run *run, const struct kept *kept)
+{
+    return still_holds(inflight, info, run->address, kept_of(kept, run), run->size_bytes);
+}
+
+/* Each run by itself. */
+static bool runs_hold(struct sc_inflight *inflight, const struct sc_op_info *info, uintptr_t from,
+                      uintptr_t to, const struct kept *kept)
+{
+    struct sc_runs runs = sc_shape_runs_between(&info->shape, &info->fold, from, to);
+    struct sc_run run;
+    while (sc_shape_next_run(&runs, &run))
+        if (!run_holds(inflight, info, &run, kept))
             return false;
     return true;
 }
 
-/* What lies between the rows is not the copy's. */
+/* The runs of a small interval, which is read with the gaps between them. */
+static bool window_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
+                         uintptr_t from, uintptr_t to, const struct kept *kept)
+{
+    static char window[COPY_BYTES]; /* under the owner's lock */
+    struct sc_runs runs = sc_shape_runs_between(&info->shape, &info->fold, from, to);
+    struct sc_run run;
+    if (!sc_peek_anyhow(window, from, to - from))
+        return runs_hold(inflight, info, from, to, kept);
+    while (sc_shape_next_run(&runs, &run))
+        if (memcmp(window + (run.address - from), kept_of(kept, &run), run.size_bytes) != 0)
+            return false;
+    return true;
+}
+
+/* Only the kernel can be asked, and is asked as seldom as may be. */
+static bool windows_hold(struct sc_inflight *inflight, const struct sc_op_info *info,
+                         uintptr_t from, uintptr_t to, const struct kept *kept)
+{
+    struct sc_runs runs = sc_shape_runs_between(&info->shape, &info->fold, from, to);
+    struct sc_run run;
+    uintptr_t start = 0, end = 0; /* of the window */
+    while (sc_shape_next_run(&runs, &run)) {
+        uintptr_t run_end = run.address + run.size_bytes;
+        if (end && run_end - start > COPY_BYTES) {
+            if (!window_holds(inflight, info, start, end, kept))
+                return false;
+            end = 0;
+        }
+        if (run.size_bytes > COPY_BYTES) {
+            if (!run_holds(inflight, info, &run, kept))
+                return false;
+        } else {
+            start = end ? start : run.address;
+            end = run_end;
+        }
+    }
+    return !end || window_holds(inflight, info, start, end, kept);
+}
+
+static bool interval_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
+                           uintptr_t from, uintptr_t to, const struct kept *kept)
+{
+    const struct sc_run whole = {from, to - from, from - info->shape.address};
+    if (sc_shape_is_whole(&info->shape, &info->fold))
+        return run_holds(inflight, info, &whole, kept);
+    if (can_be_read(inflight, info, from, to - from))
+        return runs_hold(inflight, info, from, to, kept);
+    return windows_hold(inflight, info, from, to, kept);
+}
+
+static uintptr_t end_of(const struct sc_op_info *info)
+{
+    return info->shape.address + sc_shape_hull_bytes(&info->shape);
+}
+
 static bool snapshot_holds(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    const struct sc_shape *shape = &info->shape;
     if (op->looked)
         return !op->differs;
-    for (size_t row = 0; info->slot && row < shape->rows; row++)
-        if (!run_holds(inflight, info, shape->address + row * shape->pitch_bytes,
-                       (const char *)info->slot->bytes + row * shape->pitch_bytes))
-            return false;
-    return true;
+    return !info->slot || interval_holds(inflight, info, info->shape.address, end_of(info),
+                                         &(struct kept){.packed = info->slot->bytes});
 }
 
 static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *info, unsigned edge)
@@ -132,7 +202,8 @@ bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *
                 edge_holds(inflight, info, 1);
     for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
         const struct page_copy *copy = copy_at(inflight, id);
-        same = still_holds(inflight, info, copy->address, copy->bytes, copy->size_bytes);
+        same = interval_holds(inflight, info, copy->address, copy->address + copy->size_bytes,
+                              &(struct kept){.bytes = copy->bytes, .from = copy->address});
     }
     return !same;
 }
@@ -166,32 +237,30 @@ static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t s
     return copied;
 }
 
-/* Only of plain copies: the rows of a shape may be many on one page. */
-static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
+/* Is the source compared, where it is not guarded? */
+static bool is_compared(const struct sc_op_info *info)
 {
-    const struct sc_shape *shape = &op->info.shape;
-    uintptr_t page_end = page + inflight->guards.page_mask + 1;
-    uintptr_t start = shape->address > page ? shape->address : page;
-    uintptr_t shape_end = shape->address + shape->width_bytes;
-    if (op->info.direction != SC_H2D || !op->info.stable || op->info.slot || shape->rows != 1)
-        return true;
-    return copy_run(inflight, op, start, shape_end < page_end ? shape_end : page_end);
+    return info->direction == SC_H2D && info->stable && !info->slot;
 }
 
-/* What lies between the rows is not the copy's, nor what lies between those of a fold. */
-static bool copy_rows(struct sc_inflight *inflight, struct sc_op *op)
+/* What the source has from one address to the other, with the gaps between its first and its last
+ * run there: these may be many. */
+static bool copy_between(struct sc_inflight *inflight, struct sc_op *op, uintptr_t from,
+                         uintptr_t to)
 {
-    const struct sc_shape *shape = &op->info.shape;
-    const struct sc_fold *fold = &op->info.fold;
-    size_t width = fold->pitch_bytes ? fold->width_bytes : shape->width_bytes;
-    size_t pitch = fold->pitch_bytes ? fold->pitch_bytes : shape->width_bytes;
-    bool copied = true;
-    for (size_t row = 0; row < shape->rows && copied; row++)
-        for (size_t at = 0; at < shape->width_bytes && copied; at += pitch) {
-            uintptr_t start = shape->address + row * shape->pitch_bytes + at;
-            copied = copy_run(inflight, op, start, start + width);
-        }
-    return copied;
+    struct sc_runs runs = sc_shape_runs_between(&op->info.shape, &op->info.fold, from, to);
+    struct sc_run run;
+    uintptr_t start = 0, end = 0;
+    while (sc_shape_next_run(&runs, &run)) {
+        start = end ? start : run.address;
+        end = run.address + run.size_bytes;
+    }
+    return copy_run(inflight, op, start, end);
+}
+
+static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t page)
+{
+    return copy_between(inflight, op, page, page + inflight->guards.page_mask + 1);
 }
 
 /* What nobody guards is compared in the end: the first and the last page, or all of a small source.
@@ -199,13 +268,13 @@ static bool copy_rows(struct sc_inflight *inflight, struct sc_op *op)
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    if (info->shape.rows > 1 && info->is_compared_whole)
-        return copy_rows(inflight, op);
     uintptr_t mask = inflight->guards.page_mask;
     uintptr_t first = info->shape.address & ~mask;
-    uintptr_t last = (info->shape.address + info->shape.width_bytes - 1) & ~mask;
-    bool whole = !info->guard_bytes && info->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES;
+    uintptr_t last = (end_of(info) - 1) & ~mask;
+    bool whole = !info->guard_bytes && sc_shape_hull_bytes(&info->shape) <= SC_COMPARED_WHOLE_BYTES;
     bool copied = true;
+    if (!is_compared(info))
+        return true;
     for (uintptr_t page = first + mask + 1; whole && page < last; page += mask + 1)
         copied &= copy_page(inflight, op, page);
     if (!info->edges[0] && (!info->guard_bytes || first < info->guard_address))
@@ -222,12 +291,12 @@ bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op,
 {
     uintptr_t first = sc_span_start(sc_spans_at(&inflight->guards, span));
     uintptr_t last = sc_span_end(sc_spans_at(&inflight->guards, span));
-    bool copied = true;
+    bool copied = is_compared(&op->info);
     uintptr_t mask = inflight->guards.page_mask;
     start &= ~mask;
     for (uintptr_t page = first > start ? first : start; page < last && page < end;
          page += mask + 1)
-        copied &= copy_page(inflight, op, page);
+        copied = copied && copy_page(inflight, op, page);
     return copied;
 }
 
@@ -237,8 +306,9 @@ bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op,
 static bool is_looked_at(const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    return info->slot && !info->range && info->stable && !op->looked && info->shape.rows == 1 &&
-           info->shape.width_bytes <= COPY_BYTES;
+    return info->slot && !info->range && info->stable && !op->looked &&
+           sc_shape_is_whole(&info->shape, &info->fold) &&
+           sc_shape_hull_bytes(&info->shape) <= COPY_BYTES;
 }
 
 void sc_source_copies_look(struct sc_op *const *ops, unsigned count)
@@ -251,7 +321,8 @@ void sc_source_copies_look(struct sc_op *const *ops, unsigned count)
         if (!is_looked_at(ops[i]))
             continue;
         const struct sc_shape *shape = &ops[i]->info.shape;
-        items[used] = (struct sc_peek_item){found[used], shape->address, shape->width_bytes, false};
+        items[used] =
+            (struct sc_peek_item){found[used], shape->address, sc_shape_hull_bytes(shape), false};
         looked[used++] = ops[i];
     }
     sc_peek_all(items, used);

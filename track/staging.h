@@ -21,7 +21,7 @@
 enum { SC_STAGING_CLASSES = 2, SC_STAGING_BLOCK_BYTES = 2 << 20, SC_STAGING_CLASS_MAX = 64 << 20 };
 
 struct sc_slot {
-    void *bytes;
+    void *bytes; /* packed: without the gaps of what they are a copy of */
     struct sc_staging *staging;
     struct sc_slot *next;
     struct sc_ticket ticket; /* of its last operation; stream 0: none yet */
@@ -35,6 +35,7 @@ struct sc_slot_source {
     uint32_t range; /* 0: none */
     enum sc_buffer_kind kind;
     struct sc_shape shape;
+    struct sc_fold fold;
 };
 
 struct sc_slot_list {

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "track/kernel_flags.h"
-#include "track/own_lock.h"
 #include "track/source_copies.h"
 #include "track/track_internal.h"
 
@@ -12,8 +11,6 @@
 enum { RETIRE_BATCH = 256 };
 
 struct sc_track sc_track;
-__thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
-__thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
 
 int sc_track_init(struct sc_track *track)
 {
@@ -193,6 +190,8 @@ void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_op
     lock(track);
     sc_order_known(&track->order, point);
     retire(track, overwritten);
+    if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))
+        sc_inflight_guard_seen(&track->inflight);
     sc_order_note_all_known(&track->order, point);
     sc_order_release(&track->order, point);
     unlock(track);
@@ -205,6 +204,40 @@ void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_or
     sc_order_signal(&track->order, &point);
     sc_order_release(&track->order, &point);
     sc_order_issue(&track->order, stream);
+    unlock(track);
+}
+
+struct sc_ticket sc_track_unseen_begin(struct sc_track *track, uint32_t stream)
+{
+    lock(track);
+    struct sc_ticket from = sc_unseen_begin(&track->order, stream);
+    unlock(track);
+    return from;
+}
+
+void sc_track_unseen_end(struct sc_track *track, const struct sc_ticket *from)
+{
+    lock(track);
+    sc_unseen_end(&track->order, from);
+    unlock(track);
+}
+
+struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
+                                             const struct sc_point *after)
+{
+    struct sc_unseen_mark behind = {0};
+    if (sc_unseen_none(&track->order.unseen))
+        return behind;
+    lock(track);
+    behind = sc_unseen_behind(&track->order, stream, after);
+    unlock(track);
+    return behind;
+}
+
+void sc_track_pass(struct sc_track *track, uint32_t stream)
+{
+    lock(track);
+    sc_order_pass(&track->order, stream);
     unlock(track);
 }
 
@@ -445,7 +478,7 @@ static uint32_t find_range_id(struct sc_track *track, uintptr_t address)
     if (track == &sc_track && id && known - id == version && lies_in_range(track, id, address))
         return id;
     id = sc_inflight_range_of(&track->inflight, address);
-    if (track == &sc_track && id != SC_GRID_RETRY)
+    if (track == &sc_track && id && id != SC_GRID_RETRY)
         atomic_store_explicit(&last, version | id, memory_order_relaxed);
     return id;
 }
@@ -630,6 +663,15 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
         if (range && has_sources(&track->inflight, range))
             sc_inflight_seal_for_kernel(&track->inflight, range, address, later, overwritten);
     }
+    unlock(track);
+}
+
+void sc_track_seal_managed(struct sc_track *track, const struct sc_op_info *later,
+                           struct sc_ops *overwritten)
+{
+    overwritten->count = 0;
+    lock(track);
+    sc_inflight_seal_managed(&track->inflight, later, overwritten);
     unlock(track);
 }
 

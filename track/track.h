@@ -92,6 +92,19 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
  * more than the host may have heard of. */
 void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_order_call *call);
 
+/* Waits for the host that are not seen (track/unseen.h). Behind: what is issued now on the stream
+ * comes after these, and so does what comes after the point; NULL: none. Lock-free where no such
+ * wait is open anywhere. */
+struct sc_ticket sc_track_unseen_begin(struct sc_track *track, uint32_t stream);
+void sc_track_unseen_end(struct sc_track *track, const struct sc_ticket *from);
+struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
+                                             const struct sc_point *after);
+static inline bool sc_track_is_seen(struct sc_track *track, uint32_t stream)
+{
+    return sc_unseen_none(&track->order.unseen) ||
+           sc_track_unseen_behind(track, stream, NULL).waits == 0;
+}
+
 /* Around the record of an event, which is a call on its stream. Begin returns the point that the
  * event will stand for. sc_track_set_event says so when the record has succeeded, and ends the
  * point. */
@@ -117,6 +130,10 @@ void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
 /* All streams of the context and of its green contexts, also streams to come, wait for the point:
  * the event's, taken before the call. Ends the point. */
 void sc_track_wait_context(struct sc_track *track, uint32_t context, struct sc_point *point);
+
+/* sc_order_pass: an event that is recorded now stands for more than a mark behind the stream's last
+ * operation. */
+void sc_track_pass(struct sc_track *track, uint32_t stream);
 
 /* sc_order_first_signal. */
 uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket);
@@ -226,6 +243,22 @@ void sc_track_issue_kernel(struct sc_track *track, struct sc_op_info *infos, uns
  * (sc_inflight_seal_for_kernel). */
 void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_host *host,
                               const struct sc_op_info *later, struct sc_ops *overwritten);
+
+/* Is there managed memory? Are sources in it in flight? Lock-free. */
+static inline bool sc_track_knows_managed(struct sc_track *track)
+{
+    return atomic_load_explicit(&track->inflight.managed_count, memory_order_relaxed) != 0;
+}
+
+static inline bool sc_track_reads_managed(struct sc_track *track)
+{
+    return atomic_load_explicit(&track->inflight.managed_source_count, memory_order_relaxed) != 0;
+}
+
+/* Before work that may write managed memory (sc_inflight_seal_managed); NULL: whatever it comes
+ * after. */
+void sc_track_seal_managed(struct sc_track *track, const struct sc_op_info *later,
+                           struct sc_ops *overwritten);
 
 /* ---- device memory (track/device.h) ---- */
 
@@ -475,6 +508,9 @@ void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);
 
+/* There is a kernel among the nodes of the exec, whose telling has begun. */
+void sc_track_graph_meets_kernel(struct sc_track *track, uintptr_t handle);
+
 /* Inner nodes of the exec (sc_graphs_note_inner and what follows it). */
 void sc_track_graph_note_inner(struct sc_track *track, uintptr_t exec, uintptr_t inner,
                                uintptr_t around);
@@ -602,8 +638,8 @@ struct sc_relaunch {
     uint32_t stack;
     int32_t thread;
     uint64_t ticks;
-    bool guards;          /* what is issued now would be guarded */
-    bool unseen;          /* and may wait for the host in a way that is not seen */
+    bool guards; /* what is issued now would be guarded */
+    struct sc_unseen_mark unseen_waits;
     struct sc_told *told; /* notes the numbers; NULL: no node tells of anything */
     /* results */
     uint32_t done;

@@ -180,6 +180,7 @@ void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_
     if (id) {
         sc_heard_leave(&track->order, &sc_graphs_at(&track->graphs, id)->exec.heard);
         sc_graphs_at(&track->graphs, id)->exec.context = context;
+        sc_graphs_at(&track->graphs, id)->exec.has_kernels = false;
     }
     publish_watch(track);
     unlock(track);
@@ -377,6 +378,15 @@ void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool si
     unlock(track);
 }
 
+void sc_track_graph_meets_kernel(struct sc_track *track, uintptr_t handle)
+{
+    lock(track);
+    uint32_t id = sc_graphs_find(&track->graphs, handle);
+    if (id)
+        sc_graphs_at(&track->graphs, id)->exec.has_kernels = true;
+    unlock(track);
+}
+
 void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,
                               uint32_t count)
 {
@@ -532,6 +542,7 @@ static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use 
 {
     struct sc_op_info key;
     key.shape = run->shape;
+    key.fold = sc_graphs_extra(&track->graphs, run)->fold;
     key.ticket.stream = stream;
     key.direction = run->direction;
     key.kind = run->kind;
@@ -620,12 +631,10 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     if (!id)
         return false;
     struct sc_op_info *op = &sc_inflight_op(&track->inflight, id)->info;
-    const struct sc_graph_extra *extra = sc_graphs_extra(&track->graphs, run);
     if (!op->by_graph || op->api != launch->api || op->unjudged != run->unjudged ||
-        op->is_possible != run->possible || op->fold.width_bytes != extra->fold.width_bytes ||
-        op->fold.pitch_bytes != extra->fold.pitch_bytes)
+        op->is_possible != run->possible)
         return false;
-    op->unseen = launch->unseen;
+    op->unseen_waits = launch->unseen_waits;
     if (!op->unjudged)
         sc_inflight_conflicts(&track->inflight, op, note_conflict, &conflict);
     if (conflict || !sc_inflight_issue_again(&track->inflight, id, launch->guards))
@@ -647,8 +656,9 @@ void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
     const struct sc_graph_uses *runs = &graph->exec.runs;
     while (launch->done < runs->count &&
            issue_run_again(track, launch, &runs->list[launch->done])) {
-        const struct sc_shape *shape = &runs->list[launch->done++].shape;
-        launch->size_bytes += shape->width_bytes * shape->rows;
+        const struct sc_graph_use *run = &runs->list[launch->done++];
+        launch->size_bytes +=
+            sc_shape_used_bytes(&run->shape, &sc_graphs_extra(&track->graphs, run)->fold);
     }
     atomic_store_explicit(&track->operations,
                           atomic_load_explicit(&track->operations, memory_order_relaxed) +

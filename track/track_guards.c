@@ -256,7 +256,7 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
                                  const struct sc_slot_source *source,
                                  struct sc_staging_block *missing)
 {
-    size_t size_bytes = sc_shape_hull_bytes(&source->shape);
+    size_t size_bytes = sc_shape_used_bytes(&source->shape, &source->fold);
     struct sc_slot *slot = sc_staging_take(staging, size_bytes);
     if (slot || sc_staging_next_block(staging, size_bytes, missing))
         return slot;

@@ -18,6 +18,7 @@
 #include "interpose/base/unwind_library.h"
 #include "interpose/base/unwinder_pipe.h"
 #include "report/report.h"
+#include "track/objects.h"
 #include "track/stacks.h"
 #include "track/text.h"
 #include "track/uncancelled.h"
@@ -173,7 +174,7 @@ static int count_objects(struct dl_phdr_info *info, size_t size, void *counts)
 static uint64_t note_closed(void)
 {
     struct object_counts counts = {0, 0};
-    dl_iterate_phdr(count_objects, &counts);
+    sc_objects_visit(count_objects, &counts);
     if (atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed) != counts.closed)
         atomic_store_explicit(&sc_stack_cache_closed, counts.closed, memory_order_relaxed);
     sc_python_stacks_note_objects(counts.loaded, counts.closed);

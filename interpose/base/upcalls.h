@@ -100,6 +100,10 @@ struct sc_fault {
  */
 bool sc_guard_fault(const struct sc_fault *fault);
 
+/* signals/signal_mask.c: a thread of the driver's, which may have SIGSEGV really blocked, is about
+ * to run a function of the program's. One load before SIGSEGV is shared, else a system call. */
+void sc_signals_function_begins(void);
+
 /* signals/signals.c: called by what notes that a thread believes SIGSEGV blocked. One that is sent
  * is to be kept then, and must not find the default action, which would kill. Async-signal-safe;
  * takes the lock of actions. */

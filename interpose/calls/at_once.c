@@ -169,7 +169,7 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
         .direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H,
         .range = range,
     };
-    bool is_seen = sc_unfinished_is_seen(touch->stream);
+    bool is_seen = sc_track_unseen_behind(&sc_track, touch->stream->id, touch->after).waits == 0;
     if (!sc_replaying_prepares() && !is_refused(touch->stream))
         (is_seen ? judge : leave_unjudged)(touch, &bytes);
     errno = saved;

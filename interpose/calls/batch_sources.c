@@ -4,11 +4,13 @@
 
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/copy_sides.h"
 #include "interpose/guard/guard.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/large_copies.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "track/copy_manner.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/pool.h"
@@ -18,8 +20,6 @@
 #include "track/track.h"
 
 #include "track/poison.h"
-
-enum { STAGED_BYTES_MAX = 64 * 1024 };
 
 static size_t scratch_bytes(const struct sc_batch *batch)
 {
@@ -61,7 +61,7 @@ static void copy_source(struct sc_batch *batch, size_t index, const struct sc_sh
 
 static struct sc_slot_source source_of(const struct sc_op_info *op)
 {
-    return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, op->shape};
+    return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, op->shape, op->fold};
 }
 
 static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_op_info *op,
@@ -69,7 +69,7 @@ static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_o
 {
     struct sc_slot_source edge = source_of(op);
     edge.shape = (struct sc_shape){address, size_bytes, size_bytes, 1};
-    if (!sc_snapshots_are_for(op->direction, op->stable, &edge.shape))
+    if (!sc_snapshots_are_for(op->direction, op->stable, &edge.shape, &edge.fold))
         return NULL;
     return sc_snapshots_take(batch->stream->context, &edge);
 }
@@ -88,7 +88,7 @@ static void guard_source(struct sc_batch *batch, size_t index, const struct sc_i
     uintptr_t address = op->shape.address;
     if (!source)
         return;
-    op->unseen = !sc_unfinished_is_seen(batch->stream);
+    op->unseen_waits = sc_track_unseen_behind(&sc_track, batch->stream->id, NULL);
     sc_issue_guard(issue, op);
     source->is_guard_chosen = true;
     source->guard_address = op->guard_address;
@@ -116,15 +116,27 @@ static void keep_source(struct sc_batch *batch, size_t index, const struct sc_is
     bool copied = op->kind == SC_STACK || sc_guard_may_be_stack(op->shape.address, hull_bytes);
     if (copied && sc_track_is_stable(&sc_track, op))
         copy_source(batch, index, &op->shape);
-    else if (!copied && op->shape.rows == 1)
+    else if (!copied)
         guard_source(batch, index, issue, op);
+}
+
+enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
+{
+    switch (copy->order) {
+    case CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL:
+        return SC_COPY_BATCH_DURING_CALL;
+    case CU_MEMCPY_SRC_ACCESS_ORDER_ANY:
+        return SC_COPY_BATCH_ANY;
+    default:
+        return SC_COPY_BATCH_STREAM;
+    }
 }
 
 bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
 {
-    const struct sc_copy_side *src = &copy->sides.src;
-    return copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && src->used && !src->known &&
-           sc_shape_hull_bytes(&src->shape) > STAGED_BYTES_MAX;
+    const struct sc_copy_case asked =
+        sc_copy_sides_case(&copy->sides, sc_batch_sources_call(copy), false);
+    return sc_copy_manner_breaks_promise(&asked);
 }
 
 void sc_batch_sources_read(struct sc_batch_gathered *gathered)
@@ -181,9 +193,10 @@ void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct
         copy_source(batch, index, &copy->sides.src.shape);
     if (!op)
         return;
-    if (sc_snapshots_are_for(op->direction, op->stable, &op->shape))
-        replaced = op->kind == SC_PAGEABLE ? gather(gathered, batch, index, op)
-                                           : snapshot(batch, index, op);
+    if (sc_snapshots_are_for(op->direction, op->stable, &op->shape, &op->fold))
+        replaced = op->kind == SC_PAGEABLE && sc_shape_is_whole(&op->shape, &op->fold)
+                       ? gather(gathered, batch, index, op)
+                       : snapshot(batch, index, op);
     if (!replaced && !op->range && op->stable)
         keep_source(batch, index, issue, op);
 }

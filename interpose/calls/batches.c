@@ -369,8 +369,9 @@ static struct sc_shape shape_of(const CUmemcpy3DOperand *operand, const CUextent
 
 static struct sc_fold fold_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
 {
-    if (extent->depth > 1 && extent->height > 1 && operand->op.ptr.rowLength > extent->width)
-        return (struct sc_fold){extent->width, operand->op.ptr.rowLength};
+    size_t row = operand->op.ptr.rowLength;
+    if (extent->depth > 1 && extent->height > 1 && row && row != extent->width)
+        return (struct sc_fold){extent->width, row};
     return (struct sc_fold){0, 0};
 }
 
@@ -465,6 +466,14 @@ static void begin_3d(struct batch_3d *batch, unsigned long long flags)
     begin(&batch->batch, is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch));
 }
 
+static void replace_source(CUmemcpy3DOperand *src, const struct sc_batch_source *source,
+                           const void *bytes)
+{
+    src->op.ptr.ptr = (CUdeviceptr)(uintptr_t)bytes;
+    if (source->slot)
+        src->op.ptr.rowLength = src->op.ptr.layerHeight = 0; /* it is packed */
+}
+
 /* The list as the driver gets it: a copy where sources are replaced. */
 static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
 {
@@ -475,7 +484,7 @@ static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
         list[i] = batch->list[i];
         sc_batch_sources_pieces(copies, i, SIZE_MAX, pieces);
         if (pieces[0].source)
-            list[i].src.op.ptr.ptr = (CUdeviceptr)(uintptr_t)pieces[0].source;
+            replace_source(&list[i].src, &copies->sources[i], pieces[0].source);
     }
     return list ? list : batch->list;
 }

@@ -42,8 +42,9 @@ void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_s
         sc_device_uses_add(uses, direction, false, &sides->dst.shape, &sides->dst.fold);
 }
 
+/* `after`: what it comes after besides, or NULL. */
 static struct sc_op_info describe(const struct sc_device_use *use, const struct sc_call *call,
-                                  struct sc_stream_record *stream)
+                                  struct sc_stream_record *stream, const struct sc_point *after)
 {
     return (struct sc_op_info){
         .api = call->api,
@@ -55,7 +56,8 @@ static struct sc_op_info describe(const struct sc_device_use *use, const struct 
         .origin = use->origin,
         .reads_device = use->reads,
         .is_possible = use->is_possible,
-        .unseen = !sc_unfinished_is_seen(stream),
+        .after = after,
+        .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
     };
 }
 
@@ -184,8 +186,7 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
 {
     bool heals = may_heal() && healing != SC_NOT_HEALED;
     for (unsigned i = 0; i < count; i++) {
-        struct sc_op_info info = describe(&uses[i], call, stream);
-        info.after = after;
+        struct sc_op_info info = describe(&uses[i], call, stream, after);
         judge(&info,
               &(struct judgement){call, stream, info.direction, heals && sc_hazards_heals(&info),
                                   healing == SC_HEALED_BY_WAIT},
@@ -233,17 +234,18 @@ void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info 
 static struct sc_op_info describe_with(const struct sc_device_use *use, const struct sc_call *call,
                                        struct sc_stream_record *stream, const struct sc_op_info *op)
 {
-    struct sc_op_info info = describe(use, call, stream);
+    struct sc_op_info info = describe(use, call, stream, NULL);
     sc_device_uses_set_moment(&info, op);
+    info.unseen = op->unseen;
     sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_UNSEEN,
-                       info.unseen);
-    info.unseen |= op->unseen;
+                       info.unseen || info.unseen_waits.waits);
     return info;
 }
 
 /* Nobody but its thread could record a mark behind the work of a per-thread default stream. */
-static void mark(struct sc_stream_record *stream, uint64_t ticks)
+static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket, uint64_t ticks)
 {
+    sc_marks_issued_on_device(stream, ticket->number);
     if (stream->owner)
         sc_marks_issued(stream, 0, false, ticks);
 }
@@ -267,7 +269,7 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
         sc_track_device_issue(&sc_track, infos, now);
         ticket = infos[0].ticket;
     }
-    mark(stream, op->ticks);
+    mark(stream, &ticket, op->ticks);
     return ticket;
 }
 
@@ -311,7 +313,7 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
     struct sc_op_info moment = sc_device_uses_moment(call, stream, 0);
     struct sc_op_info info = describe_with(&use, call, stream, &moment);
     sc_track_device_end_free(&sc_track, allocation, true, &info);
-    mark(stream, moment.ticks);
+    mark(stream, &info.ticket, moment.ticks);
 }
 
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,

@@ -50,11 +50,21 @@ static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_p
     return result;
 }
 
+/* Another stream may wait for the event and then tell the host, in a way that is not seen. What is
+ * before the event is a hazard then only where a mark before it says so. */
+static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
+{
+    sc_marks_cover(stream);
+    sc_track_pass(&sc_track, stream->id);
+}
+
 static struct sc_point begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered)
 {
     ordered->stream = 0;
     if (!stream)
         return (struct sc_point){0};
+    if (sc_unlikely(sc_order_has_signals(&sc_track.order)) && !sc_replaying_is_on())
+        mark_before_event(stream);
     sc_unfinished_record(stream);
     return sc_track_begin_record(&sc_track, stream->id, ordered);
 }
@@ -163,49 +173,50 @@ static struct joining joining(struct sc_stream_record *stream, CUevent event)
     return joining;
 }
 
-/* NULL: another process's, or of a stream that is gone. */
-static struct sc_stream_record *stream_of(CUevent event)
+/* What stands before an event. `of`: NULL: it is another process's, or of a stream that is gone. */
+struct before {
+    struct sc_stream_record *of;
+    uint64_t work_ticks;
+};
+
+static struct before before(CUevent event)
 {
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
-    struct sc_stream_record *behind = point.stream ? sc_streams_of_id(point.stream) : NULL;
+    struct before before = {point.stream ? sc_streams_of_id(point.stream) : NULL, point.work_ticks};
     sc_track_forget_point(&sc_track, &point);
-    return behind && !behind->gone ? behind : NULL;
+    if (before.of && before.of->gone)
+        before.of = NULL;
+    return before;
 }
 
 /* Where the host has waited for all work of the event's stream, or there never was any, the wait
- * brings none. */
-static bool brings_no_work(struct sc_stream_record *stream, CUevent event)
+ * brings none. What is before the event, on whatever stream, comes before the legacy stream's work,
+ * too. */
+bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 {
-    if (sc_unfinished_no_work_ever())
-        return true;
-    if (!sc_unfinished_is_clear(stream))
-        return false;
-    struct sc_stream_record *behind = stream_of(event);
-    return behind && sc_unfinished_is_clear(behind);
-}
-
-static bool is_seen(CUevent event)
-{
-    if (sc_likely(sc_unfinished_none_ever()))
-        return true;
-    struct sc_stream_record *behind = stream_of(event);
-    return behind && sc_unfinished_is_seen(behind);
-}
-
-/* What is before the event, on whatever stream, comes before the legacy stream's work, too. */
-static bool join(struct sc_stream_record *stream, CUevent event, bool brings)
-{
+    struct before it = {0};
+    bool brings = !sc_unfinished_no_work_ever();
     sc_unfinished_written(stream);
+    if (brings) {
+        it = before(event);
+        brings = !it.of || !sc_unfinished_is_clear(it.of);
+    }
     if (brings)
-        sc_unfinished_join(stream, is_seen(event));
+        sc_unfinished_join_of(stream, it.of, it.work_ticks);
     else
         sc_unfinished_legacy(stream);
     return brings;
 }
 
-bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
+/* What was noted before the call is noted once more, unless it is done by now. */
+static void join_again(struct sc_stream_record *stream, CUevent event, bool brings)
 {
-    return join(stream, event, !brings_no_work(stream, event));
+    if (brings) {
+        sc_event_calls_join(stream, event);
+    } else {
+        sc_unfinished_written(stream);
+        sc_unfinished_legacy(stream);
+    }
 }
 
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
@@ -219,7 +230,7 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     sc_captures_open_gate(joining->shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
-        join(stream, event, brings && !brings_no_work(stream, event));
+        join_again(stream, event, brings);
         sc_marks_note_tail(stream);
     }
     return result;
@@ -235,7 +246,7 @@ SC_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flag
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     if (!stream)
         return sc_detour_end(&detour, real(handle, event, flags));
-    sc_marks_before_work(stream, false);
+    sc_marks_before_work(stream, SC_BEFORE_WORK);
     bool brings = sc_event_calls_join(stream, event);
     struct joining join = joining(stream, event);
     CUresult result = real(handle, event, flags);

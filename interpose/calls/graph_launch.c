@@ -40,6 +40,7 @@
 #include "track/ticks.h"
 #include "track/told.h"
 #include "track/track.h"
+#include "track/unseen.h"
 
 #include "track/poison.h"
 
@@ -55,14 +56,15 @@ struct launch {
     bool judges_device;              /* and what the launch comes after */
     bool hears;                      /* its host nodes are seen to run */
     bool seen;                       /* they do not wait for the host, nor for what does */
-    bool unguarded;                  /* nothing of it may be guarded, nor what comes behind it */
     bool uses_device;                /* copies and memsets of it do, and that is watched */
     uint32_t device_steps;           /* that these are of, as bits */
     bool allocates;                  /* its nodes do, or free memory */
     bool races;                      /* two of its nodes, which no edge orders */
+    bool has_kernels;                /* there may be some */
     bool is_empty;                   /* a launch without work: nothing comes after it */
     const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
     struct sc_order_call ordered;
+    struct sc_ticket waits_from;   /* its wait for the host, which is not seen (track/unseen.h) */
     uint64_t place;                /* of the call, in the legacy stream */
     uint64_t ticks;                /* just before it */
     struct sc_point before;        /* what the events that it records stand for */
@@ -208,11 +210,11 @@ static void record_runs(const struct launch *launch)
         .stack = sc_unwind_here(launch->call->site),
         .thread = sc_thread_id(),
         .ticks = launch->ticks,
-        .guards = sc_options.guard && sc_unfinished_is_seen(launch->stream),
-        .unseen = !sc_unfinished_is_seen(launch->stream),
+        .unseen_waits = sc_track_unseen_behind(&sc_track, launch->stream->id, NULL),
         .told = launch->told,
         .place = launch->place,
     };
+    again.guards = sc_options.guard && again.unseen_waits.waits == 0;
     if (launch->again)
         sc_track_launch_again(&sc_track, &again);
     bool whole = launch->again && again.done == runs->count;
@@ -226,11 +228,19 @@ static void record_runs(const struct launch *launch)
 
 /* ---- before the call ---- */
 
-/* Behind the exec's last launch? A stream without a record has done all it had. */
-static bool is_behind_seen(const struct launch *launch, uint32_t last)
+/* Is no wait for the host, unseen, before the launch: on its stream, before the exec's last launch,
+ * or before an event for which a node waits? */
+static bool is_behind_seen(const struct launch *launch)
 {
-    struct sc_stream_record *stream = last ? sc_streams_of_id(last) : launch->stream;
-    return sc_unfinished_none_ever() || !stream || sc_unfinished_is_seen(stream);
+    struct sc_order_call ordered;
+    if (sc_unseen_none(&sc_track.order.unseen))
+        return true;
+    sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
+    struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
+    bool is_seen = sc_track_unseen_behind(&sc_track, launch->stream->id, &after).waits == 0;
+    sc_track_end(&sc_track, &ordered, false);
+    sc_track_forget_point(&sc_track, &after);
+    return is_seen;
 }
 
 static bool has_events(const struct launch *launch)
@@ -241,12 +251,14 @@ static bool has_events(const struct launch *launch)
 static void find_exec(struct launch *launch, CUgraphExec exec)
 {
     launch->exec = sc_graphs_find(&sc_track.graphs, (uintptr_t)exec);
+    launch->has_kernels = true;
     if (!launch->exec)
         return;
     struct sc_graph *graph = sc_graphs_at(&sc_track.graphs, launch->exec);
     uint32_t last = graph->exec.last_launch.stream;
     launch->again = last == launch->stream->id;
     launch->is_empty = graph->exec.is_empty;
+    launch->has_kernels = graph->exec.has_kernels;
     launch->uses_device = graph->exec.device.count != 0;
     launch->device_steps = graph->exec.device.steps;
     launch->allocates = graph->exec.device.own_count != 0;
@@ -260,23 +272,14 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->hears = graph->exec.heard && graph->exec.heard->count;
     bool is_lost = launch->hears && graph->exec.heard->is_lost;
     launch->signals = graph->exec.signals || is_lost;
-    bool behind_seen = is_behind_seen(launch, last);
-    bool events_are_seen = !has_events(launch) || sc_unfinished_none_ever();
+    bool behind_seen = is_behind_seen(launch);
     launch->awaits = graph->exec.awaits_host || is_lost;
-    launch->seen = !launch->awaits && behind_seen && events_are_seen;
-    launch->is_known = events_are_seen && !is_lost;
-    launch->judges_device = launch->is_known && behind_seen &&
-                            !(launch->awaits && (has_events(launch) || launch->hears));
-    launch->unguarded = !behind_seen;
+    launch->seen = !launch->awaits && behind_seen;
+    launch->is_known = behind_seen && !is_lost;
+    launch->judges_device =
+        launch->is_known && !(launch->awaits && (has_events(launch) || launch->hears));
     if (graph->exec.is_stale)
         sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
-}
-
-/* Before the call and behind it (interpose/streams/unfinished.h). */
-static uint64_t note_unfinished(const struct launch *launch)
-{
-    return launch->unguarded ? sc_unfinished_host_wait(launch->stream)
-                             : sc_unfinished_host_work(launch->stream);
 }
 
 /* A launch with host memory is an operation itself: no mark is wanted before it, unless the host
@@ -284,8 +287,8 @@ static uint64_t note_unfinished(const struct launch *launch)
 static void note_work(struct launch *launch)
 {
     if (!launch->graph || launch->records || launch->signals || launch->hears)
-        sc_marks_before_work(launch->stream, false);
-    launch->ticks = note_unfinished(launch);
+        sc_marks_before_work(launch->stream, launch->signals ? SC_BEFORE_SIGNAL : SC_BEFORE_WORK);
+    launch->ticks = sc_unfinished_host_work(launch->stream);
 }
 
 /* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
@@ -311,6 +314,9 @@ static void begin_heard(struct launch *launch)
         return;
     sc_host_functions_dropped(launch->open);
     launch->seen = launch->judges_device = false;
+    if (!launch->awaits)
+        launch->waits_from = sc_track_unseen_begin(&sc_track, launch->stream->id);
+    launch->awaits = true;
 }
 
 /* The call follows. An event that it records may stand for those that it waits for. */
@@ -322,6 +328,8 @@ static void begin_call(struct launch *launch)
     else if (!launch->is_empty)
         sc_track_begin(&sc_track, launch->stream->id, &launch->ordered);
     launch->place = sc_order_place(&launch->ordered);
+    if (launch->awaits)
+        launch->waits_from = sc_track_unseen_begin(&sc_track, launch->stream->id);
     if (launch->records || launch->hears)
         launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->ordered);
     if (launch->hears)
@@ -344,17 +352,22 @@ static bool judges_kernels(const struct launch *launch)
            !has_events(launch) && !launch->hears;
 }
 
-/* A launch that writes pageable memory blocks the host. */
+/* A launch that writes pageable memory, unless the device does so itself. */
+static bool blocks_host(const struct launch *launch)
+{
+    return launch->graph && launch->graph->waiting_count &&
+           !launch->stream->context->reads_pageable;
+}
+
 static struct sc_launch_uses uses_of(const struct launch *launch)
 {
-    bool blocks_host = launch->graph && launch->graph->waiting_count;
     return (struct sc_launch_uses){
         .call = launch->call,
         .stream = launch->stream,
         .exec = launch->exec,
         .last = launch->last,
         .place = launch->place,
-        .healing = blocks_host ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE,
+        .healing = blocks_host(launch) ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE,
         .awaits_events = launch->awaits_events,
     };
 }
@@ -446,6 +459,9 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
         look_at_stacks(launch);
     if (launch->graph)
         order_runs(launch);
+    if (launch->has_kernels)
+        sc_work_may_write(launch->call, launch->stream, launch->last,
+                          launch->seen && !launch->awaits_events);
     judge_uses(launch);
     if (launch->hears)
         open_host_nodes(launch);
@@ -559,7 +575,7 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
         forget_what_is_told(launch);
     if (!launch->stream || result != CUDA_SUCCESS)
         return result;
-    note_unfinished(launch);
+    sc_unfinished_host_work(launch->stream);
     sc_marks_note_tail(launch->stream);
     if (launch->allocates)
         note_allocations(launch);
@@ -572,11 +588,11 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
     sc_work_note(launch->call, launch->stream,
                  sc_order_issued(&sc_track.order, launch->stream->id) + !launch->graph, sc_ticks());
-    if (launch->exec && !launch->seen)
-        sc_unfinished_host_wait(launch->stream);
+    if (launch->awaits)
+        sc_track_unseen_end(&sc_track, &launch->waits_from);
     if (launch->graph && launch->graph->stack_count)
         bring_results(launch);
-    if (launch->graph && launch->graph->waiting_count)
+    if (blocks_host(launch))
         know_all(launch, stream);
     errno = saved;
     return result;

@@ -26,6 +26,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "track/copy_manner.h"
 #include "track/grid.h"
 #include "track/history.h"
 #include "track/hold.h"
@@ -48,6 +49,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->slot = NULL;
     issue->uses.count = 0;
     issue->joins_stream = false;
+    issue->keeps_source = false;
     issue->waits_after = false;
     issue->is_empty = false;
     issue->is_complete = false;
@@ -120,7 +122,7 @@ static void describe(const struct sc_issue *restrict issue, const struct sc_host
     op->ticket.stream = issue->stream->id;
     op->access = SC_ACCESS_ALL;
     op->ticks = issue->by_graph ? issue->graph_ticks : 0;
-    op->slot = issue->slot;
+    op->slot = use->direction == SC_H2D ? issue->slot : NULL;
     op->stable = use->stable;
     op->taken = use->taken;
     op->by_graph = issue->by_graph;
@@ -182,14 +184,52 @@ void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc
         };
 }
 
-/* The driver stages a pageable source in the call. A copy to a pageable destination is complete
- * when the call returns, and so is whatever the stream did before (docs/driver.md). */
-static void complete_in_call(struct sc_issue *issue, enum sc_direction direction,
-                             const struct sc_shape *shape)
+static bool is_in_place(const struct sc_issue *issue)
 {
-    if (direction == SC_D2H)
-        issue->joins_stream = true;
+    return issue->stream && issue->stream->context->reads_pageable;
+}
+
+static void touch(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape)
+{
     sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
+}
+
+/* Of memory that was unregistered meanwhile by another thread nothing is known. */
+static void use_on(struct sc_issue *issue, enum sc_direction direction,
+                   const struct sc_shape *shape, const struct sc_range_info *range,
+                   enum sc_copy_time when)
+{
+    if (sc_likely(range->range && when != SC_IN_CALL)) {
+        add_op_on_range(issue, direction, shape, range);
+        return;
+    }
+    if (!range->range && issue->stream && sc_issue_is_kept_registered(shape))
+        issue->waits_after = true;
+    if (when != SC_IN_CALL && (issue->graph || is_in_place(issue)))
+        sc_issue_pageable(issue, direction, shape, false);
+    else if (direction == SC_H2D || direction == SC_D2H)
+        touch(issue, direction, shape);
+}
+
+/* The other side is the device's. */
+static __attribute__((noinline)) enum sc_copy_time time_of_pageable(struct sc_issue *issue,
+                                                                    enum sc_direction direction)
+{
+    struct sc_copy_case asked = {.call = SC_COPY_ASYNC, .in_place = is_in_place(issue)};
+    *(direction == SC_H2D ? &asked.src : &asked.dst) =
+        (struct sc_copy_end){SC_PLACE_PAGEABLE, true};
+    const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
+    issue->joins_stream |= manner.waits;
+    return direction == SC_H2D ? manner.read : manner.written;
+}
+
+/* Only copies can be made of pageable memory in the call. */
+static enum sc_copy_time time_of_one(struct sc_issue *issue, enum sc_direction direction,
+                                     const struct sc_range_info *range)
+{
+    bool is_known = range->range && sc_copy_manner_is_late_beside_device(range->kind);
+    bool is_copy = direction == SC_H2D || direction == SC_D2H;
+    return is_known || issue->graph || !is_copy ? SC_LATE : time_of_pageable(issue, direction);
 }
 
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -201,14 +241,7 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
     if (issue->is_empty)
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
-    if (!range.range && issue->stream && sc_issue_is_kept_registered(shape))
-        issue->waits_after = true;
-    if (range.range)
-        add_op_on_range(issue, direction, shape, &range);
-    else if (issue->graph || issue->stream->context->reads_pageable)
-        sc_issue_pageable(issue, direction, shape, false);
-    else if (direction == SC_H2D || direction == SC_D2H)
-        complete_in_call(issue, direction, shape);
+    use_on(issue, direction, shape, &range, time_of_one(issue, direction, &range));
 }
 
 void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
@@ -224,24 +257,64 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
     sc_issue_host_shape(issue, direction, &shape);
 }
 
-/* `in_call`: the driver copies it within the call. */
 static void add_side(struct sc_issue *issue, enum sc_direction direction,
-                     const struct sc_copy_side *side, bool in_call)
+                     const struct sc_copy_side *side, enum sc_copy_time when)
 {
     unsigned from = issue->host_count;
-    if (side->used && in_call)
-        complete_in_call(issue, direction, &side->shape);
-    else if (side->used)
-        sc_issue_host_shape(issue, direction, &side->shape);
+    if (!side->used)
+        return;
+    struct sc_range_info range = sc_track_find_range(&sc_track, side->shape.address);
+    use_on(issue, direction, &side->shape, &range, when);
     sc_issue_folded(issue, from, &side->fold);
+}
+
+static bool are_alike(const struct sc_copy_manner *a, const struct sc_copy_manner *b)
+{
+    return a->waits == b->waits && a->read == b->read && a->written == b->written;
+}
+
+/* Would the copy be the same out of the library's own memory, which is registered? */
+static bool may_read_elsewhere(const struct sc_copy_case *asked,
+                               const struct sc_copy_manner *manner)
+{
+    struct sc_copy_case elsewhere = *asked;
+    elsewhere.src = (struct sc_copy_end){SC_PLACE_LOCKED, true};
+    const struct sc_copy_manner other = sc_copy_manner_of(&elsewhere);
+    return are_alike(manner, &other);
+}
+
+/* Of a graph it is known at its launch. */
+static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_copy_sides *sides)
+{
+    const struct sc_copy_case asked = sc_copy_sides_case(sides, SC_COPY_ASYNC, is_in_place(issue));
+    if (issue->graph)
+        return (struct sc_copy_manner){false, SC_LATE, SC_LATE};
+    const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
+    issue->joins_stream |= manner.waits;
+    issue->keeps_source =
+        asked.src.place == SC_PLACE_MANAGED && !may_read_elsewhere(&asked, &manner);
+    return manner;
+}
+
+static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
+{
+    const struct sc_shape *dst = &sides->dst.shape, *src = &sides->src.shape;
+    size_t size_bytes = sc_shape_hull_bytes(dst);
+    sc_issue_names(issue, sc_copy_sides_direction(sides), dst->address, src->address,
+                   size_bytes ? size_bytes : sc_shape_hull_bytes(src));
 }
 
 void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
-    bool in_call = !issue->graph && sides->src.host && sides->dst.host;
     issue->is_empty |= sides->is_empty;
-    add_side(issue, SC_H2D, &sides->src, in_call);
-    add_side(issue, SC_D2H, &sides->dst, in_call);
+    if (sides->is_empty || !sc_issue_is_on(issue))
+        return;
+    const struct sc_copy_manner manner = manner_of(issue, sides);
+    name_sides(issue, sides);
+    add_side(issue, SC_H2D, &sides->src, manner.read);
+    add_side(issue, SC_D2H, &sides->dst, manner.written);
+    if (sides->src.unasked)
+        sc_issue_touch(issue, SC_TOUCH_READ, &sides->src.shape);
     if (sc_issue_wants_device(issue))
         sc_device_uses_of_sides(&issue->uses, sides);
 }
@@ -288,7 +361,7 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
     SC_OPS(conflicts);
     struct sc_op_info op;
     describe(issue, use, &op);
-    op.unseen = !sc_unfinished_is_seen(issue->stream);
+    op.unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, issue->after);
     sc_track_conflicts(&sc_track, &op, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
@@ -441,7 +514,7 @@ void sc_issue_ready(struct sc_issue *issue)
     sc_issue_judge_touches(issue);
     sc_unfinished_legacy(issue->stream);
     if (!issue->joins_stream && issue->op_count == 0)
-        sc_marks_before_work(issue->stream, true);
+        sc_marks_before_work(issue->stream, SC_BEFORE_DEVICE_WORK);
     for (unsigned i = 0; i < issue->host_count; i++)
         if (!issue->host[i].in_call && !issue->unjudged)
             prepare(issue, &issue->host[i]);
@@ -461,21 +534,28 @@ void sc_issue_call(struct sc_issue *issue)
     issue->place = sc_order_place(&issue->ordered);
 }
 
-/* The first one that is an operation, or NULL. */
+/* The first one that is an operation, or NULL. A source comes before a target. */
 static const struct sc_host_use *first_op(const struct sc_issue *issue)
 {
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
 }
 
-const void *sc_issue_source(struct sc_issue *issue, const void *source)
+const void *sc_issue_snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
-    if (!issue->stream || issue->op_count != 1 ||
-        !sc_snapshots_are_for(use->direction, use->stable, &use->shape))
-        return source;
-    const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, use->shape};
+    if (!issue->stream || !use || issue->keeps_source ||
+        !sc_snapshots_are_for(use->direction, use->stable, &use->shape, &use->fold))
+        return NULL;
+    const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, use->shape,
+                                        use->fold};
     issue->slot = sc_snapshots_take(issue->stream->context, &read);
-    return issue->slot ? issue->slot->bytes : source;
+    return issue->slot ? issue->slot->bytes : NULL;
+}
+
+const void *sc_issue_source(struct sc_issue *issue, const void *source)
+{
+    const void *snapshot = sc_issue_snapshot(issue);
+    return snapshot ? snapshot : source;
 }
 
 /* Why nothing on the stream may be guarded; COUNT: it may. */
@@ -489,7 +569,7 @@ static enum sc_no_verdict_reason why_not(const struct sc_issue *issue, const str
         return SC_NO_VERDICT_STACK;
     if (!op->range && op->by_graph)
         return SC_NO_VERDICT_PAGEABLE;
-    return op->unjudged || op->unseen ? SC_NO_VERDICT_UNSEEN : SC_NO_VERDICT_COUNT;
+    return op->unjudged || op->unseen_waits.waits ? SC_NO_VERDICT_UNSEEN : SC_NO_VERDICT_COUNT;
 }
 
 /* Of a pageable source what is not guarded is compared: all of a small one. */
@@ -497,7 +577,7 @@ static bool is_compared_whole(struct sc_op_info *op)
 {
     bool compared = !op->range && op->direction == SC_H2D && op->stable;
     op->is_compared_whole = compared && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
-    op->shares_pages |= compared && (op->is_compared_whole || op->shape.rows == 1);
+    op->shares_pages |= compared;
     return op->is_compared_whole;
 }
 
@@ -508,17 +588,20 @@ static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
            !sc_track.inflight.guard_until_known;
 }
 
-/* What a snapshot protects needs no guard. */
+/* What a snapshot protects needs no guard. What stands behind a wait for the host that is not seen
+ * is guarded when the host is known to have waited for that (sc_inflight_guard_seen). */
 static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     enum sc_no_verdict_reason reason = why_not(issue, op);
+    bool is_later = op->range && !op->unjudged && op->unseen_waits.waits;
     if (sc_ops_is_copied(op) || op->direction == SC_PREFETCH || op->is_guard_chosen ||
         is_compared_whole(op) || is_over(issue, op))
         return;
     if (reason != SC_NO_VERDICT_COUNT) {
         sc_no_verdicts_note_unwatched(&sc_track.no_verdicts, reason,
                                       sc_shape_hull_bytes(&op->shape));
-        return;
+        if (reason != SC_NO_VERDICT_UNSEEN || !is_later)
+            return;
     }
     if (!op->range) {
         sc_guard_choose_pageable(op, issue->stream->context->reads_pageable);
@@ -547,7 +630,7 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     op->thread = sc_thread_id();
     op->runtime_api = sc_ear_runtime_api();
     op->correlation_id = sc_ear_correlation_id();
-    op->unseen = !sc_unfinished_is_seen(issue->stream);
+    op->unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, NULL);
     op->ticket.epoch = issue->place;
     sc_thread_stacks_note(op);
     if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)
@@ -565,7 +648,7 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
         op->stack = stack;
         op->ticks = now_ticks;
         complete_op(issue, op);
-        bytes += op->shape.width_bytes * op->shape.rows;
+        bytes += sc_shape_used_bytes(&op->shape, &op->fold);
     }
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
     if (sc_unlikely(issued.conflicts.count) && !issue->is_judged)

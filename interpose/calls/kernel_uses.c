@@ -59,7 +59,7 @@ static void find_host(const struct sc_kernel_parameters *read, struct sc_kernel_
 }
 
 static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struct sc_call *call,
-                                  struct sc_stream_record *stream)
+                                  struct sc_stream_record *stream, const struct sc_point *after)
 {
     const struct sc_range_info range = sc_track_find_range(&sc_track, byte->address);
     return (struct sc_op_info){
@@ -71,7 +71,8 @@ static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struc
         .range = range.range,
         .origin = range.origin,
         .access = SC_ACCESS_ALL,
-        .unseen = !sc_unfinished_is_seen(stream),
+        .after = after,
+        .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
         .unjudged = byte->digest != 0,
         .digest = byte->digest,
     };
@@ -98,8 +99,7 @@ static void judge_host(const struct sc_call *call, struct sc_stream_record *stre
                        const struct sc_kernel_host *host, const struct sc_point *after)
 {
     for (unsigned i = 0; i < host->count; i++) {
-        struct sc_op_info info = describe(&host->bytes[i], call, stream);
-        info.after = after;
+        struct sc_op_info info = describe(&host->bytes[i], call, stream, after);
         if (sc_track_may_conflict(&sc_track, info.range, info.direction, info.ticket.stream))
             judge_byte(&info, call, stream);
     }
@@ -131,7 +131,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
     sc_issue_on(&issue, call, stream);
     for (unsigned i = 0; i < host->count; i++) {
         struct sc_op_info *info = &infos[count];
-        *info = describe(&host->bytes[i], call, stream);
+        *info = describe(&host->bytes[i], call, stream, NULL);
         sc_device_uses_set_moment(info, moment);
         info->by_graph = by_graph;
         if (!info->range) /* another thread has freed it meanwhile */
@@ -170,7 +170,7 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
         keep_device(&read);
         judge_device(call, stream, &read, NULL);
         judge_host(call, stream, host, NULL);
-        seal_host(call, stream, host, NULL, sc_unfinished_is_seen(stream));
+        seal_host(call, stream, host, NULL, sc_track_is_seen(&sc_track, stream->id));
     }
     errno = saved;
 }

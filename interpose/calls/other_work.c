@@ -18,6 +18,7 @@
 #include "interpose/driver/kernel_parameters.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/graph/memory_ops.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
@@ -326,12 +327,20 @@ SC_PAIR(cuStreamWriteValue64_v2, _ptsz,
     return end(&work, real(stream, address, value, flags));
 }
 
+/* One that only writes waits for nobody, and one that only waits tells nobody anything. */
+static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned count)
+{
+    struct sc_memory_ops ops = sc_memory_ops_of(operations, count);
+    unsigned kind = ops.writes ? SC_WORK_MAY_WRITE | SC_WORK_SIGNALS : SC_WORK_QUIET;
+    return ops.waits ? kind | SC_WORK_AWAITS_HOST : kind;
+}
+
 SC_PAIR(cuStreamBatchMemOp, _ptsz,
         (CUstream stream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
         (stream, count, operations, flags))
 {
     struct work work;
-    begin(&work, call, &stream, SC_WORK_AWAITS_HOST | SC_WORK_SIGNALS);
+    begin(&work, call, &stream, kind_of_ops(operations, count));
     return end(&work, real(stream, count, operations, flags));
 }
 
@@ -340,7 +349,7 @@ SC_PAIR(cuStreamBatchMemOp_v2, _ptsz,
         (stream, count, operations, flags))
 {
     struct work work;
-    begin(&work, call, &stream, SC_WORK_AWAITS_HOST | SC_WORK_SIGNALS);
+    begin(&work, call, &stream, kind_of_ops(operations, count));
     return end(&work, real(stream, count, operations, flags));
 }
 
@@ -404,13 +413,13 @@ SC_PAIR(cuMemBatchDecompressAsync, _ptsz,
     return end(&work, real(list, count, flags, failed, stream));
 }
 
-/* Not for the legacy stream (cuda.h). */
+/* Not for the legacy stream (cuda.h). What is in the memory then is anything. */
 SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
         (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
          CUstream stream),
         (addresses, sizes, count, flags, stream))
 {
-    struct sc_work work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    struct sc_work work = sc_work_begin(call, stream, SC_WORK_KERNEL);
     return sc_permit_refused(call,
                              sc_work_end(&work, real(addresses, sizes, count, flags, stream)));
 }
@@ -421,7 +430,7 @@ SC_PAIR(cuMemDiscardAndPrefetchBatchAsync, _ptsz,
          CUstream stream),
         (addresses, sizes, count, locations, location_indices, location_count, flags, stream))
 {
-    struct sc_work work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    struct sc_work work = sc_work_begin(call, stream, SC_WORK_KERNEL);
     return sc_permit_refused(
         call, sc_work_end(&work, real(addresses, sizes, count, locations, location_indices,
                                       location_count, flags, stream)));

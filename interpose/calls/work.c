@@ -1,14 +1,18 @@
 #include "interpose/calls/work.h"
 
+#include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/history.h"
+#include "track/inflight.h"
 #include "track/ticks.h"
 #include "track/track.h"
 
@@ -36,6 +40,42 @@ static uint64_t may_write(const struct sc_work *work, struct sc_stream_record *s
                                           : sc_unfinished_host_work(stream);
 }
 
+/* Managed memory is anybody's to write. Where the order of the work is not seen, no source there is
+ * compared any more. */
+static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
+                                                   const struct sc_stream_record *stream,
+                                                   const struct sc_point *after, bool in_order)
+{
+    SC_OPS(overwritten);
+    const struct sc_op_info later = {.ticket = {.stream = stream->id}, .after = after};
+    sc_track_seal_managed(&sc_track, in_order ? &later : NULL, &overwritten);
+    if (!sc_replaying_is_on()) /* or it may have written them already */
+        sc_hazards_report_overwritten(&overwritten,
+                                      &(struct sc_culprit){call->api, call->site, NULL});
+}
+
+void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
+                       const struct sc_point *after, bool in_order)
+{
+    if (sc_unlikely(sc_track_reads_managed(&sc_track)))
+        seal_managed(call, stream, after, in_order);
+}
+
+static enum sc_before before_what(unsigned kind)
+{
+    if (kind & SC_WORK_SIGNALS)
+        return SC_BEFORE_SIGNAL;
+    return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
+}
+
+/* Of what a blocking stream has, the legacy stream's signal tells as well. */
+static void mark_before_signal(void *unused, struct sc_stream_record *stream)
+{
+    (void)unused;
+    if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
+        sc_marks_cover(stream);
+}
+
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_own_stack_learn();
@@ -44,13 +84,19 @@ struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsign
     struct sc_work work = {.call = call, .kind = kind};
     if (!stream || sc_streams_is_capturing(stream))
         return work;
-    if (kind & SC_WORK_AWAITS_HOST)
-        sc_unfinished_host_wait(stream);
-    else if (kind & SC_WORK_MAY_WRITE)
+    if (kind & SC_WORK_AWAITS_HOST) {
+        sc_unfinished_host_work(stream);
+        work.waits_from = sc_track_unseen_begin(&sc_track, stream->id);
+    } else if (kind & SC_WORK_MAY_WRITE) {
         sc_unfinished_queued(stream, may_write(&work, stream));
-    else
+    } else {
         sc_unfinished_legacy(stream);
-    sc_marks_before_work(stream, kind & SC_WORK_OF_DEVICE);
+    }
+    if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE)
+        sc_work_may_write(call, stream, NULL, sc_track_is_seen(&sc_track, stream->id));
+    sc_marks_before_work(stream, before_what(kind));
+    if (kind & SC_WORK_SIGNALS && stream->kind == SC_STREAM_LEGACY)
+        sc_streams_each(stream->context, mark_before_signal, NULL);
     sc_track_begin(&sc_track, stream->id, &work.ordered);
     if (kind & SC_WORK_SIGNALS)
         sc_track_signal(&sc_track, stream->id, &work.ordered);
@@ -66,7 +112,9 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     uint64_t ticks = 0;
     sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
     if (work->kind & SC_WORK_AWAITS_HOST) {
-        ticks = sc_unfinished_host_wait(work->stream);
+        ticks = sc_unfinished_host_work(work->stream);
+        if (result == CUDA_SUCCESS)
+            sc_track_unseen_end(&sc_track, &work->waits_from);
     } else if (work->kind & SC_WORK_MAY_WRITE) {
         ticks = may_write(work, work->stream);
         if (result == CUDA_SUCCESS)

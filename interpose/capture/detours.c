@@ -121,7 +121,7 @@ static void come_after(void *argument, struct sc_stream_record *stream)
 static void join_work(struct sc_stream_record *earlier, struct sc_stream_record *later)
 {
     if (!sc_unfinished_is_clear(earlier))
-        sc_unfinished_join(later, sc_unfinished_is_seen(earlier));
+        sc_unfinished_join(later);
 }
 
 /* The stream's later work waits for the private stream: now, or when its capture has ended, or when

@@ -61,6 +61,8 @@ enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000
 
 enum { UNKNOWN = -1 }; /* an exit status */
 
+enum { LAST_ROOM_BYTES = 96 << 10 };
+
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool up;
@@ -294,9 +296,24 @@ void sc_life_dump(void)
     write_summary(UNKNOWN, false);
 }
 
-/* Returns the status to end with. */
-static int end_all(int status, bool unsubscribe)
+/* The calling thread is at its end, and may be on a stack of a few KB: a handler may end the
+ * process where a stack has overflowed. */
+static void call_at_last(sc_spare_function *function, void *argument)
 {
+    if (sc_own_stack_has(LAST_ROOM_BYTES))
+        function(argument);
+    else
+        sc_spare_stack_call_alone(function, argument);
+}
+
+struct ending {
+    int status; /* also the result */
+    bool unsubscribe;
+};
+
+static void end_all(void *argument)
+{
+    struct ending *ending = argument;
     sc_audit_close();
     if (!sc_own_lock_depth) { /* or else a signal handler that interrupted us: the locks are taken
                                */
@@ -305,10 +322,9 @@ static int end_all(int status, bool unsubscribe)
         sc_copy_times_stop();
         sc_nvtx_stop();
     }
-    sc_audit_stop(unsubscribe);
-    int final_status = sc_report_exit_status(status);
-    summarise(final_status);
-    return final_status;
+    sc_audit_stop(ending->unsubscribe);
+    ending->status = sc_report_exit_status(ending->status);
+    summarise(ending->status);
 }
 
 /* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
@@ -320,7 +336,9 @@ static int conclude(int status, bool unsubscribe)
         return status;
     SC_UNCANCELLED();
     sc_postmortem_await();
-    return end_all(status, unsubscribe);
+    struct ending ending = {status, unsubscribe};
+    call_at_last(end_all, &ending);
+    return ending.status;
 }
 
 static int finish(int status)
@@ -445,13 +463,18 @@ static void say_aborting(void)
         say_what_was_found();
 }
 
+static void tell_of_abort(void *site)
+{
+    sc_postmortem_aborts(site);
+    sc_life_may_vanish();
+    say_aborting();
+}
+
 typedef void abort_function(void);
 
 SC_EXPORT void abort(void)
 {
-    sc_postmortem_aborts(SC_SITE());
-    sc_life_may_vanish();
-    say_aborting();
+    call_at_last(tell_of_abort, SC_SITE());
     SC_NEXT(abort_function *, "abort")();
     __builtin_unreachable();
 }

@@ -63,8 +63,9 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
     use->kind = SC_STACK;
     extra.local = sc_unwind_owner_of(use->shape.address).local;
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && use->direction == SC_H2D &&
-        use->shape.rows == 1 && can_read(use->shape.address))
-        extra.saved = sc_node_uses_keep((const void *)use->shape.address, use->shape.width_bytes);
+        can_read(use->shape.address))
+        extra.saved =
+            sc_node_uses_keep((const void *)use->shape.address, sc_shape_hull_bytes(&use->shape));
     return extra;
 }
 

@@ -13,15 +13,21 @@
 #include "track/frames.h"
 #include "track/graphs.h"
 #include "track/pool.h"
+#include "track/shape.h"
 #include "track/track.h"
 
 #include "track/poison.h"
 
-/* The type of memory stays, since an exec's node may not be updated to another one. */
+/* The type of memory stays, since an exec's node may not be updated to another one. So do the gaps
+ * between rows: the copy has them, too. */
 void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
 {
     if (direction == SC_H2D) {
         bool unified = copy->srcMemoryType == CU_MEMORYTYPE_UNIFIED;
+        if (!copy->srcPitch)
+            copy->srcPitch = copy->srcXInBytes + copy->WidthInBytes;
+        if (!copy->srcHeight)
+            copy->srcHeight = copy->srcY + copy->Height;
         copy->srcHost = unified ? NULL : saved;
         copy->srcDevice = unified ? (CUdeviceptr)(uintptr_t)saved : 0;
         copy->srcXInBytes = copy->srcY = copy->srcZ = 0;
@@ -97,7 +103,7 @@ bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_gr
 {
     bool lives = sc_stack_sources_frame_lives(use, extra, running);
     if (lives && extra->saved && use->direction == SC_H2D)
-        sc_own_stack_read(extra->saved, use->shape.address, use->shape.width_bytes);
+        sc_own_stack_read(extra->saved, use->shape.address, sc_shape_hull_bytes(&use->shape));
     return lives;
 }
 

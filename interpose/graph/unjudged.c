@@ -2,50 +2,22 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
+#include "interpose/graph/memory_ops.h"
 #include "interpose/graph/node_walk.h"
 #include "track/handles.h"
 #include "track/pool.h"
 
 #include "track/poison.h"
 
-/* ---- batch memory operations ---- */
-
-struct batch {
-    bool writes, waits;
-};
-
-static struct batch batch_of(CUstreamBatchMemOpType operation)
-{
-    switch (operation) {
-    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-        return (struct batch){.waits = true};
-    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-        return (struct batch){.writes = true};
-    case CU_STREAM_MEM_OP_BARRIER:
-    case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-        return (struct batch){0};
-    default:
-        return (struct batch){true, true};
-    }
-}
-
 /* What the driver does not tell may be anything. The exec's node does what the graph's does: the
  * kinds of operations may not be changed there. */
-static struct batch batch_of_node(CUgraphNode node)
+static struct sc_memory_ops ops_of_node(CUgraphNode node)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS params;
-    struct batch batch = {0};
     if (!sc_real.cuGraphBatchMemOpNodeGetParams ||
-        sc_real.cuGraphBatchMemOpNodeGetParams(node, &params) != CUDA_SUCCESS || !params.paramArray)
-        return (struct batch){true, true};
-    for (unsigned i = 0; i < params.count; i++) {
-        struct batch one = batch_of(params.paramArray[i].operation);
-        batch.writes |= one.writes;
-        batch.waits |= one.waits;
-    }
-    return batch;
+        sc_real.cuGraphBatchMemOpNodeGetParams(node, &params) != CUDA_SUCCESS)
+        return (struct sc_memory_ops){true, true};
+    return sc_memory_ops_of(params.paramArray, params.count);
 }
 
 /* ---- nodes ---- */
@@ -53,7 +25,7 @@ static struct batch batch_of_node(CUgraphNode node)
 bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type)
 {
     if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
-        return batch_of_node(node).writes;
+        return ops_of_node(node).writes;
     return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
            type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL;
 }
@@ -61,7 +33,7 @@ bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type)
 bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type)
 {
     if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
-        return batch_of_node(node).waits;
+        return ops_of_node(node).waits;
     return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
            type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
 }
@@ -69,7 +41,7 @@ bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type)
 bool sc_unjudged_awaits_unseen(CUgraphNode node, CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT ||
-           (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && batch_of_node(node).waits);
+           (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && ops_of_node(node).waits);
 }
 
 struct unjudging {

@@ -223,18 +223,15 @@ static void note_unguarded(enum sc_no_verdict_reason reason, size_t size_bytes)
 /* Of a source that nobody guards the first and last page are compared in the end. */
 static bool edges_are_compared(const struct sc_op_info *op)
 {
-    return op->direction == SC_H2D && op->stable && op->shape.rows == 1;
+    return op->direction == SC_H2D && op->stable;
 }
 
 /* How much of the operation will not be watched because the pages from `start` to `end`, at one of
  * its ends, are left out. */
 static size_t leave_out(struct sc_op_info *op, uintptr_t start, uintptr_t end)
 {
-    uintptr_t op_end = op->shape.address + sc_shape_hull_bytes(&op->shape);
     op->shares_pages = true;
-    start = start > op->shape.address ? start : op->shape.address;
-    end = end < op_end ? end : op_end;
-    return edges_are_compared(op) || end <= start ? 0 : end - start;
+    return edges_are_compared(op) ? 0 : sc_shape_used_between(&op->shape, &op->fold, start, end);
 }
 
 /* On other pages lies memory of which nothing is known. */
@@ -258,7 +255,7 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
 /* Of a small source all of it is compared, which costs less than to guard what is left. */
 static bool is_small_source(const struct sc_op_info *op)
 {
-    return edges_are_compared(op) && op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES;
+    return edges_are_compared(op) && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
 }
 
 /* Pages at the ends, of which the operation has a part only. */
@@ -294,6 +291,16 @@ static bool is_guardable(const struct sc_op_info *op)
            sc_ops_is_kernel(op);
 }
 
+/* Of managed memory, which nobody may protect, the ends of a source are compared, too. */
+static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *op)
+{
+    bool compared = range->kind == SC_MANAGED && range->snapshots != SC_SNAPSHOTS_NONE &&
+                    edges_are_compared(op);
+    op->shares_pages |= compared;
+    if (!compared || !is_small_source(op))
+        note_unguarded(SC_NO_VERDICT_MEMORY, sc_shape_hull_bytes(&op->shape));
+}
+
 /* What is needed to guard anything at all. */
 static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *reason)
 {
@@ -323,7 +330,7 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
     if (!is_guardable(op))
         return;
     if (!is_allowed(range)) {
-        note_unguarded(SC_NO_VERDICT_MEMORY, hull_bytes);
+        leave_out_all(range, op);
         return;
     }
     leave_out_foreign(range, op, &pages);

@@ -112,6 +112,30 @@ void sc_protect_mend(uintptr_t address)
     errno = saved;
 }
 
+/* While a span covers the page, it is nobody else's. */
+static bool set_if_covered(uintptr_t page, bool open)
+{
+    int saved = errno;
+    lock();
+    apply_locked();
+    bool covered = sc_track_guards_cover(&sc_track, page);
+    enum sc_access access = open ? SC_ACCESS_ALL : sc_track_guarded_access(&sc_track, page);
+    bool set = covered && sc_page_access_set(page, guards()->page_mask + 1, access) == 0;
+    unlock();
+    errno = saved;
+    return set;
+}
+
+bool sc_protect_open(uintptr_t page)
+{
+    return set_if_covered(page, true);
+}
+
+void sc_protect_close(uintptr_t page)
+{
+    set_if_covered(page, false);
+}
+
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
 {
     int saved = errno;

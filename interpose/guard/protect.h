@@ -32,6 +32,12 @@ void sc_protect_join_all(void);
 /* Gives the page the protection that the tracker knows of, whatever the page had before. */
 void sc_protect_mend(uintptr_t address);
 
+/* Opens a page of the guard's for an instruction, whatever the tracker knows of, and gives it its
+ * protection again. Open: false where the page is no more the guard's, or the kernel refuses. Close
+ * leaves such a page alone. */
+bool sc_protect_open(uintptr_t page);
+void sc_protect_close(uintptr_t page);
+
 /* Was a touch denied by what the program itself has made of the page? False: the page is, was or is
  * about to be the guard's, and the touch is to be made again. */
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch);

@@ -14,10 +14,12 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
+#include "interpose/guard/steps.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/signals/single_step.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
@@ -60,6 +62,7 @@ struct touch {
     const struct sc_culprit *culprit;
     const struct sc_fault *fault; /* NULL: a call's */
     bool is_programs;             /* result: the fault is the program's own */
+    bool is_stepped;              /* result: the page is closed again behind the instruction */
     bool gives_up;                /* stall_limit has passed */
     bool may_not_wait;            /* the reaper waits for what the interrupted call has locked */
     bool is_excused;              /* what forbids it is behind a function that waits for us */
@@ -250,6 +253,9 @@ static bool never_waits(const struct touch *touch)
            sc_reaper_has_stopped();
 }
 
+/* The first of those that the thread waits for. */
+static __thread struct sc_op_info awaited __attribute__((tls_model("initial-exec")));
+
 /* The reaper asks the device whether they have ended. */
 static bool await(const struct sc_ops *ops, struct touch *touch)
 {
@@ -263,6 +269,7 @@ static bool await(const struct sc_ops *ops, struct touch *touch)
         return false;
     if (!touch->is_behind_function)
         sc_track_note_awaited(&sc_track, &ops->ops[0].ticket);
+    awaited = ops->ops[0];
     touch->hold = request.held;
     touch->hold_age = request.held_age;
     sc_reaper_wake();
@@ -347,7 +354,10 @@ static void handle(struct touch *touch)
         if (must_wait_for(&found, touch))
             return;
     }
-    let_page_go(touch, in_order, beside && !in_order && touch->fault);
+    bool is_beside = beside && !in_order && touch->fault;
+    touch->is_stepped = is_beside && sc_steps_begin(touch->fault, touch->kind);
+    if (!touch->is_stepped)
+        let_page_go(touch, in_order, is_beside);
 }
 
 /* A kernel that is let go on may be at work for as long as the program. */
@@ -372,14 +382,18 @@ static void look_whether_ended(void *argument)
         touch->hold = 0;
 }
 
+/* A page that is let go meanwhile, as for the driver that comes to copy, excuses nothing: what the
+ * thread waits for is still to end. */
 static void look_for_excuse(void *argument)
 {
     struct touch *touch = argument;
     SC_OPS(found);
     sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
     sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
+    if (found.count == 0)
+        sc_ops_add(&found, &awaited);
     touch->is_behind_function = are_open(&found);
-    touch->is_excused = found.count == 0 || excuses_all(&found);
+    touch->is_excused = excuses_all(&found);
 }
 
 static bool is_found_to_wait(struct touch *touch)
@@ -531,7 +545,7 @@ static void take_step_of_fault(void *argument)
         let_driver_in(touch);
     } else {
         handle(touch);
-        if (!touch->hold && keeps_coming(fault))
+        if (!touch->hold && !touch->is_stepped && keeps_coming(fault))
             sc_protect_mend(touch->address);
     }
 }
@@ -576,6 +590,7 @@ bool sc_guard_fault(const struct sc_fault *fault)
 {
     int saved = errno;
     bool ours = false;
+    sc_single_step_cancel(fault);
     if (sc_unlikely(sc_process_is_child()))
         ours = sc_guard_busy() && sc_protect_let_go_inherited(fault->address);
     else if (fault->denied && !fault->executes &&

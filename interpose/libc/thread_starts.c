@@ -11,6 +11,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/driver/driver_code.h"
+#include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 
@@ -40,8 +41,10 @@ static struct start take_start(void *place)
     atomic_store(&((struct start *)place)->taken, false);
     if (start.begins_blocked)
         sc_signal_mask_begin_blocked();
-    if (start.is_drivers)
+    if (start.is_drivers) {
         sc_driver_code_owns_thread();
+        sc_blocked_threads_leave_out();
+    }
     return start;
 }
 

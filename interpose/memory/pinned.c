@@ -234,30 +234,37 @@ static CUresult unregister_pages(uintptr_t start)
     return sc_real.cuMemHostUnregister((void *)start);
 }
 
-/* 0: the driver is to be asked for the same, so that a refusal is its own. */
-static uintptr_t make(const struct request *request)
+struct making {
+    const struct request *request;
+    uintptr_t start; /* 0: the driver is to be asked for the same, so that a refusal is its own */
+};
+
+static void make(void *argument)
 {
+    struct making *making = argument;
+    const struct request *request = making->request;
     uintptr_t start = sc_huge_pages_map(request->pages_bytes);
     if (!start)
-        return 0;
+        return;
     if (register_pages(start, request) == CUDA_SUCCESS) {
-        if (add(start, request))
-            return start;
+        if (add(start, request)) {
+            making->start = start;
+            return;
+        }
         unregister_pages(start);
     }
     sc_huge_pages_unmap(start, request->pages_bytes);
-    return 0;
 }
 
 static uintptr_t make_within_budget(const struct request *request)
 {
-    SC_NO_CANCELLATION_POINT();
+    struct making making = {request, 0};
     if (!charge(request))
         return 0;
-    uintptr_t start = make(request);
-    if (!start)
+    sc_own_threads_make_room(make, &making);
+    if (!making.start)
         uncharge(request);
-    return start;
+    return making.start;
 }
 
 static bool is_alike(const struct request *a, const struct request *b)

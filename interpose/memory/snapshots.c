@@ -122,32 +122,81 @@ static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_o
     return slot;
 }
 
+static bool may_be_unreadable(const struct sc_slot_source *source)
+{
+    if (source->kind == SC_STACK)
+        return false;
+    return !source->range ||
+           atomic_load_explicit(&sc_inflight_range(&sc_track.inflight, source->range)->snapshots,
+                                memory_order_acquire) != SC_SNAPSHOTS_PLAIN;
+}
+
+static void copy_runs(char *packed, const struct sc_slot_source *source)
+{
+    struct sc_runs runs = sc_shape_runs(&source->shape, &source->fold);
+    struct sc_run run;
+    while (sc_shape_next_run(&runs, &run))
+        memcpy(packed + run.before_bytes, (const void *)run.address, run.size_bytes);
+}
+
+static bool was_read(struct sc_peek_item *items, unsigned *count)
+{
+    bool read = true;
+    sc_peek_all(items, *count);
+    for (unsigned i = 0; i < *count; i++)
+        read = read && items[i].read;
+    *count = 0;
+    return read;
+}
+
+static bool peek_runs(char *packed, const struct sc_slot_source *source)
+{
+    struct sc_runs runs = sc_shape_runs(&source->shape, &source->fold);
+    struct sc_peek_item items[16]; /* some stacks are small */
+    struct sc_run run;
+    unsigned count = 0;
+    while (sc_shape_next_run(&runs, &run)) {
+        if (count == sizeof items / sizeof *items && !was_read(items, &count))
+            return false;
+        items[count++] =
+            (struct sc_peek_item){packed + run.before_bytes, run.address, run.size_bytes, false};
+    }
+    return was_read(items, &count);
+}
+
 /* False if the program has made it unreadable, which the driver does not mind, or what is said to
  * be pageable memory is none. */
 static bool fill(struct sc_slot *slot, const struct sc_slot_source *source)
 {
-    uintptr_t address = source->shape.address;
-    size_t hull_bytes = sc_shape_hull_bytes(&source->shape);
-    if (source->kind == SC_STACK) {
-        memcpy(slot->bytes, (const void *)address, hull_bytes);
-        return true;
-    }
-    if (!source->range)
-        return sc_peek_anyhow(slot->bytes, address, hull_bytes);
-    struct sc_range *range = sc_inflight_range(&sc_track.inflight, source->range);
-    if (sc_unlikely(atomic_load_explicit(&range->snapshots, memory_order_acquire) !=
-                    SC_SNAPSHOTS_PLAIN))
-        return sc_peek_anyhow(slot->bytes, address, hull_bytes);
-    memcpy(slot->bytes, (const void *)address, hull_bytes);
+    bool is_whole = sc_shape_is_whole(&source->shape, &source->fold);
+    size_t size_bytes = sc_shape_used_bytes(&source->shape, &source->fold);
+    if (!may_be_unreadable(source))
+        copy_runs(slot->bytes, source);
+    else if (is_whole)
+        return sc_peek_anyhow(slot->bytes, source->shape.address, size_bytes);
+    else
+        return peek_runs(slot->bytes, source);
     return true;
 }
 
-bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape)
+/* Of many rows that lie far apart a snapshot would cost more than the guard does. */
+static bool is_worth_it(const struct sc_shape *shape, const struct sc_fold *fold)
 {
+    enum { ROWS_MAX = 64, HULL_MAX = ROWS_MAX * 2048 };
     size_t hull_bytes = sc_shape_hull_bytes(shape);
-    return direction == SC_H2D && stable && hull_bytes > 0 &&
-           hull_bytes <= sc_options.snapshot_max_bytes && sc_options.mode == SC_MODE_FIX &&
-           !sc_replaying_is_on();
+    if (sc_shape_is_whole(shape, fold))
+        return true;
+    return sc_shape_rows_are_apart(shape, fold) &&
+           (hull_bytes <= HULL_MAX || (!fold->pitch_bytes && shape->rows <= ROWS_MAX));
+}
+
+bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
+                          const struct sc_fold *fold)
+{
+    size_t size_bytes = sc_shape_used_bytes(shape, fold);
+    return direction == SC_H2D && stable && size_bytes > 0 &&
+           size_bytes <= sc_options.snapshot_max_bytes && is_worth_it(shape, fold) &&
+           sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
 }
 
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context,

@@ -14,21 +14,22 @@
 
 #include "track/hazard.h"
 
+struct sc_fold;
 struct sc_shape;
 struct sc_slot;
 struct sc_slot_source;
 struct sc_context;
 
-/* Is such a source one of which snapshots are taken? Of rows the snapshot has the hull, with what
- * lies between them. `stable`: as of a struct sc_op_info. */
-bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape);
+/* Is such a source one of which snapshots are taken? `stable`: as of a struct sc_op_info. */
+bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
+                          const struct sc_fold *fold);
 
 /* Takes a slot for a snapshot, or NULL. The caller fills it, or gives it back. */
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
                                      const struct sc_slot_source *source);
 
 /* Takes a snapshot of the source, whose bytes are there already. Returns the slot, whose bytes the
- * device is to read; NULL: there is no snapshot. */
+ * device is to read: rows stand there without gaps. NULL: there is no snapshot. */
 struct sc_slot *sc_snapshots_take(struct sc_context *context, const struct sc_slot_source *source);
 
 /* The context's memory is gone with it, and no operation names its slots any more. */

@@ -44,6 +44,7 @@ enum {
     POLL_MAX_NS = 1000 * 1000,
     STOP_WAIT_NS = 500 * 1000 * 1000,
     NS_PER_S = 1000 * 1000 * 1000,
+    TELLING_MAX_S = 5,
 };
 
 struct verdict {
@@ -612,29 +613,50 @@ void sc_reaper_collect(void)
     errno = saved;
 }
 
+struct patience {
+    struct timespec at;
+    uint64_t last_ns;
+};
+
+static struct patience begin_patience(void)
+{
+    return (struct patience){sc_deadline_in(STOP_WAIT_NS),
+                             sc_now_ns() + TELLING_MAX_S * (uint64_t)NS_PER_S};
+}
+
+/* Waits for news. To find the names of a hazard's functions may take a second in a program with
+ * many symbols, so who waits waits on while that is done. False: no longer. */
+static bool wait_patiently_locked(struct patience *patience)
+{
+    if (sc_cond_wait_until(&reaper.done, &reaper.lock, &patience->at) != ETIMEDOUT)
+        return true;
+    if (!reaper.judging || sc_now_ns() > patience->last_ns)
+        return false;
+    patience->at = sc_deadline_in(STOP_WAIT_NS);
+    return true;
+}
+
 void sc_reaper_await_judged(void)
 {
-    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
-    int result = 0;
+    struct patience patience = begin_patience();
     lock_reaper();
-    while ((reaper.count || reaper.judging) && !reaper.stopped && result != ETIMEDOUT)
-        result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
+    while ((reaper.count || reaper.judging) && !reaper.stopped && wait_patiently_locked(&patience))
+        continue;
     unlock_reaper();
 }
 
 void sc_reaper_await_verdicts(void)
 {
-    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
-    int result = 0;
+    struct patience patience = begin_patience();
     sc_own_lock_enter();
-    if (sc_lock_until(&reaper.lock, &at) == 0) {
+    if (sc_lock_until(&reaper.lock, &patience.at) == 0) {
         if (reaper.suspended_count) {
             atomic_store(&reaper.decides_all, true);
             wake_locked();
         }
         while ((reaper.count || reaper.judging || reaper.suspended_count) && !reaper.stopped &&
-               result != ETIMEDOUT)
-            result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
+               wait_patiently_locked(&patience))
+            continue;
         pthread_mutex_unlock(&reaper.lock);
     }
     sc_own_lock_leave();
@@ -642,16 +664,15 @@ void sc_reaper_await_verdicts(void)
 
 void sc_reaper_stop(void)
 {
-    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
+    struct patience patience = begin_patience();
     lock_reaper();
     reaper.stopping = true;
     atomic_store_explicit(&runs, false, memory_order_release);
     if (!reaper.started)
         reaper.stopped = true;
     pthread_cond_signal(&reaper.work);
-    int result = 0;
-    while (!reaper.stopped && result != ETIMEDOUT)
-        result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
+    while ((!reaper.stopped || reaper.judging) && wait_patiently_locked(&patience))
+        continue;
     unlock_reaper();
 }
 

@@ -4,6 +4,7 @@
  * block SIGSEGV, and what the thread believes of SIGSEGV is in the frame that they find and return
  * to (sigreturn.h). What is read back is what was set. */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,12 +23,13 @@
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/signals.h"
 #include "interpose/signals/sigreturn.h"
+#include "interpose/signals/single_step.h"
 #include "report/file.h"
 #include "track/frames.h"
 
 #include "track/poison.h"
 
-enum { SIGNALS = 64, SA_OLD_INTERRUPT = 0x20000000 };
+enum { SIGNALS = 64, SA_OLD_INTERRUPT = 0x20000000, STEP_LOOKS = 100 * 1000 };
 
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 typedef sighandler_t signal_function(int number, sighandler_t handler);
@@ -203,9 +205,23 @@ static int change_other_locked(int number, const struct sigaction *action, struc
     return result;
 }
 
-static int change(int number, const struct sigaction *action, struct sigaction *old)
+/* SIGTRAP is the library's for as long as a thread is stepped, which takes some microseconds, and
+ * longer where the thread is not let run. A step that was left for good is not waited for. */
+static struct sc_signals_lock lock_for(int number)
 {
     struct sc_signals_lock lock = sc_signals_lock();
+    for (unsigned i = 0; number == SIGTRAP && i < STEP_LOOKS && sc_single_step_is_under_way();
+         i++) {
+        sc_signals_unlock(&lock);
+        sched_yield();
+        lock = sc_signals_lock();
+    }
+    return lock;
+}
+
+static int change(int number, const struct sigaction *action, struct sigaction *old)
+{
+    struct sc_signals_lock lock = lock_for(number);
     int result = number == SIGSEGV ? sc_signals_change(action, old)
                                    : change_other_locked(number, action, old);
     sc_signals_unlock(&lock);

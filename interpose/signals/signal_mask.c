@@ -186,6 +186,12 @@ void sc_signal_mask_begin(void)
     sc_signal_mask_begin_blocked();
 }
 
+void sc_signals_function_begins(void)
+{
+    if (sc_sharing_is_on())
+        sc_signal_mask_begin();
+}
+
 /* ---- mask calls ---- */
 
 /* A mask for the kernel, or NULL. Where SIGSEGV is in the mask, a copy in `room` without it. */

@@ -21,6 +21,7 @@
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/sigreturn.h"
+#include "interpose/signals/single_step.h"
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/ticks.h"
@@ -61,6 +62,7 @@ void sc_signals_child(void)
 {
     sc_signal_mask.keeps_one = false;
     sc_postponed_signal_child();
+    sc_single_step_child();
     atomic_store(&locked, false);
     sc_sharing_child();
 }

@@ -424,20 +424,41 @@ void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks)
     sc_marks_issued(stream, MARK_BYTES_MIN, false, now_ticks);
 }
 
-/* Operations on device memory are asked about when something conflicts with them, and seldom. */
 static bool is_behind_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)
 {
     return atomic_load_explicit(number, memory_order_relaxed) >
            atomic_load_explicit(&marks->marked, memory_order_relaxed);
 }
 
-void sc_marks_before_work(struct sc_stream_record *stream, bool awaits_no_host)
+void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number)
+{
+    atomic_store_explicit(&stream->marks.of_device, number, memory_order_relaxed);
+}
+
+static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
+{
+    return is_behind_marks(marks, what == SC_BEFORE_DEVICE_WORK ? &marks->needed : &marks->owed) ||
+           (what == SC_BEFORE_SIGNAL && is_behind_marks(marks, &marks->of_device));
+}
+
+static void add(struct sc_stream_record *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    sc_marks_add_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_marks_cover(struct sc_stream_record *stream)
+{
+    if (needs_mark(&stream->marks, SC_BEFORE_SIGNAL))
+        add(stream);
+}
+
+void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
-    if (sc_unlikely(is_behind_marks(marks, awaits_no_host ? &marks->needed : &marks->owed))) {
-        pthread_mutex_lock(&stream->lock);
-        sc_marks_add_locked(stream);
-        pthread_mutex_unlock(&stream->lock);
+    if (sc_unlikely(needs_mark(marks, what))) {
+        add(stream);
     } else if (is_behind_marks(marks, &marks->owed)) {
         uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
         atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);
@@ -593,7 +614,7 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
     bool shown = false;
-    if (!stream || stream->kind == SC_STREAM_LEGACY)
+    if (!stream)
         return false;
     pthread_mutex_lock(&stream->lock);
     if (stream->id == ticket->stream && !sc_contexts_is_quiet(stream->context)) {
@@ -627,7 +648,7 @@ static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record
                         const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
 {
     bool ordered = false;
-    if (!sc_unfinished_is_seen(earlier))
+    if (!sc_track_is_seen(&sc_track, earlier->id))
         return false;
     pthread_mutex_lock(&earlier->lock);
     CUevent event = event_behind_locked(earlier, ticket);

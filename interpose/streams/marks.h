@@ -41,9 +41,18 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
 /* The same of one operation that gets a mark of its own in any case. */
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
 
-/* Other work is about to follow on the stream. `awaits_no_host`: it hardly waits for the host, so
- * snapshotted operations need no mark before it. */
-void sc_marks_before_work(struct sc_stream_record *stream, bool awaits_no_host);
+/* The operation of this number uses device memory alone. Nobody waits for its mark, unless
+ * something conflicts with it. */
+void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number);
+
+/* Other work is about to follow on the stream. Before work of the device, which hardly ever waits
+ * for the host, snapshotted operations need no mark. Before a signal all operations do: what the
+ * host may hear of is a hazard only where a mark before the signal says that it is incomplete. */
+enum sc_before { SC_BEFORE_DEVICE_WORK, SC_BEFORE_WORK, SC_BEFORE_SIGNAL };
+void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
+
+/* Sees to it that a mark is behind all operations of the stream, as before a signal. */
+void sc_marks_cover(struct sc_stream_record *stream);
 
 /* Work on the stream that no mark will be behind: before the driver is called, and again when it
  * has returned, since a wait of another thread may have begun in between. */

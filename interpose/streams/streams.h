@@ -39,11 +39,12 @@ enum { SC_MARKS_FEW = 64, SC_MARKS_MAX = 4096 }; /* of a stream: most have few *
 /* The marks of a stream (marks.h). Under the stream's lock, but that atomic members are read
  * without it. */
 struct sc_stream_marks {
-    _Atomic uint64_t marked; /* the last operation that a mark was ever behind */
-    uint64_t marked_ticks;   /* roughly, and under no lock */
-    _Atomic uint64_t owed;   /* the last operation on host memory */
-    _Atomic uint64_t needed; /* the last one of which no snapshot was taken */
-    _Atomic uint64_t loose;  /* up to here other work stands between operations and their mark */
+    _Atomic uint64_t marked;    /* the last operation that a mark was ever behind */
+    uint64_t marked_ticks;      /* roughly, and under no lock */
+    _Atomic uint64_t owed;      /* the last operation on host memory */
+    _Atomic uint64_t needed;    /* the last one of which no snapshot was taken */
+    _Atomic uint64_t of_device; /* the last one that uses device memory alone */
+    _Atomic uint64_t loose;     /* up to here other work stands between operations and their mark */
     /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
      * name the stream, and know of it by its marks only. */
     _Atomic uint64_t tail_ticks;

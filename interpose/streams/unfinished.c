@@ -8,7 +8,7 @@
 
 #include "track/poison.h"
 
-static uint64_t get(_Atomic uint64_t *ticks)
+static uint64_t get(const _Atomic uint64_t *ticks)
 {
     return atomic_load_explicit(ticks, memory_order_relaxed);
 }
@@ -50,7 +50,9 @@ void sc_unfinished_renew(struct sc_stream_record *stream)
     stream->unfinished = (struct sc_unfinished){
         .work_ticks = gate_ticks,
         .host_ticks = no_host_work_ever() ? 0 : gate_ticks,
-        .host_wait_ticks = sc_unfinished_none_ever() ? 0 : gate_ticks,
+        .own_ticks = gate_ticks,
+        .own_host_ticks = no_host_work_ever() ? 0 : gate_ticks,
+        .since_ticks = sc_ticks_not_early(),
     };
     if (stream->kind == SC_STREAM_LEGACY)
         stream->context->unfinished.family = stream->unfinished;
@@ -63,53 +65,53 @@ bool sc_unfinished_no_work_ever(void)
     return !atomic_load_explicit(&worked, memory_order_relaxed);
 }
 
-uint64_t sc_unfinished_work(struct sc_stream_record *stream)
+static void note_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
-    uint64_t now = sc_ticks_not_early();
     atomic_store_explicit(&worked, true, memory_order_relaxed);
     raise_to(&stream->unfinished.work_ticks, now);
+    if (is_own)
+        raise_to(&stream->unfinished.own_ticks, now);
     if (is_family(stream))
         raise_to(&stream->context->unfinished.family.work_ticks, now);
     if (stream->kind == SC_STREAM_LEGACY)
         raise_to(&stream->context->unfinished.legacy_ticks, now);
+}
+
+static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
+{
+    atomic_store_explicit(&host_worked, true, memory_order_relaxed);
+    raise_to(&stream->unfinished.host_ticks, now);
+    if (is_own)
+        raise_to(&stream->unfinished.own_host_ticks, now);
+    if (is_family(stream))
+        raise_to(&stream->context->unfinished.family.host_ticks, now);
+}
+
+uint64_t sc_unfinished_work(struct sc_stream_record *stream)
+{
+    uint64_t now = sc_ticks_not_early();
+    note_work(stream, now, true);
     return now;
 }
 
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
 {
     uint64_t now = sc_unfinished_work(stream);
-    atomic_store_explicit(&host_worked, true, memory_order_relaxed);
-    raise_to(&stream->unfinished.host_ticks, now);
-    if (is_family(stream))
-        raise_to(&stream->context->unfinished.family.host_ticks, now);
+    note_host_work(stream, now, true);
     return now;
 }
 
-static _Atomic bool ever;
-
-bool sc_unfinished_none_ever(void)
+static void note_join(struct sc_stream_record *stream, bool is_own)
 {
-    return !atomic_load_explicit(&ever, memory_order_relaxed);
+    uint64_t now = sc_ticks_not_early();
+    note_work(stream, now, is_own);
+    if (!no_host_work_ever())
+        note_host_work(stream, now, is_own);
 }
 
-uint64_t sc_unfinished_host_wait(struct sc_stream_record *stream)
+void sc_unfinished_join(struct sc_stream_record *stream)
 {
-    uint64_t now = sc_unfinished_host_work(stream);
-    atomic_store_explicit(&ever, true, memory_order_relaxed);
-    raise_to(&stream->unfinished.host_wait_ticks, now);
-    if (is_family(stream))
-        raise_to(&stream->context->unfinished.family.host_wait_ticks, now);
-    return now;
-}
-
-void sc_unfinished_join(struct sc_stream_record *stream, bool seen)
-{
-    if (!seen)
-        sc_unfinished_host_wait(stream);
-    else if (no_host_work_ever())
-        sc_unfinished_work(stream);
-    else
-        sc_unfinished_host_work(stream);
+    note_join(stream, true);
 }
 
 void sc_unfinished_legacy(struct sc_stream_record *stream)
@@ -132,11 +134,11 @@ uint64_t sc_unfinished_legacy_ticks(struct sc_context *context)
 }
 
 /* With the lock, under which a record that is used again is filled. */
-static void note_wait(void *unused, struct sc_stream_record *stream)
+static void note_context_wait(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
     pthread_mutex_lock(&stream->lock);
-    sc_unfinished_join(stream, sc_unfinished_none_ever());
+    sc_unfinished_join(stream);
     pthread_mutex_unlock(&stream->lock);
 }
 
@@ -144,7 +146,7 @@ void sc_unfinished_context_waits(struct sc_context *context)
 {
     sc_ticks_barrier(); /* it is a time of work as well */
     context->unfinished.waits_ticks = sc_ticks_not_late();
-    sc_streams_each_ever(context, note_wait, NULL);
+    sc_streams_each_ever(context, note_context_wait, NULL);
 }
 
 uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
@@ -211,9 +213,140 @@ bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_tick
             issued_ticks <= get(&stream->context->unfinished.family.done_ticks));
 }
 
+/* ---- what was joined ---- */
+
+/* A thread may be changing it. The record may be another stream's by now, which tells nothing. */
+static bool is_joined_done(struct sc_stream_record *stream, const struct sc_joined_work *joined)
+{
+    uint64_t work_ticks = atomic_load_explicit(&joined->work_ticks, memory_order_acquire);
+    uint32_t id = atomic_load_explicit(&joined->stream, memory_order_relaxed);
+    uint64_t at_ticks = get(&joined->at_ticks);
+    struct sc_stream_record *of = id ? sc_streams_of_id(id) : NULL;
+    bool is_done = !id || at_ticks <= done_by(stream) ||
+                   (of && get(&of->unfinished.since_ticks) <= at_ticks &&
+                    sc_unfinished_is_done(of, work_ticks));
+    atomic_thread_fence(memory_order_acquire);
+    return is_done && work_ticks == get(&joined->work_ticks);
+}
+
+static bool is_of_host(const struct sc_joined_work *joined)
+{
+    return atomic_load_explicit(&joined->is_of_host, memory_order_relaxed);
+}
+
+static bool are_joined_done(struct sc_stream_record *stream, bool of_host)
+{
+    for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
+        const struct sc_joined_work *joined = &stream->unfinished.joined[i];
+        if ((!of_host || is_of_host(joined)) && !is_joined_done(stream, joined))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t stream_in(const struct sc_joined_work *joined)
+{
+    return atomic_load_explicit(&joined->stream, memory_order_relaxed);
+}
+
+/* The stream's, or one that is done. NULL: there is no room. */
+static struct sc_joined_work *place_for(struct sc_stream_record *stream, uint32_t id)
+{
+    struct sc_joined_work *place = NULL;
+    for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
+        struct sc_joined_work *joined = &stream->unfinished.joined[i];
+        if (stream_in(joined) == id)
+            return joined;
+        if (!place && is_joined_done(stream, joined))
+            place = joined;
+    }
+    return place;
+}
+
+static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t work_ticks,
+                       bool of_host)
+{
+    struct sc_joined_work *place = place_for(stream, id);
+    if (!place)
+        return false;
+    bool goes_on = stream_in(place) == id && !is_joined_done(stream, place);
+    uint64_t former = goes_on ? get(&place->work_ticks) : 0;
+    of_host |= goes_on && is_of_host(place);
+    set(&place->work_ticks, UINT64_MAX);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&place->stream, id, memory_order_relaxed);
+    atomic_store_explicit(&place->is_of_host, of_host, memory_order_relaxed);
+    set(&place->at_ticks, sc_ticks_not_early());
+    atomic_store_explicit(&place->work_ticks, later(former, work_ticks), memory_order_release);
+    return true;
+}
+
+/* What the other stream has joined is joined as well. */
+static bool hand_on(struct sc_stream_record *stream, struct sc_stream_record *of)
+{
+    for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
+        const struct sc_joined_work *joined = &of->unfinished.joined[i];
+        uint32_t id = stream_in(joined);
+        uint64_t work_ticks = get(&joined->work_ticks);
+        if (!is_joined_done(of, joined) && id != stream->id &&
+            !add_joined(stream, id, work_ticks, is_of_host(joined)))
+            return false;
+    }
+    return true;
+}
+
 static bool family_is_clear(struct sc_context_unfinished *all)
 {
     return get(&all->family.work_ticks) <= get(&all->family.done_ticks);
+}
+
+/* Does nothing come before its work but what was issued there, or joined? */
+static bool is_by_itself(struct sc_stream_record *stream)
+{
+    struct sc_context_unfinished *all = &stream->context->unfinished;
+    if (sc_order_is_due(&sc_track.order, stream->id) || stream->kind == SC_STREAM_LEGACY)
+        return false;
+    return stream->kind == SC_STREAM_NONBLOCKING || family_is_clear(all) ||
+           get(&all->legacy_ticks) <= get(&all->family.done_ticks);
+}
+
+static bool keep_joined(struct sc_stream_record *stream, struct sc_stream_record *of,
+                        uint64_t work_ticks)
+{
+    uint64_t own_ticks = get(&of->unfinished.own_ticks);
+    uint64_t ticks = own_ticks < work_ticks ? own_ticks : work_ticks;
+    bool of_host = !sc_unfinished_is_done(of, get(&of->unfinished.own_host_ticks));
+    return (sc_unfinished_is_done(of, ticks) || add_joined(stream, of->id, ticks, of_host)) &&
+           hand_on(stream, of);
+}
+
+void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
+                           uint64_t work_ticks)
+{
+    _Atomic bool *is_joining = &stream->unfinished.is_joining;
+    bool is_kept = false;
+    if (of && of != stream && work_ticks && is_by_itself(of) &&
+        !atomic_exchange_explicit(is_joining, true, memory_order_acquire)) {
+        is_kept = keep_joined(stream, of, work_ticks);
+        atomic_store_explicit(is_joining, false, memory_order_release);
+    }
+    note_join(stream, !is_kept);
+}
+
+/* ---- is anything at work? ---- */
+
+static bool is_own_clear(struct sc_stream_record *stream)
+{
+    uint64_t done_ticks = done_by(stream);
+    return get(&stream->unfinished.work_ticks) <= done_ticks ||
+           (get(&stream->unfinished.own_ticks) <= done_ticks && are_joined_done(stream, false));
+}
+
+static bool is_own_clear_of_host(struct sc_stream_record *stream)
+{
+    uint64_t done_ticks = done_by(stream);
+    return get(&stream->unfinished.host_ticks) <= done_ticks ||
+           (get(&stream->unfinished.own_host_ticks) <= done_ticks && are_joined_done(stream, true));
 }
 
 /* Work on the legacy stream comes after that of all blocking streams, and theirs after its. */
@@ -222,7 +355,7 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream)
     struct sc_context_unfinished *all = &stream->context->unfinished;
     if (stream->kind == SC_STREAM_LEGACY)
         return family_is_clear(all);
-    if (get(&stream->unfinished.work_ticks) > done_by(stream))
+    if (!is_own_clear(stream))
         return false;
     return stream->kind == SC_STREAM_NONBLOCKING ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks) || family_is_clear(all);
@@ -239,7 +372,7 @@ bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
         return true;
     if (stream->kind == SC_STREAM_LEGACY)
         return family_spares;
-    if (get(&stream->unfinished.host_ticks) > done_by(stream))
+    if (!is_own_clear_of_host(stream))
         return false;
     return stream->kind == SC_STREAM_NONBLOCKING || family_spares ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);
@@ -268,20 +401,4 @@ bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
         return get(&all->family.work_ticks) > behind ||
                (known && get(&all->written_ticks) > behind);
     return stream->kind == SC_STREAM_BLOCKING && get(&all->legacy_ticks) > behind;
-}
-
-static bool family_is_seen(struct sc_context_unfinished *all)
-{
-    return get(&all->family.host_wait_ticks) <= get(&all->family.done_ticks);
-}
-
-bool sc_unfinished_is_seen(struct sc_stream_record *stream)
-{
-    struct sc_context_unfinished *all = &stream->context->unfinished;
-    if (stream->kind == SC_STREAM_LEGACY)
-        return family_is_seen(all);
-    if (get(&stream->unfinished.host_wait_ticks) > done_by(stream))
-        return false;
-    return stream->kind == SC_STREAM_NONBLOCKING || family_is_seen(all) ||
-           get(&all->legacy_ticks) <= get(&all->family.done_ticks);
 }

@@ -1,10 +1,9 @@
 /* What may still be at work on a stream besides the copies that we know.
  *
  * A kernel, a graph or a host function may write the very memory that a later copy on the stream
- * reads. So a copy behind such work cannot be snapshotted when it is issued. Behind a wait for a
- * value or a semaphore the host itself may still be meant to write the memory. So there it is not
- * guarded either, nor on other streams behind that. All this is told by times: what was issued
- * before a wait of the host that succeeded is done.
+ * reads. So a copy behind such work cannot be snapshotted when it is issued. All this is told by
+ * times: what was issued before a wait of the host that succeeded is done. (Waits for the host that
+ * are not seen, behind which nothing is guarded either, are known by tickets: track/unseen.h.)
  *
  * Work is noted before the driver is called, and once more when it has returned: a wait of another
  * thread that came in between does not cover it, however much later it began.
@@ -25,13 +24,26 @@
 struct sc_stream_record;
 struct sc_context;
 
+/* Work of another stream before an event for which the stream has waited. */
+struct sc_joined_work {
+    _Atomic uint32_t stream;     /* the tracker's id; 0: there is none */
+    _Atomic uint64_t work_ticks; /* the last of it; UINT64_MAX: that is being changed */
+    _Atomic uint64_t at_ticks;   /* when the stream was told to wait */
+    _Atomic bool is_of_host;     /* some of it may be a function of the host's */
+};
+
+enum { SC_JOINED_MAX = 4 }; /* streams; what comes from others counts as the stream's own work */
+
 /* Of a stream; of the legacy and all blocking streams of a context together. */
 struct sc_unfinished {
-    _Atomic uint64_t work_ticks;      /* the last work that may write host memory */
-    _Atomic uint64_t host_ticks;      /* the last of it that may be a function of the host's */
-    _Atomic uint64_t host_wait_ticks; /* the last wait for what the host may do */
+    _Atomic uint64_t work_ticks; /* the last work that may write host memory, own or joined */
+    _Atomic uint64_t host_ticks; /* the last of it that may be a function of the host's */
+    _Atomic uint64_t own_ticks, own_host_ticks; /* the same without `joined` */
     _Atomic uint64_t done_ticks;
     _Atomic uint64_t queued_ticks; /* the last that surely was in the stream's own queue */
+    _Atomic uint64_t since_ticks;  /* when the record became this stream's */
+    _Atomic bool is_joining;       /* a thread changes `joined` */
+    struct sc_joined_work joined[SC_JOINED_MAX];
 };
 
 /* Of a context. */
@@ -47,21 +59,23 @@ struct sc_context_unfinished {
  * be at work. Needs the stream's lock. */
 void sc_unfinished_renew(struct sc_stream_record *stream);
 
-/* Work that may write host memory; a wait for what the host may do, which cannot be seen. Call it
- * before the driver is called, and again when the driver has returned. Both return the time. */
+/* Work that may write host memory. Call it before the driver is called, and again when the driver
+ * has returned. Returns the time. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream);
-uint64_t sc_unfinished_host_wait(struct sc_stream_record *stream);
 
 /* The same of work that may run functions of the host's: these write pageable memory, and kernels
  * do only where the device reads it in place. A wait for the host is such work, too. */
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 
-/* The same for work that waits for work elsewhere. `seen`: nothing there waits for the host unseen.
- */
-void sc_unfinished_join(struct sc_stream_record *stream, bool seen);
+/* The same for work that waits for work elsewhere. Where that stands before an event of another
+ * stream it is kept which: it is done as soon as the host has waited for it there. `of`: NULL:
+ * another process's, or of a stream that is gone. `work_ticks`: of the last of it, as the event's
+ * point has it (track/order.h). */
+void sc_unfinished_join(struct sc_stream_record *stream);
+void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
+                           uint64_t work_ticks);
 
-/* Has no stream ever waited for the host unseen? Has there never been any such work? */
-bool sc_unfinished_none_ever(void);
+/* Has there never been any such work? */
 bool sc_unfinished_no_work_ever(void);
 
 /* Work on the legacy stream is about to be issued. The record of an event counts as work there. */
@@ -108,8 +122,5 @@ void sc_unfinished_written(struct sc_stream_record *stream);
  * memory, and nothing in the stream's own queue comes after that work. With `known`, copies that we
  * know of count as such work, too. Where threads issue at the same time the answer may be wrong. */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known);
-
-/* True if nothing on the stream, or before it, waits for the host unseen. */
-bool sc_unfinished_is_seen(struct sc_stream_record *stream);
 
 #endif

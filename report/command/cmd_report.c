@@ -3,10 +3,12 @@
 #include "report/command/command.h"
 #include "report/command/filter.h"
 #include "report/command/formats/formats.h"
+#include "report/command/input.h"
 #include "report/command/model.h"
 #include "report/command/outfile.h"
 #include "report/command/progress.h"
 #include "report/command/reader.h"
+#include "report/command/regular_file.h"
 #include "report/command/say.h"
 #include "report/command/suggest.h"
 #include "report/command/suppressed.h"
@@ -40,14 +42,18 @@ struct work {
 static bool add_file(struct sc_reader *reader, const char *path)
 {
     bool is_input = strcmp(path, "-") == 0;
-    FILE *stream = is_input ? stdin : fopen(path, "rbe");
-    int result = stream ? sc_reader_add(reader, path, stream) : -errno;
-    if (!stream)
-        sc_reader_add_unreadable(reader, path, strerror(-result));
-    if (stream && !is_input)
+    int error = 0;
+    FILE *stream = is_input ? stdin : sc_input_open(path, &error);
+    if (!stream) {
+        sc_reader_add_unreadable(reader, path, sc_regular_file_error(error));
+        sc_say("cannot read %s: %s", path, sc_regular_file_error(error));
+        return false;
+    }
+    int result = sc_reader_add(reader, path, stream);
+    if (!is_input)
         fclose(stream);
     if (result < 0)
-        sc_say("cannot read %s: %s", path, strerror(-result));
+        sc_say("cannot read %s: %s", path, sc_input_error(result));
     if (result == 0)
         sc_say("%s is not a report", path);
     return result > 0;

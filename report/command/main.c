@@ -4,7 +4,7 @@
  * parsing of options.
  * links: report/file.c report/ledger.c report/libraries.c report/mapped_file.c report/nearest.c
  * links: report/needed.c report/path.c report/plain.c report/suppressions.c track/hazard.c
- * links: track/pool.c
+ * links: track/own_lock.c track/pool.c
  */
 #include "report/command/command.h"
 #include "report/command/say.h"

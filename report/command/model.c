@@ -34,6 +34,8 @@ bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
         .count = reader->findings.count,
     };
     model->makers.cache = &model->cache;
+    if (makers.symbols)
+        sc_frames_shown_announce(&makers, &reader->findings.pieces);
     return model->chosen != NULL;
 }
 

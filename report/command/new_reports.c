@@ -4,7 +4,9 @@
 #include "report/command/fields.h"
 #include "report/command/input.h"
 #include "report/command/parse.h"
+#include "report/command/regular_file.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -109,7 +111,9 @@ static void add(struct found *found, char *path, const struct stat *file)
 static bool is_of_another_run(const char *path, const struct sc_run_ledger *ledger)
 {
     struct sc_input input;
-    FILE *stream = ledger->name[0] != '\0' ? fopen(path, "rbe") : NULL;
+    int error;
+    FILE *stream =
+        ledger->name[0] != '\0' ? sc_regular_file_stream(path, O_NOFOLLOW, &error) : NULL;
     if (!stream)
         return false;
     bool is_read = sc_input_init(&input, stream) && sc_input_next(&input) > 0;

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { COMPLAINTS_MAX = 100 };
+
 void sc_reader_free(struct sc_reader *reader)
 {
     for (size_t i = 0; i < reader->run_count; i++)
@@ -37,6 +39,7 @@ struct reading {
     struct sc_reader *reader;
     const char *name;
     size_t line_number;
+    size_t complaints;
     bool is_report;
     bool is_unread;               /* lines of the file are */
     bool is_foreign, had_foreign; /* lines are, or some were, of a run of a later schema */
@@ -47,12 +50,20 @@ static json_t *summary_of(const struct reading *reading)
     return json_object_get(reading->run, "summary");
 }
 
-static void complain(struct reading *reading, const char *problem)
+static void complain(struct reading *reading, struct sc_input *input, const char *problem)
 {
     if (reading->bad_lines++ < SC_READER_NAMED_LINES_MAX)
         sc_run_record_add_bad_line(reading->run, reading->line_number, problem);
-    if (!reading->reader->quiet)
+    sc_input_refuse(input);
+    if (!reading->reader->quiet && reading->complaints++ < COMPLAINTS_MAX)
         sc_say("%s:%zu: %s; passed over", reading->name, reading->line_number, problem);
+}
+
+static void tell_further_complaints(const struct reading *reading)
+{
+    if (reading->complaints > COMPLAINTS_MAX)
+        sc_say("%s: %zu more lines are passed over", reading->name,
+               reading->complaints - COMPLAINTS_MAX);
 }
 
 /* Tells the symbols what ran. */
@@ -279,7 +290,7 @@ static const char *take_good_line(struct reading *reading, json_t *line, const c
 
 /* A later version may write lines that this one knows nothing of. Its own and those of versions
  * before it know no other types. */
-static void take_line(struct reading *reading, json_t *line, const char *text, size_t size)
+static void take_line(struct reading *reading, json_t *line, struct sc_input *input)
 {
     const char *type = sc_field_string(line, "type", NULL), *problem;
     if (type && sc_line_problem_knows_type(type))
@@ -289,13 +300,13 @@ static void take_line(struct reading *reading, json_t *line, const char *text, s
     else
         problem = "not a line of a report";
     if (!problem)
-        problem = take_good_line(reading, line, text, size);
+        problem = take_good_line(reading, line, input->line, input->length);
     if (!problem) {
         reading->good_lines++;
         return;
     }
     reading->is_unread = true;
-    complain(reading, problem);
+    complain(reading, input, problem);
 }
 
 /* A process that was killed leaves a line that is cut, and no summary: its run did not end. */
@@ -305,16 +316,16 @@ static bool is_end_of_killed(const struct reading *reading, const struct sc_inpu
            !memchr(input->line, '\0', input->length) && !json_is_object(summary_of(reading));
 }
 
-static void pass_over(struct reading *reading, const struct sc_input *input)
+static void pass_over(struct reading *reading, struct sc_input *input)
 {
     reading->is_unread = reading->is_unread || !is_end_of_killed(reading, input);
     if (input->is_cut)
-        complain(reading, "longer than a line of a report");
+        complain(reading, input, "longer than a line of a report");
     else
-        complain(reading, input->is_whole ? "not JSON" : "the last line is cut");
+        complain(reading, input, input->is_whole ? "not JSON" : "the last line is cut");
 }
 
-static void read_line(struct reading *reading, const struct sc_input *input)
+static void read_line(struct reading *reading, struct sc_input *input)
 {
     reading->line_number++;
     sc_progress_show("lines read", reading->line_number);
@@ -326,7 +337,7 @@ static void read_line(struct reading *reading, const struct sc_input *input)
     if (!json_is_object(line))
         pass_over(reading, input);
     else if (!is_foreign(reading, line))
-        take_line(reading, line, input->line, input->length);
+        take_line(reading, line, input);
     json_decref(line);
 }
 
@@ -354,6 +365,7 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
         read_line(&reading, &input);
     judge_file(&reading, result);
     end_run(&reading, NULL);
+    tell_further_complaints(&reading);
     sc_input_free(&input);
     if (result >= 0 && reading.had_foreign)
         return -ENOTSUP;

@@ -2,6 +2,7 @@
 
 #include "report/command/fields.h"
 #include "report/command/reader.h"
+#include "report/command/regular_file.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,7 +40,8 @@ static bool reader_fails(const struct sc_reader *reader, enum sc_certainty certa
 static enum sc_verdict judge(const char *path, enum sc_certainty certainty)
 {
     struct sc_reader reader = {.quiet = true, .brief = true};
-    FILE *stream = fopen(path, "rbe");
+    int error;
+    FILE *stream = sc_regular_file_stream(path, 0, &error);
     if (!stream)
         return SC_VERDICT_UNREAD;
     sc_reader_add(&reader, path, stream);

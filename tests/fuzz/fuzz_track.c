@@ -341,11 +341,26 @@ static void see_page(struct copy *copy, int page)
 {
     uintptr_t end;
     uintptr_t start = part_on_page(copy, page, &end);
-    if (copy->info.direction != SC_H2D || !copy->stable || copy->slot ||
-        copy->info.shape.rows != 1 || start >= end)
+    if (copy->info.direction != SC_H2D || !copy->stable || copy->slot || start >= end)
         return;
     copy->was_seen[page] = true;
     memcpy(copy->seen + (start - copy->info.shape.address), (const void *)start, end - start);
+}
+
+/* Of the rows, from one address to the other. What lies between them is nobody's. */
+static bool is_as_seen(const struct copy *copy, uintptr_t from, uintptr_t to)
+{
+    const struct sc_shape *shape = &copy->info.shape;
+    bool same = true;
+    for (size_t row = 0; row < shape->rows; row++) {
+        uintptr_t start = shape->address + row * shape->pitch_bytes;
+        uintptr_t end = start + shape->width_bytes < to ? start + shape->width_bytes : to;
+        start = start > from ? start : from;
+        if (start < end)
+            same &= memcmp((const void *)start, copy->seen + (start - shape->address),
+                           end - start) == 0;
+    }
+    return same;
 }
 
 /* As far as there is anything to compare with. */
@@ -355,18 +370,14 @@ static bool is_overwritten(const struct copy *copy)
     bool same = true;
     if (!in_flight(copy) || !copy->stable)
         return false;
-    for (size_t row = 0; copy->slot && row < copy->info.shape.rows; row++) {
-        size_t at = row * copy->info.shape.pitch_bytes;
-        same &=
-            memcmp((const void *)(source + at), copy->seen + at, copy->info.shape.width_bytes) == 0;
-    }
+    if (copy->slot)
+        same = is_as_seen(copy, source, source + hull_bytes(&copy->info.shape));
     if (copy->edge)
         same &= memcmp((const void *)source, copy->seen, copy->info.edge_bytes[0]) == 0;
     for (int page = 0; page < PAGES; page++) {
         uintptr_t end;
         uintptr_t start = part_on_page(copy, page, &end);
-        same &= !copy->was_seen[page] ||
-                memcmp((const void *)start, copy->seen + (start - source), end - start) == 0;
+        same &= !copy->was_seen[page] || is_as_seen(copy, start, end);
     }
     return !same;
 }
@@ -710,7 +721,7 @@ static bool is_in_the_way(const struct copy *writer, const struct copy *copy,
 
 static bool may_take_slot(const struct copy *copy, const struct sc_shape *shape)
 {
-    size_t size_bytes = hull_bytes(shape);
+    size_t size_bytes = shape->rows * shape->width_bytes;
     for (int i = 0; i < world.copy_count; i++)
         if (is_in_the_way(&world.copies[i], copy, shape))
             return false;
@@ -723,8 +734,8 @@ static bool may_take_slot(const struct copy *copy, const struct sc_shape *shape)
 
 static struct sc_slot *take_slot(const struct copy *copy, const struct sc_shape *shape)
 {
-    const struct sc_slot_source source = {copy->info.ticket.stream, copy->info.range,
-                                          copy->info.kind, *shape};
+    const struct sc_slot_source source = {
+        copy->info.ticket.stream, copy->info.range, copy->info.kind, *shape, {0, 0}};
     bool expected = may_take_slot(copy, shape);
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
@@ -761,7 +772,10 @@ static void protect_copy(struct copy *copy, unsigned choice)
     if (world.heals && info->stable && info->direction == SC_H2D && choice & 8)
         copy->slot = info->slot = take_slot(copy, &info->shape);
     if (copy->slot) {
-        memcpy(copy->slot->bytes, (const void *)info->shape.address, hull_bytes(&info->shape));
+        for (size_t row = 0; row < info->shape.rows; row++)
+            memcpy((char *)copy->slot->bytes + row * info->shape.width_bytes,
+                   (const void *)(info->shape.address + row * info->shape.pitch_bytes),
+                   info->shape.width_bytes);
         memcpy(copy->seen, (const void *)info->shape.address, hull_bytes(&info->shape));
     } else if (copy->range && !world.buffers[copy->buffer].unguardable && choice / 2 != 2) {
         choose_guard(copy);

@@ -348,8 +348,6 @@ class Program(Doctor):
                  "__attribute__((section(\".nv_fatbin\"), used)) int code = 1;"),
                 ("own-allocator", ["-rdynamic"], "void free(void *p) { (void)p; }"),
                 ("symbolic", ["-shared", "-fPIC", "-Wl,-Bsymbolic"], ""),
-                ("dlopen", ["-ldl"], "void *dlopen(const char *, int); void *f(void)"
-                                     "{ return dlopen(0, 0); }"),
                 ("is-library", ["-shared", "-fPIC"], "")):
             program = self.compile("program", *flags, source=f"{source}\nint main(void) {{ return 0; }}")
             self.assertIn(name, self.ask("--no-run", program))

@@ -595,6 +595,7 @@ static uint32_t add_compared(uint32_t stream, uintptr_t page_bytes, char *page)
     struct sc_unwatched unwatched = {0};
     inflight.guards.page_mask = page_bytes - 1;
     struct sc_op_info info = plain(stream, SC_H2D, (uintptr_t)page + 64, page_bytes - 64);
+    info.kind = (enum sc_buffer_kind)sc_inflight_range(&inflight, info.range)->kind;
     info.access = SC_ACCESS_READ;
     info.stable = true;
     info.guard_address = (uintptr_t)page;
@@ -632,6 +633,76 @@ START_TEST(of_pages_of_any_size_all_is_compared_once_they_are_let_go)
         ck_assert(!overwrite_is_seen(bytes, page, 8));
     }
     free(page);
+}
+END_TEST
+
+/* Of a source of any shape that was let go, or that a snapshot was taken of, each byte is compared,
+ * and no byte of a gap. The kind of memory says how it is read. */
+static void check_each_byte(char *memory, size_t size_bytes, const struct sc_op_info *info)
+{
+    add(*info);
+    const struct sc_op *op = sc_inflight_op(&inflight, sc_inflight_find_equal(&inflight, info));
+    struct sc_unwatched unwatched = {0};
+    for (uintptr_t page = (uintptr_t)memory; !info->slot && page < (uintptr_t)memory + size_bytes;
+         page += 4096)
+        sc_inflight_let_go(&inflight, page + 4095, 1, SC_TOUCH_WRITE, true, &unwatched);
+    ck_assert_uint_eq(unwatched.operations, 0);
+    ck_assert(!sc_source_copies_changed(&inflight, op));
+    for (size_t at = 0; at < size_bytes; at++) {
+        const struct sc_shape byte = {(uintptr_t)memory + at, 1, 1, 1};
+        bool is_used = sc_shape_row_touches_folded(&byte, &info->shape, &info->fold);
+        memory[at]++;
+        if (sc_source_copies_changed(&inflight, op) != is_used)
+            ck_abort_msg("byte %zu of a shape of %zu rows", at, info->shape.rows);
+        memory[at]--;
+    }
+    sc_inflight_drop(&inflight, sc_inflight_find_equal(&inflight, info));
+}
+
+START_TEST(of_sources_of_any_shape_each_byte_is_compared_and_no_gap)
+{
+    enum { BYTES = 4 * 4096 };
+    static const struct {
+        struct sc_shape shape; /* from the memory's beginning */
+        struct sc_fold fold;
+    } shapes[] = {
+        {{16, 100, 128, 60}, {0, 0}},      {{0, 1, 3, 5000}, {0, 0}},
+        {{5, 5000, 5500, 2}, {0, 0}},      {{1000, 64, 64, 100}, {0, 0}},
+        {{40, 1900, 4096, 4}, {100, 200}}, {{8, 5 * 700 + 33, 4000, 3}, {33, 700}},
+        {{4090, 10, 8000, 2}, {0, 0}},
+    };
+    static char packed[BYTES];
+    char *memory = aligned_alloc(4096, BYTES);
+    ck_assert_ptr_nonnull(memory);
+    for (int i = 0; i < BYTES; i++)
+        memory[i] = (char)(i * 7);
+    inflight.guards.page_mask = 4095;
+    for (unsigned kind = 0; kind < 4 * sizeof shapes / sizeof *shapes; kind++) {
+        enum sc_buffer_kind memory_kind = kind & 1 ? SC_PINNED : SC_REGISTERED;
+        sc_inflight_add_range(&inflight, (uintptr_t)memory, BYTES, memory_kind, legacy);
+        struct sc_op_info info = plain(one, SC_H2D, (uintptr_t)memory, BYTES);
+        struct sc_slot slot = {.bytes = packed};
+        struct sc_staging staging = {.order = inflight.order};
+        struct sc_run run;
+        info.kind = memory_kind;
+        info.shape = shapes[kind / 4].shape;
+        info.shape.address += (uintptr_t)memory;
+        info.fold = shapes[kind / 4].fold;
+        info.stable = true;
+        if (kind & 2) {
+            struct sc_runs runs = sc_shape_runs(&info.shape, &info.fold);
+            while (sc_shape_next_run(&runs, &run))
+                memcpy(packed + run.before_bytes, (char *)run.address, run.size_bytes);
+            slot.staging = &staging;
+            info.slot = &slot;
+        } else {
+            info.access = SC_ACCESS_READ;
+            info.guard_address = (uintptr_t)memory;
+            info.guard_bytes = BYTES;
+        }
+        check_each_byte(memory, BYTES, &info);
+    }
+    free(memory);
 }
 END_TEST
 
@@ -674,6 +745,47 @@ START_TEST(before_a_kernel_may_write_a_source_that_is_compared_for_the_last_time
 }
 END_TEST
 
+static unsigned found_for_work(const struct sc_op_info *later)
+{
+    SC_OPS(overwritten);
+    sc_inflight_seal_managed(&inflight, later, &overwritten);
+    return overwritten.count;
+}
+
+/* Sources in other memory, and those that the work does not come after, are left alone. */
+START_TEST(before_work_sources_in_managed_memory_are_compared_for_the_last_time)
+{
+    enum { PAGE = 4 << 10 };
+    static char managed[PAGE] __attribute__((aligned(PAGE)));
+    static char pinned[PAGE] __attribute__((aligned(PAGE)));
+    struct sc_op_info unordered = {.ticket.stream = two}, behind = {.ticket.stream = one};
+    SC_OPS(found);
+    ck_assert_uint_eq(inflight.managed_count, 0);
+    uint32_t range = sc_inflight_add_range(&inflight, (uintptr_t)managed, PAGE, SC_MANAGED, legacy);
+    sc_inflight_add_range(&inflight, (uintptr_t)pinned, PAGE, SC_PINNED, legacy);
+    ck_assert_uint_eq(inflight.managed_count, 1);
+    add_compared(one, PAGE, pinned);
+    ck_assert_uint_eq(inflight.managed_source_count, 0);
+    uint32_t source = add_compared(one, PAGE, managed);
+    ck_assert_uint_eq(inflight.managed_source_count, 1);
+    ck_assert_uint_eq(add_compared(one, PAGE, managed), source); /* renewed */
+    ck_assert_uint_eq(inflight.managed_source_count, 1);
+    managed[100]++;
+    pinned[100]++;
+    ck_assert_uint_eq(found_for_work(&unordered), 0);
+    ck_assert_uint_eq(found_for_work(&behind), 1);
+    managed[100]++;
+    ck_assert_uint_eq(found_for_work(NULL), 0);
+    sc_inflight_remove_range(&inflight, range);
+    ck_assert_uint_eq(inflight.managed_count, 0);
+    synchronise(one);
+    while (sc_inflight_retire(&inflight, 1, &found))
+        continue;
+    ck_assert_uint_eq(found.count, 1); /* the pinned one */
+    ck_assert_uint_eq(inflight.managed_source_count, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("inflight");
@@ -710,7 +822,10 @@ int main(void)
         tcase_add_test(group, a_local_is_gone_when_its_return_address_is);
     tcase_add_test(group, of_a_local_whose_frame_is_unknown_or_unmapped_nothing_is_said);
     tcase_add_test(group, of_pages_of_any_size_all_is_compared_once_they_are_let_go);
+    if (kernel_peeks())
+        tcase_add_test(group, of_sources_of_any_shape_each_byte_is_compared_and_no_gap);
     tcase_add_test(group, before_a_kernel_may_write_a_source_that_is_compared_for_the_last_time);
+    tcase_add_test(group, before_work_sources_in_managed_memory_are_compared_for_the_last_time);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

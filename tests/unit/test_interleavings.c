@@ -1,4 +1,4 @@
-/* links: interpose/guard/protect.c interpose/guard/touches.c interpose/guard/atomic_stores.c
+/* links: interpose/guard/protect.c interpose/guard/touches.c interpose/guard/steps.c
  * not-under: thread memcheck
  *
  * Whose a fault is, under every interleaving of three threads on one page, as far as they can be
@@ -28,6 +28,7 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/signals/single_step.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
@@ -52,7 +53,9 @@ enum {
     TOUCHES_MAX = 64,
 };
 
-static const uintptr_t base = (uintptr_t)7 << 32;
+/* Another one in turn, since what is counted by page is to begin anew in each run. */
+enum { BASES_APART = 64 * PAGE };
+static uintptr_t base = (uintptr_t)7 << 32;
 
 /* ---- the scheduler ---- */
 
@@ -368,6 +371,13 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
     return (struct sc_buffer){op->shape.address, op->shape.width_bytes};
 }
 
+bool sc_atomic_stores_is_one(uintptr_t pc);
+bool sc_atomic_stores_is_one(uintptr_t pc)
+{
+    (void)pc;
+    return false;
+}
+
 uint64_t sc_host_functions_own_ticks(void);
 uint64_t sc_host_functions_own_ticks(void)
 {
@@ -406,6 +416,40 @@ bool sc_driver_code_runs(uintptr_t pc, const void *context)
     (void)pc;
     (void)context;
     return false;
+}
+
+/* One thread at a time is stepped, where they are at all. */
+static bool steps;
+static struct {
+    const struct coroutine *of;
+    uintptr_t page;
+    sc_single_step_done *done;
+} step;
+
+static void end_step(void)
+{
+    if (!step.of || step.of != current)
+        return;
+    yield();
+    step.done(step.page, false);
+    step.of = NULL;
+}
+
+bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
+{
+    (void)fault;
+    if (!steps || step.of)
+        return false;
+    step.of = current;
+    step.page = page;
+    step.done = done;
+    return true;
+}
+
+void sc_single_step_cancel(const struct sc_fault *fault)
+{
+    (void)fault;
+    end_step();
 }
 
 void sc_neighbours_note(uintptr_t address)
@@ -487,8 +531,10 @@ static bool touch(uintptr_t address, enum sc_touch kind)
 {
     for (unsigned i = 0; i < TOUCHES_MAX; i++) {
         yield();
-        if (!denies(address, kind))
+        if (!denies(address, kind)) {
+            end_step();
             return false;
+        }
         struct sc_fault fault = {
             .address = address, .pc = runs, .write = kind == SC_TOUCH_WRITE, .denied = true};
         yield();
@@ -605,9 +651,11 @@ static void clean_world(void)
     }
     sc_track_remove_range(&sc_track, base);
     sc_guard_apply();
+    base ^= BASES_APART;
     memset(kernel, 0, sizeof kernel);
     memset(programs_own, 0, sizeof programs_own);
     memset(owned, 0, sizeof owned);
+    step.of = NULL;
     sc_track_add_range(&sc_track, base, PAGES * PAGE, SC_PINNED, 0, 0);
     range = sc_track_find_range(&sc_track, base);
 }
@@ -695,10 +743,14 @@ static void explore_all(const char *what, void (*first)(void), void (*second)(vo
                         void (*third)(void), unsigned preemptions_allowed)
 {
     void (*const bodies[THREADS])(void) = {first, second, third};
-    unsigned long schedules = explore(bodies, preemptions_allowed);
-    if (violation)
-        ck_abort_msg("%s: %s, in schedule %lu", what, violation, schedules);
-    ck_assert_uint_gt(schedules, 100);
+    for (unsigned way = 0; way < 2; way++) {
+        steps = way == 1;
+        unsigned long schedules = explore(bodies, preemptions_allowed);
+        if (violation)
+            ck_abort_msg("%s, %s: %s, in schedule %lu", what, steps ? "stepped" : "let go",
+                         violation, schedules);
+        ck_assert_uint_gt(schedules, 100);
+    }
 }
 
 /* ---- the tests ---- */

@@ -773,6 +773,54 @@ START_TEST(a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known)
 }
 END_TEST
 
+START_TEST(a_signal_elsewhere_covers_all_before_the_event_but_the_last_surely)
+{
+    uint32_t first = add(SC_STREAM_NONBLOCKING);
+    uint32_t second = add(SC_STREAM_NONBLOCKING);
+    ck_assert(!sc_order_has_signals(&order));
+    struct sc_ticket earlier = issue(first);
+    struct sc_ticket last = issue(first);
+    wait_for(second, point_of(first));
+    struct sc_point point = point_of(second);
+    sc_order_signal(&order, &point);
+    sc_order_release(&order, &point);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &earlier), earlier.number);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &last), 0);
+    ck_assert(sc_order_has_signals(&order));
+}
+END_TEST
+
+START_TEST(what_passes_before_an_event_lets_a_signal_elsewhere_cover_all)
+{
+    uint32_t first = add(SC_STREAM_NONBLOCKING);
+    uint32_t second = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket last = issue(first);
+    sc_order_pass(&order, first);
+    wait_for(second, point_of(first));
+    struct sc_point point = point_of(second);
+    sc_order_signal(&order, &point);
+    sc_order_release(&order, &point);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &last), last.number);
+}
+END_TEST
+
+START_TEST(a_signal_of_legacy_covers_all_that_blocking_streams_have)
+{
+    uint32_t blocking = add(SC_STREAM_BLOCKING);
+    uint32_t other = sc_order_add(&order, SC_STREAM_BLOCKING, other_legacy);
+    struct sc_ticket before = issue(blocking);
+    struct sc_ticket elsewhere = issue(other);
+    struct sc_point point = point_of(legacy);
+    sc_order_signal(&order, &point);
+    sc_order_release(&order, &point);
+    struct sc_ticket behind = issue(blocking);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &before), before.number);
+    ck_assert_uint_gt(behind.number, before.number + 1);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &behind), 0);
+    ck_assert(!signalled(elsewhere));
+}
+END_TEST
+
 START_TEST(a_signal_on_legacy_is_behind_blocking_work)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
@@ -988,6 +1036,9 @@ int main(void)
     tcase_add_test(group, seen_complete_is_not_known_done);
     tcase_add_test(group, a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known);
     tcase_add_test(group, a_signal_on_legacy_is_behind_blocking_work);
+    tcase_add_test(group, a_signal_elsewhere_covers_all_before_the_event_but_the_last_surely);
+    tcase_add_test(group, what_passes_before_an_event_lets_a_signal_elsewhere_cover_all);
+    tcase_add_test(group, a_signal_of_legacy_covers_all_that_blocking_streams_have);
     tcase_add_test(group, the_first_signal_behind_an_operation_is_known_for_a_while);
     tcase_add_test(group, what_the_host_knows_comes_before_everything);
     tcase_add_test(group, a_stream_is_settled_until_its_point_says_more);

@@ -1015,6 +1015,37 @@ START_TEST(a_source_that_is_compared_instead_is_watched)
 }
 END_TEST
 
+/* Four rows of 16 bytes with gaps of 16. */
+static void issue_rows(enum sc_direction direction, uintptr_t address, bool stable)
+{
+    struct sc_op_info info = plain(one, direction, address, 112);
+    info.shape = (struct sc_shape){address, 16, 32, 4};
+    info.guard_address = address & ~(page_bytes - 1);
+    info.guard_bytes = page_bytes;
+    info.access = direction == SC_H2D ? SC_ACCESS_READ : SC_ACCESS_NONE;
+    info.stable = stable;
+    issue(&info, &ops);
+}
+
+START_TEST(what_is_let_go_between_rows_is_compared_or_counted)
+{
+    static char page[2 * LARGEST_PAGE];
+    uintptr_t base = ((uintptr_t)page + page_bytes - 1) & ~(page_bytes - 1);
+    issue_rows(SC_H2D, base, true);
+    sc_track_let_go(&track, base + 16, 16, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
+    ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 0, 0);
+    issue_rows(SC_H2D, base, false); /* a kernel may write it */
+    sc_track_let_go(&track, base + 16, 16, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
+    ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64);
+    issue_rows(SC_D2H, base + 256, false);
+    sc_track_let_go(&track, base + 256 + 100, 4, SC_TOUCH_READ, true, SC_NO_VERDICT_NEIGHBOURS);
+    ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64); /* it is the operation that is touched */
+    issue_rows(SC_D2H, base + 256, false);
+    sc_track_let_go(&track, base + 256 + 112, 4, SC_TOUCH_READ, true, SC_NO_VERDICT_NEIGHBOURS);
+    ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 2, 128);
+}
+END_TEST
+
 START_TEST(guards_that_are_given_up_are_counted_and_gone)
 {
     issue_guarded(SC_D2H, BASE);
@@ -1128,8 +1159,10 @@ static void add_guarded(Suite *suite, const char *name, SFun set_up_such_pages)
     TCase *group = tcase_create(name);
     tcase_add_checked_fixture(group, set_up_such_pages, tear_down);
     tcase_add_test(group, what_is_let_go_for_other_bytes_is_not_watched);
-    if (kernel_peeks())
+    if (kernel_peeks()) {
         tcase_add_test(group, a_source_that_is_compared_instead_is_watched);
+        tcase_add_test(group, what_is_let_go_between_rows_is_compared_or_counted);
+    }
     tcase_add_test(group, guards_that_are_given_up_are_counted_and_gone);
     tcase_add_test(group, what_is_complete_stays_protected_and_may_be_touched);
     tcase_add_test(group, a_source_is_watched_for_writes_alone);

@@ -2,8 +2,10 @@
 #include "report/command/doctor/trial.h"
 
 #include "report/command/doctor/came_up.h"
+#include "report/command/input.h"
 #include "report/command/preload.h"
 #include "report/command/program.h"
+#include "report/command/regular_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -102,14 +104,18 @@ static void take_line(struct process *process, const char *line)
 static void read_loader(struct sc_trial_facts *facts, struct sc_scratch *scratch, FILE *stream)
 {
     struct process process = {.facts = facts, .scratch = scratch};
-    char *line = NULL;
-    size_t room = 0;
-    while (getline(&line, &room, stream) > 0) {
-        line[strcspn(line, "\n")] = '\0';
-        take_line(&process, line);
+    struct sc_scratch line = {0};
+    struct sc_input input;
+    bool can_read = sc_input_init(&input, stream);
+    while (can_read && sc_input_next(&input) > 0) {
+        if (input.length == 0)
+            continue;
+        take_line(&process, sc_scratch_print(&line, "%.*s", (int)input.length, input.line));
+        sc_scratch_reset(&line);
     }
     take_driver(&process);
-    free(line);
+    sc_input_free(&input);
+    sc_scratch_free(&line);
 }
 
 /* ---- what the library wrote ---- */
@@ -131,20 +137,11 @@ static void take_report(struct sc_trial_facts *facts, struct sc_scratch *scratch
 /* ---- the folder ---- */
 
 /* The program may have put anything there. */
-static FILE *open_file(const char *path)
-{
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
-    FILE *stream =
-        fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(fd, "r") : NULL;
-    if (fd >= 0 && !stream)
-        close(fd);
-    return stream;
-}
-
 static void take_file(struct sc_trial_facts *facts, struct sc_scratch *scratch, const char *path)
 {
-    FILE *stream = names_file(path, "loader.", true) ? open_file(path) : NULL;
+    int error;
+    bool is_loader = names_file(path, "loader.", true);
+    FILE *stream = is_loader ? sc_regular_file_stream(path, O_NOFOLLOW, &error) : NULL;
     if (names_file(path, "report.", true))
         take_report(facts, scratch, path);
     if (!stream)

@@ -1,0 +1,57 @@
+#include "interpose/guard/steps.h"
+
+#include <stdatomic.h>
+
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/neighbours.h"
+#include "interpose/guard/protect.h"
+#include "interpose/signals/single_step.h"
+#include "track/track.h"
+#include "track/no_verdicts.h"
+
+#include "track/poison.h"
+
+enum { STEPS_MAX = 32, PLACES = 64 };
+
+/* By page: how many reads have left it guarded. Two pages may have the same place. */
+static _Atomic uint64_t places[PLACES];
+
+static uintptr_t page_bytes(void)
+{
+    return sc_track.inflight.guards.page_mask + 1;
+}
+
+/* Which one it would be. From STEPS_MAX on the page is better let go. */
+static unsigned count(uintptr_t address)
+{
+    uint64_t page = address / page_bytes();
+    _Atomic uint64_t *place = &places[page % PLACES];
+    uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
+    uint64_t number = word / STEPS_MAX == page ? word % STEPS_MAX + 1 : 1;
+    atomic_store_explicit(place, page * STEPS_MAX + number % STEPS_MAX, memory_order_relaxed);
+    return (unsigned)number;
+}
+
+static void close_page(uintptr_t page, bool is_repeated)
+{
+    if (is_repeated) {
+        sc_track_let_go(&sc_track, page, page_bytes(), SC_TOUCH_WRITE, true,
+                        SC_NO_VERDICT_NEIGHBOURS);
+        sc_guard_apply();
+    }
+    sc_protect_close(page);
+}
+
+bool sc_steps_begin(const struct sc_fault *fault, enum sc_touch touch)
+{
+    uintptr_t page = fault->address & -page_bytes();
+    if (touch != SC_TOUCH_READ || !sc_track_watches(&sc_track, fault->address, touch))
+        return false;
+    unsigned number = count(fault->address);
+    if (number == STEPS_MAX || !sc_single_step_begin(fault, page, close_page) ||
+        !sc_protect_open(page))
+        return false;
+    if (number == 1)
+        sc_neighbours_note(fault->address);
+    return true;
+}

@@ -1,0 +1,235 @@
+#include "interpose/signals/single_step.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/signals/signals.h"
+#include "track/kernel.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+#if defined(__x86_64__)
+
+enum { TRAP_FLAG = 0x100, TRAPPED = 2 /* TRAP_TRACE */, LOOK_NS = 100 * 1000 * 1000 };
+
+typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
+
+static _Atomic int32_t stepped; /* the thread; 0: none */
+static struct {
+    uintptr_t page, pc;
+    sc_single_step_done *done;
+    bool is_repeated;
+} step; /* the stepped thread's */
+
+enum { UNKNOWN, TRAPS, TRAPS_NOT };
+static _Atomic int machine;
+
+static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
+{
+    return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
+}
+
+bool sc_single_step_is_under_way(void)
+{
+    return atomic_load(&stepped) != 0;
+}
+
+/* ---- behind the instruction ---- */
+
+static void call_done(void *unused)
+{
+    (void)unused;
+    step.done(step.page, step.is_repeated);
+}
+
+static void set_default(void)
+{
+    struct sigaction by_default;
+    memset(&by_default, 0, sizeof by_default);
+    real_sigaction(SIGTRAP, &by_default, NULL);
+}
+
+static void finish(bool is_repeated)
+{
+    step.is_repeated = is_repeated;
+    if (step.done)
+        sc_spare_stack_call(call_done, NULL);
+    set_default();
+    atomic_store(&stepped, 0);
+}
+
+/* Another thread's, which the default action is for. It is blocked until the handler returns. */
+static void die(int number)
+{
+    set_default();
+    sc_kernel_call(SYS_tgkill, getpid(), sc_kernel_call(SYS_gettid), number);
+}
+
+/* A scheduler of the program's may have moved the interrupted context to another thread. */
+static void on_trap(int number, siginfo_t *info, void *argument)
+{
+    greg_t *registers = ((ucontext_t *)argument)->uc_mcontext.gregs;
+    int saved = errno;
+    if (info->si_code != TRAPPED) {
+        die(number);
+    } else {
+        registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+        if (sc_single_step_is_under_way())
+            finish((uintptr_t)registers[REG_RIP] == step.pc);
+    }
+    errno = saved;
+}
+
+/* ---- before it ---- */
+
+/* Whose signal it is when a debugger is there. */
+static bool is_traced(void)
+{
+    static _Atomic uint64_t good_until_ns;
+    static _Atomic bool traced;
+    static const char name[] = "\nTracerPid:\t";
+    char text[1024];
+    uint64_t now_ns = sc_coarse_now_ns();
+    if (now_ns < atomic_load_explicit(&good_until_ns, memory_order_relaxed))
+        return atomic_load_explicit(&traced, memory_order_relaxed);
+    int fd = (int)sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+    long size_bytes = fd >= 0 ? sc_kernel_call(SYS_read, fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        sc_kernel_call(SYS_close, fd);
+    text[size_bytes > 0 ? size_bytes : 0] = '\0';
+    const char *tracer = strstr(text, name);
+    bool is = !tracer || tracer[sizeof name - 1] != '0';
+    atomic_store_explicit(&traced, is, memory_order_relaxed);
+    atomic_store_explicit(&good_until_ns, now_ns + LOOK_NS, memory_order_relaxed);
+    return is;
+}
+
+/* The handler's frame lies where that of the fault lies: the thread's own stack may be used up. */
+static bool is_on_alternate_stack(const ucontext_t *context)
+{
+    return (uintptr_t)context - (uintptr_t)context->uc_stack.ss_sp < context->uc_stack.ss_size;
+}
+
+static bool take_signal(bool alternate)
+{
+    struct sigaction found;
+    struct sigaction ours;
+    uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS | SC_SIGNAL_BIT(SIGTRAP);
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = on_trap;
+    ours.sa_flags = SA_SIGINFO | (int)SA_RESTART | (alternate ? SA_ONSTACK : 0);
+    memcpy(&ours.sa_mask, &mask, sizeof mask);
+    struct sc_signals_lock lock = sc_signals_lock();
+    bool taken = real_sigaction(SIGTRAP, NULL, &found) == 0 && found.sa_handler == SIG_DFL &&
+                 real_sigaction(SIGTRAP, &ours, NULL) == 0;
+    sc_signals_unlock(&lock);
+    return taken;
+}
+
+/* A step over nothing, on this very thread. What emulates a processor may know no trap flag. */
+static bool try_machine(void)
+{
+    step.done = NULL;
+    __asm__ volatile("pushfq\n\torq %0, (%%rsp)\n\tpopfq\n\tnop"
+                     :
+                     : "i"(TRAP_FLAG)
+                     : "cc", "memory");
+    return !sc_single_step_is_under_way();
+}
+
+/* The thread becomes the stepped one, with the signal. */
+static bool begin(bool alternate)
+{
+    int32_t none = 0;
+    if (!atomic_compare_exchange_strong(&stepped, &none, sc_thread_id()))
+        return false;
+    if (take_signal(alternate))
+        return true;
+    atomic_store(&stepped, 0);
+    return false;
+}
+
+/* On the current stack: the alternate one may have the frame of the fault. */
+static bool does_trap(void)
+{
+    if (atomic_load(&machine) == UNKNOWN && begin(false)) {
+        atomic_store(&machine, try_machine() ? TRAPS : TRAPS_NOT);
+        if (atomic_load(&machine) == TRAPS_NOT)
+            finish(false);
+    }
+    return atomic_load(&machine) == TRAPS;
+}
+
+bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
+{
+    ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
+    greg_t *registers = context->uc_mcontext.gregs;
+    int saved = errno;
+    bool begun = !(fault->mask & SC_SIGNAL_BIT(SIGTRAP)) && !(registers[REG_EFL] & TRAP_FLAG) &&
+                 !is_traced() && does_trap() && begin(is_on_alternate_stack(context));
+    if (begun) {
+        step.page = page;
+        step.pc = fault->pc;
+        step.done = done;
+        registers[REG_EFL] |= TRAP_FLAG;
+    }
+    errno = saved;
+    return begun;
+}
+
+void sc_single_step_cancel(const struct sc_fault *fault)
+{
+    int32_t thread = atomic_load_explicit(&stepped, memory_order_relaxed);
+    if (__builtin_expect(thread == 0, 1) || thread != sc_thread_id())
+        return;
+    int saved = errno;
+    ((ucontext_t *)(uintptr_t)fault->context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    finish(false);
+    errno = saved;
+}
+
+void sc_single_step_child(void)
+{
+    if (!sc_single_step_is_under_way())
+        return;
+    set_default();
+    atomic_store(&stepped, 0);
+}
+
+#else
+
+bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
+{
+    (void)fault;
+    (void)page;
+    (void)done;
+    return false;
+}
+
+void sc_single_step_cancel(const struct sc_fault *fault)
+{
+    (void)fault;
+}
+
+bool sc_single_step_is_under_way(void)
+{
+    return false;
+}
+
+void sc_single_step_child(void)
+{
+}
+
+#endif

@@ -1,0 +1,25 @@
+// expect: SC201 action=stalled kind=pinned certainty=observed
+//
+// A stream comes after a launch of which no call tells that its host node has run, and the host
+// waits for the launch. The source of a copy that is issued behind that is overwritten too early.
+#include "touch.h"
+#include "unseen.h"
+
+int main(void)
+{
+    cudaStream_t launcher = new_stream();
+    cudaStream_t stream = new_stream();
+    void *device = device_block(SMALL, 0);
+    void *source = pinned_block(SMALL, WANTED);
+
+    launch_unseen(launcher, stream);
+    CHECK(cudaStreamSynchronize(launcher));
+    busy(stream);
+    CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, stream));
+    if (fixed)
+        CHECK(cudaStreamSynchronize(stream));
+    poke(source, 5);
+
+    CHECK(cudaDeviceSynchronize());
+    return finish(device_holds(device, SMALL, WANTED));
+}

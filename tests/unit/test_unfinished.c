@@ -1,0 +1,240 @@
+/* links: interpose/streams/unfinished.c
+ *
+ * What may still be at work on a stream, its own work and what it has joined, and until when.
+ */
+#include "interpose/streams/unfinished.h"
+
+#include "interpose/streams/streams.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+enum { STREAMS = 8 };
+
+static struct sc_context context;
+static struct sc_stream_record records[STREAMS];
+static struct sc_stream_record *const legacy = &records[0], *const one = &records[1],
+                                      *const two = &records[2], *const three = &records[3];
+
+struct sc_stream_record *sc_streams_of_id(uint32_t id)
+{
+    for (unsigned i = 0; i < STREAMS; i++)
+        if (records[i].id == id)
+            return &records[i];
+    return NULL;
+}
+
+void sc_streams_each_ever(struct sc_context *of, sc_visit_stream *visit, void *argument)
+{
+    (void)of;
+    for (unsigned i = 0; i < STREAMS; i++)
+        visit(argument, &records[i]);
+}
+
+static void make(struct sc_stream_record *record, enum sc_stream_kind kind)
+{
+    record->id = sc_track_add_stream(&sc_track, kind, legacy->id, 1 + (uintptr_t)record, 0);
+    record->kind = kind;
+    record->context = &context;
+    sc_unfinished_renew(record);
+}
+
+static void set_up(void)
+{
+    ck_assert_int_eq(sc_track_init(&sc_track), 0);
+    make(legacy, SC_STREAM_LEGACY);
+    for (unsigned i = 1; i < STREAMS; i++)
+        make(&records[i], SC_STREAM_NONBLOCKING);
+}
+
+static void tear_down(void)
+{
+    sc_track_destroy(&sc_track);
+}
+
+static void host_waits(struct sc_stream_record *stream)
+{
+    sc_unfinished_stream_done(stream, sc_unfinished_stream_since(stream));
+}
+
+static void joins(struct sc_stream_record *stream, struct sc_stream_record *of)
+{
+    sc_unfinished_join_of(stream, of, sc_unfinished_before_event(of));
+}
+
+START_TEST(a_stream_is_clear_until_it_works_and_when_it_was_waited_for)
+{
+    ck_assert(sc_unfinished_is_clear(one));
+    sc_unfinished_work(one);
+    ck_assert(!sc_unfinished_is_clear(one));
+    ck_assert(sc_unfinished_is_clear(two));
+    host_waits(one);
+    ck_assert(sc_unfinished_is_clear(one));
+}
+END_TEST
+
+START_TEST(what_is_joined_is_done_when_the_host_has_waited_where_it_was)
+{
+    sc_unfinished_work(one);
+    joins(two, one);
+    ck_assert(!sc_unfinished_is_clear(two));
+    host_waits(one);
+    ck_assert(sc_unfinished_is_clear(two));
+}
+END_TEST
+
+START_TEST(what_is_joined_is_done_when_the_host_has_waited_for_who_joined_it)
+{
+    sc_unfinished_work(one);
+    joins(two, one);
+    host_waits(two);
+    ck_assert(sc_unfinished_is_clear(two));
+    ck_assert(!sc_unfinished_is_clear(one));
+}
+END_TEST
+
+START_TEST(own_work_behind_it_counts)
+{
+    sc_unfinished_work(one);
+    joins(two, one);
+    sc_unfinished_work(two);
+    host_waits(one);
+    ck_assert(!sc_unfinished_is_clear(two));
+    host_waits(two);
+    ck_assert(sc_unfinished_is_clear(two));
+}
+END_TEST
+
+START_TEST(work_behind_the_event_brings_nothing)
+{
+    sc_unfinished_work(one);
+    uint64_t before = sc_unfinished_before_event(one);
+    sc_unfinished_work(one);
+    sc_unfinished_join_of(two, one, before);
+    ck_assert(!sc_unfinished_is_clear(two));
+    sc_unfinished_stream_done(one, before);
+    ck_assert(sc_unfinished_is_clear(two));
+    ck_assert(!sc_unfinished_is_clear(one));
+}
+END_TEST
+
+START_TEST(what_was_joined_by_the_joined_one_comes_along)
+{
+    sc_unfinished_work(one);
+    joins(two, one);
+    joins(three, two);
+    ck_assert(!sc_unfinished_is_clear(three));
+    host_waits(one);
+    ck_assert(sc_unfinished_is_clear(two));
+    ck_assert(sc_unfinished_is_clear(three));
+}
+END_TEST
+
+START_TEST(each_of_several_has_to_be_waited_for)
+{
+    sc_unfinished_work(one);
+    sc_unfinished_work(two);
+    joins(three, one);
+    joins(three, two);
+    host_waits(one);
+    ck_assert(!sc_unfinished_is_clear(three));
+    sc_unfinished_work(one);
+    joins(three, one);
+    host_waits(two);
+    ck_assert(!sc_unfinished_is_clear(three));
+    host_waits(one);
+    ck_assert(sc_unfinished_is_clear(three));
+}
+END_TEST
+
+START_TEST(what_finds_no_room_counts_as_own_work)
+{
+    for (unsigned i = 1; i <= SC_JOINED_MAX + 1; i++) {
+        sc_unfinished_work(&records[i]);
+        joins(&records[STREAMS - 1], &records[i]);
+    }
+    for (unsigned i = 1; i <= SC_JOINED_MAX + 1; i++)
+        host_waits(&records[i]);
+    ck_assert(!sc_unfinished_is_clear(&records[STREAMS - 1]));
+    host_waits(&records[STREAMS - 1]);
+    ck_assert(sc_unfinished_is_clear(&records[STREAMS - 1]));
+}
+END_TEST
+
+START_TEST(an_unknown_one_counts_as_own_work)
+{
+    sc_unfinished_work(one);
+    sc_unfinished_join_of(two, NULL, 0);
+    sc_unfinished_join_of(three, one, 0);
+    host_waits(one);
+    ck_assert(!sc_unfinished_is_clear(two));
+    ck_assert(!sc_unfinished_is_clear(three));
+}
+END_TEST
+
+START_TEST(another_stream_in_the_same_record_tells_nothing)
+{
+    sc_unfinished_work(one);
+    joins(two, one);
+    sc_unfinished_renew(one);
+    host_waits(one);
+    ck_assert(!sc_unfinished_is_clear(two));
+}
+END_TEST
+
+START_TEST(a_blocking_one_behind_the_legacy_stream_is_not_by_itself)
+{
+    struct sc_stream_record *blocking = &records[4], *other = &records[5];
+    make(blocking, SC_STREAM_BLOCKING);
+    make(other, SC_STREAM_BLOCKING);
+    sc_unfinished_work(other);
+    sc_unfinished_legacy(legacy);
+    sc_unfinished_work(blocking);
+    joins(two, blocking);
+    host_waits(blocking);
+    ck_assert(!sc_unfinished_is_clear(two));
+    host_waits(legacy);
+    sc_unfinished_work(blocking);
+    joins(three, blocking);
+    host_waits(blocking);
+    ck_assert(sc_unfinished_is_clear(three));
+}
+END_TEST
+
+START_TEST(kernels_do_not_write_pageable_memory_and_functions_may)
+{
+    sc_unfinished_work(one);
+    joins(three, one);
+    sc_unfinished_host_work(two);
+    joins(three, two);
+    ck_assert(!sc_unfinished_spares_pageable(three));
+    host_waits(two);
+    ck_assert(sc_unfinished_spares_pageable(three));
+    ck_assert(!sc_unfinished_is_clear(three));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *group = tcase_create("unfinished");
+    Suite *suite = suite_create("unfinished");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_add_test(group, a_stream_is_clear_until_it_works_and_when_it_was_waited_for);
+    tcase_add_test(group, what_is_joined_is_done_when_the_host_has_waited_where_it_was);
+    tcase_add_test(group, what_is_joined_is_done_when_the_host_has_waited_for_who_joined_it);
+    tcase_add_test(group, own_work_behind_it_counts);
+    tcase_add_test(group, work_behind_the_event_brings_nothing);
+    tcase_add_test(group, what_was_joined_by_the_joined_one_comes_along);
+    tcase_add_test(group, each_of_several_has_to_be_waited_for);
+    tcase_add_test(group, what_finds_no_room_counts_as_own_work);
+    tcase_add_test(group, an_unknown_one_counts_as_own_work);
+    tcase_add_test(group, another_stream_in_the_same_record_tells_nothing);
+    tcase_add_test(group, a_blocking_one_behind_the_legacy_stream_is_not_by_itself);
+    tcase_add_test(group, kernels_do_not_write_pageable_memory_and_functions_may);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,200 @@
+#include "track/unseen.h"
+
+#include "track/order.h"
+
+#include "track/poison.h"
+
+struct wait {
+    uint32_t previous, next;
+    struct sc_ticket from, until;
+    uint64_t place; /* among all waits, of the first that it stands for */
+};
+
+void sc_unseen_init(struct sc_order *order)
+{
+    sc_pool_init(&order->unseen.waits, sizeof(struct wait));
+}
+
+void sc_unseen_destroy(struct sc_order *order)
+{
+    sc_pool_destroy(&order->unseen.waits);
+}
+
+static struct wait *at(struct sc_order *order, uint32_t id)
+{
+    return sc_pool_at(&order->unseen.waits, id);
+}
+
+static uint32_t open_count(struct sc_order *order)
+{
+    return atomic_load_explicit(&order->unseen.open, memory_order_relaxed);
+}
+
+static void add_to_open(struct sc_order *order, int change)
+{
+    atomic_store_explicit(&order->unseen.open, open_count(order) + (uint32_t)change,
+                          memory_order_release);
+}
+
+static void append(struct sc_order *order, uint32_t id)
+{
+    at(order, id)->previous = order->unseen.last;
+    if (order->unseen.last)
+        at(order, order->unseen.last)->next = id;
+    else
+        order->unseen.first = id;
+    order->unseen.last = id;
+    add_to_open(order, 1);
+}
+
+static void drop(struct sc_order *order, uint32_t id)
+{
+    const struct wait *wait = at(order, id);
+    uint32_t stream = wait->from.stream;
+    if (wait->previous)
+        at(order, wait->previous)->next = wait->next;
+    else
+        order->unseen.first = wait->next;
+    if (wait->next)
+        at(order, wait->next)->previous = wait->previous;
+    else
+        order->unseen.last = wait->previous;
+    sc_pool_give(&order->unseen.waits, id);
+    add_to_open(order, -1);
+    sc_order_unreference(order, stream);
+}
+
+/* ---- the call ---- */
+
+/* The stream's latest wait, where it has as many as are told apart; or 0. */
+static uint32_t find_full(struct sc_order *order, uint32_t stream)
+{
+    uint32_t count = 0;
+    uint32_t latest = 0;
+    for (uint32_t id = order->unseen.last; id && count < SC_UNSEEN_OF_STREAM_MAX;
+         id = at(order, id)->previous)
+        if (at(order, id)->from.stream == stream) {
+            latest = latest ? latest : id;
+            count++;
+        }
+    return count == SC_UNSEEN_OF_STREAM_MAX ? latest : 0;
+}
+
+struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
+{
+    struct sc_ticket ticket = {.stream = stream};
+    sc_order_renew(order, &ticket);
+    return ticket;
+}
+
+/* Where one cannot be noted, nothing is seen from now on. */
+static void lose(struct sc_order *order)
+{
+    if (!order->unseen.is_lost)
+        add_to_open(order, 1);
+    order->unseen.is_lost = true;
+}
+
+void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
+{
+    if (sc_order_is_spare(sc_order_stream(order, from->stream)))
+        return;
+    struct sc_ticket until = sc_unseen_begin(order, from->stream);
+    sc_unseen_forget_known(order);
+    uint32_t full = find_full(order, from->stream);
+    uint32_t id = full ? full : sc_pool_take(&order->unseen.waits);
+    if (!id) {
+        lose(order);
+    } else if (full) {
+        at(order, id)->until = until;
+    } else {
+        *at(order, id) =
+            (struct wait){.from = *from, .until = until, .place = ++order->unseen.begun};
+        sc_order_reference(order, from->stream);
+        append(order, id);
+    }
+}
+
+/* ---- what is behind a wait ---- */
+
+static bool is_over(struct sc_order *order, const struct wait *wait)
+{
+    return sc_order_known_done(order, &wait->until);
+}
+
+static uint64_t larger(uint64_t left, uint64_t right)
+{
+    return left > right ? left : right;
+}
+
+/* What stands behind a point that the host knows, and no further, is not held up by the wait: that
+ * is over, or was issued later. */
+static struct sc_ticket first_unknown(struct sc_order *order, const struct wait *wait)
+{
+    struct sc_ticket first = wait->from;
+    const struct sc_stream *stream = sc_order_stream(order, first.stream);
+    first.number =
+        larger(first.number, atomic_load_explicit(&stream->done, memory_order_relaxed) + 1);
+    if (first.legacy)
+        first.epoch = larger(first.epoch,
+                             atomic_load_explicit(&sc_order_stream(order, first.legacy)->done_calls,
+                                                  memory_order_relaxed));
+    return first;
+}
+
+static bool is_behind(struct sc_order *order, uint32_t stream, const struct sc_point *after,
+                      const struct wait *wait)
+{
+    struct sc_ticket first = first_unknown(order, wait);
+    return sc_order_covers(order, stream, &first) ||
+           (after && sc_order_point_covers(after, &first));
+}
+
+static uint64_t bit_of(const struct wait *wait)
+{
+    return (uint64_t)1 << wait->place % SC_UNSEEN_BITS;
+}
+
+struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
+                                       const struct sc_point *after)
+{
+    struct sc_unseen_mark mark = {0, order->unseen.begun};
+    if (order->unseen.is_lost || open_count(order) > SC_UNSEEN_LOOKED_AT_MAX) {
+        mark.waits = UINT64_MAX;
+        return mark;
+    }
+    for (uint32_t id = order->unseen.first; id; id = at(order, id)->next) {
+        const struct wait *wait = at(order, id);
+        if (!(mark.waits & bit_of(wait)) && !is_over(order, wait) &&
+            is_behind(order, stream, after, wait))
+            mark.waits |= bit_of(wait);
+    }
+    return mark;
+}
+
+bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark)
+{
+    if (!mark->waits || sc_unseen_none(&order->unseen))
+        return false;
+    for (uint32_t id = order->unseen.first; id; id = at(order, id)->next) {
+        const struct wait *wait = at(order, id);
+        if (wait->place > mark->begun)
+            break;
+        if ((mark->waits & bit_of(wait)) && !is_over(order, wait))
+            return true;
+    }
+    return order->unseen.is_lost;
+}
+
+bool sc_unseen_forget_known(struct sc_order *order)
+{
+    bool any = false;
+    for (uint32_t id = order->unseen.first, next; id; id = next) {
+        next = at(order, id)->next;
+        if (!is_over(order, at(order, id)))
+            continue;
+        drop(order, id);
+        any = true;
+    }
+    return any;
+}

@@ -53,6 +53,7 @@ struct verdict {
     bool taken;     /* of struct sc_op_info */
     bool signalled; /* first behind the stream's operation `last`; 0: that is not known */
     uint64_t last;
+    bool is_asked, counts; /* what the device has said, with the hazard's certainty */
 };
 
 static struct {
@@ -201,10 +202,21 @@ static void report_suspended(bool all)
     }
 }
 
+static void ask(struct verdict *verdict)
+{
+    if (!verdict->is_asked)
+        verdict->counts = is_hazard(verdict, &verdict->hazard.certainty);
+    verdict->is_asked = true;
+}
+
 static bool judge(const struct verdict *verdict)
 {
     struct verdict given = *verdict;
-    bool counts = !sc_excuses_hold(&verdict->excuse) && is_hazard(verdict, &given.hazard.certainty);
+    bool counts = false;
+    if (!sc_excuses_hold(&given.excuse)) {
+        ask(&given);
+        counts = given.counts;
+    }
     if (counts && suspend(&given))
         return true;
     bool found = counts && !sc_excuses_hold_at_last(&given.excuse) && report_verdict(&given);
@@ -461,6 +473,8 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     int saved = errno;
     struct verdict verdict = verdict_on(hazard, &op->ticket);
     verdict.taken = op->taken;
+    if (verdict.signalled && finding == SC_BY_ORDER)
+        ask(&verdict); /* the operation may be complete in a moment */
     begin_excuse(&verdict.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;

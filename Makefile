@@ -12,7 +12,7 @@
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all setup sim tests check check-gpu demo bench aarch64 carry dist check-dist install uninstall \
+.PHONY: all setup sim tests check check-all check-gpu demo bench aarch64 carry dist check-dist install uninstall \
     clean help
 
 VARIANT := $(or $(SAN),$(ARCH),$(if $(COVERAGE),coverage))
@@ -32,7 +32,7 @@ all:
 
 # What writes into out/ says first where it may not. What is built already can be installed from a
 # tree that is not to be written.
-MUST_WRITE := $(filter all setup sim tests check check-gpu demo bench carry aarch64 dist, \
+MUST_WRITE := $(filter all setup sim tests check check-all check-gpu demo bench carry aarch64 dist, \
     $(or $(MAKECMDGOALS),all))
 ifneq ($(MUST_WRITE)$(if $(wildcard out),,$(filter install,$(MAKECMDGOALS))),)
 ifeq ($(shell mkdir -p out 2>/dev/null && [ -w out ] && echo yes),)
@@ -46,10 +46,15 @@ endif
 ifneq ($(filter demo check,$(MAKECMDGOALS)),)
 include out/setup.mk
 endif
+ifneq ($(filter check-all,$(MAKECMDGOALS)),)
+include out/setup-all.mk
+endif
 out/setup.mk: scripts/setup
-	$(Q)scripts/setup $@
+	$(Q)scripts/setup
+out/setup-all.mk: scripts/setup
+	$(Q)scripts/setup --all
 setup:
-	$(Q)scripts/setup out/setup.mk
+	$(Q)scripts/setup
 
 # --- tools and flags ------------------------------------------------------------------------------
 
@@ -144,15 +149,14 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 
 # The command shares the parsing of options and the rendering of text with the library; its first
 # lines say what else, as `links: a.c b.c`.
-COMMAND_SRC := $(call sources,report/command/*.c report/command/formats/*.c report/command/doctor/*.c)
+COMMAND_SRC := $(call sources,$(addprefix report/command/,*.c formats/*.c doctor/*.c symbolizer/*.c))
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
 SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 
 # The command reads debug information by libdw (elfutils); without it there are no lines of source.
 LIBDW       := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw)
-COMMAND_SRC := $(filter-out $(addprefix %/,$(if $(LIBDW),no_source_lines.c, \
-                   source_lines.c debuginfod.c)),$(COMMAND_SRC))
+COMMAND_SRC := $(filter-out %/$(if $(LIBDW),no_source_lines.c,source_lines.c),$(COMMAND_SRC))
 # Static where all archives are there, so that the command needs nothing but libc where it runs, of
 # which libpthread is a part.
 command_libs = $(shell pkg-config $(1) --libs jansson $(LIBDW) libelf) -liberty
@@ -398,6 +402,9 @@ $(filter %_below_plugin.racy %_below_plugin.fixed,$(RACY) $(FIXED)): | \
   $(T)/survival/lib/libframe_small.so
 $(filter %_of_library.racy %_of_library.fixed,$(RACY) $(FIXED)): | \
   $(T)/survival/lib/libcublas_like.so
+$(filter %_named_late.racy %_named_late.fixed,$(RACY) $(FIXED)): | $(T)/survival/lib/libslow_names.so
+$(foreach how,deep_linked deep_looked_up,$(eval \
+  $(filter %_$(how).racy %_$(how).fixed,$(RACY) $(FIXED)): | $(T)/survival/lib/lib$(how).so))
 
 # Libraries that the survival programs link, open or have preloaded, found beside them.
 $(SURVIVAL): | $(SURVIVAL_SO)
@@ -407,6 +414,7 @@ $(SURVIVAL_SO): $(T)/survival/lib/lib%.so: tests/survival/lib/%.c $(FLAGS)
 	@mkdir -p $(@D)
 	$(Q)$(CBUILD) $(DEPS) -fPIC -shared $(own_flags) -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
 $(SURVIVAL_SO): private CUDA = $(CUDA_CPPFLAGS)
+$(T)/survival/lib/libdeep_linked.so: | $(SIM)/libcuda.so.1
 # They stand for strangers' libraries, which are not held to the project's warnings.
 $(SURVIVAL_SO): private NEEDED := -I.
 $(SURVIVAL_SO): private WARNINGS := -Wall -Wextra
@@ -429,7 +437,8 @@ $(T)/unit/test_short_name: $(patsubst %,$(OBJ)/report/command/%.o,short_name scr
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
-FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,report_reader read_files program_files)
+FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files \
+    module_files)
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
 $(FUZZ_COMMAND): $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 
@@ -512,8 +521,8 @@ clang:
 	$(Q)$(if $(call have,clang),$(MAKE) --no-print-directory CC=clang CXX=clang++ VARIANT=clang \
 	    WERROR=1 all,echo 'no clang here: its warnings are not checked')
 
-check: tests $(SANITIZED) clang aarch64
-	$(Q)$(PYTHON) tests/run.py $(SUITES)
+check check-all: tests $(SANITIZED) clang aarch64
+	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(if $(filter check-all,$@),all))
 demo: all $(DEMO)
 	$(Q)scripts/demo
 bench: all $(BENCH)
@@ -549,40 +558,55 @@ aarch64:
 
 # The man page and the completions lie in share/ as they are installed.
 SHARE := $(sort $(wildcard share/*/*/*))
-define install_shared
-	install -m 644 $(1) $(DESTDIR)$(PREFIX)/$(dir $(1))
-
-endef
 
 # The libunwind that it was built beside, by the name under which only we look for it: its own would
 # stand for the system's to all programs, in a folder like /usr/local/lib.
 UNWIND    := $(filter %/libunwind.so.8,$(BESIDE))
 UNWIND_AS := lib/libsafecopy-unwind.so.8
 
-INSTALL_DIRS := $(addprefix $(DESTDIR)$(PREFIX)/,lib bin include $(sort $(dir $(SHARE))))
+INSTALL_DIRS := lib bin include $(sort $(dir $(SHARE)))
+INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h \
+    $(if $(UNWIND),$(UNWIND_AS)) $(SHARE)
+TO = $(DESTDIR)$(PREFIX)
 MAY_NOT_WRITE = { echo "make: cannot write to $$path: be root (sudo make $@), or choose a place of" \
     "your own (make $@ PREFIX=\$$HOME/.local)" >&2; exit 1; }
+# Debian has another program of the command's name. All that is ours says so, by its name or in it.
+IS_THERE = [ -e "$(TO)/$$name" ] || [ -L "$(TO)/$$name" ]
+IS_OURS  = case $$name in *libsafecopy*) ;; *) grep -qasw libsafecopy "$(TO)/$$name" ;; esac
+
+define install_one
+	install -m $(1) $(2) "$(TO)/$(3)"
+
+endef
 
 install: all
-	@for path in $(INSTALL_DIRS); do \
+	@for name in $(INSTALL_DIRS); do \
+	    path="$(TO)/$$name"; \
 	    until [ -e "$$path" ]; do path=$$(dirname "$$path"); done; \
 	    [ -w "$$path" ] || $(MAY_NOT_WRITE); \
 	done
-	install -d $(INSTALL_DIRS)
-	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib/
-	install -m 755 $(COMMAND) $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 include/safecopy.h $(DESTDIR)$(PREFIX)/include/
-	$(if $(UNWIND),install -m 644 $(UNWIND) $(DESTDIR)$(PREFIX)/$(UNWIND_AS))
-	$(foreach file,$(SHARE),$(call install_shared,$(file)))
-
-INSTALLED = lib/$(notdir $(LIB)) bin/$(notdir $(COMMAND)) include/safecopy.h \
-    $(if $(UNWIND),$(UNWIND_AS)) $(SHARE)
-uninstall:
-	@for file in $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED)); do \
-	    path=$$(dirname "$$file"); \
-	    [ ! -e "$$file" ] || [ -w "$$path" ] || $(MAY_NOT_WRITE); \
+	@for name in $(INSTALLED); do \
+	    { $(IS_THERE); } || continue; \
+	    $(IS_OURS) || { echo "make: $(TO)/$$name is not of libsafecopy, and stays: choose another" \
+	        "place (make $@ PREFIX=/opt/libsafecopy)" >&2; exit 1; }; \
 	done
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(INSTALLED))
+	for name in $(INSTALL_DIRS); do install -d "$(TO)/$$name" || exit; done
+	$(call install_one,644,$(LIB),lib/)
+	$(call install_one,755,$(COMMAND),bin/)
+	$(call install_one,644,include/safecopy.h,include/)
+	$(if $(UNWIND),$(call install_one,644,$(UNWIND),$(UNWIND_AS)))
+	$(foreach file,$(SHARE),$(call install_one,644,$(file),$(dir $(file))))
+
+uninstall:
+	@for name in $(INSTALLED); do \
+	    path=$$(dirname "$(TO)/$$name"); \
+	    [ ! -e "$(TO)/$$name" ] || [ -w "$$path" ] || $(MAY_NOT_WRITE); \
+	done
+	@for name in $(INSTALLED); do \
+	    { $(IS_THERE); } || continue; \
+	    if $(IS_OURS); then echo "rm $(TO)/$$name"; rm -f "$(TO)/$$name" || exit; \
+	    else echo "make: $(TO)/$$name is not of libsafecopy, and stays" >&2; fi; \
+	done
 
 # What is distributed, and whether it is what it should be: packaging/README.md.
 DIST ?= out/dist
@@ -607,6 +631,7 @@ help:
 	@echo '  make             the library, the command, the simulated GPU'
 	@echo '  make demo        a buggy program without and with the library; sets itself up'
 	@echo '  make check       all tests that need no GPU; sets itself up (SUITES="unit twins")'
+	@echo '  make check-all   these and what takes longer or has much to install: more languages, all their collectors'
 	@echo '  make check-gpu   the tests that need one'
 	@echo '  make check-kernel  tests under an old kernel (KERNEL=bullseye), in a machine that qemu makes'
 	@echo '  make bench       benchmarks, on the GPU if there is one'

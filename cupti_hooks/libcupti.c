@@ -7,24 +7,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "track/objects.h"
 #include "track/text.h"
 
 #include "track/poison.h"
 
-enum { FOLDERS_MAX = 16, CUDA_11_MINOR_MAX = 8 };
+enum { RUNTIMES_MAX = 16, CUDA_11_MINOR_MAX = 8 };
 
 #define LOAD_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)
 
+/* A library that is loaded. */
 struct place {
-    char bytes[PATH_MAX];
+    char path[PATH_MAX];
+    const void *inside; /* an address in it */
 };
 
 /* What is loaded of CUDA. */
 struct loaded {
-    char *cupti; /* its path, "" without one */
-    size_t size;
-    struct place *folders;
-    unsigned folder_count;
+    struct place cupti;     /* its path is "" without one */
+    struct place *runtimes; /* one of each folder */
+    unsigned count;
 };
 
 static bool is_cuda_library(const char *name)
@@ -34,17 +36,21 @@ static bool is_cuda_library(const char *name)
            strncmp(name, "libnccl", 7) == 0 || strncmp(name, "libcufft", 8) == 0;
 }
 
-static void note_folder(struct loaded *loaded, const char *path, size_t length)
+static void note(struct place *place, const struct dl_phdr_info *info)
 {
-    if (loaded->folder_count == FOLDERS_MAX || length == 0 || length >= PATH_MAX)
-        return;
-    for (unsigned i = 0; i < loaded->folder_count; i++)
-        if (strncmp(loaded->folders[i].bytes, path, length) == 0 &&
-            loaded->folders[i].bytes[length] == '\0')
+    strcpy(place->path, info->dlpi_name);
+    place->inside = info->dlpi_phdr;
+}
+
+/* A relative path says nothing of which folder it is in. */
+static void note_runtime(struct loaded *loaded, const struct dl_phdr_info *info, size_t folder)
+{
+    for (unsigned i = 0; info->dlpi_name[0] == '/' && i < loaded->count; i++)
+        if (strncmp(loaded->runtimes[i].path, info->dlpi_name, folder) == 0 &&
+            !strchr(loaded->runtimes[i].path + folder, '/'))
             return;
-    struct place *folder = &loaded->folders[loaded->folder_count++];
-    memcpy(folder->bytes, path, length);
-    folder->bytes[length] = '\0';
+    if (loaded->count < RUNTIMES_MAX)
+        note(&loaded->runtimes[loaded->count++], info);
 }
 
 static int note_object(struct dl_phdr_info *info, size_t size, void *context)
@@ -52,34 +58,48 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *context)
     struct loaded *loaded = context;
     const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
     (void)size;
-    if (!slash)
+    if (!slash || strlen(info->dlpi_name) >= PATH_MAX)
         return 0;
-    if (strncmp(slash + 1, "libcupti.so", 11) == 0 && strlen(info->dlpi_name) < loaded->size)
-        strcpy(loaded->cupti, info->dlpi_name);
-    else if (loaded->folders && is_cuda_library(slash + 1))
-        note_folder(loaded, info->dlpi_name, (size_t)(slash - info->dlpi_name));
+    if (strncmp(slash + 1, "libcupti.so", 11) == 0)
+        note(&loaded->cupti, info);
+    else if (loaded->runtimes && is_cuda_library(slash + 1))
+        note_runtime(loaded, info, (size_t)(slash + 1 - info->dlpi_name));
     return 0;
 }
 
-static void look_around(struct loaded *loaded, char *path, size_t size, struct place *folders)
+/* By the very name that the loader has for it. */
+static void *open_loaded(const struct loaded *loaded)
 {
-    *loaded = (struct loaded){.cupti = path, .size = size, .folders = folders};
-    path[0] = '\0';
-    dl_iterate_phdr(note_object, loaded);
+    return loaded->cupti.path[0] ? dlopen(loaded->cupti.path, LOAD_FLAGS | RTLD_NOLOAD) : NULL;
 }
 
-void *sc_libcupti_find_loaded(char *path, size_t size)
+void *sc_libcupti_find_loaded(void)
 {
-    struct loaded loaded;
-    look_around(&loaded, path, size, NULL);
-    return path[0] ? dlopen(path, LOAD_FLAGS | RTLD_NOLOAD) : NULL;
+    struct loaded loaded = {.runtimes = NULL};
+    sc_objects_visit(note_object, &loaded);
+    return open_loaded(&loaded);
 }
 
 struct search {
+    const struct sc_libcupti_search *by;
+    struct sc_libcupti *found;
+    const struct loaded *loaded;
     char name[32]; /* the file's */
-    char *path;
-    size_t size;
 };
+
+/* A variable is met for each version of libcupti, and named once. `variable` is "" for a library.
+ */
+static void pass_over(struct sc_libcupti *found, const char *variable, const char *path)
+{
+    struct sc_text words;
+    size_t used = strlen(found->passed_over);
+    if (variable[0] && strstr(found->passed_over, variable))
+        return;
+    sc_text_init(&words, found->passed_over + used, sizeof found->passed_over - used);
+    sc_text_put(&words, used ? " " : "");
+    sc_text_put(&words, variable);
+    sc_text_put(&words, path);
+}
 
 static void name_version(struct search *search, const char *stem, int number)
 {
@@ -92,11 +112,12 @@ static void name_version(struct search *search, const char *stem, int number)
 static void *try_in(const struct search *search, const char *folder, const char *below)
 {
     struct sc_text path;
-    sc_text_init(&path, search->path, search->size);
+    sc_text_init(&path, search->found->path, sizeof search->found->path);
     sc_text_put(&path, folder);
     sc_text_put(&path, below);
     sc_text_put(&path, search->name);
-    return path.cut || access(search->path, R_OK) != 0 ? NULL : dlopen(search->path, LOAD_FLAGS);
+    return path.cut || access(path.bytes, R_OK) != 0 ? NULL
+                                                     : search->by->open(path.bytes, LOAD_FLAGS);
 }
 
 /* As NVIDIA's installer, its wheels and conda lay a toolkit out. */
@@ -107,9 +128,20 @@ static void *try_toolkit(const struct search *search, const char *root)
         "/targets/sbsa-linux/lib/", "/lib/",   "/",
     };
     void *found = NULL;
-    for (size_t i = 0; root && root[0] && !found && i < sizeof below / sizeof below[0]; i++)
+    for (size_t i = 0; !found && i < sizeof below / sizeof below[0]; i++)
         found = try_in(search, root, below[i]);
     return found;
+}
+
+/* `variable` ends with '='. */
+static void *try_named(const struct search *search, const char *variable, const char *root)
+{
+    if (!root || !root[0])
+        return NULL;
+    if (root[0] == '/')
+        return try_toolkit(search, root);
+    pass_over(search->found, variable, root);
+    return NULL;
 }
 
 /* Beside a CUDA library: in its own folder (a toolkit's, or the wheels' of CUDA 13), in the
@@ -124,60 +156,88 @@ static void *try_beside(const struct search *search, const char *folder)
         "/../../cu13/lib/",
     };
     void *found = NULL;
-    for (size_t i = 0; !found && i < sizeof below / sizeof below[0]; i++)
+    for (size_t i = 0; folder[0] && !found && i < sizeof below / sizeof below[0]; i++)
         found = try_in(search, folder, below[i]);
     return found;
 }
 
 static void *try_loader(const struct search *search)
 {
-    void *found = dlopen(search->name, LOAD_FLAGS);
+    void *found = search->by->open(search->name, LOAD_FLAGS);
     struct link_map *map;
     struct sc_text path;
-    sc_text_init(&path, search->path, search->size);
+    sc_text_init(&path, search->found->path, sizeof search->found->path);
     if (found && dlinfo(found, RTLD_DI_LINKMAP, &map) == 0)
         sc_text_put(&path, map->l_name);
     return found;
 }
 
-static void *search_for(const struct search *search, const struct loaded *loaded)
+static void *search_for(const struct search *search)
 {
-    void *found = try_toolkit(search, getenv("CUPTI_PATH"));
-    found = found ? found : try_toolkit(search, getenv("CUPTI_HOME"));
-    for (unsigned i = 0; !found && i < loaded->folder_count; i++)
-        found = try_beside(search, loaded->folders[i].bytes);
+    const struct loaded *loaded = search->loaded;
+    void *found = try_named(search, "CUPTI_PATH=", getenv("CUPTI_PATH"));
+    found = found ? found : try_named(search, "CUPTI_HOME=", getenv("CUPTI_HOME"));
+    for (unsigned i = 0; !found && i < loaded->count; i++)
+        found = try_beside(search, loaded->runtimes[i].path);
     found = found ? found : try_loader(search);
-    found = found ? found : try_toolkit(search, getenv("CUDA_HOME"));
-    found = found ? found : try_toolkit(search, getenv("CUDA_PATH"));
+    found = found ? found : try_named(search, "CUDA_HOME=", getenv("CUDA_HOME"));
+    found = found ? found : try_named(search, "CUDA_PATH=", getenv("CUDA_PATH"));
     return found ? found : try_toolkit(search, "/usr/local/cuda");
 }
 
 /* libcupti.so.13 and libcupti.so.12, but libcupti.so.11.8. */
-static void *search_major(struct search *search, const struct loaded *loaded, int major)
+static void *search_major(struct search *search, int major)
 {
     void *found = NULL;
     if (major != 11) {
         name_version(search, "libcupti.so.", major);
-        return search_for(search, loaded);
+        return search_for(search);
     }
     for (int minor = CUDA_11_MINOR_MAX; !found && minor >= 0; minor--) {
         name_version(search, "libcupti.so.11.", minor);
-        found = search_for(search, loaded);
+        found = search_for(search);
     }
     return found;
 }
 
-void *sc_libcupti_find(const int *majors, char *path, size_t size)
+static bool find_path(const struct search *search, struct place *place)
 {
-    static struct place folders[FOLDERS_MAX];
-    struct search search = {.path = path, .size = size};
-    struct loaded loaded;
-    look_around(&loaded, path, size, folders);
-    void *found = path[0] ? dlopen(path, LOAD_FLAGS | RTLD_NOLOAD) : NULL;
-    for (; !found && *majors; majors++)
-        found = search_major(&search, &loaded, *majors);
-    if (!found)
-        path[0] = '\0';
+    char *found = search->found->path;
+    if (place->path[0] == '/')
+        return true;
+    if (search->by->find_path(place->inside, found, PATH_MAX)) {
+        strcpy(place->path, found);
+        return true;
+    }
+    pass_over(search->found, "", place->path);
+    return false;
+}
+
+/* Instead of the runtimes' paths; "" for one that is not known. */
+static void find_folders(const struct search *search, struct loaded *loaded)
+{
+    for (unsigned i = 0; i < loaded->count; i++) {
+        struct place *place = &loaded->runtimes[i];
+        char *end = find_path(search, place) ? strrchr(place->path, '/') : place->path;
+        *end = '\0';
+    }
+}
+
+void sc_libcupti_find(const struct sc_libcupti_search *by, struct sc_libcupti *found)
+{
+    static struct place runtimes[RUNTIMES_MAX];
+    struct loaded loaded = {.runtimes = runtimes};
+    struct search search = {.by = by, .found = found, .loaded = &loaded};
+    found->passed_over[0] = '\0';
+    sc_objects_visit(note_object, &loaded);
+    found->handle = open_loaded(&loaded);
+    if (!found->handle)
+        find_folders(&search, &loaded);
+    for (const int *major = by->majors; !found->handle && *major; major++)
+        found->handle = search_major(&search, *major);
+    if (!found->handle)
+        found->path[0] = '\0';
+    else if (loaded.cupti.path[0] && !by->find_path(loaded.cupti.inside, found->path, PATH_MAX))
+        strcpy(found->path, loaded.cupti.path);
     dlerror();
-    return found;
 }

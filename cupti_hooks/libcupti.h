@@ -3,21 +3,38 @@
  * The copy that the process has loaded is used: of two copies each would believe to be alone. Else
  * these places are searched, in this order: CUPTI_PATH and CUPTI_HOME; beside the CUDA libraries
  * that are loaded (a toolkit's, or the `nvidia` Python wheels'); where the loader looks; CUDA_HOME,
- * CUDA_PATH and /usr/local/cuda. A copy that was found is never unloaded.
+ * CUDA_PATH and /usr/local/cuda. A copy that was found is never unloaded. A relative folder means
+ * another one as soon as the program changes its working folder, so none is searched: a variable
+ * that names one is passed over, and so is the folder of a CUDA library that was loaded by a
+ * relative path and is not to be found.
  *
  * Thread-safe. Locks: the loader's. Not for a signal handler.
  */
 #ifndef SC_CUPTI_HOOKS_LIBCUPTI_H
 #define SC_CUPTI_HOOKS_LIBCUPTI_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
-/* Returns a handle, and writes the file's path; NULL if there is no libcupti. `majors` are the CUDA
- * versions to look for, the best first, ended by 0. Not reentrant. Locks: takes the loader's. */
-void *sc_libcupti_find(const int *majors, char *path, size_t size);
+struct sc_libcupti_search {
+    const int *majors; /* CUDA versions to look for, the best first, 0 ends them */
+    /* Opens an absolute path, or what the loader finds by a name. */
+    void *(*open)(const char *name, int flags);
+    /* Writes the absolute path of the module that `address` lies in; false: unknown. */
+    bool (*find_path)(const void *address, char *path, size_t size);
+};
 
-/* Returns a handle of the copy that is loaded, and writes its path; NULL if none is. Locks: takes
- * the loader's. */
-void *sc_libcupti_find_loaded(char *path, size_t size);
+struct sc_libcupti {
+    void *handle; /* NULL: there is no libcupti */
+    char path[PATH_MAX];
+    char passed_over[256]; /* relative folders that would have been searched; "" */
+};
+
+/* Not reentrant. Locks: takes the loader's. */
+void sc_libcupti_find(const struct sc_libcupti_search *search, struct sc_libcupti *found);
+
+/* Returns a handle of the copy that is loaded, NULL if none is. Locks: takes the loader's. */
+void *sc_libcupti_find_loaded(void);
 
 #endif

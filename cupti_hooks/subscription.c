@@ -1,6 +1,5 @@
 #include "cupti_hooks/subscription.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -32,9 +31,8 @@ static const struct sc_cupti_request *request; /* all below is guarded by the lo
 static CUpti_SubscriberHandle subscriber;
 static bool subscribed; /* also in a child that inherited it */
 static bool widened;
-static struct sc_cupti_status now = {.library = "", .detail = ""};
-static void *library;
-static char library_path[PATH_MAX];
+static struct sc_cupti_status now = {.library = "", .detail = "", .passed_over = ""};
+static struct sc_libcupti library;
 static char detail[128];
 
 static _Atomic unsigned tools_coming; /* whose cuptiSubscribe is under way */
@@ -55,7 +53,7 @@ const char *sc_cupti_state_string(enum sc_cupti_state state)
 static bool find_functions(void)
 {
 #define FIND(member, symbol_name)                                                                  \
-    cupti.member = (__typeof__(cupti.member))request->symbol(library, symbol_name)
+    cupti.member = (__typeof__(cupti.member))request->symbol(library.handle, symbol_name)
     FIND(get_version, "cuptiGetVersion");
     FIND(subscribe, "cuptiSubscribe");
     FIND(subscribe_v2, "cuptiSubscribe_v2");
@@ -70,9 +68,10 @@ static bool find_functions(void)
 
 static enum sc_cupti_state load(void)
 {
-    library = sc_libcupti_find(request->majors, library_path, sizeof library_path);
-    now.library = library_path;
-    if (!library)
+    sc_libcupti_find(&request->search, &library);
+    now.library = library.path;
+    now.passed_over = library.passed_over;
+    if (!library.handle)
         return SC_CUPTI_ABSENT;
     if (!find_functions() || cupti.get_version(&now.version) != CUPTI_SUCCESS ||
         now.version < VERSION_MIN)
@@ -146,7 +145,7 @@ static void start_locked(void)
     enable_named(CUPTI_CB_DOMAIN_RUNTIME_API, sc_callbacks_is_named, NULL);
     sc_resources_each(enable);
     if (request->starves)
-        sc_timeline_start(library, request->symbol, request->starves);
+        sc_timeline_start(library.handle, request->symbol, request->starves);
     atomic_store(&sc_ear_open, true);
 }
 

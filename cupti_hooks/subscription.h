@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cupti_hooks/libcupti.h"
+
 enum sc_cupti_state {
     SC_CUPTI_UNUSED,    /* nobody asked for it */
     SC_CUPTI_LISTENING, /* until the end of the process, as far as is known */
@@ -29,6 +31,7 @@ struct sc_cupti_status {
     uint32_t version;    /* of CUPTI, as it numbers itself; 0 without one */
     const char *library; /* its path, "" without one */
     const char *detail;  /* who holds it, or what CUPTI answered; "" if there is nothing to say */
+    const char *passed_over; /* relative folders in which it was not looked for; "" if none */
 };
 
 /* A driver call that CUPTI tells of and that no wrapper carried. */
@@ -44,7 +47,7 @@ struct sc_missed_call {
 struct sc_news;
 
 struct sc_cupti_request {
-    const int *majors; /* CUDA versions to look for, the best first, 0 ends them */
+    struct sc_libcupti_search search;
     void *(*symbol)(void *handle, const char *name); /* the real dlsym */
     /* Called on the thread that makes the call, before (`entering`) and after it. */
     void (*missed)(const struct sc_missed_call *call, bool entering);

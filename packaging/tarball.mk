@@ -10,17 +10,31 @@ PREFIX ?= /usr/local
 TO     := $(DESTDIR)$(PREFIX)
 FILES  := $(shell cd '$(CURDIR)' && find bin lib include share -type f | sort)
 
+# Ours says so, by its name or in it; another file of that name stays.
+IS_THERE = [ -e "$(TO)/$$file" ] || [ -L "$(TO)/$$file" ]
+IS_OURS  = case $$file in *libsafecopy*) ;; *) grep -qasw libsafecopy "$(TO)/$$file" ;; esac
+
 .PHONY: help install uninstall
 help:
 	@sed -n '/^#  /s/^#   /  /p' Makefile
 install:
+	@for file in $(FILES); do \
+	    { $(IS_THERE); } || continue; \
+	    $(IS_OURS) || { echo "make: $(TO)/$$file is not of libsafecopy, and stays: choose another" \
+	        "place (make $@ PREFIX=/opt/libsafecopy)" >&2; exit 1; }; \
+	done
 	@set -e; for file in $(FILES); do \
 	    mode=644; case $$file in bin/*) mode=755;; esac; \
 	    install -D -m $$mode "$$file" "$(TO)/$$file"; \
 	done
 	@echo 'installed in $(TO)'
 uninstall:
-	@for file in $(FILES); do rm -f "$(TO)/$$file"; done
-	@rmdir -p --ignore-fail-on-non-empty $(addprefix "$(TO)/,$(addsuffix ",share/doc/libsafecopy \
-	    share/licenses/libsafecopy)) 2>/dev/null || :
+	@for file in $(FILES); do \
+	    { $(IS_THERE); } || continue; \
+	    if $(IS_OURS); then rm -f "$(TO)/$$file" || exit; \
+	    else echo "make: $(TO)/$$file is not of libsafecopy, and stays" >&2; fi; \
+	done
+	@for folder in share/doc/libsafecopy share/licenses/libsafecopy; do \
+	    [ ! -d "$(TO)/$$folder" ] || rmdir --ignore-fail-on-non-empty "$(TO)/$$folder"; \
+	done
 	@echo 'removed from $(TO)'

@@ -236,9 +236,30 @@ struct sc_file_identity sc_file_identify(int fd)
     return (struct sc_file_identity){status.st_dev, status.st_ino, status.st_uid, status.st_mode};
 }
 
+long sc_file_seals(int fd)
+{
+    return RAW(SYS_fcntl, fd, F_GET_SEALS);
+}
+
 int sc_file_open(const char *path)
 {
     return (int)RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+}
+
+/* Whether the path still leads to what was asked about is only known of what is open. */
+int sc_file_open_regular(const char *path)
+{
+    struct stat status;
+    long result = RAW(SYS_newfstatat, AT_FDCWD, path, &status, 0);
+    if (result < 0)
+        return (int)result;
+    if (!S_ISREG(status.st_mode))
+        return -EINVAL;
+    int fd = sc_file_open(path);
+    if (fd < 0 || sc_file_is_regular(fd))
+        return fd;
+    sc_file_close(fd);
+    return -EINVAL;
 }
 
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
@@ -255,6 +276,14 @@ long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
         used += (size_t)count;
     }
     return (long)used;
+}
+
+bool sc_file_begins(int fd, const char *words)
+{
+    char bytes[64];
+    size_t length = strlen(words);
+    long size = sc_file_read_at(fd, bytes, length < sizeof bytes ? length : sizeof bytes, 0);
+    return size >= 0 && memcmp(bytes, words, (size_t)size) == 0;
 }
 
 long sc_file_read(const char *path, char *bytes, size_t size)

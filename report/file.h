@@ -63,11 +63,21 @@ struct sc_file_identity sc_file_identify(int fd);
 /* Has `fd` that file open? */
 bool sc_file_is_same(int fd, const struct sc_file_identity *identity);
 
-/* Opens for reading. A descriptor or -errno. */
+/* The seals of a memfd (fcntl F_GET_SEALS), or -errno: what `fd` has open cannot have any. */
+long sc_file_seals(int fd);
+
+/* Opens for reading. A descriptor or -errno. For paths that the library itself names. */
 int sc_file_open(const char *path);
+
+/* Opens a regular file for reading, and nothing else: to open a device may do something to it. For
+ * paths that come from outside. A descriptor or -errno: -EINVAL for what is no regular file. */
+int sc_file_open_regular(const char *path);
 
 /* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
+
+/* Does the file begin with `words`? A shorter one does if all that it has is their beginning. */
+bool sc_file_begins(int fd, const char *words);
 
 /* Reads a small file into `bytes`, cut to size. Number of bytes, or -errno. */
 long sc_file_read(const char *path, char *bytes, size_t size);

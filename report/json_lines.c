@@ -5,6 +5,7 @@
 #include "report/file.h"
 #include "report/json.h"
 #include "report/ledger.h"
+#include "report/mapped_file.h"
 #include "report/modules.h"
 #include "report/suppressing.h"
 #include "report/version.h"
@@ -42,22 +43,14 @@ void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
         sc_report_symbolise(frames[i], &stack->frames[i]);
 }
 
-/* A module loaded by a relative name is made absolute. A name without '/' is not a file's (vDSO).
- */
-static void put_module(struct sc_text *line, const char *key, const char *name,
-                       const struct sc_path_names *names)
+/* A name without '/' is not a file's (vDSO), and stays as it is. */
+static void put_module(struct sc_text *line, const char *key, const char *name, uintptr_t base)
 {
-    char path[8192];
-    struct sc_text text;
-    if (!name || name[0] == '/' || !strchr(name, '/')) {
-        sc_json_string(line, key, name);
-        return;
-    }
-    sc_text_init(&text, path, sizeof path);
-    sc_text_put(&text, names->directory);
-    sc_text_char(&text, '/');
-    sc_text_put(&text, name);
-    sc_json_string(line, key, path);
+    char path[4096];
+    const char *known = NULL;
+    if (name && strchr(name, '/'))
+        known = sc_mapped_file_of_module(name, base, path, sizeof path);
+    sc_json_string(line, key, known ? known : name);
 }
 
 static void put_python_frame(struct sc_text *line, const struct sc_python_frame *frame)
@@ -72,8 +65,7 @@ static void put_python_frame(struct sc_text *line, const struct sc_python_frame 
     sc_json_close(line, '}');
 }
 
-static void put_frame(struct sc_text *line, const struct sc_report_frame *frame, int memory,
-                      const struct sc_path_names *names)
+static void put_frame(struct sc_text *line, const struct sc_report_frame *frame, int memory)
 {
     char symbol[SYMBOL_MAX];
     if (frame->is_python) {
@@ -84,20 +76,20 @@ static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
     bool has_symbol =
         frame->symbol && sc_file_read_string(memory, frame->symbol, symbol, sizeof symbol);
     sc_json_open(line, NULL, '{');
-    put_module(line, "module", frame->module, names);
+    put_module(line, "module", frame->module, frame->base);
     sc_json_hex(line, "offset", frame->offset);
     sc_json_string(line, "symbol", has_symbol ? symbol : NULL);
     sc_json_close(line, '}');
 }
 
 void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
-                             size_t reserve, const struct sc_path_names *names)
+                             size_t reserve)
 {
     int memory = sc_file_open_memory();
     sc_json_open(line, "stack", '[');
     for (unsigned i = 0; i < stack->count; i++) {
         size_t before = line->used;
-        put_frame(line, &stack->frames[i], memory, names);
+        put_frame(line, &stack->frames[i], memory);
         if (!keep(line, before, reserve))
             break;
     }
@@ -116,14 +108,14 @@ static void put_api(struct sc_text *line, const char *api, const char *runtime_a
 
 /* What made a buffer or a stream. Its stack tells less than the others, which are to have room. */
 static void put_origin(struct sc_text *line, const char *key, uint32_t id,
-                       const struct sc_json_lines_stack *stack, const struct sc_path_names *names)
+                       const struct sc_json_lines_stack *stack)
 {
     struct sc_origin origin = sc_origins_get(id);
     if (!origin.api)
         return;
     sc_json_open(line, key, '{');
     sc_json_string(line, "api", origin.api);
-    sc_json_lines_put_stack(line, stack, RESERVE + (line->size - line->used) / 4 * 3, names);
+    sc_json_lines_put_stack(line, stack, RESERVE + (line->size - line->used) / 4 * 3);
     sc_json_close(line, '}');
 }
 
@@ -183,7 +175,7 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
     put_api(line, event->api, event->runtime_api);
     put_thread(line, event->thread, event->thread_name, names);
     sc_json_number(line, "time_ns", event->time_ns);
-    sc_json_lines_put_stack(line, stack, reserve, names);
+    sc_json_lines_put_stack(line, stack, reserve);
     sc_json_close(line, '}');
 }
 
@@ -227,13 +219,13 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
     sc_json_hex(line, "address", hazard->buffer_address);
     sc_json_number(line, "size", hazard->buffer_size_bytes);
     sc_json_string(line, "kind", sc_hazard_buffer_kind_string(hazard->buffer_kind));
-    put_origin(line, "origin", hazard->buffer_origin, &stacks->buffer, names);
+    put_origin(line, "origin", hazard->buffer_origin, &stacks->buffer);
     sc_json_close(line, '}');
     sc_json_open(line, "copy", '{');
     put_copy(line, &hazard->copy, names);
     /* A stack may take half of what is left, so that the next one has room too. */
-    sc_json_lines_put_stack(line, &stacks->copy, RESERVE + (line->size - line->used) / 2, names);
-    put_origin(line, "stream_origin", hazard->copy.stream_origin, &stacks->stream, names);
+    sc_json_lines_put_stack(line, &stacks->copy, RESERVE + (line->size - line->used) / 2);
+    put_origin(line, "stream_origin", hazard->copy.stream_origin, &stacks->stream);
     sc_json_close(line, '}');
     put_event(line, "event", &hazard->event, &stacks->event, event_reserve(line, hazard), names);
     if (sc_hazard_is_race(hazard))
@@ -331,7 +323,7 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     }
     sc_json_open(line, NULL, '{');
     put_module(line, "path", module->name[0] != '\0' ? module->name : writer->names->executable,
-               writer->names);
+               module->base);
     sc_json_hex(line, "base", module->base);
     sc_json_string(line, "build_id", id.used > 0 ? hex : NULL);
     sc_json_close(line, '}');
@@ -409,7 +401,7 @@ static void put_ignored(struct sc_text *line, const char *ignored)
 }
 
 void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
-                        const struct sc_json_lines_stack *stack, const struct sc_path_names *names)
+                        const struct sc_json_lines_stack *stack)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "coverage");
@@ -417,7 +409,7 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
     sc_json_string(line, "runtime_api", miss->runtime_api);
     sc_json_signed(line, "thread", miss->thread);
     sc_json_number(line, "time_ns", miss->time_ns);
-    sc_json_lines_put_stack(line, stack, RESERVE, names);
+    sc_json_lines_put_stack(line, stack, RESERVE);
     sc_json_number(line, "count", count);
     end_line(line);
 }

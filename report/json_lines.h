@@ -2,7 +2,7 @@
  *
  * A line is always valid JSON. If the buffer is too small, the line lacks what tells least:
  * modules, arguments, outer frames. A buffer has at least 4 KB; hazards and runs want 64 KB and
- * more. `names` says where relative names of modules start from.
+ * more. The path of a module that was loaded by a relative one is asked of the kernel.
  */
 #ifndef SC_REPORT_JSON_LINES_H
 #define SC_REPORT_JSON_LINES_H
@@ -36,7 +36,7 @@ void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);
 
 /* The member "stack". What leaves less than `reserve` bytes is left out: outer frames. */
 void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
-                             size_t reserve, const struct sc_path_names *names);
+                             size_t reserve);
 
 /* Locks: takes the loader's lock. */
 void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
@@ -54,7 +54,7 @@ void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                           const struct sc_report_timing *timing);
 
 void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
-                        const struct sc_json_lines_stack *stack, const struct sc_path_names *names);
+                        const struct sc_json_lines_stack *stack);
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti);
 
 /* `by_code` has a count of hazards for each enum sc_hazard_code, and `by_reason` one for each

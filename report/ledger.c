@@ -6,7 +6,10 @@
 #include "track/text.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "track/poison.h"
 
@@ -73,25 +76,46 @@ const char *sc_ledger_value(void)
     return taken;
 }
 
-/* A descriptor of what is at the path now, if that is the ledger; else -1. */
-static int open_if_same(const struct ledger *ledger, int flags)
+/* The file that the variable names, which has no name, and is of the process's own user. */
+static bool is_unnamed(const struct ledger *ledger, int fd)
+{
+    struct stat status;
+    return sc_file_is_same(fd, &ledger->identity) && sc_file_status_of(fd, &status) == 0 &&
+           S_ISREG(status.st_mode) && status.st_nlink == 0 && status.st_uid == geteuid();
+}
+
+/* The kernel may add a seal of its own (vm.memfd_noexec). */
+static bool is_marked(int fd)
+{
+    enum { SEAL_EXEC = 0x20 };
+    char mark[sizeof SC_LEDGER_MARK];
+    return (sc_file_seals(fd) & ~SEAL_EXEC) == SC_LEDGER_SEALS &&
+           sc_file_read_at(fd, mark, sizeof mark, 0) == sizeof mark &&
+           memcmp(mark, SC_LEDGER_MARK, sizeof mark) == 0;
+}
+
+/* A descriptor of what is at the path now, if that may be the ledger; else -1. */
+static int open_if_unnamed(const struct ledger *ledger, int flags)
 {
     int fd = sc_file_open_existing(ledger->path, flags);
-    if (fd < 0 || sc_file_is_same(fd, &ledger->identity))
+    if (fd < 0 || is_unnamed(ledger, fd))
         return fd < 0 ? -1 : fd;
     sc_file_close(fd);
     return -1;
 }
 
-/* The path may name something else in another container, or when the run is over. What that is has
- * to be known before it is opened, since opening alone may do something. */
+/* What the path names has to be known before it is opened, since opening alone may do something,
+ * and what the file is before it is opened for writing. */
 static int open_ledger(const struct ledger *ledger)
 {
-    int seen = open_if_same(ledger, O_PATH);
-    if (seen < 0)
-        return -1;
-    sc_file_close(seen);
-    return open_if_same(ledger, O_WRONLY);
+    int seen = open_if_unnamed(ledger, O_PATH);
+    int looked = seen >= 0 ? open_if_unnamed(ledger, O_RDONLY) : -1;
+    bool is_ledger = looked >= 0 && is_marked(looked);
+    if (seen >= 0)
+        sc_file_close(seen);
+    if (looked >= 0)
+        sc_file_close(looked);
+    return is_ledger ? open_if_unnamed(ledger, O_WRONLY) : -1;
 }
 
 static void append(const struct ledger *ledger, const char *note, size_t size)

@@ -4,13 +4,17 @@
  * A report may be where nobody looks, or get lost: the disk is full, the next process takes its
  * name, a program gives its children options of their own. So each process notes in the ledger
  * where its report is, and once that it has found hazards or fails for another reason. The ledger
- * is a file of the command's without a name. SAFECOPY_RUN says how to get at it, and which file it
- * is:
+ * is a memfd of the command's. SAFECOPY_RUN says how to get at it, and which file it is:
  * "/proc/PID/fd/N:DEVICE:INODE". Of a run within a run it has both, the inner one first, with a
  * comma between them. A process that cannot get at a ledger (another user, another machine, a
  * container) notes nothing; then its report alone speaks.
  *
- * A note is "PID STARTED WORD", of SC_LEDGER_REPORT with " PATH", and a NUL.
+ * The variable may name any file by now, or from the start. A process writes to no other file than
+ * to a memfd of its own user that has the seals of a ledger, exactly these, and begins with the
+ * mark of one. It opens nothing else for writing, and reads nothing else but a file without a name.
+ *
+ * A note is "PID STARTED WORD", of SC_LEDGER_REPORT with " PATH", and a NUL. The mark stands before
+ * them and is none.
  *
  * No function allocates, locks, waits for anybody, or changes errno.
  */
@@ -20,6 +24,12 @@
 #include "report/path.h"
 
 #define SC_LEDGER_VARIABLE "SAFECOPY_RUN"
+
+/* With its NUL. */
+#define SC_LEDGER_MARK "safecopy run, notes 1"
+
+/* F_SEAL_SEAL | F_SEAL_SHRINK: what was noted stays, and what may be done stays as it is. */
+enum { SC_LEDGER_SEALS = 0x1 | 0x2 };
 
 /* A variable that is longer is cut behind one ledger, and of its ledgers the first are used. */
 enum { SC_LEDGER_VALUE_SIZE = 512, SC_LEDGER_MAX = 4 };

@@ -2,6 +2,7 @@
 #include "report/modules.h"
 
 #include "report/report.h"
+#include "track/objects.h"
 #include "track/python_codes.h"
 #include "track/text.h"
 
@@ -135,7 +136,7 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *context)
 void sc_modules_each_new(sc_modules_visit *visit, void *context)
 {
     struct visitor visitor = {visit, context, 0};
-    if (dl_iterate_phdr(visit_module, &visitor) == 0)
+    if (sc_objects_visit(visit_module, &visitor) == 0)
         atomic_store_explicit(&known.loaded, visitor.loaded, memory_order_relaxed);
 }
 
@@ -149,7 +150,7 @@ static int count_loaded(struct dl_phdr_info *info, size_t size, void *loaded)
 bool sc_modules_have_come(void)
 {
     uint64_t loaded = 0;
-    dl_iterate_phdr(count_loaded, &loaded);
+    sc_objects_visit(count_loaded, &loaded);
     return loaded != atomic_load_explicit(&known.loaded, memory_order_relaxed);
 }
 

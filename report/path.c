@@ -104,14 +104,18 @@ void sc_path_find_names(struct sc_path_names *names)
     names->started = start_in("/proc/self/stat");
 }
 
-/* A name from outside must not lead into another directory. */
+/* A name from outside must not lead into another directory, nor steer the terminal of who lists it.
+ */
 static void put_name(struct sc_text *text, const char *name)
 {
-    for (; *name != '\0'; name++)
-        sc_text_char(text, *name == '/' ? '_' : *name);
+    for (; *name != '\0'; name++) {
+        bool is_control = (unsigned char)*name < ' ' || *name == 0x7f;
+        sc_text_char(text, *name == '/' || is_control ? '_' : *name);
+    }
 }
 
-static void put_sequence(struct sc_text *text, char letter, const struct sc_path_names *names)
+/* False: it is none, and stays as it is. */
+static bool put_sequence(struct sc_text *text, char letter, const struct sc_path_names *names)
 {
     switch (letter) {
     case 'p':
@@ -129,7 +133,35 @@ static void put_sequence(struct sc_text *text, char letter, const struct sc_path
     default:
         sc_text_char(text, '%');
         sc_text_char(text, letter);
+        return false;
     }
+    return true;
+}
+
+/* "." and "..", which what was put in may make together with what stands around it, lead elsewhere.
+ * `start`: of the component that ends here. */
+static void blunt(struct sc_text *text, size_t start)
+{
+    size_t length = text->used - start;
+    char *component = text->bytes + start;
+    if (length <= 2 && strspn(component, ".") >= length)
+        memset(component, '_', length);
+}
+
+/* The component at *pattern, which is moved to its end: a '/' or the NUL. */
+static void put_component(struct sc_text *text, const char **pattern,
+                          const struct sc_path_names *names)
+{
+    size_t start = text->used;
+    bool has_put_in = false;
+    for (; **pattern != '\0' && **pattern != '/'; ++*pattern) {
+        if ((*pattern)[0] == '%' && (*pattern)[1] != '\0' && (*pattern)[1] != '/')
+            has_put_in = put_sequence(text, *++*pattern, names) || has_put_in;
+        else
+            sc_text_char(text, **pattern);
+    }
+    if (has_put_in)
+        blunt(text, start);
 }
 
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size)
@@ -141,11 +173,9 @@ int sc_path_expand(const char *pattern, const struct sc_path_names *names, char 
         if (names->directory[0] != '\0')
             sc_text_char(&text, '/');
     }
-    for (; *pattern != '\0'; pattern++) {
-        if (pattern[0] == '%' && pattern[1] != '\0')
-            put_sequence(&text, *++pattern, names);
-        else
-            sc_text_char(&text, *pattern);
+    for (put_component(&text, &pattern, names); *pattern != '\0';) {
+        sc_text_char(&text, *pattern++);
+        put_component(&text, &pattern, names);
     }
     return text.cut ? -ENAMETOOLONG : 0;
 }

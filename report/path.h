@@ -23,8 +23,9 @@ void sc_path_find_names(struct sc_path_names *names);
 uint64_t sc_path_find_start(int32_t pid);
 
 /* Expands `pattern` and makes the result absolute: %p is the pid, %e the executable's file name, %h
- * the host, and %r the rank ("0" without a rank). Any other % sequence stays as it is. 0 or
- * -ENAMETOOLONG. */
+ * the host, and %r the rank ("0" without a rank). Any other % sequence stays as it is. What is put
+ * in leads into no other directory: a '/' and control characters in it become '_', and so do the
+ * dots of a component that it makes "." or "..". 0 or -ENAMETOOLONG. */
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size);
 
 /* The part after the last '/'. */

@@ -3,6 +3,7 @@
 
 #include "report/json_lines.h"
 #include "report/options.h"
+#include "report/version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +19,8 @@ enum { TRIES = 16 };
 
 enum { FREE = 0 }; /* there is nothing at the name any more; a descriptor is greater */
 
-/* Two refusals of ours, by errors that opening and removing do not have. */
-enum { IS_LINK = -EMLINK, IS_TAKEN = -EALREADY };
+/* Refusals of ours, by errors that opening and removing do not have. */
+enum { IS_LINK = -EMLINK, IS_TAKEN = -EALREADY, IS_STRANGER = -EMEDIUMTYPE };
 
 /* ---- descriptors ---- */
 
@@ -186,9 +187,12 @@ static int remove_same(const char *path, const struct stat *status)
 }
 
 /* What this process found before an exec, or another one is finding, must not be lost; but what has
- * another owner or another name besides is not gone on with, whatever it says of itself. */
+ * another owner or another name besides is not gone on with, whatever it says of itself. A file
+ * that is no report is the user's: the path may be a mistake. */
 static int take_open_file(int fd, const struct sc_path_names *names)
 {
+    if (!sc_file_begins(fd, SC_REPORT_BEGINNING))
+        return IS_STRANGER;
     struct author author = find_author(fd, names->host);
     if (author.started == 0)
         return FREE;
@@ -268,7 +272,8 @@ static int create(const char *path)
     return FREE;
 }
 
-static int open_name(char *path, const char *taken, const struct sc_path_names *names)
+static int open_name(char *path, const char *taken, const struct sc_path_names *names,
+                     bool *is_stranger)
 {
     bool is_apart = strcmp(path, taken) == 0;
     int fd = FREE;
@@ -278,8 +283,9 @@ static int open_name(char *path, const char *taken, const struct sc_path_names *
         fd = create(path);
         if (fd == -EEXIST)
             fd = take(path, names);
-        if (fd == IS_TAKEN && !is_apart) {
+        if ((fd == IS_TAKEN || fd == IS_STRANGER) && !is_apart) {
             is_apart = true;
+            *is_stranger = fd == IS_STRANGER;
             add_pid(path, names->pid);
             fd = FREE;
         }
@@ -287,10 +293,12 @@ static int open_name(char *path, const char *taken, const struct sc_path_names *
     return fd == FREE ? IS_TAKEN : fd;
 }
 
-int sc_place_open(char *path, const char *taken, const struct sc_path_names *names)
+int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
+                  bool *is_stranger)
 {
     int number = descriptor_of(path);
-    return number >= 0 ? open_descriptor(number) : open_name(path, taken, names);
+    *is_stranger = false;
+    return number >= 0 ? open_descriptor(number) : open_name(path, taken, names, is_stranger);
 }
 
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity)
@@ -315,6 +323,7 @@ static const struct {
 } failures[] = {
     {-IS_LINK, "a symbolic link is there", "Remove it"},
     {-IS_TAKEN, "other processes write there", "Add %p to it"},
+    {-IS_STRANGER, "what is there is no report", "Move it"},
     {ENOTSUP, "neither a file nor a FIFO is there", NULL},
     {ENXIO, "nobody reads from it", "Start the reader first"},
     {EAGAIN, "its reader has stopped reading", NULL},
@@ -323,6 +332,15 @@ static const struct {
     {ENOSPC, NULL, "Free space there"},
     {EDQUOT, NULL, "Free space there"},
 };
+
+void sc_place_put_stranger(struct sc_text *text, const char *apart)
+{
+    const char *end = strrchr(apart, '.');
+    sc_text_bytes(text, apart, (size_t)(end - apart));
+    sc_text_put(text, " is no report and stays as it is: the report lies beside it, with ");
+    sc_text_put(text, end);
+    sc_text_put(text, " behind its name");
+}
 
 void sc_place_put_failure(struct sc_text *text, const char *path, int error)
 {

@@ -3,7 +3,8 @@
  * The name of a report can be guessed, so somebody else may have put something there. What is there
  * decides (docs/report.md, Where it may be):
  *
- *     a regular file       its name is taken away and a new file made; other names keep the content
+ *     no report            a regular file stays; our report is PATH.PID
+ *     an older report      its name is taken away and a new file made; other names keep the content
  *     our report           the one that this process began before an exec goes on
  *     another's report     stays if its process lives; our report is PATH.PID
  *     a symbolic link, a directory, a socket, a device    an error
@@ -28,14 +29,20 @@
 void sc_place_note_descriptor(const char *options);
 
 /* Opens the report at *path, of SC_OPTIONS_PATH_SIZE bytes. *path becomes PATH.PID where PATH is
- * another process's, or is `taken` ("" for none). A descriptor with a high number and
- * close-on-exec, or -errno. The file is locked, so that nobody else takes its name before the line
- * that says whose it is has been written: then the caller unlocks it. */
-int sc_place_open(char *path, const char *taken, const struct sc_path_names *names);
+ * no report, another process's, or is `taken` ("" for none). *is_stranger: PATH is no report. A
+ * descriptor with a high number and close-on-exec, or -errno. The file is locked, so that nobody
+ * else takes its name before the line that says whose it is has been written: then the caller
+ * unlocks it. */
+int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
+                  bool *is_stranger);
 
 /* Opens the report once more, if what is at `path` still is the file of `identity`. A descriptor as
  * above, or -errno. */
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity);
+
+/* Appends a line for people: what is at PATH is no report and stays. `apart` is PATH.PID, which
+ * sc_place_open has made of it. */
+void sc_place_put_stranger(struct sc_text *text, const char *apart);
 
 /* Appends a line for people: the report cannot be written, why, and what to do. */
 void sc_place_put_failure(struct sc_text *text, const char *path, int error);

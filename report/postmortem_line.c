@@ -12,7 +12,6 @@ enum { FOR_STACKS = 128 << 10, FOR_THE_END = 1024 };
 
 struct writing {
     struct sc_text *line;
-    const struct sc_path_names *names;
     uint64_t now_ns; /* of the call */
     unsigned stack_count;
 };
@@ -153,7 +152,7 @@ static void put_stacks(struct writing *writing)
         size_t before = writing->line->used;
         sc_json_lines_name_stack(stacks[i], &stack);
         sc_json_open(writing->line, NULL, '{');
-        sc_json_lines_put_stack(writing->line, &stack, FOR_THE_END, writing->names);
+        sc_json_lines_put_stack(writing->line, &stack, FOR_THE_END);
         sc_json_close(writing->line, '}');
         if (!keep(writing, before, writing->stack_count, FOR_THE_END / 2))
             break;
@@ -171,10 +170,9 @@ static unsigned count_in_flight(const struct sc_postmortem_stream *stream)
 
 /* The call's stack is the first, and those of the frees come next: they tell most. */
 void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *postmortem,
-                              uint64_t hazards, const uint64_t *by_code,
-                              const struct sc_path_names *names)
+                              uint64_t hazards, const uint64_t *by_code)
 {
-    struct writing writing = {line, names, postmortem->call.time_ns, 0};
+    struct writing writing = {line, postmortem->call.time_ns, 0};
     unsigned in_flight = 0;
     for (unsigned i = 0; i < postmortem->stream_count; i++)
         in_flight += count_in_flight(&postmortem->streams[i]);

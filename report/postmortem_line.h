@@ -15,8 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sc_path_names;
-
 struct sc_postmortem_operation {
     const char *api;
     enum sc_direction direction;
@@ -60,7 +58,6 @@ struct sc_postmortem_brief sc_postmortem_line_in_brief(const struct sc_postmorte
  * operations. `hazards` and `by_code`: what was found before. Locks: takes the loader's lock. One
  * caller at a time. */
 void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *postmortem,
-                              uint64_t hazards, const uint64_t *by_code,
-                              const struct sc_path_names *names);
+                              uint64_t hazards, const uint64_t *by_code);
 
 #endif

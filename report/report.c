@@ -15,6 +15,7 @@
 #include "report/summary.h"
 #include "report/suppressing.h"
 #include "track/origins.h"
+#include "track/pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -169,15 +170,27 @@ static void tell_ledger_locked(void)
     note_locked(SC_LEDGER_FAILED, report.failed, NULL);
 }
 
+static void say_stranger(const char *apart)
+{
+    char line[SC_OPTIONS_PATH_SIZE + 256];
+    struct sc_text text;
+    sc_text_init(&text, line, sizeof line);
+    sc_place_put_stranger(&text, apart);
+    sc_report_say(NULL, line);
+}
+
 static int create_file(const struct sc_options *options)
 {
-    int result =
-        sc_path_expand(options->report_path, &report.names, report.path, sizeof report.path);
-    int fd = result != 0 ? result : sc_place_open(report.path, parent_path, &report.names);
+    bool is_stranger = false;
+    int fd = sc_path_expand(options->report_path, &report.names, report.path, sizeof report.path);
+    if (fd == 0)
+        fd = sc_place_open(report.path, parent_path, &report.names, &is_stranger);
     if (fd < 0) {
         say_failure(report.path, -fd);
         return fd;
     }
+    if (is_stranger && options->verbosity > 0)
+        say_stranger(report.path);
     report.identity = sc_file_identify(fd);
     return fd;
 }
@@ -238,6 +251,40 @@ void sc_report_modules(void)
     }
 }
 
+/* Frames and their names take 23 KB, which the stack of a program's thread may not have. They are
+ * named without the lock: to name them takes the loader's lock, which another thread may hold while
+ * it waits for ours. */
+static struct naming {
+    struct sc_json_lines_stacks stacks;
+    _Atomic bool taken;
+} namings[4];
+
+static bool is_kept(const struct naming *naming)
+{
+    return naming >= namings && naming < namings + sizeof namings / sizeof namings[0];
+}
+
+/* Those that are kept may all be taken, by threads that wait for the loader. */
+static struct naming *begin_naming(void)
+{
+    struct naming *fresh = NULL;
+    while (!fresh) {
+        for (unsigned i = 0; i < sizeof namings / sizeof namings[0]; i++)
+            if (!atomic_exchange_explicit(&namings[i].taken, true, memory_order_acquire))
+                return &namings[i];
+        fresh = sc_pages_map(sizeof *fresh);
+    }
+    return fresh;
+}
+
+static void end_naming(struct naming *naming)
+{
+    if (is_kept(naming))
+        atomic_store_explicit(&naming->taken, false, memory_order_release);
+    else
+        sc_pages_unmap(naming, sizeof *naming);
+}
+
 static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_stacks *stacks)
 {
     sc_json_lines_name_stack(hazard->copy.stack, &stacks->copy);
@@ -258,7 +305,7 @@ static bool use_locked(struct sc_suppression *entry)
     return entry;
 }
 
-/* By a suppression. The lock is given up to name the stacks, as below. */
+/* By a suppression. */
 static bool is_left_out(const struct sc_hazard *hazard)
 {
     struct guard guard;
@@ -272,11 +319,12 @@ static bool is_left_out(const struct sc_hazard *hazard)
     if (known)
         return left_out;
 
-    struct sc_json_lines_stacks stacks;
-    name_stacks(hazard, &stacks);
+    struct naming *naming = begin_naming();
+    name_stacks(hazard, &naming->stacks);
     enter(&guard);
-    left_out = use_locked(sc_suppressing_find(hazard, &stacks));
+    left_out = use_locked(sc_suppressing_find(hazard, &naming->stacks));
     leave(&guard);
+    end_naming(naming);
     return left_out;
 }
 
@@ -328,9 +376,10 @@ static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
 /* Whoever halts at a hazard wants to know at which. */
 static void tell_hazard(const struct sc_hazard *hazard)
 {
-    char bytes[8 * 1024];
+    static char bytes[8 * 1024];
+    static _Atomic bool is_telling;
     struct sc_text text;
-    if (report.options->verbosity == 0)
+    if (report.options->verbosity == 0 || atomic_exchange(&is_telling, true))
         return;
     sc_text_init(&text, bytes, sizeof bytes);
     sc_text_put(&text, "safecopy: halt_on_error=1:\n");
@@ -338,8 +387,6 @@ static void tell_hazard(const struct sc_hazard *hazard)
     tell(&text);
 }
 
-/* The lock is given up between counting and writing, because naming the frames takes the loader's
- * lock, which another thread may hold while it waits for ours. */
 bool sc_report_hazard(const struct sc_hazard *hazard)
 {
     struct guard guard;
@@ -353,12 +400,12 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     if (count == 0 || !writes)
         return count != 0;
 
-    struct sc_json_lines_stacks stacks;
-    name_stacks(hazard, &stacks);
-
+    struct naming *naming = begin_naming();
+    name_stacks(hazard, &naming->stacks);
     enter(&guard);
-    write_hazard_locked(&strongest, count, &stacks);
+    write_hazard_locked(&strongest, count, &naming->stacks);
     leave(&guard);
+    end_naming(naming);
     return true;
 }
 
@@ -389,7 +436,7 @@ bool sc_report_missed(const struct sc_report_miss *miss)
     enter(&guard);
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof line_bytes);
-    sc_json_lines_miss(&line, miss, count, &stack, &report.names);
+    sc_json_lines_miss(&line, miss, count, &stack);
     bool written = write_line_locked(&line);
     leave(&guard);
     return written;
@@ -422,7 +469,7 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
     if (!writes)
         return;
     sc_text_init(&line, bytes, sizeof bytes);
-    sc_postmortem_line_write(&line, postmortem, hazards, by_code, &report.names);
+    sc_postmortem_line_write(&line, postmortem, hazards, by_code);
     enter(&guard);
     write_line_locked(&line);
     leave(&guard);
@@ -514,9 +561,10 @@ static bool is_worth_printing(const struct sc_summary *summary)
     return report.options->verbosity >= (telling ? 1 : 2);
 }
 
+/* Once in a process. */
 static void print_summary(const struct sc_summary *summary)
 {
-    char bytes[16 * 1024];
+    static char bytes[16 * 1024];
     struct sc_text text;
     sc_text_init(&text, bytes, sizeof bytes);
     sc_summary_write(&text, summary);

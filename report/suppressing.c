@@ -73,10 +73,8 @@ static void say_unread(struct complaints *complaints, int error)
 static long read_file(const char *path, char **text)
 {
     struct stat status;
-    int fd = sc_file_open_existing(path, 0);
+    int fd = sc_file_open_regular(path);
     long result = fd < 0 ? fd : sc_file_status_of(fd, &status);
-    if (result == 0 && !S_ISREG(status.st_mode))
-        result = -EINVAL;
     if (result == 0 && status.st_size > SC_SUPPRESSIONS_FILE_MAX_BYTES)
         result = -EFBIG;
     if (result == 0)

@@ -1,6 +1,7 @@
 #include "report/symtab.h"
 
 #include "report/file.h"
+#include "report/mapped_file.h"
 
 #include <elf.h>
 #include <link.h>
@@ -121,7 +122,9 @@ static bool find_in(int fd, const struct sc_report_frame *frame, char *name, siz
 
 bool sc_symtab_find(const struct sc_report_frame *frame, char *name, size_t size)
 {
-    int fd = frame->module ? sc_file_open(frame->module) : -1;
+    char path[4096];
+    const char *file = sc_mapped_file_of_module(frame->module, frame->base, path, sizeof path);
+    int fd = file ? sc_file_open_regular(file) : -1;
     if (fd < 0)
         return false;
     bool found = find_in(fd, frame, name, size);

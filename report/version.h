@@ -10,4 +10,7 @@
 /* Of a report's lines; what makes it another number: docs/compatibility.md. */
 enum { SC_REPORT_SCHEMA = 1 };
 
+/* The first bytes of every report, whatever its schema. */
+#define SC_REPORT_BEGINNING "{\"type\":\"run\",\"schema\":"
+
 #endif

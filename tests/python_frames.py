@@ -97,13 +97,20 @@ class Case:
         try:
             self.check()
         finally:
-            pathlib.Path(f"/tmp/perf-{self.pid}.map").unlink(missing_ok=True)
+            remove_map(self.pid)
 
     def check_without(self):
         """With python=0 there are none."""
         run, hazards = self.run()
         if any("file" in frame for hazard in hazards for frame in hazard["copy"]["stack"]):
             raise run.failure("there are Python frames with python=0")
+
+
+def remove_map(pid):
+    """A process of ours made it, or another one, which had the number before and has ended."""
+    path = pathlib.Path(f"/tmp/perf-{pid}.map")
+    if pid and not path.is_symlink() and path.is_file() and path.stat().st_uid == os.geteuid():
+        path.unlink()
 
 
 def told(run):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the tests that need no GPU: `make check`, or after `make tests` tests/run.py [SUITE...].
+"""Runs the tests that need no GPU: `make check`, or after `make tests` tests/run.py [SUITE...];
+`all` stands for every suite, those of `make check-all` included.
 
 Suites run one after the other, the checks of a suite on all cores, and two to a core where they wait
 for the simulated GPU (WAITING). Each suite is one line, each failure is shown with what the program
@@ -28,6 +29,7 @@ import tempfile
 import time
 
 import emulated
+import languages
 import memcheck
 import nvtx_tool
 import older_drivers
@@ -42,7 +44,7 @@ CHECK_LINE = re.compile(rb"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)"
 RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
-WAITING = {"twins", "in-place", "alone", "cupti", "drivers"}
+WAITING = {"twins", "in-place", "alone", "cupti", "drivers", "languages"}
 MOST_AGAIN = 20  # more failures of one suite are not the machine's
 NEVER_AGAIN = {"stress"}  # compares no times, and what it finds is rare
 
@@ -228,6 +230,7 @@ SUITES = {
     "runtime": runtimes.checks,
     "survival": lambda: programs.survivors(Machine()),
     "python": lambda: python_frames.checks(Machine()) or [("python", skipped("no CPython"))],
+    "languages": languages.checks,
     "demo": lambda: [("demo", demo)],
     "nvcc": lambda: [("build", script("check-gpu", "nvcc", CHECK_GPU_SIM="1"))],
     "fuzz": fuzz,
@@ -238,6 +241,8 @@ SUITES = {
     "stress": stress,
     "soak": lambda: self_checks(Machine(), "bench", "soak", preload=True, built="bench"),
 }
+# Those that `make check-all` has besides.
+MORE_SUITES = {"more-languages": languages.more_checks}
 
 
 # --- running --------------------------------------------------------------------------------------
@@ -327,5 +332,10 @@ def run_suites(suites, names):
     return 1 if total.failed else 0
 
 
+def main(names):
+    every = {**SUITES, **MORE_SUITES}
+    return run_suites(every, list(every) if names == ["all"] else names or list(SUITES))
+
+
 if __name__ == "__main__":
-    sys.exit(run_suites(SUITES, sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

@@ -13,18 +13,28 @@ def tool(name):
     return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
 
 
-def toolkit_library(name):
-    """Where a library of CUDA 13 is: of nvcc, the toolkit, Python's wheels, or carried; or None."""
+def toolkit_file(folders, name):
+    """The first of CUDA 13: of nvcc, the toolkit, Python's wheels, or carried; or None."""
     nvcc = tool("nvcc")
     roots = [os.environ.get("CUDA_HOME"), nvcc and pathlib.Path(nvcc).resolve().parent.parent,
              "/usr/local/cuda", *(pathlib.Path(entry) / "nvidia" / "cu13" for entry in sys.path),
              ROOT / "out" / "cuda"]
     for root in filter(None, roots):
-        for folder in ("lib64", "lib", "targets/x86_64-linux/lib", "extras/CUPTI/lib64"):
+        for folder in folders:
             found = pathlib.Path(root) / folder / name
             if found.exists():
                 return found
     return None
+
+
+def toolkit_library(name):
+    return toolkit_file(("lib64", "lib", "targets/x86_64-linux/lib", "extras/CUPTI/lib64"), name)
+
+
+def toolkit_headers():
+    """The folder of the headers."""
+    found = toolkit_file(("include", "targets/x86_64-linux/include"), "cuda.h")
+    return found.parent if found else ROOT / "out" / "cuda" / "include"
 
 
 def linked_alone(library, folder):

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "track/copy_manner.h"
 #include "track/inflight.h"
 
 #include "track/poison.h"
@@ -298,14 +299,23 @@ static void unindex_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
 
 /* ---- adding ---- */
 
+/* By a launch, of a device that does not work with pageable memory itself. */
+static bool is_waited_for(const struct sc_graph_use *use)
+{
+    const struct sc_copy_case asked = {
+        .call = SC_COPY_NODE,
+        .dst = {sc_copy_manner_place(use->kind), use->kind != SC_MANAGED},
+    };
+    return use->direction == SC_D2H && sc_copy_manner_of(&asked).waits;
+}
+
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one)
 {
     if (use->freed)
         graph->freed_count += (uint32_t)one;
     if (use->kind == SC_STACK)
         graph->stack_count += (uint32_t)one;
-    if (use->direction == SC_D2H && !use->disabled &&
-        (use->kind == SC_STACK || use->kind == SC_PAGEABLE))
+    if (!use->disabled && is_waited_for(use))
         graph->waiting_count += (uint32_t)one;
     sc_graph_note_stale(graph);
 }

@@ -119,6 +119,7 @@ struct sc_exec {
     bool is_empty;               /* the nodes do nothing: a launch is no work */
     bool signals;                /* the nodes may tell the host how far the launch has come */
     bool awaits_host;            /* the nodes may wait for the host */
+    bool has_kernels;            /* there are kernels among these, also in bodies and children */
     struct sc_point last_launch; /* no other stream gets the id of its stream */
     struct sc_graph_names names; /* of the nodes, in the driver's order */
     struct sc_graph_events events;

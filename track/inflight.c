@@ -64,6 +64,13 @@ static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_b
     atomic_store_explicit(&node->size_bytes, size_bytes, memory_order_release);
 }
 
+/* Changed under the lock only; atomic for those who look without it. */
+static void add_to(_Atomic uint32_t *count, int change)
+{
+    uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
+    atomic_store_explicit(count, value, memory_order_relaxed);
+}
+
 uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                enum sc_buffer_kind kind, uint32_t context)
 {
@@ -85,6 +92,8 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
     atomic_store_explicit(&range->context, context, memory_order_release);
     sc_blocks_add(&inflight->range_blocks, address, size_bytes);
     sc_grid_insert(&inflight->range_grid, id);
+    if (kind == SC_MANAGED)
+        add_to(&inflight->managed_count, 1);
     return id;
 }
 
@@ -96,13 +105,6 @@ static uint32_t op_count(const struct sc_range *range)
 static uint32_t writer_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->writer_count, memory_order_relaxed);
-}
-
-/* Changed under the lock only; atomic for those who look without it. */
-static void add_to(_Atomic uint32_t *count, int change)
-{
-    uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
-    atomic_store_explicit(count, value, memory_order_relaxed);
 }
 
 bool sc_inflight_is_neighbour(struct sc_inflight *inflight, const struct sc_range *range)
@@ -180,6 +182,8 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
         link_to_range(inflight, op);
     }
     sc_grid_remove(&inflight->range_grid, id);
+    if (atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_MANAGED)
+        add_to(&inflight->managed_count, -1);
     atomic_store_explicit(&range->node.size_bytes, 0, memory_order_release);
     sc_pool_give(&inflight->ranges, id);
 }
@@ -561,6 +565,17 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
     sc_inflight_overlaps(inflight, pages.start, pages.end - pages.start, seal_op, &seal);
 }
 
+/* For the last time, if the source is still to be compared and comes before `later`. */
+static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
+                        const struct sc_op_info *later, struct sc_ops *overwritten)
+{
+    if (!op->info.stable || sc_order_known_done(inflight->order, &op->info.ticket) ||
+        (later && !sc_inflight_covers(inflight->order, later, &op->info.ticket)))
+        return;
+    add_if_changed(inflight, op, overwritten);
+    op->info.stable = false;
+}
+
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -568,12 +583,23 @@ void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, u
         struct sc_op *op = sc_inflight_op(inflight, id);
         next = op->range_next;
         const struct sc_shape *shape = &op->info.shape;
-        if (!op->info.stable || shape->address + sc_shape_hull_bytes(shape) <= address ||
-            sc_order_known_done(inflight->order, &op->info.ticket) ||
-            (later && !sc_inflight_covers(inflight->order, later, &op->info.ticket)))
-            continue;
-        add_if_changed(inflight, op, overwritten);
-        op->info.stable = false;
+        if (shape->address + sc_shape_hull_bytes(shape) > address)
+            seal_source(inflight, op, later, overwritten);
+    }
+}
+
+void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
+                              struct sc_ops *overwritten)
+{
+    for (uint32_t stream = inflight->busy; stream;) {
+        const struct sc_stream *busy = sc_order_stream(inflight->order, stream);
+        for (uint32_t id = busy->first_op; id;) {
+            struct sc_op *op = sc_inflight_op(inflight, id);
+            id = op->stream_next;
+            if (op->info.kind == SC_MANAGED && op->info.direction == SC_H2D)
+                seal_source(inflight, op, later, overwritten);
+        }
+        stream = busy->busy_next;
     }
 }
 
@@ -660,6 +686,13 @@ static bool must_stay(struct sc_inflight *inflight, uint32_t earlier, const stru
            !sc_order_complete(inflight->order, &op->ticket);
 }
 
+static void count_managed_source(struct sc_inflight *inflight, const struct sc_op_info *info,
+                                 int change)
+{
+    if (info->kind == SC_MANAGED && info->direction == SC_H2D)
+        add_to(&inflight->managed_source_count, change);
+}
+
 /* All but what the grid, the lists of ranges and streams, and the guard set. */
 static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc_op_info *info,
                  uint32_t key_next)
@@ -698,6 +731,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     sc_grid_insert(grid_of(inflight, info->kind), id);
     link_to_range(inflight, id);
     link_to_stream(inflight, id);
+    count_managed_source(inflight, info, 1);
     sc_order_reference(inflight->order, info->ticket.stream);
     guard(inflight, id);
     return true;
@@ -713,6 +747,7 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     unlink_key(inflight, id);
     unlink_from_range(inflight, id);
     unlink_from_stream(inflight, id);
+    count_managed_source(inflight, &op->info, -1);
     sc_grid_remove(grid_of(inflight, op->info.kind), id);
     sc_pool_give(&inflight->ops, id);
     sc_order_unreference(inflight->order, stream);

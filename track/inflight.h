@@ -192,8 +192,10 @@ struct sc_inflight {
     struct sc_pool ranges;
     struct sc_pool ops;
     struct sc_grid range_grid;
-    struct sc_blocks range_blocks; /* where ranges are or were */
-    struct sc_grid op_grid;        /* operations on ranges that only the driver frees */
+    struct sc_blocks range_blocks;         /* where ranges are or were */
+    _Atomic uint32_t managed_count;        /* ranges of managed memory */
+    _Atomic uint32_t managed_source_count; /* operations that read such memory */
+    struct sc_grid op_grid;                /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
     struct sc_spans guards;
     struct sc_kept_off kept_off;                  /* pages of ranges */
@@ -318,6 +320,11 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
  * after. NULL: with all sources there. */
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten);
+
+/* The same of managed memory, which any work of the device's may write: with all sources in it that
+ * the work comes after. */
+void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
+                              struct sc_ops *overwritten);
 
 /* Calls visit for each operation not known done, guarded anywhere, that forbids the host to touch
  * one of these bytes so, until it returns false. The visitor must not change anything. */

@@ -12,4 +12,7 @@
 /* syscall() would come through a hook of ours: sc_kernel_call of track/kernel.h does not. */
 #pragma GCC poison syscall
 
+/* track/objects.h: whoever is stopped in it would hold up all that unwind. */
+#pragma GCC poison dl_iterate_phdr
+
 #endif

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "track/kernel_flags.h"
-#include "track/own_lock.h"
 #include "track/source_copies.h"
 #include "track/track_internal.h"
 
@@ -12,8 +11,6 @@
 enum { RETIRE_BATCH = 256 };
 
 struct sc_track sc_track;
-__thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
-__thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
 
 int sc_track_init(struct sc_track *track)
 {
@@ -479,7 +476,7 @@ static uint32_t find_range_id(struct sc_track *track, uintptr_t address)
     if (track == &sc_track && id && known - id == version && lies_in_range(track, id, address))
         return id;
     id = sc_inflight_range_of(&track->inflight, address);
-    if (track == &sc_track && id != SC_GRID_RETRY)
+    if (track == &sc_track && id && id != SC_GRID_RETRY)
         atomic_store_explicit(&last, version | id, memory_order_relaxed);
     return id;
 }
@@ -664,6 +661,15 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
         if (range && has_sources(&track->inflight, range))
             sc_inflight_seal_for_kernel(&track->inflight, range, address, later, overwritten);
     }
+    unlock(track);
+}
+
+void sc_track_seal_managed(struct sc_track *track, const struct sc_op_info *later,
+                           struct sc_ops *overwritten)
+{
+    overwritten->count = 0;
+    lock(track);
+    sc_inflight_seal_managed(&track->inflight, later, overwritten);
     unlock(track);
 }
 

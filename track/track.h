@@ -244,6 +244,22 @@ void sc_track_issue_kernel(struct sc_track *track, struct sc_op_info *infos, uns
 void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_host *host,
                               const struct sc_op_info *later, struct sc_ops *overwritten);
 
+/* Is there managed memory? Are sources in it in flight? Lock-free. */
+static inline bool sc_track_knows_managed(struct sc_track *track)
+{
+    return atomic_load_explicit(&track->inflight.managed_count, memory_order_relaxed) != 0;
+}
+
+static inline bool sc_track_reads_managed(struct sc_track *track)
+{
+    return atomic_load_explicit(&track->inflight.managed_source_count, memory_order_relaxed) != 0;
+}
+
+/* Before work that may write managed memory (sc_inflight_seal_managed); NULL: whatever it comes
+ * after. */
+void sc_track_seal_managed(struct sc_track *track, const struct sc_op_info *later,
+                           struct sc_ops *overwritten);
+
 /* ---- device memory (track/device.h) ---- */
 
 /* Is what happens to device memory to be told? Also while all streams of the process join each
@@ -491,6 +507,9 @@ void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle);
 void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
                               const struct sc_graph_event *event);
 void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits);
+
+/* There is a kernel among the nodes of the exec, whose telling has begun. */
+void sc_track_graph_meets_kernel(struct sc_track *track, uintptr_t handle);
 
 /* Inner nodes of the exec (sc_graphs_note_inner and what follows it). */
 void sc_track_graph_note_inner(struct sc_track *track, uintptr_t exec, uintptr_t inner,

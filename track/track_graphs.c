@@ -180,6 +180,7 @@ void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_
     if (id) {
         sc_heard_leave(&track->order, &sc_graphs_at(&track->graphs, id)->exec.heard);
         sc_graphs_at(&track->graphs, id)->exec.context = context;
+        sc_graphs_at(&track->graphs, id)->exec.has_kernels = false;
     }
     publish_watch(track);
     unlock(track);
@@ -374,6 +375,15 @@ void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool si
         sc_graphs_at(&track->graphs, id)->exec.signals |= signals;
         sc_graphs_at(&track->graphs, id)->exec.awaits_host |= awaits;
     }
+    unlock(track);
+}
+
+void sc_track_graph_meets_kernel(struct sc_track *track, uintptr_t handle)
+{
+    lock(track);
+    uint32_t id = sc_graphs_find(&track->graphs, handle);
+    if (id)
+        sc_graphs_at(&track->graphs, id)->exec.has_kernels = true;
     unlock(track);
 }
 

@@ -22,6 +22,7 @@
     X(PAGEABLE, "pageable", "pageable memory")                                                     \
     X(UNSEEN, "unseen", "operations whose order the host decides unseen")                          \
     X(HANDLER, "handler", "no handler or thread of the library to be had, or no more")             \
+    X(BLOCKED, "blocked", "a thread has SIGSEGV blocked")                                          \
     X(DATA_LIMIT, "data_limit", "the process's data is limited (ulimit -d)")
 
 enum sc_unguarded_reason {
@@ -77,6 +78,7 @@ static inline uint64_t sc_unguarded_given_up(const struct sc_unguarded *unguarde
 {
     return sc_unguarded_of(unguarded, SC_UNGUARDED_MAPPINGS) +
            sc_unguarded_of(unguarded, SC_UNGUARDED_HANDLER) +
+           sc_unguarded_of(unguarded, SC_UNGUARDED_BLOCKED) +
            sc_unguarded_of(unguarded, SC_UNGUARDED_DATA_LIMIT);
 }
 

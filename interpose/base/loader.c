@@ -143,13 +143,22 @@ static struct sc_next *named(struct sc_next *next, struct sc_next *end, const ch
     return next < end ? next : NULL;
 }
 
+/* Who asks for the function by name will make threads with it. */
+static void look_up_with_others(struct sc_next *next)
+{
+    if (makes_threads(next))
+        sc_loader_find_all();
+    else
+        look_up(next);
+}
+
 static struct sc_next *look_up_named(const char *name)
 {
     struct sc_next *next = named(nexts_begin, nexts_end, name);
     if (!next)
         next = named(late_nexts_begin, late_nexts_end, name);
     if (next && !sc_loader_found(next))
-        look_up(next);
+        look_up_with_others(next);
     return next;
 }
 
@@ -179,10 +188,7 @@ static __attribute__((constructor)) void find_first(void)
 
 void *sc_loader_find(struct sc_next *next)
 {
-    if (makes_threads(next))
-        sc_loader_find_all();
-    else
-        look_up(next);
+    look_up_with_others(next);
     void *found = sc_loader_found(next);
     return found ? found : (void *)absent;
 }

@@ -3,6 +3,8 @@
 #include <link.h>
 #include <stddef.h>
 
+#include "track/objects.h"
+
 #include "track/poison.h"
 
 struct search {
@@ -34,6 +36,6 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *argument)
 struct sc_object_range sc_object_range_of(uintptr_t address)
 {
     struct search search = {.address = address};
-    dl_iterate_phdr(look_at, &search);
+    sc_objects_visit(look_at, &search);
     return search.found;
 }

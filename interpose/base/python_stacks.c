@@ -10,6 +10,7 @@
 #include "interpose/base/python_merge.h"
 #include "interpose/base/python_walk.h"
 #include "interpose/base/spare_stack.h"
+#include "track/objects.h"
 #include "track/stacks.h"
 
 #include "track/poison.h"
@@ -102,7 +103,7 @@ static void look_locked(void)
     struct search search = {NULL, NULL};
     if (interpreter_count < INTERPRETERS_MAX)
         search.slot = &interpreters[interpreter_count];
-    dl_iterate_phdr(look_into, &search);
+    sc_objects_visit(look_into, &search);
     if (search.found && search.found == search.slot)
         interpreter_count++;
     found_last = search.found;

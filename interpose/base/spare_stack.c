@@ -17,23 +17,18 @@
 
 #include "track/poison.h"
 
-/* Those that all threads share come first, then those that are kept for calls that may wait. */
 enum {
     SHARED = 32,
-    KEPT = 2,
     STACK_BYTES = 128 << 10,
     /* Never touched, around what is no neighbour. Valgrind takes a stack pointer that moves by less
      * than 2 MB for one that grows or shrinks, and what lies between for dead. */
     MARGIN_BYTES = 2 << 20,
     SHARED_BYTES = SHARED * STACK_BYTES,
     ALONE_BYTES = MARGIN_BYTES + STACK_BYTES + MARGIN_BYTES,
-    KEPT_AT = MARGIN_BYTES + SHARED_BYTES + MARGIN_BYTES,
-    KEPT_APART = STACK_BYTES + MARGIN_BYTES,
-    ALL_BYTES = KEPT_AT + KEPT * KEPT_APART,
+    ALL_BYTES = MARGIN_BYTES + SHARED_BYTES + MARGIN_BYTES,
 };
 
 static _Atomic uint32_t taken; /* bit by shared stack */
-static _Atomic bool kept_taken[KEPT];
 static _Atomic(char *) stacks;
 
 /* Of small pages: to clear a huge one takes longer than what the stack is for. */
@@ -178,45 +173,17 @@ static void run_on_own(char *stack, sc_spare_function *function, void *argument)
     own_spare = former;
 }
 
-static bool own_spare_has(size_t size_bytes)
+void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
-    uintptr_t left = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)own_spare;
-    return own_spare && left < STACK_BYTES && left > size_bytes;
-}
-
-/* Index of a stack that is kept and free, KEPT if there is none. */
-static unsigned take_kept(const char *all)
-{
-    unsigned kept = all ? 0 : KEPT;
-    while (kept < KEPT && atomic_exchange(&kept_taken[kept], true))
-        kept++;
-    return kept;
-}
-
-/* Made for the call. */
-static void call_on_fresh(sc_spare_function *function, void *argument)
-{
+    SC_NO_CANCELLATION_POINT();
+    int saved = errno;
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
     char *pages = map_stacks(ALONE_BYTES);
     if (pages)
         run_on_own(pages + MARGIN_BYTES, function, argument);
     else
         function(argument);
     sc_pages_unmap(pages, ALONE_BYTES);
-}
-
-void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
-{
-    SC_NO_CANCELLATION_POINT();
-    int saved = errno;
-    char *all = find_stacks();
-    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
-    unsigned kept = take_kept(all);
-    if (kept < KEPT) {
-        run_on_own(all + KEPT_AT + (size_t)kept * KEPT_APART, function, argument);
-        atomic_store(&kept_taken[kept], false);
-    } else {
-        call_on_fresh(function, argument);
-    }
     sc_kernel_mask_set(before);
     errno = saved;
 }
@@ -235,21 +202,6 @@ bool sc_spare_stack_holds(uintptr_t address)
 bool sc_spare_stack_is_current(void)
 {
     return is_shared((uintptr_t)__builtin_frame_address(0));
-}
-
-void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument)
-{
-    if (sc_likely(sc_own_stack_has(SC_MUCH_ROOM_BYTES)) || own_spare_has(SC_MUCH_ROOM_BYTES))
-        function(argument);
-    else
-        sc_spare_stack_call_alone(function, argument);
-}
-
-void sc_spare_stack_call_driver(sc_spare_function *function, void *argument)
-{
-    SC_NO_CANCELLATION_POINT();
-    sc_own_stack_learn();
-    sc_spare_stack_make_much_room(function, argument);
 }
 
 void sc_spare_stack_make_room(sc_spare_function *function, void *argument)

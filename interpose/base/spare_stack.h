@@ -20,14 +20,14 @@ typedef void sc_spare_function(void *argument);
 void sc_spare_stack_start(void);
 
 /* Calls function(argument) on a spare stack, with all signals blocked but those of faults: the
- * kernel does not know that an alternate stack is still in use below a spare one, and a handler may
- * not come back. There is no cancellation point there. Waits until a stack is free. Without memory
- * for any, the current stack has to do. Unwinding leads through. */
+ * kernel does not know that an alternate stack is still in use below a spare one, a handler may not
+ * come back, and a collector that stops the thread there would look for its stack in vain. There is
+ * no cancellation point there. Waits until a stack is free. Without memory for any, the current
+ * stack has to do. Unwinding leads through. */
 void sc_spare_stack_call(sc_spare_function *function, void *argument);
 
-/* The same on a stack that nobody shares meanwhile, so the function may wait: the signal by which
- * setuid reaches all threads is not blocked. Where the few that are kept are in use, one is made
- * for the call, and without memory for it the current stack has to do. */
+/* The same on a stack that is mapped for the call, so the function may wait for the device: the
+ * signal by which setuid reaches all threads is not blocked. For a thread that is at its end. */
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument);
 
 /* Does the calling thread run on a spare stack that is shared? */
@@ -40,14 +40,5 @@ bool sc_spare_stack_holds(uintptr_t address);
  * (interpose/base/own_stack.h), and a plain call elsewhere. */
 enum { SC_ROOM_BYTES = 32 << 10 };
 void sc_spare_stack_make_room(sc_spare_function *function, void *argument);
-
-/* For what may wait, or needs more: sc_spare_stack_call_alone where less than SC_MUCH_ROOM_BYTES
- * may be left, and a plain call elsewhere. */
-enum { SC_MUCH_ROOM_BYTES = 96 << 10 };
-void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument);
-
-/* The same for what calls the driver, which may take more of the stack than the call that wants it.
- * Not for a signal handler: the calling thread's own stack is learnt first. */
-void sc_spare_stack_call_driver(sc_spare_function *function, void *argument);
 
 #endif

@@ -15,8 +15,10 @@
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/stack_cache.h"
+#include "interpose/base/unwind_library.h"
 #include "interpose/base/unwinder_pipe.h"
 #include "report/report.h"
+#include "track/objects.h"
 #include "track/stacks.h"
 #include "track/text.h"
 #include "track/uncancelled.h"
@@ -72,31 +74,10 @@ static _Atomic bool is_chosen;
 static struct unwinder unwinder; /* constant once chosen, as is the mode */
 static _Atomic int stacks_mode = SC_STACKS_SITE;
 
-static void *open_beside_us(const char *file)
-{
-    char path[SC_OPTIONS_PATH_SIZE];
-    Dl_info own;
-    if (!dladdr((void *)sc_unwind_start, &own) || !own.dli_fname)
-        return NULL;
-    const char *slash = strrchr(own.dli_fname, '/');
-    size_t folder = slash ? (size_t)(slash - own.dli_fname) + 1 : 0;
-    if (folder + strlen(file) >= sizeof path)
-        return NULL;
-    memcpy(path, own.dli_fname, folder);
-    strcpy(path + folder, file);
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
-}
-
-/* What is distributed has a libunwind with a name of its own: by its usual one it would stand for
- * the system's in what the program loads later. */
 static struct unwinder look_up(void)
 {
     struct unwinder found = {.backtrace = NULL};
-    void *library = open_beside_us("libsafecopy-unwind.so.8");
-    if (!library)
-        library = open_beside_us("libunwind.so.8");
-    if (!library)
-        library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+    void *library = sc_unwind_library_open();
     if (!library)
         return found;
 #define FIND(member, name) found.member = (member##_function *)sc_loader_symbol(library, name)
@@ -126,6 +107,15 @@ static bool choose(int mode, const struct unwinder *found)
     return first;
 }
 
+static void say_what_is_missing(const struct sc_options *options, bool no_libunwind)
+{
+    sc_unwind_library_say_skipped(options->verbosity);
+    if (no_libunwind && options->verbosity >= 1)
+        sc_report_say(NULL, "libunwind.so.8 not found beside libsafecopy.so nor in the system: "
+                            "stacks show the calling frame only");
+    dlerror();
+}
+
 void sc_unwind_start(const struct sc_options *options)
 {
     if (atomic_load_explicit(&is_chosen, memory_order_acquire))
@@ -138,10 +128,8 @@ void sc_unwind_start(const struct sc_options *options)
         dlerror();
     }
     bool missing = full && !found.backtrace;
-    if (choose(missing ? SC_STACKS_SITE : options->stacks, &found) && missing && wanted &&
-        options->verbosity >= 1)
-        sc_report_say(NULL, "libunwind.so.8 not found beside libsafecopy.so nor in the system: "
-                            "stacks show the calling frame only");
+    if (choose(missing ? SC_STACKS_SITE : options->stacks, &found) && wanted)
+        say_what_is_missing(options, missing);
     if (options->python && options->stacks != SC_STACKS_NONE)
         sc_python_stacks_start(options->stacks == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1);
 }
@@ -186,7 +174,7 @@ static int count_objects(struct dl_phdr_info *info, size_t size, void *counts)
 static uint64_t note_closed(void)
 {
     struct object_counts counts = {0, 0};
-    dl_iterate_phdr(count_objects, &counts);
+    sc_objects_visit(count_objects, &counts);
     if (atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed) != counts.closed)
         atomic_store_explicit(&sc_stack_cache_closed, counts.closed, memory_order_relaxed);
     sc_python_stacks_note_objects(counts.loaded, counts.closed);
@@ -414,6 +402,7 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
 {
+    SC_INSIDE();
     _Alignas(16) char cursor[CURSOR_BYTES];
     SC_NO_CANCELLATION_POINT();
     frames[0] = (void *)pc;
@@ -424,6 +413,7 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
 
 bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
 {
+    SC_INSIDE();
     _Alignas(16) char cursor[CURSOR_BYTES];
     uintptr_t ip = 0;
     SC_NO_CANCELLATION_POINT();
@@ -437,6 +427,7 @@ bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
 
 uint32_t sc_unwind_from(const void *context, uintptr_t pc)
 {
+    SC_INSIDE();
     void *frames[SC_STACK_DEPTH_MAX];
     int mode = how_much();
     if (mode == SC_STACKS_NONE)

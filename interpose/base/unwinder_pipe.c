@@ -42,8 +42,13 @@ int sc_unwinder_pipe_read(void)
     return fail(EAGAIN);
 }
 
+/* libunwind writes again as long as errno is EINTR, whatever is returned: a handler that came
+ * meanwhile may have left it so (D's, by which its collector stops threads). */
 int sc_unwinder_pipe_write(const void *byte)
 {
     char there;
-    return sc_peek_anyhow(&there, (uintptr_t)byte, sizeof there) ? 1 : fail(EFAULT);
+    if (!sc_peek_anyhow(&there, (uintptr_t)byte, sizeof there))
+        return fail(EFAULT);
+    errno = 0;
+    return 1;
 }

@@ -22,7 +22,8 @@ void sc_unwinder_pipe_note(const void *function);
 /* Does libunwind call from there? */
 bool sc_unwinder_pipe_is_for(const void *site);
 
-/* What pipe2, read (of an empty pipe) and write return. errno is set as they set it. */
+/* What pipe2, read (of an empty pipe) and write return. errno is set as they set it, and 0 when a
+ * byte was written. */
 int sc_unwinder_pipe_open(int ends[2]);
 int sc_unwinder_pipe_read(void);
 int sc_unwinder_pipe_write(const void *byte);

@@ -9,7 +9,9 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
 #include "track/track.h"
+#include "track/uncancelled.h"
 
 struct sc_call;
 struct sc_stream_record;
@@ -60,6 +62,27 @@ static inline void sc_guard_apply(void)
         sc_guard_apply_all();
 }
 
+/* reaper/own_threads.c: makes the call on a thread of the library's, with the caller's context, and
+ * waits for its end. For what needs more of the stack than the caller may have. The caller's
+ * signals come meanwhile, on the caller's own stack. False: the system gives no thread, and no call
+ * was made. No lock of the library's that a handler may want should be held. errno is kept. */
+bool sc_own_threads_call(void (*function)(void *argument), void *argument);
+
+/* What the driver takes of the stack where it makes streams, or pins memory: 14 KB (driver 580; a
+ * copy takes 6). */
+enum { SC_DRIVER_ROOM_BYTES = 24 << 10 };
+
+/* The same where less than that may be left, and a plain call elsewhere. */
+static inline bool sc_own_threads_make_room(void (*function)(void *argument), void *argument)
+{
+    SC_NO_CANCELLATION_POINT();
+    sc_own_stack_learn();
+    if (sc_unlikely(!sc_own_stack_has(SC_DRIVER_ROOM_BYTES)))
+        return sc_own_threads_call(function, argument);
+    function(argument);
+    return true;
+}
+
 /* A page fault that a signal told of. */
 struct sc_fault {
     uintptr_t address;
@@ -76,6 +99,10 @@ struct sc_fault {
  * pending that the program is to get before. False: the fault is the program's. Async-signal-safe.
  */
 bool sc_guard_fault(const struct sc_fault *fault);
+
+/* signals/signal_mask.c: a thread of the driver's, which may have SIGSEGV really blocked, is about
+ * to run a function of the program's. One load before SIGSEGV is shared, else a system call. */
+void sc_signals_function_begins(void);
 
 /* signals/signals.c: called by what notes that a thread believes SIGSEGV blocked. One that is sent
  * is to be kept then, and must not find the default action, which would kill. Async-signal-safe;

@@ -17,6 +17,7 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"
+#include "track/copy_manner.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/shape.h"
@@ -25,8 +26,6 @@
 #include "track/track.h"
 
 #include "track/poison.h"
-
-enum { STAGED_BYTES_MAX = 64 * 1024 };
 
 /* ---- the sides of a copy ---- */
 
@@ -54,32 +53,26 @@ struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_byt
 
 /* ---- what a copy does with memory ---- */
 
-/* In any order the driver stages what is small within the call. */
-static bool is_staged(const struct sc_batch_copy *copy, const struct sc_issue *issue)
-{
-    return copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY &&
-           sc_shape_hull_bytes(&copy->sides.src.shape) <= STAGED_BYTES_MAX &&
-           !issue->stream->context->reads_pageable;
-}
-
-static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_copy *copy)
+static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
+                                enum sc_copy_time read)
 {
     unsigned at = issue->host_count;
     sc_issue_pageable(issue, SC_H2D, &copy->sides.src.shape,
                       copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY);
     if (issue->host_count > at)
-        issue->host[at].taken = is_staged(copy, issue);
+        issue->host[at].taken = read == SC_TAKEN;
 }
 
-static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy)
+static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
+                       enum sc_copy_time read)
 {
     const struct sc_copy_side *src = &copy->sides.src;
-    if (copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
+    if (read == SC_IN_CALL)
         sc_issue_touch(issue, SC_TOUCH_READ, &src->shape);
     else if (src->known)
         sc_issue_host_shape(issue, SC_H2D, &src->shape);
     else
-        add_pageable_source(issue, copy);
+        add_pageable_source(issue, copy, read);
 }
 
 static void add_destination(struct sc_issue *issue, const struct sc_copy_side *dst)
@@ -90,17 +83,18 @@ static void add_destination(struct sc_issue *issue, const struct sc_copy_side *d
         sc_issue_pageable(issue, SC_D2H, &dst->shape, false);
 }
 
-static void add_side(struct sc_issue *issue, const struct sc_batch_copy *copy, bool is_source)
+static void add_sides(struct sc_issue *issue, const struct sc_batch_copy *copy)
 {
-    const struct sc_copy_side *side = is_source ? &copy->sides.src : &copy->sides.dst;
+    const struct sc_copy_sides *sides = &copy->sides;
+    const struct sc_copy_manner manner = sc_copy_sides_manner(
+        sides, sc_batch_sources_call(copy), issue->stream->context->reads_pageable);
+    if (sides->src.used)
+        add_source(issue, copy, manner.read);
+    sc_issue_folded(issue, 0, &sides->src.fold);
     unsigned from = issue->host_count;
-    if (!side->used)
-        return;
-    if (is_source)
-        add_source(issue, copy);
-    else
-        add_destination(issue, side);
-    sc_issue_folded(issue, from, &side->fold);
+    if (sides->dst.used)
+        add_destination(issue, &sides->dst);
+    sc_issue_folded(issue, from, &sides->dst.fold);
 }
 
 /* A batch is no wait for its stream, also where a range went away while we looked at it. */
@@ -118,8 +112,7 @@ static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t inde
     issue->is_empty = copy->sides.is_empty;
     if (copy->sides.is_empty)
         return;
-    add_side(issue, copy, true);
-    add_side(issue, copy, false);
+    add_sides(issue, copy);
     if (sc_issue_wants_device(issue))
         sc_device_uses_of_sides(&issue->uses, &copy->sides);
     issue->joins_stream = false;

@@ -4,11 +4,13 @@
 
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/copy_sides.h"
 #include "interpose/guard/guard.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/large_copies.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "track/copy_manner.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/pool.h"
@@ -18,8 +20,6 @@
 #include "track/track.h"
 
 #include "track/poison.h"
-
-enum { STAGED_BYTES_MAX = 64 * 1024 };
 
 static size_t scratch_bytes(const struct sc_batch *batch)
 {
@@ -120,11 +120,23 @@ static void keep_source(struct sc_batch *batch, size_t index, const struct sc_is
         guard_source(batch, index, issue, op);
 }
 
+enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
+{
+    switch (copy->order) {
+    case CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL:
+        return SC_COPY_BATCH_DURING_CALL;
+    case CU_MEMCPY_SRC_ACCESS_ORDER_ANY:
+        return SC_COPY_BATCH_ANY;
+    default:
+        return SC_COPY_BATCH_STREAM;
+    }
+}
+
 bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
 {
-    const struct sc_copy_side *src = &copy->sides.src;
-    return copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && src->used && !src->known &&
-           sc_shape_hull_bytes(&src->shape) > STAGED_BYTES_MAX;
+    const struct sc_copy_case asked =
+        sc_copy_sides_case(&copy->sides, sc_batch_sources_call(copy), false);
+    return sc_copy_manner_breaks_promise(&asked);
 }
 
 void sc_batch_sources_read(struct sc_batch_gathered *gathered)

@@ -16,6 +16,7 @@
 
 #include "interpose/calls/batch.h"
 #include "interpose/calls/issue.h"
+#include "track/copy_manner.h"
 #include "track/peek.h"
 
 struct sc_slot;
@@ -51,6 +52,9 @@ struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index
 
 /* The operation that reads the source, or NULL. */
 struct sc_op_info *sc_batch_sources_op(struct sc_issue_ops *ops);
+
+/* What the copy is by its access order. Pure. */
+enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy);
 
 /* Does the driver read a large pageable source after the call, which the program may change by
  * then? */

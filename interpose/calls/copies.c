@@ -1,4 +1,5 @@
 /* Asynchronous copies, memsets and prefetches. */
+#include "interpose/base/compiler.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/addresses.h"
@@ -25,18 +26,40 @@ static struct sc_shape run_of(CUdeviceptr address, size_t bytes)
     return (struct sc_shape){(uintptr_t)address, bytes, bytes, 1};
 }
 
-static void device_writes(struct sc_issue *issue, enum sc_direction direction, CUdeviceptr address,
-                          size_t bytes)
+/* Memory of the device's other than managed memory. */
+static void device_side(struct sc_issue *issue, enum sc_direction direction, CUdeviceptr address,
+                        size_t bytes)
 {
     struct sc_shape shape = run_of(address, bytes);
-    sc_issue_device(issue, direction, false, &shape);
+    sc_issue_device(issue, direction, direction == SC_D2H, &shape);
 }
 
-static void device_reads(struct sc_issue *issue, enum sc_direction direction, CUdeviceptr address,
-                         size_t bytes)
+/* Managed memory is named as the device's, too. */
+static OUT_OF_LINE void sides_of_host_and_device(struct sc_issue *issue,
+                                                 enum sc_direction direction, const void *host_side,
+                                                 CUdeviceptr device, size_t bytes)
 {
-    struct sc_shape shape = run_of(address, bytes);
-    sc_issue_device(issue, direction, true, &shape);
+    const struct sc_copy_side of_host = sc_copy_side_of_host(host_side, bytes);
+    const struct sc_copy_side of_device = sc_copy_side_of_device(device, bytes);
+    const bool up = direction == SC_H2D;
+    const struct sc_copy_sides sides = {
+        .src = up ? of_host : of_device, .dst = up ? of_device : of_host, .is_empty = bytes == 0};
+    sc_issue_sides(issue, &sides);
+}
+
+/* The function says which side is the host's. */
+static inline void host_and_device(struct sc_issue *issue, enum sc_direction direction,
+                                   const void *host_side, CUdeviceptr device, size_t bytes)
+{
+    const bool up = direction == SC_H2D;
+    if (sc_unlikely(sc_track_knows_managed(&sc_track))) {
+        sides_of_host_and_device(issue, direction, host_side, device, bytes);
+        return;
+    }
+    sc_issue_host(issue, direction, host_side, bytes);
+    device_side(issue, direction, device, bytes);
+    sc_issue_names(issue, direction, up ? device : (uintptr_t)host_side,
+                   up ? (uintptr_t)host_side : device, bytes);
 }
 
 struct copy {
@@ -70,9 +93,7 @@ SC_PAIR(cuMemcpyHtoDAsync_v2, _ptsz,
 {
     struct copy copy;
     begin(&copy, call, &stream);
-    sc_issue_host(&copy.issue, SC_H2D, src, bytes);
-    device_writes(&copy.issue, SC_H2D, dst, bytes);
-    sc_issue_names(&copy.issue, SC_H2D, dst, (uintptr_t)src, bytes);
+    host_and_device(&copy.issue, SC_H2D, src, dst, bytes);
     src = source(&copy, src);
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -82,9 +103,7 @@ SC_PAIR(cuMemcpyDtoHAsync_v2, _ptsz, (void *dst, CUdeviceptr src, size_t bytes, 
 {
     struct copy copy;
     begin(&copy, call, &stream);
-    sc_issue_host(&copy.issue, SC_D2H, dst, bytes);
-    device_reads(&copy.issue, SC_D2H, src, bytes);
-    sc_issue_names(&copy.issue, SC_D2H, (uintptr_t)dst, src, bytes);
+    host_and_device(&copy.issue, SC_D2H, dst, src, bytes);
     sc_issue_call(&copy.issue);
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -113,59 +132,35 @@ SC_PAIR(cuMemcpyAtoHAsync_v2, _ptsz,
 
 /* ---- unified addresses ---- */
 
-/* Is it memory that the device uses after the call? */
-static bool is_host(const struct sc_issue *issue, CUdeviceptr address)
-{
-    return sc_track_find_range(&sc_track, (uintptr_t)address).range != 0 ||
-           (issue->stream && issue->stream->context->reads_pageable &&
-            sc_address_is_pageable(address));
-}
-
-static void touch(struct sc_issue *issue, enum sc_touch touch, CUdeviceptr address, size_t bytes)
-{
-    struct sc_shape shape = run_of(address, bytes);
-    sc_issue_touch(issue, touch, &shape);
-}
-
 /* In a capture each side is looked at, as each is a node's. */
-static OUT_OF_LINE void captured_sides(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
-                                       size_t bytes)
+static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-    const struct sc_copy_sides sides = {.src = sc_copy_side_at(src, bytes),
-                                        .dst = sc_copy_side_at(dst, bytes)};
+    return (struct sc_copy_sides){.src = sc_copy_side_at(src, bytes),
+                                  .dst = sc_copy_side_at(dst, bytes),
+                                  .is_empty = bytes == 0};
+}
+
+typedef void find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+                        bool in_place);
+
+static OUT_OF_LINE void two_addresses(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
+                                      size_t bytes, find_sides *find)
+{
+    struct sc_copy_sides sides;
+    if (issue->graph)
+        sides = captured_sides(dst, src, bytes);
+    else
+        find(&sides, dst, src, bytes, issue->stream->context->reads_pageable);
     sc_issue_sides(issue, &sides);
 }
 
-/* Unified addresses: either side may be host memory. Between two host addresses, and to a pageable
- * one, the driver completes the copy before it returns (docs/driver.md, Q10), and a pageable source
- * is staged in the call. */
-static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes)
+/* Either side may be host memory. */
+static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+                        find_sides *find)
 {
     issue->is_empty = bytes == 0;
-    if (!sc_issue_is_on(issue) || issue->is_empty)
-        return;
-    if (issue->graph) {
-        captured_sides(issue, dst, src, bytes);
-        return;
-    }
-    bool src_is_host = is_host(issue, src);
-    bool dst_is_host = is_host(issue, dst);
-    sc_issue_names(issue, src_is_host ? SC_H2D : dst_is_host ? SC_D2H : SC_D2D, dst, src, bytes);
-    if (!sc_address_is_device(dst_is_host ? src : dst)) {
-        issue->joins_stream = true;
-        touch(issue, SC_TOUCH_READ, src, bytes);
-        touch(issue, SC_TOUCH_WRITE, dst, bytes);
-    } else if (src_is_host) {
-        sc_issue_host(issue, SC_H2D, host(src), bytes);
-        device_writes(issue, SC_H2D, dst, bytes);
-    } else if (dst_is_host) {
-        sc_issue_host(issue, SC_D2H, host(dst), bytes);
-        device_reads(issue, SC_D2H, src, bytes);
-    } else {
-        touch(issue, SC_TOUCH_READ, src, bytes);
-        device_reads(issue, SC_D2D, src, bytes);
-        device_writes(issue, SC_D2D, dst, bytes);
-    }
+    if (sc_issue_is_on(issue) && !issue->is_empty)
+        two_addresses(issue, dst, src, bytes, find);
 }
 
 SC_PAIR(cuMemcpyAsync, _ptsz, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),
@@ -173,7 +168,7 @@ SC_PAIR(cuMemcpyAsync, _ptsz, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, C
 {
     struct copy copy;
     begin(&copy, call, &stream);
-    either_side(&copy.issue, dst, src, bytes);
+    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_unified);
     src = (CUdeviceptr)(uintptr_t)source(&copy, host(src));
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -184,7 +179,7 @@ SC_PAIR(cuMemcpyDtoDAsync_v2, _ptsz,
 {
     struct copy copy;
     begin(&copy, call, &stream);
-    either_side(&copy.issue, dst, src, bytes);
+    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_of_device);
     sc_issue_call(&copy.issue);
     return end(&copy, real(dst, src, bytes, stream));
 }
@@ -196,7 +191,7 @@ SC_PAIR(cuMemcpyPeerAsync, _ptsz,
 {
     struct copy copy;
     begin(&copy, call, &stream);
-    either_side(&copy.issue, dst, src, bytes);
+    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_of_device);
     sc_issue_call(&copy.issue);
     return end(&copy, real(dst, dst_context, src, src_context, bytes, stream));
 }
@@ -299,6 +294,14 @@ SC_PAIR(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *sides, CUstream s
 }
 
 /* ---- memset and prefetch ---- */
+
+/* Is it memory that the device uses after the call? */
+static bool is_host(const struct sc_issue *issue, CUdeviceptr address)
+{
+    return sc_track_find_range(&sc_track, (uintptr_t)address).range != 0 ||
+           (issue->stream && issue->stream->context->reads_pageable &&
+            sc_address_is_pageable(address));
+}
 
 static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size_t width,
                      size_t height)

@@ -60,6 +60,7 @@ struct launch {
     uint32_t device_steps;           /* that these are of, as bits */
     bool allocates;                  /* its nodes do, or free memory */
     bool races;                      /* two of its nodes, which no edge orders */
+    bool has_kernels;                /* there may be some */
     bool is_empty;                   /* a launch without work: nothing comes after it */
     const struct sc_point *last;     /* of the exec elsewhere, which this one comes after; NULL */
     struct sc_order_call ordered;
@@ -250,12 +251,14 @@ static bool has_events(const struct launch *launch)
 static void find_exec(struct launch *launch, CUgraphExec exec)
 {
     launch->exec = sc_graphs_find(&sc_track.graphs, (uintptr_t)exec);
+    launch->has_kernels = true;
     if (!launch->exec)
         return;
     struct sc_graph *graph = sc_graphs_at(&sc_track.graphs, launch->exec);
     uint32_t last = graph->exec.last_launch.stream;
     launch->again = last == launch->stream->id;
     launch->is_empty = graph->exec.is_empty;
+    launch->has_kernels = graph->exec.has_kernels;
     launch->uses_device = graph->exec.device.count != 0;
     launch->device_steps = graph->exec.device.steps;
     launch->allocates = graph->exec.device.own_count != 0;
@@ -349,17 +352,22 @@ static bool judges_kernels(const struct launch *launch)
            !has_events(launch) && !launch->hears;
 }
 
-/* A launch that writes pageable memory blocks the host. */
+/* A launch that writes pageable memory, unless the device does so itself. */
+static bool blocks_host(const struct launch *launch)
+{
+    return launch->graph && launch->graph->waiting_count &&
+           !launch->stream->context->reads_pageable;
+}
+
 static struct sc_launch_uses uses_of(const struct launch *launch)
 {
-    bool blocks_host = launch->graph && launch->graph->waiting_count;
     return (struct sc_launch_uses){
         .call = launch->call,
         .stream = launch->stream,
         .exec = launch->exec,
         .last = launch->last,
         .place = launch->place,
-        .healing = blocks_host ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE,
+        .healing = blocks_host(launch) ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE,
         .awaits_events = launch->awaits_events,
     };
 }
@@ -451,6 +459,9 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
         look_at_stacks(launch);
     if (launch->graph)
         order_runs(launch);
+    if (launch->has_kernels)
+        sc_work_may_write(launch->call, launch->stream, launch->last,
+                          launch->seen && !launch->awaits_events);
     judge_uses(launch);
     if (launch->hears)
         open_host_nodes(launch);
@@ -581,7 +592,7 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
         sc_track_unseen_end(&sc_track, &launch->waits_from);
     if (launch->graph && launch->graph->stack_count)
         bring_results(launch);
-    if (launch->graph && launch->graph->waiting_count)
+    if (blocks_host(launch))
         know_all(launch, stream);
     errno = saved;
     return result;

@@ -17,6 +17,7 @@
 #include "interpose/calls/device_memory.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/host_memory.h"
+#include "interpose/calls/issue.h"
 #include "interpose/calls/sync.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
@@ -69,6 +70,17 @@ static void add_pinned(const void *address, size_t bytes, unsigned flags,
     add_range(address, bytes, SC_PINNED, call);
     if (flags & (CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
         sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
+}
+
+/* Where the device does not let the host touch managed memory while it works, to read a source
+ * would be a fault of the program's. */
+static void add_managed(CUdeviceptr address, size_t bytes, const struct sc_call *call)
+{
+    const void *memory = (const void *)(uintptr_t)address;
+    const struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
+    add_range(memory, bytes, SC_MANAGED, call);
+    if (context && !context->shares_managed)
+        sc_track_limit_snapshots(&sc_track, (uintptr_t)memory, bytes, SC_SNAPSHOTS_NONE);
 }
 
 static void add_registered(const void *address, size_t bytes, unsigned flags,
@@ -136,7 +148,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     SC_WRAPPER(cuMemAllocManaged);
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS) {
-        add_range((void *)(uintptr_t)*address, bytes, SC_MANAGED, call);
+        add_managed(*address, bytes, call);
         if (sc_beside_is_asked())
             sc_beside_allocated(*address, bytes);
     }
@@ -298,7 +310,7 @@ void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned 
 
 void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call)
 {
-    add_range((const void *)(uintptr_t)address, size_bytes, SC_MANAGED, call);
+    add_managed(address, size_bytes, call);
 }
 
 typedef CUresult give_back_function(void *address);
@@ -379,7 +391,6 @@ CUresult cuMemFreeHost(void *address)
         return giving.result;
     if (end_kept(&giving, was_freed(&giving, &range)))
         return CUDA_ERROR_INVALID_VALUE;
-    sc_pinned_await(address);
     return give_back_now(&giving, &range, sc_pinned_free);
 }
 
@@ -464,7 +475,8 @@ static struct device_free begin_device_free(const struct sc_call *call, CUdevice
     return freeing;
 }
 
-/* Managed memory is forgotten before the driver could hand its address out again. */
+/* Managed memory is forgotten before the driver could hand its address out again. Sources in it are
+ * compared while they are there. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     SC_WRAPPER(cuMemFree_v2);
@@ -478,8 +490,10 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     struct sc_range_info range = range_of(&giving);
     struct device_free freeing = begin_device_free(call, address);
     struct sc_sync sync = freeing.waits ? sc_sync_begin_free(call) : sc_sync_begin_nothing(call);
-    if (range.range)
+    if (range.range) {
+        sc_issue_seal(call, range.address, range.size_bytes);
         sc_track_remove_range(&sc_track, range.address);
+    }
     CUresult result = sc_permit_end(&giving.permit, real(address));
     sc_device_memory_left(&freeing.allocation, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)

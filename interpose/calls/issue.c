@@ -26,6 +26,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "track/copy_manner.h"
 #include "track/grid.h"
 #include "track/history.h"
 #include "track/hold.h"
@@ -48,6 +49,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->slot = NULL;
     issue->uses.count = 0;
     issue->joins_stream = false;
+    issue->keeps_source = false;
     issue->waits_after = false;
     issue->is_empty = false;
     issue->is_complete = false;
@@ -120,7 +122,7 @@ static void describe(const struct sc_issue *restrict issue, const struct sc_host
     op->ticket.stream = issue->stream->id;
     op->access = SC_ACCESS_ALL;
     op->ticks = issue->by_graph ? issue->graph_ticks : 0;
-    op->slot = issue->slot;
+    op->slot = use->direction == SC_H2D ? issue->slot : NULL;
     op->stable = use->stable;
     op->taken = use->taken;
     op->by_graph = issue->by_graph;
@@ -182,14 +184,52 @@ void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc
         };
 }
 
-/* The driver stages a pageable source in the call. A copy to a pageable destination is complete
- * when the call returns, and so is whatever the stream did before (docs/driver.md). */
-static void complete_in_call(struct sc_issue *issue, enum sc_direction direction,
-                             const struct sc_shape *shape)
+static bool is_in_place(const struct sc_issue *issue)
 {
-    if (direction == SC_D2H)
-        issue->joins_stream = true;
+    return issue->stream && issue->stream->context->reads_pageable;
+}
+
+static void touch(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape)
+{
     sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
+}
+
+/* Of memory that was unregistered meanwhile by another thread nothing is known. */
+static void use_on(struct sc_issue *issue, enum sc_direction direction,
+                   const struct sc_shape *shape, const struct sc_range_info *range,
+                   enum sc_copy_time when)
+{
+    if (sc_likely(range->range && when != SC_IN_CALL)) {
+        add_op_on_range(issue, direction, shape, range);
+        return;
+    }
+    if (!range->range && issue->stream && sc_issue_is_kept_registered(shape))
+        issue->waits_after = true;
+    if (when != SC_IN_CALL && (issue->graph || is_in_place(issue)))
+        sc_issue_pageable(issue, direction, shape, false);
+    else if (direction == SC_H2D || direction == SC_D2H)
+        touch(issue, direction, shape);
+}
+
+/* The other side is the device's. */
+static __attribute__((noinline)) enum sc_copy_time time_of_pageable(struct sc_issue *issue,
+                                                                    enum sc_direction direction)
+{
+    struct sc_copy_case asked = {.call = SC_COPY_ASYNC, .in_place = is_in_place(issue)};
+    *(direction == SC_H2D ? &asked.src : &asked.dst) =
+        (struct sc_copy_end){SC_PLACE_PAGEABLE, true};
+    const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
+    issue->joins_stream |= manner.waits;
+    return direction == SC_H2D ? manner.read : manner.written;
+}
+
+/* Only copies can be made of pageable memory in the call. */
+static enum sc_copy_time time_of_one(struct sc_issue *issue, enum sc_direction direction,
+                                     const struct sc_range_info *range)
+{
+    bool is_known = range->range && sc_copy_manner_is_late_beside_device(range->kind);
+    bool is_copy = direction == SC_H2D || direction == SC_D2H;
+    return is_known || issue->graph || !is_copy ? SC_LATE : time_of_pageable(issue, direction);
 }
 
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -201,14 +241,7 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
     if (issue->is_empty)
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
-    if (!range.range && issue->stream && sc_issue_is_kept_registered(shape))
-        issue->waits_after = true;
-    if (range.range)
-        add_op_on_range(issue, direction, shape, &range);
-    else if (issue->graph || issue->stream->context->reads_pageable)
-        sc_issue_pageable(issue, direction, shape, false);
-    else if (direction == SC_H2D || direction == SC_D2H)
-        complete_in_call(issue, direction, shape);
+    use_on(issue, direction, shape, &range, time_of_one(issue, direction, &range));
 }
 
 void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
@@ -224,24 +257,64 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
     sc_issue_host_shape(issue, direction, &shape);
 }
 
-/* `in_call`: the driver copies it within the call. */
 static void add_side(struct sc_issue *issue, enum sc_direction direction,
-                     const struct sc_copy_side *side, bool in_call)
+                     const struct sc_copy_side *side, enum sc_copy_time when)
 {
     unsigned from = issue->host_count;
-    if (side->used && in_call)
-        complete_in_call(issue, direction, &side->shape);
-    else if (side->used)
-        sc_issue_host_shape(issue, direction, &side->shape);
+    if (!side->used)
+        return;
+    struct sc_range_info range = sc_track_find_range(&sc_track, side->shape.address);
+    use_on(issue, direction, &side->shape, &range, when);
     sc_issue_folded(issue, from, &side->fold);
+}
+
+static bool are_alike(const struct sc_copy_manner *a, const struct sc_copy_manner *b)
+{
+    return a->waits == b->waits && a->read == b->read && a->written == b->written;
+}
+
+/* Would the copy be the same out of the library's own memory, which is registered? */
+static bool may_read_elsewhere(const struct sc_copy_case *asked,
+                               const struct sc_copy_manner *manner)
+{
+    struct sc_copy_case elsewhere = *asked;
+    elsewhere.src = (struct sc_copy_end){SC_PLACE_LOCKED, true};
+    const struct sc_copy_manner other = sc_copy_manner_of(&elsewhere);
+    return are_alike(manner, &other);
+}
+
+/* Of a graph it is known at its launch. */
+static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_copy_sides *sides)
+{
+    const struct sc_copy_case asked = sc_copy_sides_case(sides, SC_COPY_ASYNC, is_in_place(issue));
+    if (issue->graph)
+        return (struct sc_copy_manner){false, SC_LATE, SC_LATE};
+    const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
+    issue->joins_stream |= manner.waits;
+    issue->keeps_source =
+        asked.src.place == SC_PLACE_MANAGED && !may_read_elsewhere(&asked, &manner);
+    return manner;
+}
+
+static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
+{
+    const struct sc_shape *dst = &sides->dst.shape, *src = &sides->src.shape;
+    size_t size_bytes = sc_shape_hull_bytes(dst);
+    sc_issue_names(issue, sc_copy_sides_direction(sides), dst->address, src->address,
+                   size_bytes ? size_bytes : sc_shape_hull_bytes(src));
 }
 
 void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
-    bool in_call = !issue->graph && sides->src.host && sides->dst.host;
     issue->is_empty |= sides->is_empty;
-    add_side(issue, SC_H2D, &sides->src, in_call);
-    add_side(issue, SC_D2H, &sides->dst, in_call);
+    if (sides->is_empty || !sc_issue_is_on(issue))
+        return;
+    const struct sc_copy_manner manner = manner_of(issue, sides);
+    name_sides(issue, sides);
+    add_side(issue, SC_H2D, &sides->src, manner.read);
+    add_side(issue, SC_D2H, &sides->dst, manner.written);
+    if (sides->src.unasked)
+        sc_issue_touch(issue, SC_TOUCH_READ, &sides->src.shape);
     if (sc_issue_wants_device(issue))
         sc_device_uses_of_sides(&issue->uses, sides);
 }
@@ -449,7 +522,7 @@ void sc_issue_call(struct sc_issue *issue)
     issue->place = sc_order_place(&issue->ordered);
 }
 
-/* The first one that is an operation, or NULL. */
+/* The first one that is an operation, or NULL. A source comes before a target. */
 static const struct sc_host_use *first_op(const struct sc_issue *issue)
 {
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
@@ -458,7 +531,7 @@ static const struct sc_host_use *first_op(const struct sc_issue *issue)
 const void *sc_issue_snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
-    if (!issue->stream || issue->op_count != 1 ||
+    if (!issue->stream || !use || issue->keeps_source ||
         !sc_snapshots_are_for(use->direction, use->stable, &use->shape, &use->fold))
         return NULL;
     const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, use->shape,

@@ -57,6 +57,7 @@ struct sc_issue {
     bool waits_after;  /* for itself: the memory is still registered, and the program has
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
+    bool keeps_source; /* the driver would treat the copy otherwise if it read another place */
     bool is_empty;     /* of no bytes: no work */
     bool is_complete;  /* the stream was seen idle after the call */
     bool is_judged; /* before the call, in every mode, since its stream may come after more behind
@@ -88,8 +89,8 @@ static inline void sc_issue_names(struct sc_issue *issue, enum sc_direction dire
     issue->named = (struct sc_recent_use){address, source, size_bytes, direction};
 }
 
-/* A host range of the operation, if the device uses it after the call has returned. Device
- * addresses and staged pageable memory are recognised and left out. */
+/* The one host range of an operation whose other side is device memory, if there is one. It is an
+ * operation as far as the device uses it after the call (track/copy_manner.h). */
 void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
                    size_t size_bytes);
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -118,8 +119,7 @@ static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction dir
         sc_device_uses_add(&issue->uses, direction, reads, shape, NULL);
 }
 
-/* Both sides of a copy. Between two host addresses the driver completes it before it returns, as it
- * does for plain copies. */
+/* Both sides of a copy, as far as the device uses them after the call (track/copy_manner.h). */
 void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides);
 
 /* The rows of what was named since `host_count` was `from` are folded so. */

@@ -413,13 +413,13 @@ SC_PAIR(cuMemBatchDecompressAsync, _ptsz,
     return end(&work, real(list, count, flags, failed, stream));
 }
 
-/* Not for the legacy stream (cuda.h). */
+/* Not for the legacy stream (cuda.h). What is in the memory then is anything. */
 SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
         (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
          CUstream stream),
         (addresses, sizes, count, flags, stream))
 {
-    struct sc_work work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    struct sc_work work = sc_work_begin(call, stream, SC_WORK_KERNEL);
     return sc_permit_refused(call,
                              sc_work_end(&work, real(addresses, sizes, count, flags, stream)));
 }
@@ -430,7 +430,7 @@ SC_PAIR(cuMemDiscardAndPrefetchBatchAsync, _ptsz,
          CUstream stream),
         (addresses, sizes, count, locations, location_indices, location_count, flags, stream))
 {
-    struct sc_work work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    struct sc_work work = sc_work_begin(call, stream, SC_WORK_KERNEL);
     return sc_permit_refused(
         call, sc_work_end(&work, real(addresses, sizes, count, locations, location_indices,
                                       location_count, flags, stream)));

@@ -3,9 +3,11 @@
  * A call that has to do with host memory, managed memory included, returns when everything before
  * it on its stream is done. Its own bytes may still be on their way then (pageable source). For
  * copies between device addresses, and for memsets of device memory, the host does not wait: they
- * are only work. (docs/driver.md, Q5, Q6, Synchronous copies) */
+ * are only work. (track/copy_manner.h; docs/driver.md, Q5, Q6, Synchronous copies) */
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/base/unwind.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/calls/at_once.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
@@ -21,6 +23,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "track/copy_manner.h"
 #include "track/hazard.h"
 #include "track/history.h"
 #include "track/order.h"
@@ -70,10 +73,15 @@ static void judge(const struct copy *copy)
     judge_side(copy, stream, SC_TOUCH_WRITE, &copy->sides.dst);
 }
 
+static struct sc_copy_manner manner_of(const struct copy *copy)
+{
+    return sc_copy_sides_manner(&copy->sides, SC_COPY_SYNC, false);
+}
+
 /* Does the call return when all before it on its stream is done? */
 static bool blocks_host(const struct copy *copy)
 {
-    return copy->sides.src.used || copy->sides.dst.used;
+    return manner_of(copy).waits;
 }
 
 /* Such a copy names its contexts, and is in order with all that is issued in these, in whatever
@@ -133,11 +141,9 @@ static void tell_beside(const struct copy *copy, bool is_detour, CUresult result
     sc_beside_uses_issued(copy->call, copy->on, &uses, is_detour);
 }
 
-/* What came to the host, or out of memory that the device reads itself, is done; what came out of
- * pageable memory may not have landed. */
 static bool has_landed(const struct copy *copy)
 {
-    return copy->sides.dst.used || (copy->sides.src.used && copy->sides.src.known);
+    return manner_of(copy).written == SC_IN_CALL;
 }
 
 static struct sc_sync begin_device_work(struct sc_stream_record *stream)
@@ -224,6 +230,33 @@ static void note_uses(const struct copy *copy, uint64_t place)
     sc_device_uses_note(&uses, copy->call, copy->used_on, place);
 }
 
+/* To managed memory, which is host memory to the tracker. What the call ran into was judged before
+ * it. */
+static __attribute__((noinline)) void note_landing(const struct copy *copy)
+{
+    struct sc_issue issue;
+    struct sc_issue_ops ops;
+    uint64_t now = sc_ticks();
+    sc_issue_on(&issue, copy->call, copy->on);
+    sc_issue_host_shape(&issue, SC_D2H, &copy->sides.dst.shape);
+    sc_issue_folded(&issue, 0, &copy->sides.dst.fold);
+    issue.is_judged = true;
+    sc_issue_describe(&issue, &ops);
+    if (!ops.count)
+        return;
+    size_t bytes = sc_issue_record(&issue, &ops, sc_unwind_here(copy->call->site), now);
+    sc_guard_apply();
+    sc_marks_issued(copy->on, bytes, false, now);
+}
+
+static void note_late(const struct copy *copy, uint64_t place)
+{
+    if (copy->used_on)
+        note_uses(copy, place);
+    if (copy->sides.dst.used)
+        note_landing(copy);
+}
+
 static bool orders_contexts(const struct copy *copy)
 {
     return copy->sides.ordered_contexts[0] || copy->sides.ordered_contexts[1];
@@ -249,8 +282,8 @@ static CUresult end(struct copy *copy, CUresult result)
         sc_marks_note_tail(copy->on);
     if (copy->on && result == CUDA_SUCCESS)
         note_in_history(copy);
-    if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))
-        note_uses(copy, place);
+    if (copy->on && result == CUDA_SUCCESS && !has_landed(copy))
+        note_late(copy, place);
     if (orders_contexts(copy) && copy->on && result == CUDA_SUCCESS)
         order_contexts(copy);
     return sc_detour_end(&copy->detour, result);

@@ -1,14 +1,18 @@
 #include "interpose/calls/work.h"
 
+#include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/history.h"
+#include "track/inflight.h"
 #include "track/ticks.h"
 #include "track/track.h"
 
@@ -34,6 +38,27 @@ static uint64_t may_write(const struct sc_work *work, struct sc_stream_record *s
 {
     return work->kind & SC_WORK_OF_DEVICE ? sc_unfinished_work(stream)
                                           : sc_unfinished_host_work(stream);
+}
+
+/* Managed memory is anybody's to write. Where the order of the work is not seen, no source there is
+ * compared any more. */
+static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
+                                                   const struct sc_stream_record *stream,
+                                                   const struct sc_point *after, bool in_order)
+{
+    SC_OPS(overwritten);
+    const struct sc_op_info later = {.ticket = {.stream = stream->id}, .after = after};
+    sc_track_seal_managed(&sc_track, in_order ? &later : NULL, &overwritten);
+    if (!sc_replaying_is_on()) /* or it may have written them already */
+        sc_hazards_report_overwritten(&overwritten,
+                                      &(struct sc_culprit){call->api, call->site, NULL});
+}
+
+void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
+                       const struct sc_point *after, bool in_order)
+{
+    if (sc_unlikely(sc_track_reads_managed(&sc_track)))
+        seal_managed(call, stream, after, in_order);
 }
 
 static enum sc_before before_what(unsigned kind)
@@ -67,6 +92,8 @@ struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsign
     } else {
         sc_unfinished_legacy(stream);
     }
+    if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE)
+        sc_work_may_write(call, stream, NULL, sc_track_is_seen(&sc_track, stream->id));
     sc_marks_before_work(stream, before_what(kind));
     if (kind & SC_WORK_SIGNALS && stream->kind == SC_STREAM_LEGACY)
         sc_streams_each(stream->context, mark_before_signal, NULL);

@@ -6,12 +6,14 @@
 #ifndef SC_INTERPOSE_CALLS_WORK_H
 #define SC_INTERPOSE_CALLS_WORK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "track/order.h"
 
+struct sc_point;
 struct sc_stream_record;
 
 /* What the work may do: write host memory, wait for the host (interpose/streams/unfinished.h), tell
@@ -23,7 +25,9 @@ enum {
     SC_WORK_AWAITS_HOST = 2,
     SC_WORK_SIGNALS = 4,
     SC_WORK_OF_DEVICE = 8, /* the host has no part in it */
+    SC_WORK_TELLS = 16,    /* the host hears of its beginning, when what came before is done */
     SC_WORK_KERNEL = SC_WORK_MAY_WRITE | SC_WORK_OF_DEVICE,
+    SC_WORK_FUNCTION = SC_WORK_MAY_WRITE | SC_WORK_TELLS,
 };
 
 /* Around the call; the end hands the result on. */
@@ -36,6 +40,13 @@ struct sc_work {
 };
 struct sc_work sc_work_begin(const struct sc_call *call, CUstream stream, unsigned kind);
 CUresult sc_work_end(struct sc_work *work, CUresult result);
+
+/* Before work of the stream's that may write memory of which nobody says where. It may be managed
+ * memory: sources there that the work comes after are compared with what they were for the last
+ * time (SC201). `after`: what the work comes after besides the stream's earlier work, or NULL;
+ * `in_order`: nothing else. */
+void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
+                       const struct sc_point *after, bool in_order);
 
 /* For the history of the stream. It is done once the host knows that so many operations are.
  * `ticks`: now. */

@@ -1,42 +1,28 @@
 #include "interpose/driver/addresses.h"
 
-#include "interpose/base/spare_stack.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
-struct question {
-    CUdeviceptr address;
-    unsigned type;
-    CUresult answer;
-};
-
-static void ask(void *argument)
+static CUresult ask(CUdeviceptr address, unsigned *type)
 {
-    struct question *question = argument;
-    question->answer = sc_real.cuPointerGetAttribute(
-        &question->type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, question->address);
-}
-
-static struct question asked(CUdeviceptr address)
-{
-    struct question question = {.address = address};
-    sc_spare_stack_call_driver(ask, &question);
-    return question;
+    SC_NO_CANCELLATION_POINT();
+    return sc_real.cuPointerGetAttribute(type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
 }
 
 bool sc_address_is_device(CUdeviceptr address)
 {
-    if (!sc_real.cuPointerGetAttribute)
-        return false;
-    struct question question = asked(address);
-    return question.answer == CUDA_SUCCESS && question.type == CU_MEMORYTYPE_DEVICE;
+    unsigned type = 0;
+    return sc_real.cuPointerGetAttribute && ask(address, &type) == CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE;
 }
 
 bool sc_address_is_pageable(CUdeviceptr address)
 {
-    return sc_real.cuPointerGetAttribute && asked(address).answer != CUDA_SUCCESS;
+    unsigned type;
+    return sc_real.cuPointerGetAttribute && ask(address, &type) != CUDA_SUCCESS;
 }
 
 uintptr_t sc_address_base(uintptr_t address)

@@ -8,7 +8,6 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
-#include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver_code.h"
 #include "track/handles.h"
@@ -108,10 +107,8 @@ static void attach(void *handle)
 
 bool sc_driver_attach(void *handle)
 {
-    if (sc_unlikely(!atomic_load_explicit(&attached, memory_order_acquire))) {
-        sc_own_stack_learn();
-        sc_spare_stack_make_much_room(attach, handle);
-    }
+    if (sc_unlikely(!atomic_load_explicit(&attached, memory_order_acquire)))
+        attach(handle);
     return atomic_load_explicit(&attached, memory_order_acquire);
 }
 

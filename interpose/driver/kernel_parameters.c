@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "interpose/base/spare_stack.h"
 #include "interpose/driver/relaxed.h"
 #include "track/peek.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -130,23 +130,12 @@ static void take(struct sc_kernel_parameters *read, const struct sc_launch *laun
         take_block(read, launch, block);
 }
 
-struct reading {
-    struct sc_kernel_parameters *read;
-    const struct sc_launch *launch;
-};
-
-static void take_all(void *argument)
-{
-    struct reading *reading = argument;
-    struct sc_relaxed relaxed = sc_relaxed_begin();
-    take(reading->read, reading->launch);
-    sc_relaxed_end(&relaxed);
-}
-
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
-    struct reading reading = {read, launch};
+    SC_NO_CANCELLATION_POINT();
+    struct sc_relaxed relaxed = sc_relaxed_begin();
     read->count = 0;
     read->is_known = true;
-    sc_spare_stack_call_driver(take_all, &reading);
+    take(read, launch);
+    sc_relaxed_end(&relaxed);
 }

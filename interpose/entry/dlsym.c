@@ -1,9 +1,10 @@
-/* dlsym and dlvsym, the doors that ctypes, Numba, JAX and the static CUDA runtime come through.
+/* dlsym and dlvsym, the doors that ctypes, Numba, JAX and the static CUDA runtime come through, and
+ * dlopen, by which a program may go round them (deep_bound.h).
  *
  * The rules of this file: it is always built -O2 without sanitizers or coverage, because the doors
  * must be left by a tail call. The real one looks at its return address to learn who asks, and a
- * frame of ours between the two would answer RTLD_NEXT and RTLD_DEFAULT for the wrong object.
- * Nothing here may allocate: allocators call dlsym while they start.
+ * frame of ours between the two would answer RTLD_NEXT and RTLD_DEFAULT, and search the RUNPATH,
+ * for the wrong object. Nothing here may allocate: allocators call dlsym while they start.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include "interpose/base/exported.h"
 #include "interpose/base/loader.h"
 #include "interpose/driver/driver.h"
+#include "interpose/entry/deep_bound.h"
 #include "interpose/missed/cupti_doors.h"
 
 /* Our exported wrappers must not make a program believe in a driver that is not there. When there
@@ -95,8 +97,18 @@ static bool is_only_our_cupti(const char *name, const void *caller)
     return sc_cupti_doors_is_cupti(name) && sc_cupti_doors_only_ours(name, caller);
 }
 
+SC_EXPORT void *dlopen(const char *file, int mode)
+{
+    typedef void *open_function(const char *file, int mode);
+    sc_deep_bound_settle();
+    if (sc_unlikely(mode & RTLD_DEEPBIND))
+        sc_deep_bound_is_due = true;
+    return SC_NEXT(open_function *, "dlopen")(file, mode);
+}
+
 SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
 {
+    sc_deep_bound_settle();
     sc_dlsym_function *real = sc_loader_dlsym();
     if (is_real(handle))
         return replaced(handle, name, real(handle, name));
@@ -122,6 +134,7 @@ static __attribute__((noinline)) void *default_hook(const char *name, const char
 SC_EXPORT void *dlvsym(void *restrict handle, const char *restrict name,
                        const char *restrict version)
 {
+    sc_deep_bound_settle();
     sc_dlvsym_function *real = sc_loader_dlvsym();
     if (is_real(handle))
         return replaced(handle, name, real(handle, name, version));

@@ -39,6 +39,7 @@
 #include "interpose/reaper/large_copies.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/signals/sharing.h"
 #include "interpose/signals/signals.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
@@ -59,6 +60,8 @@
 enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000 };
 
 enum { UNKNOWN = -1 }; /* an exit status */
+
+enum { LAST_ROOM_BYTES = 96 << 10 };
 
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -177,6 +180,7 @@ static void become_active(void)
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     sc_nvtx_start();
+    sc_signals_enter_handlers();
     sc_process_uses_cuda();
 }
 
@@ -188,9 +192,8 @@ static int lock_in_time(pthread_mutex_t *lock)
     return sc_lock_until(lock, &until);
 }
 
-static void come_up(void *unused)
+static void come_up(void)
 {
-    (void)unused;
     if (!sc_driver_attach(NULL)) /* waits for the thread that is filling the table */
         return;
     if (lock_in_time(&up_lock) != 0)
@@ -212,7 +215,7 @@ void sc_life_cuda_is_up(void)
     SC_NO_CANCELLATION_POINT();
     sc_own_stack_learn();
     sc_spare_stack_start();
-    sc_spare_stack_make_much_room(come_up, NULL);
+    come_up();
     errno = saved;
 }
 
@@ -294,6 +297,16 @@ void sc_life_dump(void)
     write_summary(UNKNOWN, false);
 }
 
+/* The calling thread is at its end, and may be on a stack of a few KB: a handler may end the
+ * process where a stack has overflowed. */
+static void call_at_last(sc_spare_function *function, void *argument)
+{
+    if (sc_own_stack_has(LAST_ROOM_BYTES))
+        function(argument);
+    else
+        sc_spare_stack_call_alone(function, argument);
+}
+
 struct ending {
     int status; /* also the result */
     bool unsubscribe;
@@ -325,7 +338,7 @@ static int conclude(int status, bool unsubscribe)
     SC_UNCANCELLED();
     sc_postmortem_await();
     struct ending ending = {status, unsubscribe};
-    sc_spare_stack_make_much_room(end_all, &ending);
+    call_at_last(end_all, &ending);
     return ending.status;
 }
 
@@ -438,9 +451,8 @@ void sc_life_may_vanish(void)
 /* As a shell shows the signal. */
 enum { ABORTED = 128 + SIGABRT };
 
-static void say_what_was_found(void *unused)
+static void say_what_was_found(void)
 {
-    (void)unused;
     struct sc_report_totals totals = totals_of(ABORTED, false);
     sc_report_say_aborting(&totals);
 }
@@ -449,16 +461,21 @@ static void say_what_was_found(void *unused)
 static void say_aborting(void)
 {
     if (!sc_own_lock_depth && !sc_options.halt_on_error && sc_life_is_ours())
-        sc_spare_stack_make_much_room(say_what_was_found, NULL);
+        say_what_was_found();
+}
+
+static void tell_of_abort(void *site)
+{
+    sc_postmortem_aborts(site);
+    sc_life_may_vanish();
+    say_aborting();
 }
 
 typedef void abort_function(void);
 
 SC_EXPORT void abort(void)
 {
-    sc_postmortem_aborts(SC_SITE());
-    sc_life_may_vanish();
-    say_aborting();
+    call_at_last(tell_of_abort, SC_SITE());
     SC_NEXT(abort_function *, "abort")();
     __builtin_unreachable();
 }
@@ -473,7 +490,7 @@ static void begin_by_options(void)
 {
     bool works = wants_to_work();
     tells_no_use = works && sc_options_find_choice(options_text(), "verbosity") == 2;
-    sc_signals_begin(works);
+    sc_sharing_begin(works);
 }
 
 bool sc_life_is_off(void)

@@ -1,5 +1,8 @@
 #include "interpose/graph/copy_sides.h"
 
+#include <string.h>
+
+#include "interpose/base/compiler.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
 
@@ -145,7 +148,120 @@ struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
     return side_at(address, size_bytes, never);
 }
 
+/* Without managed memory nothing is looked up. */
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes)
 {
-    return (struct sc_copy_side){.device = true, .shape = {address, size_bytes, size_bytes, 1}};
+    struct sc_copy_side side = {.device = true, .shape = {address, size_bytes, size_bytes, 1}};
+    enum sc_buffer_kind kind;
+    if (sc_likely(!sc_track_knows_managed(&sc_track)) || !is_known(address, &kind) ||
+        kind != SC_MANAGED)
+        return side;
+    side.device = false;
+    side.known = true;
+    side.kind = kind;
+    side.used = size_bytes != 0;
+    return side;
+}
+
+/* ---- between two addresses ---- */
+
+static void take_for_pageable(struct sc_copy_side *side, bool is_pageable)
+{
+    side->used |= is_pageable;
+    side->host |= is_pageable;
+}
+
+/* To pageable memory, and between host memory, the copy is complete in the call. To other memory a
+ * pageable source is read in the call, and none is taken for the device's. */
+static void ask_about(struct sc_copy_sides *sides)
+{
+    struct sc_copy_side *src = &sides->src, *dst = &sides->dst;
+    if (!dst->known)
+        take_for_pageable(dst, is_no_device_address(dst->shape.address));
+    if (!src->known && dst->host)
+        take_for_pageable(src, is_no_device_address(src->shape.address));
+    else
+        src->unasked = !src->known;
+}
+
+static void ask_in_place(struct sc_copy_side *side)
+{
+    if (!side->known)
+        take_for_pageable(side, sc_address_is_pageable(side->shape.address));
+}
+
+static void find_side(struct sc_copy_side *side, CUdeviceptr address, size_t size_bytes)
+{
+    side->shape = (struct sc_shape){address, size_bytes, size_bytes, 1};
+    side->known = side->used = is_known(address, &side->kind);
+    side->host = side->known && side->kind != SC_MANAGED;
+}
+
+/* False: there are none. */
+static bool find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                       size_t size_bytes)
+{
+    memset(sides, 0, sizeof *sides);
+    sides->is_empty = size_bytes == 0;
+    if (sides->is_empty)
+        return false;
+    find_side(&sides->src, src, size_bytes);
+    find_side(&sides->dst, dst, size_bytes);
+    return true;
+}
+
+static void ask_both_in_place(struct sc_copy_sides *sides)
+{
+    ask_in_place(&sides->src);
+    ask_in_place(&sides->dst);
+}
+
+void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                           size_t size_bytes, bool in_place)
+{
+    if (!find_sides(sides, dst, src, size_bytes))
+        return;
+    if (in_place)
+        ask_both_in_place(sides);
+    else
+        ask_about(sides);
+}
+
+void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                             size_t size_bytes, bool in_place)
+{
+    if (!find_sides(sides, dst, src, size_bytes))
+        return;
+    if (in_place)
+        ask_both_in_place(sides);
+    sides->src.unasked = !sides->src.used;
+    sides->src.host = sides->dst.host = false;
+}
+
+/* ---- what the driver does ---- */
+
+static struct sc_copy_end end_of(const struct sc_copy_side *side)
+{
+    if (side->known)
+        return (struct sc_copy_end){sc_copy_manner_place(side->kind), side->host};
+    return (struct sc_copy_end){side->used ? SC_PLACE_PAGEABLE : SC_PLACE_DEVICE, side->host};
+}
+
+struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,
+                                       bool in_place)
+{
+    return (struct sc_copy_case){
+        .call = call,
+        .src = end_of(&sides->src),
+        .dst = end_of(&sides->dst),
+        .in_place = in_place,
+        .size_bytes = sc_shape_hull_bytes(&sides->src.shape),
+    };
+}
+
+struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
+                                           enum sc_copy_call call, bool in_place)
+{
+    const struct sc_copy_case asked = sc_copy_sides_case(sides, call, in_place);
+    return sc_copy_manner_of(&asked);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "interpose/driver/driver.h"
+#include "track/copy_manner.h"
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/track.h"
@@ -20,6 +21,7 @@ struct sc_copy_side {
     bool host;                /* the side is host memory, and not managed */
     bool device;              /* the call names the side as device memory */
     bool known;               /* a range of the tracker's lies there */
+    bool unasked;             /* a source: the device's memory, or pageable and read in the call */
     enum sc_buffer_kind kind; /* of that range; SC_PAGEABLE: there is none */
     struct sc_shape shape;
     struct sc_fold fold;
@@ -54,7 +56,21 @@ struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,
                                          size_t size_bytes); /* if no device's */
 struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes); /* never */
 
-/* The bytes are the device's, also where a range is known. */
+/* The bytes are the device's, also where a range is known that is not of managed memory. */
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes);
+
+/* Of an asynchronous copy of a run of bytes between two addresses, which are unified ones, or are
+ * named as the device's. The driver is asked about as few addresses as the manner of the copy
+ * depends on. `in_place`: the device works with pageable memory itself. */
+void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                           size_t size_bytes, bool in_place);
+void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
+                             size_t size_bytes, bool in_place);
+
+/* What the driver does with a copy of these sides. Pure. */
+struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,
+                                       bool in_place);
+struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
+                                           enum sc_copy_call call, bool in_place);
 
 #endif

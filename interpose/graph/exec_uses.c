@@ -40,7 +40,8 @@ struct making {
     bool has_hosts;   /* there are host nodes among these */
     bool has_tellers; /* a node may tell in a way that is seen */
     bool has_unseen;  /* a node waits for a value or a semaphore */
-    unsigned bodies;  /* of conditional nodes, around the node that is met */
+    bool has_kernels;
+    unsigned bodies;                         /* of conditional nodes, around the node that is met */
     CUgraph certain[SC_NODE_WALK_DEPTH_MAX]; /* of these, those that run in every launch, or NULL */
     unsigned looks;                          /* for such bodies */
     uintptr_t parent; /* the exec's node that is given the graph as its child; 0: none is */
@@ -204,6 +205,13 @@ static void note_memory(struct met *met, CUgraphNodeType type)
         sc_device_nodes_note(met->call->graph, met->name, &sides, !is_certain(met));
 }
 
+static void note_kernel(struct making *making)
+{
+    if (!making->has_kernels)
+        sc_track_graph_meets_kernel(&sc_track, making->call->graph);
+    making->has_kernels = true;
+}
+
 /* Each look walks over the whole graph. */
 static void enter_bodies(struct making *making, const struct sc_walked_graph *in, CUgraphNode node)
 {
@@ -237,6 +245,8 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     if (!is_host)
         note_signal(&met, type);
+    if (type == CU_GRAPH_NODE_TYPE_KERNEL)
+        note_kernel(making);
     if (type == CU_GRAPH_NODE_TYPE_KERNEL && !making->bodies && !making->call->inner)
         sc_kernel_nodes_note(making->call->graph, name, node);
     if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)

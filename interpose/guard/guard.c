@@ -291,6 +291,16 @@ static bool is_guardable(const struct sc_op_info *op)
            sc_ops_is_kernel(op);
 }
 
+/* Of managed memory, which nobody may protect, the ends of a source are compared, too. */
+static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *op)
+{
+    bool compared = range->kind == SC_MANAGED && range->snapshots != SC_SNAPSHOTS_NONE &&
+                    edges_are_compared(op);
+    op->shares_pages |= compared;
+    if (!compared || !is_small_source(op))
+        note_unguarded(SC_UNGUARDED_MEMORY, sc_shape_hull_bytes(&op->shape));
+}
+
 /* What is needed to guard anything at all. */
 static bool can_guard(const struct sc_pages *pages, enum sc_unguarded_reason *reason)
 {
@@ -304,7 +314,12 @@ static bool can_guard(const struct sc_pages *pages, enum sc_unguarded_reason *re
     if (sc_data_limit_is_set())
         return false;
     *reason = SC_UNGUARDED_HANDLER;
-    return sc_reaper_start() && sc_signals_take_over();
+    if (!sc_reaper_start())
+        return false;
+    enum sc_takeover takeover = sc_signals_take_over();
+    if (takeover == SC_TAKEOVER_BLOCKED)
+        *reason = SC_UNGUARDED_BLOCKED;
+    return takeover == SC_TAKEOVER_DONE;
 }
 
 void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
@@ -315,7 +330,7 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
     if (!is_guardable(op))
         return;
     if (!is_allowed(range)) {
-        note_unguarded(SC_UNGUARDED_MEMORY, hull_bytes);
+        leave_out_all(range, op);
         return;
     }
     leave_out_foreign(range, op, &pages);

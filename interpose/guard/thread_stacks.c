@@ -15,6 +15,7 @@
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/objects.h"
 
 #include "track/poison.h"
 
@@ -53,7 +54,7 @@ static void keep(struct frames *frames, uintptr_t start)
     uintptr_t end = start + FRAMES_MAX;
     if (end > sc_own_stack().end)
         end = sc_own_stack().end;
-    dl_iterate_phdr(note_variables, &end);
+    sc_objects_visit(note_variables, &end);
     frames->start = (char *)start;
     frames->size_bytes = end > start ? end - start : 0;
     memcpy(frames->bytes, frames->start, frames->size_bytes);

@@ -250,6 +250,9 @@ static bool never_waits(const struct touch *touch)
            sc_reaper_has_stopped();
 }
 
+/* The first of those that the thread waits for. */
+static __thread struct sc_op_info awaited __attribute__((tls_model("initial-exec")));
+
 /* The reaper asks the device whether they have ended. */
 static bool await(const struct sc_ops *ops, struct touch *touch)
 {
@@ -263,6 +266,7 @@ static bool await(const struct sc_ops *ops, struct touch *touch)
         return false;
     if (!touch->is_behind_function)
         sc_track_note_awaited(&sc_track, &ops->ops[0].ticket);
+    awaited = ops->ops[0];
     touch->hold = request.held;
     touch->hold_age = request.held_age;
     sc_reaper_wake();
@@ -374,14 +378,18 @@ static void look_whether_ended(void *argument)
         touch->hold = 0;
 }
 
+/* A page that is let go meanwhile, as for the driver that comes to copy, excuses nothing: what the
+ * thread waits for is still to end. */
 static void look_for_excuse(void *argument)
 {
     struct touch *touch = argument;
     SC_OPS(found);
     sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
     sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
+    if (found.count == 0)
+        sc_ops_add(&found, &awaited);
     touch->is_behind_function = are_open(&found);
-    touch->is_excused = found.count == 0 || excuses_all(&found);
+    touch->is_excused = excuses_all(&found);
 }
 
 static bool is_found_to_wait(struct touch *touch)

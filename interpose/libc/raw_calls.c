@@ -73,6 +73,18 @@ static bool read_mask(uint64_t *mask, long address)
     return !address || sc_look_peek(mask, (void *)address, sizeof *mask);
 }
 
+/* The kernel has the mask already. */
+static void believe_changed(long how, uint64_t asked)
+{
+    bool is_named = asked & SC_SIGNAL_BIT(SIGSEGV);
+    if (is_named && how != SIG_UNBLOCK)
+        sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
+    else if (is_named || how == SIG_SETMASK)
+        sc_signal_mask_believe_unblocked();
+    else
+        sc_signal_mask_note_others((int)how, asked);
+}
+
 /* As our hook of sigprocmask (interpose/signals/signal_mask.h). */
 static long change_mask(long how, long set, long old, long size_bytes)
 {
@@ -81,20 +93,19 @@ static long change_mask(long how, long set, long old, long size_bytes)
     uint64_t former = 0;
     if (!sc_sharing_is_on() || size_bytes != sizeof asked || !read_mask(&asked, set))
         return next()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
-    bool was_blocked = sc_signal_mask_blocks_fault();
+    bool is_programs = !sc_signal_mask_is_changing() && !sc_signal_mask_is_for_us();
+    bool was_blocked = is_programs && sc_signal_mask_really_blocks_fault();
     uint64_t given = how == SIG_UNBLOCK ? asked : asked & ~fault;
     long into = old && sc_track_range_may_be_near(&sc_track, (void *)old) ? (long)&former : old;
     long result = next()(SYS_rt_sigprocmask, how, set ? (long)&given : 0, into, size_bytes, 0, 0);
     if (result == 0 && into != old)
         *(uint64_t *)old = former;
-    if (sc_signal_mask_is_changing())
+    if (!is_programs)
         return result;
     if (result == 0 && old && was_blocked)
         *(uint64_t *)old |= fault;
-    if (result == 0 && set && how == SIG_SETMASK)
-        sc_signal_mask_set_fault(asked & fault);
-    else if (result == 0 && (asked & fault))
-        sc_signal_mask_set_fault(how == SIG_BLOCK);
+    if (result == 0 && set)
+        believe_changed(how, asked);
     return result;
 }
 

@@ -11,6 +11,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/driver/driver_code.h"
+#include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 
@@ -40,8 +41,10 @@ static struct start take_start(void *place)
     atomic_store(&((struct start *)place)->taken, false);
     if (start.begins_blocked)
         sc_signal_mask_begin_blocked();
-    if (start.is_drivers)
+    if (start.is_drivers) {
         sc_driver_code_owns_thread();
+        sc_blocked_threads_leave_out();
+    }
     return start;
 }
 
@@ -80,7 +83,7 @@ static bool begins_blocked(const pthread_attr_t *attributes)
     attribute_function *get_mask = SC_NEXT(attribute_function *, "pthread_attr_getsigmask_np");
     if (attributes && get_mask && get_mask(attributes, &mask) == 0)
         return sigismember(&mask, SIGSEGV) == 1;
-    return sc_signal_mask_blocks_fault();
+    return sc_signal_mask_really_blocks_fault();
 }
 
 /* NULL: there is nothing to note, and the thread begins as it would without us. */

@@ -34,7 +34,8 @@ static _Atomic(struct notified *) buckets[BUCKETS];
 static void begin(union sigval value)
 {
     const struct notified *of = value.sival_ptr;
-    sc_signal_mask_begin();
+    if (sc_sharing_is_on())
+        sc_signal_mask_begin();
     of->function(of->value);
 }
 
@@ -87,7 +88,7 @@ static struct notified *record_of(const struct sigevent *event)
 struct sigevent *sc_timer_threads_event(const struct sigevent *event, struct sigevent *room)
 {
     struct sigevent *asked = (struct sigevent *)(uintptr_t)event;
-    if (!event || event->sigev_notify != SIGEV_THREAD || !sc_sharing_is_on())
+    if (!event || event->sigev_notify != SIGEV_THREAD || !sc_sharing_is_wanted())
         return asked;
     struct notified *of = record_of(event);
     if (!of)

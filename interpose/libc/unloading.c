@@ -8,8 +8,7 @@
  *
  * That wait holds the loader's lock, so a copy that waits for a thread which needs it is waited for
  * until stall_limit. A module without destructors is waited for before the loader's own call. One
- * whose destructors do not call __cxa_finalize, or another one than ours (RTLD_DEEPBIND), is
- * reported, and not waited for. A copy that the
+ * whose destructors do not call __cxa_finalize is reported, and not waited for. A copy that the
  * module's own code had issued is reported with frames that have no name any more.
  */
 #include <dlfcn.h>
@@ -30,6 +29,7 @@
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/objects.h"
 #include "track/peek.h"
 #include "track/ticks.h"
 #include "track/track.h"
@@ -102,7 +102,7 @@ static int note_there(struct dl_phdr_info *info, size_t size, void *context)
 static bool is_gone(const struct module *module)
 {
     struct module sought = {.start = module->start, .dynamic = module->dynamic};
-    dl_iterate_phdr(note_there, &sought);
+    sc_objects_visit(note_there, &sought);
     return sought.dynamic != 0;
 }
 
@@ -216,7 +216,7 @@ static __attribute__((noinline)) int close_watched(void *handle, const struct sc
 {
     struct modules modules = {.count = 0};
     struct modules *outer = closing;
-    dl_iterate_phdr(note_used, &modules);
+    sc_objects_visit(note_used, &modules);
     wait_for_closed(&modules, handle);
     let_go(&modules);
     closing = &modules;

@@ -6,7 +6,6 @@
 
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
-#include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/memory/huge_pages.h"
@@ -15,6 +14,7 @@
 #include "report/options.h"
 #include "track/grid.h"
 #include "track/pool.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -261,7 +261,7 @@ static uintptr_t make_within_budget(const struct request *request)
     struct making making = {request, 0};
     if (!charge(request))
         return 0;
-    sc_spare_stack_call_driver(make, &making);
+    sc_own_threads_make_room(make, &making);
     if (!making.start)
         uncharge(request);
     return making.start;
@@ -418,13 +418,6 @@ static bool is_ours_and_here(uintptr_t start)
     return sc_pinned_end(start) && !is_in_child() && is_live(start);
 }
 
-void sc_pinned_await(void *address)
-{
-    uintptr_t start = (uintptr_t)address;
-    if (!sc_own_stack_has(SC_MUCH_ROOM_BYTES) && is_ours_and_here(start) && is_waited_for(start))
-        sc_real.cuCtxSynchronize();
-}
-
 static CUresult unregister_and_drop(uintptr_t start)
 {
     CUresult result = unregister_pages(start);
@@ -435,25 +428,13 @@ static CUresult unregister_and_drop(uintptr_t start)
     return result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-struct freeing {
-    uintptr_t start;
-    CUresult result;
-};
-
-static void free_ours(void *argument)
-{
-    struct freeing *freeing = argument;
-    freeing->result =
-        wait_and_spare(freeing->start) ? CUDA_SUCCESS : unregister_and_drop(freeing->start);
-}
-
 CUresult sc_pinned_free(void *address)
 {
-    struct freeing freeing = {(uintptr_t)address, CUDA_SUCCESS};
-    if (!is_ours_and_here(freeing.start))
+    uintptr_t start = (uintptr_t)address;
+    SC_NO_CANCELLATION_POINT();
+    if (!is_ours_and_here(start))
         return sc_real.cuMemFreeHost(address);
-    sc_spare_stack_call_driver(free_ours, &freeing);
-    return freeing.result;
+    return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
 }
 
 struct search {

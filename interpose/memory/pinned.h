@@ -50,10 +50,6 @@ bool sc_pinned_has(uintptr_t address);
 /* Another number since an allocation of the library's was unmapped. Lock-free, and signal safe. */
 uint32_t sc_pinned_epoch(void);
 
-/* Before sc_pinned_free, from where little of the stack is used: waits for what that would wait for
- * on a stack of the library's, where signals wait as well. */
-void sc_pinned_await(void *address);
-
 /* Like cuMemFreeHost, wait included. Memory that is not of the library's goes to the driver. */
 CUresult sc_pinned_free(void *address);
 

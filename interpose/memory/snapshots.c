@@ -5,7 +5,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
@@ -105,7 +105,7 @@ static bool grow(struct sc_context *context, struct sc_staging_of_context *own,
     if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
         return false;
     if (!own->refused)
-        sc_spare_stack_call_driver(add_missing_block, &growth);
+        sc_own_threads_make_room(add_missing_block, &growth);
     own->refused = !growth.grown;
     pthread_mutex_unlock(&grow_lock);
     return growth.grown;

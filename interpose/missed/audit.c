@@ -15,8 +15,10 @@
 #include "interpose/missed/replay.h"
 #include "interpose/missed/resource_news.h"
 #include "interpose/reaper/copy_times.h"
+#include "report/libraries.h"
 #include "report/options.h"
 #include "track/own_lock.h"
+#include "track/text.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -102,6 +104,19 @@ static struct sc_report_cupti described(const struct sc_cupti_status *status)
     };
 }
 
+static void say_passed_over(const struct sc_cupti_status *status)
+{
+    char line[512];
+    struct sc_text text;
+    if (!status->passed_over[0] || sc_options.verbosity == 0)
+        return;
+    sc_text_init(&text, line, sizeof line);
+    sc_text_put(&text, "libcupti is not looked for where the path is relative: ");
+    sc_text_put(&text, status->passed_over);
+    sc_text_put(&text, "; name the whole path, from / on");
+    sc_report_say(NULL, line);
+}
+
 /* It was wanted, and is not to be had, or not any more. */
 static void tell_loss(void)
 {
@@ -172,7 +187,7 @@ void sc_audit_start(void)
         return;
     }
     request = (struct sc_cupti_request){
-        .majors = majors(),
+        .search = {majors(), sc_libraries_open, sc_libraries_find_path},
         .symbol = sc_loader_symbol,
         .missed = missed,
         .told = sc_resource_news,
@@ -181,6 +196,7 @@ void sc_audit_start(void)
     request.followed = sc_replay_ids(&request.followed_count);
     sc_cupti_start(&request);
     sc_cupti_get_status(&status);
+    say_passed_over(&status);
     if (status.state == SC_CUPTI_LISTENING && sc_options.timeline)
         follow_timeline();
     if (status.state != SC_CUPTI_LISTENING)

@@ -1,7 +1,6 @@
 #include "interpose/missed/cupti_doors.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -91,8 +90,7 @@ bool sc_cupti_doors_only_ours(const char *name, const void *caller)
 
 static void *in_the_process(int door)
 {
-    char path[PATH_MAX];
-    void *handle = sc_libcupti_find_loaded(path, sizeof path);
+    void *handle = sc_libcupti_find_loaded();
     return handle ? not_ours(door, sc_loader_symbol(handle, doors[door].name)) : NULL;
 }
 

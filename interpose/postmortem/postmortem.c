@@ -9,7 +9,6 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
-#include "interpose/base/spare_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
@@ -191,9 +190,8 @@ static unsigned collect_frees(void)
 
 /* ---- the line ---- */
 
-static void write_line(void *argument)
+static void write_line(struct sc_postmortem *postmortem)
 {
-    struct sc_postmortem *postmortem = argument;
     postmortem->streams = streams;
     postmortem->stream_count = collect_streams();
     postmortem->frees = freed;
@@ -217,7 +215,7 @@ static void tell(const struct lost *lost, const char *api, void *site)
                  .runtime_api = sc_ear_runtime_api(),
                  .stack = sc_unwind_here(site)},
     };
-    sc_spare_stack_make_much_room(write_line, &postmortem);
+    write_line(&postmortem);
     atomic_store(&stage, WRITTEN);
     errno = saved;
 }

@@ -7,7 +7,8 @@
 
 /* Starts a detached thread. All signals but those of faults are blocked on the thread, so the
  * program's handlers do not run there. A stack of 0 bytes stands for what the program's threads
- * have. False: the system gives no thread. */
+ * have. False: the system gives no thread. The C library is asked, which may wait for other threads
+ * of the program's: no lock of the library's may be held. */
 enum { SC_OWN_THREADS_SMALL = 256 * 1024 };
 bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes);
 

@@ -12,7 +12,6 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
-#include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -44,6 +43,7 @@ enum {
     POLL_MAX_NS = 1000 * 1000,
     STOP_WAIT_NS = 500 * 1000 * 1000,
     NS_PER_S = 1000 * 1000 * 1000,
+    TELLING_MAX_S = 5,
 };
 
 struct verdict {
@@ -60,7 +60,7 @@ static struct {
     pthread_mutex_t lock; /* a leaf, like the tracker's */
     pthread_cond_t work;  /* something to do */
     pthread_cond_t done;  /* something was done */
-    bool started, stopping;
+    bool is_wanted, started, stopping;
     _Atomic bool stopped;
     bool woken;
     _Atomic uint32_t rounds;   /* it has made: what waits for a hold to end waits for the next */
@@ -84,9 +84,16 @@ static void lock_reaper(void)
     sc_own_lock_take(&reaper.lock);
 }
 
+static void start(void);
+
+/* The thread is made without the lock: the C library may wait for a thread that is stopped. */
 static void unlock_reaper(void)
 {
+    bool starts = reaper.is_wanted && !reaper.started && !reaper.stopping;
+    reaper.started = reaper.started || starts;
     sc_own_lock_give(&reaper.lock);
+    if (sc_unlikely(starts))
+        start();
 }
 
 /* ---- judging ---- */
@@ -242,21 +249,15 @@ static bool judge_next_locked(void)
     return true;
 }
 
-static void judge_all(void *unused)
-{
-    (void)unused;
-    lock_reaper();
-    while (judge_next_locked())
-        continue;
-    unlock_reaper();
-}
-
 void sc_reaper_judge_now(void)
 {
     if (sc_likely(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == 0))
         return;
     int saved = errno;
-    sc_spare_stack_make_much_room(judge_all, NULL);
+    lock_reaper();
+    while (judge_next_locked())
+        continue;
+    unlock_reaper();
     errno = saved;
 }
 
@@ -405,18 +406,29 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void start_locked(void)
+static void start(void)
 {
-    reaper.started = true;
-    if (!sc_own_threads_start(run, SC_OWN_THREADS_SMALL))
-        reaper.stopped = true;
-    atomic_store_explicit(&runs, !reaper.stopped, memory_order_release);
+    if (sc_own_threads_start(run, SC_OWN_THREADS_SMALL))
+        return;
+    lock_reaper();
+    reaper.stopped = true;
+    atomic_store_explicit(&runs, false, memory_order_release);
+    pthread_cond_broadcast(&reaper.done);
+    unlock_reaper();
+}
+
+/* The thread starts when the lock is given up. */
+static void want_locked(void)
+{
+    if (reaper.started || reaper.stopping)
+        return;
+    reaper.is_wanted = true;
+    atomic_store_explicit(&runs, true, memory_order_release);
 }
 
 static void wake_locked(void)
 {
-    if (!reaper.started && !reaper.stopping)
-        start_locked();
+    want_locked();
     reaper.woken = true;
     pthread_cond_signal(&reaper.work);
 }
@@ -427,8 +439,7 @@ bool sc_reaper_start(void)
         return true;
     int saved = errno;
     lock_reaper();
-    if (!reaper.started && !reaper.stopping)
-        start_locked();
+    want_locked();
     unlock_reaper();
     errno = saved;
     return atomic_load_explicit(&runs, memory_order_acquire);
@@ -448,6 +459,8 @@ void sc_reaper_wake(void)
 static void halt_when_on_disk_locked(void)
 {
     SC_NO_CANCELLATION_POINT();
+    unlock_reaper(); /* which starts the thread */
+    lock_reaper();
     while ((reaper.count || reaper.judging) && !reaper.stopped)
         pthread_cond_wait(&reaper.done, &reaper.lock);
     if (!reaper.found)
@@ -494,7 +507,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     errno = saved;
 }
 
-static void report(void *hazard)
+void sc_reaper_report(const struct sc_hazard *hazard)
 {
     if (sc_report_suppresses(hazard))
         return;
@@ -503,11 +516,6 @@ static void report(void *hazard)
         sc_report_modules();
     if (sc_options.halt_on_error)
         abort();
-}
-
-void sc_reaper_report(const struct sc_hazard *hazard)
-{
-    sc_spare_stack_make_much_room(report, (void *)(uintptr_t)hazard);
 }
 
 struct awaited {
@@ -594,29 +602,50 @@ void sc_reaper_collect(void)
     errno = saved;
 }
 
+struct patience {
+    struct timespec at;
+    uint64_t last_ns;
+};
+
+static struct patience begin_patience(void)
+{
+    return (struct patience){sc_deadline_in(STOP_WAIT_NS),
+                             sc_now_ns() + TELLING_MAX_S * (uint64_t)NS_PER_S};
+}
+
+/* Waits for news. To find the names of a hazard's functions may take a second in a program with
+ * many symbols, so who waits waits on while that is done. False: no longer. */
+static bool wait_patiently_locked(struct patience *patience)
+{
+    if (sc_cond_wait_until(&reaper.done, &reaper.lock, &patience->at) != ETIMEDOUT)
+        return true;
+    if (!reaper.judging || sc_now_ns() > patience->last_ns)
+        return false;
+    patience->at = sc_deadline_in(STOP_WAIT_NS);
+    return true;
+}
+
 void sc_reaper_await_judged(void)
 {
-    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
-    int result = 0;
+    struct patience patience = begin_patience();
     lock_reaper();
-    while ((reaper.count || reaper.judging) && !reaper.stopped && result != ETIMEDOUT)
-        result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
+    while ((reaper.count || reaper.judging) && !reaper.stopped && wait_patiently_locked(&patience))
+        continue;
     unlock_reaper();
 }
 
 void sc_reaper_await_verdicts(void)
 {
-    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
-    int result = 0;
+    struct patience patience = begin_patience();
     sc_own_lock_enter();
-    if (sc_lock_until(&reaper.lock, &at) == 0) {
+    if (sc_lock_until(&reaper.lock, &patience.at) == 0) {
         if (reaper.suspended_count) {
             atomic_store(&reaper.decides_all, true);
             wake_locked();
         }
         while ((reaper.count || reaper.judging || reaper.suspended_count) && !reaper.stopped &&
-               result != ETIMEDOUT)
-            result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
+               wait_patiently_locked(&patience))
+            continue;
         pthread_mutex_unlock(&reaper.lock);
     }
     sc_own_lock_leave();
@@ -624,16 +653,15 @@ void sc_reaper_await_verdicts(void)
 
 void sc_reaper_stop(void)
 {
-    struct timespec at = sc_deadline_in(STOP_WAIT_NS);
+    struct patience patience = begin_patience();
     lock_reaper();
     reaper.stopping = true;
     atomic_store_explicit(&runs, false, memory_order_release);
     if (!reaper.started)
         reaper.stopped = true;
     pthread_cond_signal(&reaper.work);
-    int result = 0;
-    while (!reaper.stopped && result != ETIMEDOUT)
-        result = sc_cond_wait_until(&reaper.done, &reaper.lock, &at);
+    while ((!reaper.stopped || reaper.judging) && wait_patiently_locked(&patience))
+        continue;
     unlock_reaper();
 }
 

@@ -96,8 +96,8 @@ bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api);
  * takes the tracker's lock and the reaper's only. */
 void sc_reaper_forget_graph(uintptr_t graph);
 
-/* The program is about to be replaced, or to die: waits until what was found is on disk, at most
- * 0.5 s as at exit. Calls no driver and waits for no lock without end, so the place where the
+/* The program is about to be replaced, or to die: waits until what was found is on disk, as long as
+ * at exit. Calls no driver and waits for no lock without end, so the place where the
  * program dies does not matter. */
 void sc_reaper_await_verdicts(void);
 
@@ -105,12 +105,12 @@ void sc_reaper_await_verdicts(void);
  * held, at most 0.5 s. */
 void sc_reaper_collect(void);
 
-/* Waits until what was found before is on disk, at most 0.5 s; not for touches that a host function
- * may excuse. Calls no driver. */
+/* Waits until what was found before is on disk, as long as at exit; not for touches that a host
+ * function may excuse. Calls no driver. */
 void sc_reaper_await_judged(void);
 
 /* The process ends: reports what is still to be judged, and stops the thread, which takes at most
- * 0.5 s. Later hazards are reported at once, as latent. */
+ * 0.5 s, and 5 s while hazards are told of. Later hazards are reported at once, as latent. */
 void sc_reaper_stop(void);
 
 /* In a forked child: there is no reaper here. */

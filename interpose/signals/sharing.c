@@ -11,7 +11,9 @@
 
 extern int __sigsuspend(const sigset_t *mask);
 
-static bool on;
+_Atomic uint8_t sc_sharing_now;
+
+static bool is_wanted;
 static _Atomic pid_t owner;
 
 /* A function that no program defines itself. */
@@ -22,13 +24,27 @@ static bool is_reached(void)
 
 void sc_sharing_begin(bool wanted)
 {
-    on = wanted && is_reached();
+    is_wanted = wanted;
     atomic_store(&owner, getpid());
 }
 
-bool sc_sharing_is_on(void)
+bool sc_sharing_is_wanted(void)
 {
-    return on;
+    return is_wanted;
+}
+
+bool sc_sharing_is_possible(void)
+{
+    return is_reached();
+}
+
+/* A constructor may use CUDA before ours has run. */
+void sc_sharing_grow(enum sc_sharing much)
+{
+    atomic_store(&owner, getpid());
+    uint8_t now = atomic_load(&sc_sharing_now);
+    while (now < much && !atomic_compare_exchange_weak(&sc_sharing_now, &now, (uint8_t)much))
+        continue;
 }
 
 void sc_sharing_child(void)

@@ -1,16 +1,55 @@
-/* Whether SIGSEGV is shared with the program, and whose process this is. Thread safe and signal
- * safe; lock-free. */
+/* How much of the program's signals passes by way of the library. It grows with what the process
+ * does, and never shrinks:
+ *
+ *     nothing     Every hook of signals, masks and stacks passes its call on as it is.
+ *     handlers    From the first use of CUDA on: handlers are entered by way of the library, which
+ *                 postpones a signal that interrupts a lock of its own (postponed_signal.h).
+ *     faults      From the first page on that is guarded by mprotect: a touch of that page is a
+ *                 SIGSEGV, so SIGSEGV is shared, and never really blocked (signal_mask.h).
+ *
+ * A process that does not use CUDA, or uses it with guard=off, is told nothing new of SIGSEGV, and
+ * neither is the kernel.
+ *
+ * Thread safe and signal safe; lock-free.
+ */
 #ifndef SC_INTERPOSE_SIGNALS_SHARING_H
 #define SC_INTERPOSE_SIGNALS_SHARING_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-/* The process starts. Where the library was not preloaded, the program does not reach its hooks,
- * and nothing is shared in any case. */
+enum sc_sharing { SC_SHARING_NOTHING, SC_SHARING_HANDLERS, SC_SHARING_FAULTS };
+
+/* sigreturn.c reads it as well, as one byte. */
+extern _Atomic uint8_t sc_sharing_now __attribute__((visibility("hidden")));
+
+/* Are handlers of signals entered by way of the library? One load. */
+static inline bool sc_sharing_has_handlers(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&sc_sharing_now, memory_order_acquire) >= SC_SHARING_HANDLERS, 0);
+}
+
+/* Is SIGSEGV shared? One load. */
+static inline bool sc_sharing_is_on(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&sc_sharing_now, memory_order_acquire) == SC_SHARING_FAULTS, 0);
+}
+
+/* The process starts. With `wanted` false nothing will be shared. */
 void sc_sharing_begin(bool wanted);
+bool sc_sharing_is_wanted(void);
 
-/* Is SIGSEGV shared? Constant once the process has begun. */
-bool sc_sharing_is_on(void);
+/* May anything be shared, in a process that uses CUDA and wants the library's work? Not where the
+ * library was not preloaded, since the program does not reach its hooks then. Takes the loader's
+ * lock. */
+bool sc_sharing_is_possible(void);
+
+/* From now on this much is shared. Hooks on other threads may still be within a call that they have
+ * passed on: they look again behind it. */
+void sc_sharing_grow(enum sc_sharing much);
 
 /* In a forked child, which has signals of its own. */
 void sc_sharing_child(void);

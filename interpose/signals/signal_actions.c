@@ -1,7 +1,8 @@
-/* sigaction and its kin. The program's action for SIGSEGV is kept by us
- * (interpose/signals/signals.h). The handlers of other signals are entered by way of us, which is
- * what the kernel has: their masks do not really block SIGSEGV, and what the thread believes of it
- * is in the frame that they find and return to (sigreturn.h). What is read back is what was set. */
+/* sigaction and its kin, each as far as it is shared (sharing.h). The handlers of other signals
+ * than SIGSEGV are entered by way of us, which is what the kernel has. Once SIGSEGV is shared the
+ * program's action for SIGSEGV is kept by us (signals.h), the masks of other handlers do not really
+ * block SIGSEGV, and what the thread believes of SIGSEGV is in the frame that they find and return
+ * to (sigreturn.h). What is read back is what was set. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,6 +24,7 @@
 #include "interpose/signals/signals.h"
 #include "interpose/signals/sigreturn.h"
 #include "interpose/signals/single_step.h"
+#include "report/file.h"
 #include "track/frames.h"
 
 #include "track/poison.h"
@@ -31,6 +33,8 @@ enum { SIGNALS = 64, SA_OLD_INTERRUPT = 0x20000000, STEP_LOOKS = 100 * 1000 };
 
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 typedef sighandler_t signal_function(int number, sighandler_t handler);
+typedef int number_function(int number);
+typedef int interrupt_function(int number, int interrupting);
 typedef void handler_function(int number, siginfo_t *info, void *context);
 
 static uint64_t bit_of(int number)
@@ -86,20 +90,30 @@ bool sc_signals_is_about_to_block(const ucontext_t *context)
     return is_in(&masks_fault, about_to_enter(context));
 }
 
+/* The handler finds in its frame what the thread believes, and runs under the program's mask. A
+ * handler that was entered before SIGSEGV was shared may have it really blocked. */
+static void believe(int number, ucontext_t *context, struct sc_frame frame)
+{
+    bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
+    sc_signal_mask_say_in_frame(context, blocked, sc_signals_is_about_to_enter(context));
+    if (blocked)
+        sc_signal_mask_note_kernels(sc_kernel_mask_block(0));
+    else if (is_in(&masks_fault, number))
+        sc_signal_mask_block_fault(frame, sc_kernel_mask_block(0));
+    sc_signal_mask.keeps_one |= sc_signal_mask.keeps_for_handler;
+    sc_signal_mask.keeps_for_handler = false;
+}
+
 /* For a moment behind sigaction a handler returns by the C library's way, to which nothing may be
  * told. ThreadSanitizer's library is between the kernel and us: it calls handlers with every signal
  * really blocked, at once or behind a later call, and sets the mask of before when they return. */
 static handler_function *prepare(int number, ucontext_t *context, struct sc_frame frame)
 {
     if (sc_sigreturn_leads_back(frame.caller)) {
-        bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
-        sc_signal_mask_say_in_frame(context, blocked, sc_signals_is_about_to_enter(context));
-        if (!blocked && is_in(&masks_fault, number))
-            sc_signal_mask_block_fault(frame);
-        sc_signal_mask.keeps_one |= sc_signal_mask.keeps_for_handler;
-        sc_signal_mask.keeps_for_handler = false;
+        if (sc_sharing_is_on())
+            believe(number, context, frame);
         sc_inside_interrupt(frame);
-    } else if (sc_sanitizers_see_threads()) {
+    } else if (sc_sharing_is_on() && sc_sanitizers_see_threads()) {
         sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSEGV));
     }
     return atomic_load_explicit(&handlers[number], memory_order_acquire);
@@ -174,7 +188,8 @@ static int change_other_locked(int number, const struct sigaction *action, struc
         ours = *action;
         ours.sa_sigaction = enter;
         ours.sa_flags |= SA_SIGINFO;
-        sigdelset(&ours.sa_mask, SIGSEGV);
+        if (sc_sharing_is_on())
+            sigdelset(&ours.sa_mask, SIGSEGV);
         atomic_store(&handlers[number], action->sa_sigaction);
     }
     if (action) {
@@ -223,13 +238,80 @@ static int change_in_vfork_child(int number, const struct sigaction *action, str
     return result;
 }
 
+/* ---- what the program has set before ---- */
+
+static uint64_t bits_from(const char *hex)
+{
+    uint64_t bits = 0;
+    for (;; hex++) {
+        if (*hex >= '0' && *hex <= '9')
+            bits = bits << 4 | (uint64_t)(*hex - '0');
+        else if (*hex >= 'a' && *hex <= 'f')
+            bits = bits << 4 | (uint64_t)(*hex - 'a' + 10);
+        else
+            return bits;
+    }
+}
+
+/* The signals that have handlers; all, where /proc does not tell. */
+static uint64_t caught(void)
+{
+    static const char words[] = "\nSigCgt:\t";
+    static char status[4096]; /* under the lock */
+    long size = sc_file_read("/proc/self/status", status, sizeof status - 1);
+    status[size > 0 ? size : 0] = '\0';
+    const char *at = strstr(status, words);
+    return at ? bits_from(at + sizeof words - 1) : ~UINT64_C(0);
+}
+
+/* As it is to be told, where it is ours already. What the program has set by a system call of its
+ * own is left as it is. */
+static void adopt_locked(int number)
+{
+    struct sigaction found;
+    if (real_sigaction(number, NULL, &found) != 0 || !is_handler(&found))
+        return;
+    bool is_ours = is_of_ours(&found);
+    if (is_ours)
+        tell_as_set(number, &found, atomic_load(&handlers[number]), is_in(&masks_fault, number),
+                    is_in(&wants_no_info, number));
+    if (is_ours || sc_sigreturn_is_librarys(&found))
+        change_other_locked(number, &found, NULL);
+}
+
+void sc_signals_adopt_handlers(void)
+{
+    const uint64_t others = ~(SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGSEGV));
+    for (uint64_t left = caught() & others; left; left &= left - 1)
+        adopt_locked(__builtin_ctzll(left) + 1);
+}
+
+/* A call that was passed on while handlers began to be shared may have come too late for them. */
+static int pass_on(int number, const struct sigaction *action, struct sigaction *old)
+{
+    bool had_handlers = sc_sharing_has_handlers();
+    int result = real_sigaction(number, action, old);
+    if (sc_unlikely(!had_handlers && sc_sharing_has_handlers()) && result == 0 && action &&
+        number != SIGSEGV && !sc_sharing_is_vfork_child()) {
+        struct sc_signals_lock lock = sc_signals_lock();
+        adopt_locked(number);
+        sc_signals_unlock(&lock);
+    }
+    return result;
+}
+
+static bool is_shared(int number)
+{
+    return number == SIGSEGV ? sc_sharing_is_on() : sc_sharing_has_handlers();
+}
+
 /* The program's memory is touched outside of the lock, where its handler may leave us. */
 SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction next;
     struct sigaction before;
-    if (!sc_sharing_is_on() || (bit_of(number) & ~SC_KERNEL_MASK_LIBRARYS) == 0)
-        return real_sigaction(number, action, old);
+    if (!is_shared(number) || (bit_of(number) & ~SC_KERNEL_MASK_LIBRARYS) == 0)
+        return pass_on(number, action, old);
     if (action)
         next = *action;
     int result = (sc_sharing_is_vfork_child() ? change_in_vfork_child : change)(
@@ -266,7 +348,7 @@ static sighandler_t set_handler(int number, sighandler_t handler, int flags, boo
     SC_EXPORT sighandler_t name(int number, sighandler_t handler);                                 \
     SC_EXPORT sighandler_t name(int number, sighandler_t handler)                                  \
     {                                                                                              \
-        if (handler == SIG_ERR || bit_of(number) == 0 || !sc_sharing_is_on())                      \
+        if (handler == SIG_ERR || bit_of(number) == 0 || !sc_sharing_has_handlers())               \
             return SC_NEXT(signal_function *, #name)(number, handler);                             \
         return set_handler(number, handler, flags, masks_itself);                                  \
     }
@@ -285,7 +367,7 @@ SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
     sigset_t one;
     sigset_t before;
     bool holds = handler == SIG_HOLD;
-    if (bit_of(number) == 0 || !sc_sharing_is_on())
+    if (bit_of(number) == 0 || !sc_sharing_has_handlers())
         return SC_NEXT(signal_function *, "sigset")(number, handler);
     sigemptyset(&one);
     memset(&action, 0, sizeof action);
@@ -299,6 +381,8 @@ SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 SC_EXPORT int sigignore(int number)
 {
     struct sigaction action;
+    if (!sc_sharing_has_handlers())
+        return SC_NEXT(number_function *, "sigignore")(number);
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_IGN;
     return sigaction(number, &action, NULL);
@@ -307,6 +391,12 @@ SC_EXPORT int sigignore(int number)
 SC_EXPORT int siginterrupt(int number, int interrupting)
 {
     struct sigaction action;
+    if (!sc_sharing_has_handlers()) {
+        int result = SC_NEXT(interrupt_function *, "siginterrupt")(number, interrupting);
+        if (result == 0)
+            put_in(&interrupts, number, interrupting);
+        return result;
+    }
     if (sigaction(number, NULL, &action) != 0)
         return -1;
     put_in(&interrupts, number, interrupting);

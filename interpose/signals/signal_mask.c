@@ -14,6 +14,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/signals/kept_signal.h"
 #include "interpose/signals/saved_masks.h"
@@ -46,32 +47,82 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place)
     return sc_signal_mask_blocks_fault() && sc_signal_mask.handler.place != place;
 }
 
-void sc_signal_mask_block_fault(struct sc_frame handler)
+/* The C library's own two, and those that no mask has. */
+#define NOT_COMPARED (SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGKILL) | SC_SIGNAL_BIT(SIGSTOP))
+
+void sc_signal_mask_compare(uint64_t kernels)
+{
+    struct sc_signal_mask *mask = &sc_signal_mask;
+    uint64_t differing = (kernels ^ mask->kernels) & ~NOT_COMPARED;
+    bool may_be_ours = (mask->kernels & differing) == 0 &&
+                       (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~kernels & ~NOT_COMPARED) == 0;
+    if (sc_likely(!mask->blocks_fault || differing == 0) || may_be_ours ||
+        sc_signal_mask_is_other())
+        return;
+    sc_signal_mask_believe_unblocked();
+}
+
+bool sc_signal_mask_really_blocks_fault(void)
+{
+    if (sc_likely(!sc_signal_mask_blocks_fault()))
+        return false;
+    sc_signal_mask_compare(sc_kernel_mask_block(0));
+    return sc_signal_mask_blocks_fault();
+}
+
+void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels)
 {
     sc_signals_keep_blocked();
+    sc_signal_mask.kernels = kernels;
     sc_signal_mask.handler = handler;
     sc_signal_mask.blocks_fault = true;
 }
 
-void sc_signal_mask_set_fault(bool blocked)
+static const struct sc_frame for_good;
+
+void sc_signal_mask_believe_blocked(uint64_t kernels)
+{
+    if (!sc_sharing_is_vfork_child())
+        sc_signal_mask_block_fault(for_good, kernels);
+}
+
+void sc_signal_mask_believe_unblocked(void)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
-    if (mask->blocks_fault == blocked && (!blocked || mask->handler.place == 0))
+    if (!mask->blocks_fault || sc_sharing_is_vfork_child())
         return;
-    if (sc_sharing_is_vfork_child())
-        return;
-    if (blocked)
-        sc_signals_keep_blocked();
-    mask->blocks_fault = blocked;
-    mask->handler.place = 0;
-    if (!blocked && mask->keeps_one)
+    mask->blocks_fault = false;
+    mask->handler = for_good;
+    if (mask->keeps_one)
         sc_kept_signal_deliver();
+}
+
+static void believe(bool blocked, uint64_t kernels)
+{
+    if (blocked)
+        sc_signal_mask_believe_blocked(kernels & ~SC_SIGNAL_BIT(SIGSEGV));
+    else
+        sc_signal_mask_believe_unblocked();
+}
+
+void sc_signal_mask_note_kernels(uint64_t kernels)
+{
+    sc_signal_mask.kernels = kernels;
+}
+
+void sc_signal_mask_note_others(int how, uint64_t signals)
+{
+    if (how == SIG_BLOCK)
+        sc_signal_mask.kernels |= signals;
+    else
+        sc_signal_mask.kernels &= ~signals;
 }
 
 void sc_signal_mask_take_from(ucontext_t *context)
 {
-    sc_signal_mask_set_fault(sigismember(&context->uc_sigmask, SIGSEGV) == 1);
+    bool blocked = sigismember(&context->uc_sigmask, SIGSEGV) == 1;
     sigdelset(&context->uc_sigmask, SIGSEGV);
+    believe(blocked, sc_kernel_mask_of(&context->uc_sigmask));
 }
 
 static void unblock_really(void)
@@ -110,7 +161,7 @@ static void make_real_in_child(void)
 
 void sc_signal_mask_hand_over(void)
 {
-    if (sc_signal_mask_blocks_fault() && !is_real_in_child())
+    if (sc_signal_mask_really_blocks_fault() && !is_real_in_child())
         block_really();
 }
 
@@ -123,7 +174,7 @@ void sc_signal_mask_take_back(void)
 void sc_signal_mask_begin_blocked(void)
 {
     unblock_really();
-    sc_signal_mask_set_fault(true);
+    sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
 }
 
 void sc_signal_mask_begin(void)
@@ -133,6 +184,12 @@ void sc_signal_mask_begin(void)
         sigismember(&now, SIGSEGV) != 1)
         return;
     sc_signal_mask_begin_blocked();
+}
+
+void sc_signals_function_begins(void)
+{
+    if (sc_sharing_is_on())
+        sc_signal_mask_begin();
 }
 
 /* ---- mask calls ---- */
@@ -155,7 +212,7 @@ static int unblock_held(mask_function *real, int how, const sigset_t *set, sigse
     uint64_t next = how == SIG_UNBLOCK ? before & ~asked : asked;
     sigset_t mask;
     sc_kept_signal_come_with_mask();
-    sc_signal_mask_set_fault(false);
+    sc_signal_mask_believe_unblocked();
     memcpy(&mask, &next, sizeof next);
     int result = real(SIG_SETMASK, &mask, NULL);
     before |= SC_SIGNAL_BIT(SIGSEGV);
@@ -172,9 +229,12 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     struct sc_signal_mask before = sc_signal_mask;
     bool was_blocked = sc_signal_mask_blocks_fault();
     bool blocks = how == SIG_SETMASK ? sigismember(set, SIGSEGV) == 1 : how == SIG_BLOCK;
+    uint64_t kernels = sc_kernel_mask_of(set);
     if (was_blocked && !blocks && before.keeps_one)
         return unblock_held(real, how, set, old);
-    sc_signal_mask_set_fault(blocks);
+    if (how == SIG_BLOCK)
+        kernels |= sc_kernel_mask_block(0);
+    believe(blocks, kernels);
     int result = real(how, how == SIG_UNBLOCK ? set : without_fault(set, &room), old);
     if (result != 0)
         sc_signal_mask = before;
@@ -183,9 +243,23 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     return result;
 }
 
+/* SIGSEGV stays as it is believed. */
+static int change_others(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    uint64_t before = sc_signal_mask.kernels;
+    if (set)
+        sc_signal_mask_note_others(how, sc_kernel_mask_of(set));
+    int result = real(how, set, old);
+    if (result != 0)
+        sc_signal_mask.kernels = before;
+    else if (old)
+        sigaddset(old, SIGSEGV);
+    return result;
+}
+
 static int change(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
-    bool was_blocked = sc_signal_mask_blocks_fault();
+    bool was_blocked = sc_signal_mask_really_blocks_fault();
     bool named = set && sigismember(set, SIGSEGV) == 1;
     if (sc_unlikely(was_blocked || named) && sc_sharing_is_vfork_child()) {
         make_real_in_child();
@@ -193,10 +267,27 @@ static int change(mask_function *real, int how, const sigset_t *set, sigset_t *o
     }
     if (named || (set && was_blocked && how == SIG_SETMASK))
         return change_believed(real, how, set, old);
+    return was_blocked ? change_others(real, how, set, old) : real(how, set, old);
+}
+
+/* A call that was passed on while SIGSEGV began to be shared may have blocked it. */
+static int pass_on(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
     int result = real(how, set, old);
-    if (result == 0 && old && was_blocked)
-        sigaddset(old, SIGSEGV);
+    if (sc_unlikely(sc_sharing_is_on()))
+        sc_signal_mask_begin();
     return result;
+}
+
+bool sc_signal_mask_is_for_us(void)
+{
+    return sc_unlikely(sc_is_inside()) && !sc_inside_is_interrupted();
+}
+
+static int change_for_us(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t room;
+    return real(how, without_fault(set, &room), old);
 }
 
 /* Sets that may lie on a guarded page, which the kernel would refuse, are read and written here. */
@@ -205,7 +296,9 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
     sigset_t asked;
     sigset_t former;
     if (!sc_sharing_is_on())
-        return real(how, set, old);
+        return pass_on(real, how, set, old);
+    if (sc_signal_mask_is_for_us())
+        return change_for_us(real, how, set, old);
     if (set && sc_unlikely(sc_track_range_may_be_near(&sc_track, set))) {
         asked = *set;
         set = &asked;
@@ -265,19 +358,27 @@ SC_EXPORT int siggetmask(void)
 }
 
 /* The masks of System V, a signal at a time. */
+static int change_one(number_function *real, int how, int number)
+{
+    bool notes = sc_sharing_is_on() && number > 0 && number <= 64;
+    if (notes && sc_signal_mask_really_blocks_fault())
+        sc_signal_mask_note_others(how, SC_SIGNAL_BIT(number));
+    return real(number);
+}
+
 SC_EXPORT int sighold(int number)
 {
     if (number != SIGSEGV || !sc_sharing_is_on())
-        return SC_NEXT(number_function *, "sighold")(number);
-    sc_signal_mask_set_fault(true);
+        return change_one(SC_NEXT(number_function *, "sighold"), SIG_BLOCK, number);
+    sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
     return 0;
 }
 
 SC_EXPORT int sigrelse(int number)
 {
-    int result = SC_NEXT(number_function *, "sigrelse")(number);
+    int result = change_one(SC_NEXT(number_function *, "sigrelse"), SIG_UNBLOCK, number);
     if (number == SIGSEGV && sc_sharing_is_on())
-        sc_signal_mask_set_fault(false);
+        sc_signal_mask_believe_unblocked();
     return result;
 }
 
@@ -292,7 +393,7 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
     if (!mask || !sc_sharing_is_on())
         return mask;
     bool meanwhile = sigismember(mask, SIGSEGV) == 1;
-    wait->before = sc_signal_mask_blocks_fault();
+    wait->before = sc_signal_mask_really_blocks_fault();
     mask = without_fault(mask, &wait->room);
     if (sc_likely(wait->before == meanwhile) || sc_sharing_is_vfork_child())
         return mask;
@@ -305,7 +406,7 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
         .back = wait->blocked | (wait->before ? SC_SIGNAL_BIT(SIGSEGV) : 0),
         .meanwhile = sc_kernel_mask_of(mask),
     };
-    sc_signal_mask_set_fault(meanwhile);
+    believe(meanwhile, sc_signal_mask.other.meanwhile);
     return mask;
 }
 
@@ -319,9 +420,9 @@ void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
     if (came_out)
         return;
     if (wait->before)
-        sc_signal_mask_block_fault(wait->handler);
+        sc_signal_mask_block_fault(wait->handler, wait->blocked);
     else
-        sc_signal_mask_set_fault(false);
+        sc_signal_mask_believe_unblocked();
     sc_kernel_mask_set(wait->blocked);
 }
 
@@ -368,11 +469,11 @@ SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 /* ---- contexts and jumps, which bring a mask of their own ---- */
 
 /* With a mask that is about to be set. */
-static void believe_with_mask(bool blocked)
+static void believe_with_mask(bool blocked, const sigset_t *mask)
 {
     if (!blocked)
         sc_kept_signal_come_with_mask();
-    sc_signal_mask_set_fault(blocked);
+    believe(blocked, sc_kernel_mask_of(mask));
 }
 
 /* The context is entered: without SIGSEGV in its mask from now on. */
@@ -388,14 +489,15 @@ static bool adopt_mask_of(const ucontext_t *context)
 SC_EXPORT int setcontext(const ucontext_t *to)
 {
     if (sc_sharing_is_on())
-        believe_with_mask(adopt_mask_of(to));
+        believe_with_mask(adopt_mask_of(to), &to->uc_sigmask);
     return SC_NEXT(enter_function *, "setcontext")(to);
 }
 
 /* Not inline: the thread's own data may lie elsewhere than before the switch. */
-static __attribute__((noinline)) void resume(bool blocked)
+static __attribute__((noinline)) void resume(bool blocked, uint64_t kernels)
 {
-    sc_signal_mask_set_fault(blocked);
+    if (sc_sharing_is_on())
+        believe(blocked, kernels);
 }
 
 /* Comes back when somebody enters `from`, on whatever thread, with the mask of this moment. */
@@ -403,11 +505,12 @@ SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
 {
     if (!sc_sharing_is_on())
         return SC_NEXT(switch_function *, "swapcontext")(from, to);
-    bool blocked = sc_signal_mask_blocks_fault();
+    bool blocked = sc_signal_mask_really_blocks_fault();
+    uint64_t kernels = sc_signal_mask.kernels;
     sc_saved_masks_note(&from->uc_sigmask, blocked);
-    sc_signal_mask_set_fault(adopt_mask_of(to));
+    believe(adopt_mask_of(to), sc_kernel_mask_of(&to->uc_sigmask));
     int result = SC_NEXT(switch_function *, "swapcontext")(from, to);
-    resume(blocked);
+    resume(blocked, kernels);
     return result;
 }
 
@@ -419,9 +522,9 @@ static void adopt_saved_mask(struct __jmp_buf_tag *environment)
     if (environment->__mask_was_saved) {
         bool blocked = sc_saved_masks_blocks(&environment->__saved_mask);
         sc_saved_masks_clear(&environment->__saved_mask);
-        believe_with_mask(blocked);
+        believe_with_mask(blocked, &environment->__saved_mask);
     } else if (sc_signal_mask_blocks_fault()) {
-        sc_signal_mask_set_fault(true);
+        sc_signal_mask_believe_blocked(sc_signal_mask.kernels);
     }
 }
 

@@ -1,13 +1,16 @@
-/* Signal masks: SIGSEGV is never really blocked, and the program never learns of it.
+/* Signal masks: once SIGSEGV is shared (sharing.h) it is never really blocked, and the program
+ * never learns of it. Before, the hooks pass every call on.
  *
  * A thread that has SIGSEGV blocked is killed by the kernel when it touches a guarded page. So
- * every function of the C library that changes a mask leaves SIGSEGV out, from the start of the
- * process. What the program believes is noted for each thread. The mask calls say it, and new
- * threads and programs inherit it. A fault of the program's own kills where the program believes
- * SIGSEGV blocked, as the kernel would.
+ * every function of the C library that changes a mask leaves SIGSEGV out. What the program believes
+ * is noted for each thread. The mask calls say it, and new threads and programs inherit it. A fault
+ * of the program's own kills where the program believes SIGSEGV blocked, as the kernel would.
  *
- * A program that makes the system call by itself is not seen. Everything here is thread safe and
- * signal safe, as what it stands for is; no lock; errno is kept.
+ * A program that changes its mask by a system call of its own is not seen. So the mask that the
+ * kernel has to have is noted with the belief. Where the kernel has another one, the program has
+ * changed it, and the kernel's holds.
+ *
+ * Everything here is thread safe and signal safe, as what it stands for is; no lock; errno is kept.
  */
 #ifndef SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
 #define SC_INTERPOSE_SIGNALS_SIGNAL_MASK_H
@@ -26,6 +29,7 @@ struct sc_signal_mask {
     bool keeps_one;          /* one was sent meanwhile (kept_signal.h) */
     bool keeps_for_handler;  /* it is held from the first instruction of a handler on */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
+    uint64_t kernels;        /* the kernel's mask while SIGSEGV is believed blocked; sigreturn.c */
     struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
     struct sc_other_mask {
         struct sc_frame
@@ -41,6 +45,10 @@ extern __thread struct sc_signal_mask sc_signal_mask
 /* Does the program believe that SIGSEGV is blocked on this thread? */
 bool sc_signal_mask_blocks_fault(void);
 
+/* The same, once the kernel has been asked whether the program has changed its mask past the hooks.
+ * A system call if SIGSEGV is believed blocked. */
+bool sc_signal_mask_really_blocks_fault(void);
+
 /* The same in a handler of SIGSEGV whose return address lies at `place`. A former handler whose
  * frame lay there has been left. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place);
@@ -50,6 +58,10 @@ static inline bool sc_signal_mask_is_changing(void)
 {
     return sc_frame_is_noted(&sc_signal_mask.change);
 }
+
+/* Is the mask changed by a library that works for ours, as libunwind does for a moment? It says
+ * nothing of what the program believes. */
+bool sc_signal_mask_is_for_us(void);
 
 /* Does the thread wait in a call under a mask that differs in SIGSEGV from its own? */
 static inline bool sc_signal_mask_is_other(void)
@@ -70,10 +82,24 @@ static inline void sc_signal_mask_say_in_frame(ucontext_t *context, bool blocks_
     }
 }
 
-/* From now on the program believes SIGSEGV blocked, or not: for as long as the handler with this
- * frame is under way, or for good. */
-void sc_signal_mask_block_fault(struct sc_frame handler);
-void sc_signal_mask_set_fault(bool blocked);
+/* From now on the program believes SIGSEGV blocked: for as long as the handler with this frame is
+ * under way, or for good. `kernels` is the mask that the kernel has meanwhile, or is about to have.
+ */
+void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels);
+void sc_signal_mask_believe_blocked(uint64_t kernels);
+
+/* From now on the program does not believe SIGSEGV blocked. One that was kept is sent. */
+void sc_signal_mask_believe_unblocked(void);
+
+/* What is believed of SIGSEGV stays, and the kernel has another mask: for a handler, or since the
+ * program changes other signals (SIG_BLOCK or SIG_UNBLOCK). */
+void sc_signal_mask_note_kernels(uint64_t kernels);
+void sc_signal_mask_note_others(int how, uint64_t signals);
+
+/* The kernel has this mask. Where it is not the one that goes with what is believed, the program
+ * has changed it past the hooks, and the belief is dropped. A mask that blocks all but faults may
+ * be the library's own, for a moment. */
+void sc_signal_mask_compare(uint64_t kernels);
 
 /* A handler returns to a context. The context's mask says what the thread believes then, and
  * SIGSEGV is taken out of that mask. */
@@ -94,8 +120,8 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
                                           struct sc_frame frame);
 void sc_signal_mask_end_wait(const struct sc_masked_wait *wait);
 
-/* The process starts, or a thread that the C library has created by itself, perhaps with SIGSEGV
- * blocked. */
+/* The calling thread may have SIGSEGV really blocked: it is one that the C library has created by
+ * itself, or its mask was changed while SIGSEGV began to be shared. Then it only believes so. */
 void sc_signal_mask_begin(void);
 
 /* The calling thread has begun with SIGSEGV really blocked: now it only believes so. */

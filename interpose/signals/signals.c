@@ -14,6 +14,7 @@
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/kept_signal.h"
 #include "interpose/signals/postponed_signal.h"
 #include "interpose/signals/restartable_wait.h"
@@ -35,13 +36,6 @@ typedef void handler_function(int number, siginfo_t *info, void *context);
 static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     return SC_NEXT(sigaction_function *, "sigaction")(number, action, old);
-}
-
-void sc_signals_begin(bool wanted)
-{
-    sc_sharing_begin(wanted);
-    if (sc_sharing_is_on())
-        sc_signal_mask_begin();
 }
 
 /* ---- one change at a time ---- */
@@ -195,10 +189,12 @@ static void set_masks(const struct sigaction *action, ucontext_t *context, bool 
                                ? sc_signal_mask.other.meanwhile
                                : sc_kernel_mask_of(&context->uc_sigmask);
     uint64_t mask = interrupted | sc_kernel_mask_of(&action->sa_mask);
+    bool will_block = !(action->sa_flags & SA_NODEFER) || (mask & SC_SIGNAL_BIT(SIGSEGV));
+    mask &= ~SC_SIGNAL_BIT(SIGSEGV);
     sc_signal_mask_say_in_frame(context, was_blocked, is_nested);
-    if (!(action->sa_flags & SA_NODEFER) || (mask & SC_SIGNAL_BIT(SIGSEGV)))
-        sc_signal_mask_block_fault(frame);
-    sc_kernel_mask_set(mask & ~SC_SIGNAL_BIT(SIGSEGV));
+    if (will_block)
+        sc_signal_mask_block_fault(frame, mask);
+    sc_kernel_mask_set(mask);
 }
 
 static bool is_ours_to_handle(const siginfo_t *info, const ucontext_t *context)
@@ -216,6 +212,8 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
     bool is_fault = info->si_code > 0;
     if (is_fault && is_ours_to_handle(info, context))
         return NULL;
+    if (!sc_signals_is_about_to_enter(context))
+        sc_signal_mask_compare(sc_kernel_mask_of(&context->uc_sigmask));
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
     bool will_block = !is_fault && sc_signals_is_about_to_block(context);
@@ -307,7 +305,7 @@ static bool take_over_locked(const struct sigaction *found)
 static bool is_or_becomes_ours(void)
 {
     struct sigaction found;
-    if (!sc_sharing_is_on() || real_sigaction(SIGSEGV, NULL, &found) != 0)
+    if (real_sigaction(SIGSEGV, NULL, &found) != 0)
         return false;
     if (is_ours(&found))
         return true;
@@ -318,18 +316,48 @@ static bool is_or_becomes_ours(void)
     return ours;
 }
 
+void sc_signals_enter_handlers(void)
+{
+    if (sc_sharing_has_handlers() || !sc_sharing_is_possible())
+        return;
+    sc_sigreturn_learn_librarys();
+    struct sc_signals_lock lock = sc_signals_lock();
+    sc_sharing_grow(SC_SHARING_HANDLERS);
+    sc_signals_adopt_handlers();
+    sc_signals_unlock(&lock);
+}
+
+/* A mask with SIGSEGV is really in force until its thread changes it, or leaves the handler that
+ * has it, so nothing may be guarded before. */
+static enum sc_takeover share(void)
+{
+    if (!sc_sharing_has_handlers())
+        return SC_TAKEOVER_REFUSED;
+    if (sc_blocked_threads_any())
+        return SC_TAKEOVER_BLOCKED;
+    if (sc_sharing_is_on())
+        return SC_TAKEOVER_DONE;
+    struct sc_signals_lock lock = sc_signals_lock();
+    sc_sharing_grow(SC_SHARING_FAULTS);
+    sc_signals_adopt_handlers();
+    sc_signals_unlock(&lock);
+    return sc_blocked_threads_look_again() ? SC_TAKEOVER_BLOCKED : SC_TAKEOVER_DONE;
+}
+
 /* Only a system call that no hook sees can have changed the action since the last look, and to look
  * is a system call as well: in a row of copies not each one looks. */
-bool sc_signals_take_over(void)
+enum sc_takeover sc_signals_take_over(void)
 {
     static _Atomic uint64_t good_until; /* ticks */
     uint64_t now = sc_ticks();
     if (sc_likely(now < atomic_load_explicit(&good_until, memory_order_relaxed)))
-        return true;
-    bool ours = is_or_becomes_ours();
-    uint64_t until = ours ? now + sc_ticks_in_ns(LOOK_INTERVAL_NS) : 0;
+        return SC_TAKEOVER_DONE;
+    enum sc_takeover result = share();
+    if (result == SC_TAKEOVER_DONE && !is_or_becomes_ours())
+        result = SC_TAKEOVER_REFUSED;
+    uint64_t until = result == SC_TAKEOVER_DONE ? now + sc_ticks_in_ns(LOOK_INTERVAL_NS) : 0;
     atomic_store_explicit(&good_until, until, memory_order_relaxed);
-    return ours;
+    return result;
 }
 
 /* An ignored signal stays so, which exec hands on. */

@@ -1,11 +1,11 @@
 /* SIGSEGV, shared with the program.
  *
- * From the first handler that the program installs for SIGSEGV, the first time that it blocks
- * SIGSEGV, or the first protected page, the kernel knows the library's handler. The program's
- * action is noted here, and sigaction and its kin tell of that action. It gets every fault that is
- * not the guard's, as the kernel would have delivered it: on the stack that it asked for, with its
- * mask and flags. Its frame lies where the kernel would have put it, so that the program's handler
- * returns, is left and is unwound as ever.
+ * From the first page on that is guarded by mprotect the kernel knows the library's handler. The
+ * program's action is noted here, and sigaction and its kin tell of that action. It gets every
+ * fault that is not the guard's, as the kernel would have delivered it: on the stack that it asked
+ * for, with its mask and flags. Its frame lies where the kernel would have put it, so that the
+ * program's handler returns, is left and is unwound as ever. Before that page nothing of SIGSEGV is
+ * changed (sharing.h).
  *
  * The library's handler runs with every other signal blocked from its first instruction, because a
  * signal handler may take the thread away for good (siglongjmp, asynchronous cancellation). Signals
@@ -23,17 +23,22 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* The process starts: decides whether the hooks do anything (sharing.h), and looks at the mask that
- * the process was started with. */
-void sc_signals_begin(bool on);
+/* The process uses CUDA from now on: handlers that the program has set by the C library are entered
+ * by way of the library (sharing.h). Takes the loader's lock. */
+void sc_signals_enter_handlers(void);
 
 /* In a forked child, which has signals of its own. */
 void sc_signals_child(void);
 
 /* Makes the library's handler the one that the kernel knows, and the former handler the program's.
- * False: the kernel refuses. When the handler is in place already, one system call in 50 us: who
- * has replaced it past the hooks is taken for the program, and taken over again. */
-bool sc_signals_take_over(void);
+ * When the handler is in place already, one system call in 50 us: who has replaced it past the
+ * hooks is taken for the program, and taken over again. */
+enum sc_takeover {
+    SC_TAKEOVER_DONE,
+    SC_TAKEOVER_REFUSED, /* by the kernel, or SIGSEGV cannot be shared */
+    SC_TAKEOVER_BLOCKED, /* a thread really blocks SIGSEGV: a touch by it would kill */
+};
+enum sc_takeover sc_signals_take_over(void);
 
 /* ---- for signal_actions.c ----
  *
@@ -48,6 +53,9 @@ void sc_signals_unlock(const struct sc_signals_lock *lock);
 /* The program's action for SIGSEGV, under the lock: asks, or sets a new one where `action` is not
  * NULL. 0 or -1 with errno, as sigaction. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old);
+
+/* All handlers are set anew, under the lock, since how they are entered has changed. */
+void sc_signals_adopt_handlers(void);
 
 /* What the kernel has for SIGSEGV, which may be ours, becomes the program's. */
 void sc_signals_tell_as_set(struct sigaction *found);

@@ -1,6 +1,7 @@
 #include "interpose/signals/sigreturn.h"
 
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -9,7 +10,9 @@
 #include <unistd.h>
 
 #include "interpose/base/kernel_mask.h"
+#include "interpose/base/object_range.h"
 #include "interpose/base/process.h"
+#include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 #include "track/kernel.h"
 
@@ -28,6 +31,8 @@ _Static_assert(offsetof(struct sc_signal_mask, handler.place) == 8, "and so is t
 _Static_assert(offsetof(struct sc_inside_interruption, handler_end) == 0, "compared by it");
 _Static_assert(offsetof(struct sc_inside_interruption, block) == 8, "written by it");
 _Static_assert(sizeof(((struct sc_signal_mask *)NULL)->blocks_fault) == 1, "as one byte");
+_Static_assert(offsetof(struct sc_signal_mask, kernels) == 24, "written by it");
+_Static_assert(SC_SHARING_FAULTS == 2 && sizeof sc_sharing_now == 1, "read by it");
 
 /* In the frame the mask says what the program is to believe, for good. */
 extern void sc_sigreturn_way_back(void) __attribute__((visibility("hidden")));
@@ -70,10 +75,14 @@ __asm__(".macro sc_saved number, index\n"
         "	cmpq %rsp, %fs:(%rax)\n"
         "	jne 2f\n"
         "	movq $0, %fs:8(%rax)\n"
-        "2:	movq sc_signal_mask@gottpoff(%rip), %rax\n"
+        "2:	cmpb $2, sc_sharing_now(%rip)\n"
+        "	jne 1f\n"
+        "	movq sc_signal_mask@gottpoff(%rip), %rax\n"
         "	btrl $10, 296(%rsp)\n"
         "	setc %fs:(%rax)\n"
         "	movq $0, %fs:8(%rax)\n"
+        "	movq 296(%rsp), %rcx\n"
+        "	movq %rcx, %fs:24(%rax)\n"
         "	jc 1f\n"
         "	cmpb $0, %fs:1(%rax)\n"
         "	je 1f\n"
@@ -111,6 +120,19 @@ void sc_sigreturn_adopt(int number)
     errno = saved;
 }
 
+static struct sc_object_range c_library;
+
+/* Nothing of ours stands before this function. */
+void sc_sigreturn_learn_librarys(void)
+{
+    c_library = sc_object_range_of((uintptr_t)gnu_get_libc_version);
+}
+
+bool sc_sigreturn_is_librarys(const struct sigaction *action)
+{
+    return sc_object_range_holds(&c_library, (uintptr_t)action->sa_restorer);
+}
+
 bool sc_sigreturn_leads_back(uintptr_t caller)
 {
     return caller == (uintptr_t)sc_sigreturn_way_back;
@@ -130,6 +152,17 @@ void sc_sigreturn_tell_librarys(struct sigaction *action)
 void sc_sigreturn_adopt(int number)
 {
     (void)number;
+}
+
+void sc_sigreturn_learn_librarys(void)
+{
+}
+
+/* An action does not tell. */
+bool sc_sigreturn_is_librarys(const struct sigaction *action)
+{
+    (void)action;
+    return true;
 }
 
 bool sc_sigreturn_leads_back(uintptr_t caller)

@@ -45,16 +45,16 @@ void sc_contexts_pop(void)
 /* What the driver says of the current context. */
 struct answers {
     CUdevice device;
-    bool reads_pageable;
+    bool reads_pageable, shares_managed;
     bool may_be_green;
     struct sc_context *primary;
 };
 
-static bool device_reads_pageable(CUdevice device)
+static bool device_has(CUdevice device, CUdevice_attribute attribute)
 {
     int value = 0;
     if (sc_real.cuDeviceGetAttribute)
-        sc_real.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device);
+        sc_real.cuDeviceGetAttribute(&value, attribute, device);
     return value != 0;
 }
 
@@ -82,6 +82,7 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
         .handle = handle,
         .device = answers->device,
         .reads_pageable = answers->reads_pageable,
+        .shares_managed = answers->shares_managed,
         .may_be_green = answers->may_be_green,
         .primary = answers->primary,
         .detours.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -105,7 +106,9 @@ static struct sc_context *find_context(CUcontext handle)
     sc_context_calls_bury_ended();
     if (sc_real.cuCtxGetDevice(&answers.device) != CUDA_SUCCESS)
         return NULL;
-    answers.reads_pageable = device_reads_pageable(answers.device);
+    answers.reads_pageable = device_has(answers.device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
+    answers.shares_managed =
+        device_has(answers.device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
     ask_lineage(&answers);
     pthread_mutex_lock(&contexts_lock);
     context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));

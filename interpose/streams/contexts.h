@@ -55,6 +55,7 @@ struct sc_context {
     uint32_t legacy; /* the tracker's id of the context */
     struct sc_stream_record *legacy_stream;
     bool reads_pageable; /* the device reads pageable memory in place */
+    bool shares_managed; /* the host may touch managed memory while the device is at work */
     /* A green context ends while its streams are at work; its primary context lives on. */
     bool may_be_green;
     struct sc_context *primary; /* NULL: it is no green one, or not known to be */

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/file.h"
@@ -84,6 +85,7 @@ uint64_t sc_host_functions_own_ticks(void)
 void sc_host_functions_runs(unsigned call, uint64_t launched_ticks)
 {
     own_ticks = launched_ticks;
+    sc_signals_function_begins();
     if (call == 0)
         return;
     running = call;

@@ -5,7 +5,6 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -18,6 +17,7 @@
 #include "track/pool.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -44,16 +44,9 @@ void sc_marks_start(void)
 /* ---- what the driver makes ---- */
 
 struct making {
-    CUevent event;
     CUstream stream;
     CUresult result;
 };
-
-static void create_event(void *argument)
-{
-    struct making *making = argument;
-    making->result = sc_real.cuEventCreate(&making->event, CU_EVENT_DISABLE_TIMING);
-}
 
 static void create_stream(void *argument)
 {
@@ -61,25 +54,18 @@ static void create_stream(void *argument)
     making->result = sc_real.cuStreamCreate(&making->stream, CU_STREAM_DEFAULT);
 }
 
-static struct making made_by(sc_spare_function *create)
-{
-    struct making making = {NULL, NULL, CUDA_SUCCESS};
-    sc_spare_stack_call_driver(create, &making);
-    return making;
-}
-
 static CUresult new_event(CUevent *event)
 {
-    const struct making made = made_by(create_event);
-    *event = made.event;
-    return made.result;
+    SC_NO_CANCELLATION_POINT();
+    return sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
 }
 
 static CUresult new_stream(CUstream *stream)
 {
-    const struct making made = made_by(create_stream);
-    *stream = made.stream;
-    return made.result;
+    struct making making = {NULL, CUDA_ERROR_OUT_OF_MEMORY};
+    sc_own_threads_make_room(create_stream, &making);
+    *stream = making.stream;
+    return making.result;
 }
 
 /* ---- events, which are kept for another time ---- */

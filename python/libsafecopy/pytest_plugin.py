@@ -3,30 +3,27 @@
     safecopy run -- python -m pytest -p libsafecopy.pytest_plugin --safecopy=fail
 
 Each test is a label. After each phase of a test (setup, call, teardown) the plugin reads what is
-new in the reports of this process and of its children, which lie in a folder of the run's own. A
-hazard under the label of an earlier test comes too late for its verdict: it fails the session.
+new in the reports of this process and of its children, which lie in a folder of the run's own
+(_folders.py). A hazard under the label of an earlier test comes too late for its verdict: it fails
+the session.
 """
 
 import hashlib
-import json
 import os
-import pathlib
-import shutil
 import sys
 import tempfile
 
 import pytest
 
 import libsafecopy
+from libsafecopy import _folders, _reports
 
 LABEL_MAX_BYTES = 255
 TITLE = "safecopy"
+SHOWN = 5  # of what is in the way
 NOT_PRELOADED = ("libsafecopy is not preloaded (or mode=off), so no hazard can be found: start "
                  "pytest by `safecopy run -- python -m pytest ...`, or with --safecopy=off")
 UNTOLD = "equal to hazards that the reports have, or not written to them"
-# Frames of these say how the program got into the driver or the allocator, not where it went wrong.
-LIBRARIES = ("libsafecopy", "libcuda", "libcupti", "libc.so", "libc-", "libstdc++", "libpthread",
-             "libgcc_s", "ld-linux", "libunwind", "libffi", "_ctypes", "libpython", "python")
 
 
 def pytest_addoption(parser):
@@ -34,7 +31,8 @@ def pytest_addoption(parser):
     group.addoption("--safecopy", choices=("fail", "warn", "off"),
                     help="what becomes of a test with a hazard; fail, if the plugin was asked for")
     group.addoption("--safecopy-reports", metavar="DIR",
-                    help="where reports go and stay; else they are kept if there is a hazard")
+                    help="where reports go and stay (DIR/main, DIR/gw0 ...; those of an earlier "
+                         "session go); else they are kept if there is a hazard")
 
 
 def pytest_configure(config):
@@ -52,68 +50,7 @@ def comes_by_itself(config):
     return installed and not libsafecopy.version()
 
 
-# --- what a hazard says ---------------------------------------------------------------------------
-
-
-def is_telling(frame):
-    if "file" in frame:
-        return "site-packages" not in frame["file"] and "/_pytest/" not in frame["file"]
-    return not os.path.basename(frame["module"] or "").startswith(LIBRARIES)
-
-
-def place(stack):
-    """The innermost line of Python that is the user's, else the innermost telling function."""
-    telling = [frame for frame in stack if is_telling(frame)]
-    python = [frame for frame in telling if "file" in frame]
-    if not stack:
-        return "an unknown place"
-    frame = (python or telling or stack)[0]
-    if "file" in frame:
-        line = "" if frame["line"] is None else f":{frame['line']}"
-        return f"{frame['file']}{line} ({frame['function']})"
-    where = f"{frame['module'] or ''}+{frame['offset']}"
-    return f"{frame['symbol']} ({where})" if frame["symbol"] else where
-
-
-def shown(text):
-    """Names of files steer no terminal, and forge no line."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def describe(hazard):
-    copy, event = hazard["copy"], hazard["event"]
-    return (f"{hazard['code']} {hazard['name']}, {hazard['certainty']}, {hazard['action']}\n"
-            f"  {event['api']} at {shown(place(event['stack']))}\n"
-            f"  {copy.get('runtime_api') or copy['api']} at {shown(place(copy['stack']))}")
-
-
 # --- reports --------------------------------------------------------------------------------------
-
-
-class Report:
-    """One file, read as it grows."""
-
-    def __init__(self, path):
-        self.path = path
-        self.offset = 0
-        self.counts_latent = True
-
-    def new_hazards(self):
-        with open(self.path, "rb") as stream:
-            stream.seek(self.offset)
-            text = stream.read()
-        whole = text[:text.rfind(b"\n") + 1]
-        self.offset += len(whole)
-        for line in whole.splitlines():
-            try:
-                line = json.loads(line)
-            except ValueError:
-                continue
-            if line.get("type") == "run":
-                self.counts_latent = line["options"].get("certainty") != "observed"
-            if line.get("type") == "hazard" and (self.counts_latent or
-                                                 line["certainty"] == "observed"):
-                yield line
 
 
 class Reports:
@@ -121,29 +58,60 @@ class Reports:
 
     def __init__(self, folder):
         self.folder = folder
-        self.known = {}
+        self.known = {}   # by name in the folder, or by path
+        self.failed = {}  # what cannot be read, and why
         self.counted = 0  # hazards of this process
+        with folder.opened() as opened:
+            self.old = set(_folders.names_of_reports(opened))  # on another host there may be some
 
-    def paths(self):
-        own = libsafecopy.report_path()  # elsewhere, if CUDA was used before pytest began
-        return sorted({str(path) for path in self.folder.glob("*.jsonl*")} |
-                      ({own} if own else set()))
+    def own_name(self):
+        """Of this process's report, a path if CUDA was used before pytest began."""
+        path = libsafecopy.report_path()
+        inside = os.path.dirname(path) == str(self.folder.path)
+        return os.path.basename(path) if inside else path
 
     def new_hazards(self):
         """The new lines, and how many hazards of this process there are if no line tells of them:
         not every one of equal hazards has a line."""
         counts = libsafecopy.counts()  # waits until what was found is in the report
-        hazards = []
-        for path in self.paths():
-            try:
-                hazards += self.known.setdefault(path, Report(path)).new_hazards()
-            except OSError:
-                continue
-        own = self.known.get(libsafecopy.report_path())
-        counted = counts["hazards" if not own or own.counts_latent else "observed"]
+        hazards = self.new_of_folder()
+        own_name = self.own_name()
+        if os.path.isabs(own_name):
+            hazards += self.new_of(own_name)
+        own = self.known.get(own_name)
+        counts_latent = not own or not own.run or own.run.counts_latent
+        counted = counts["hazards" if counts_latent else "observed"]
         untold = 0 if hazards else max(0, counted - self.counted)
         self.counted = counted
         return hazards, untold
+
+    def new_of_folder(self):
+        hazards = []
+        try:
+            with self.folder.opened() as folder:
+                for name in _folders.names_of_reports(folder):
+                    hazards += self.new_of(name, folder) if name not in self.old else []
+        except OSError as error:
+            self.failed[str(self.folder.path)] = error.strerror
+        return hazards
+
+    def new_of(self, name, folder=None):
+        report = self.known.setdefault(name, _reports.Report())
+        try:
+            with _reports.open_file(name, folder) as stream:
+                return list(report.new_hazards(stream))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            self.failed[os.path.join(self.folder.path, name)] = error.strerror
+        return []
+
+    def unreadable(self):
+        """A line for each thing."""
+        reports = {os.path.join(self.folder.path, name): report.unreadable
+                   for name, report in self.known.items()}
+        return [f"{path}: {reason}" for path, reason in {**reports, **self.failed}.items()
+                if reason]
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -158,14 +126,19 @@ def label_of(nodeid):
     return f"{head}...{hashlib.sha256(text).hexdigest()[:16]}"
 
 
+def cannot_keep(reason):
+    return pytest.UsageError(f"reports cannot be kept: {reason}: name another folder in "
+                             "--safecopy-reports or TMPDIR")
+
+
 class Plugin:
     def __init__(self, config, mode):
         self.config = config
         self.mode = mode
         self.worker = getattr(config, "workerinput", None)  # of xdist
-        self.folder = self.make_folder()
-        self.own_folder = self.folder / (self.worker["workerid"] if self.worker else "main")
-        self.reports = Reports(self.own_folder)
+        self.folders = None if self.worker else self.make_folders()
+        self.reports = self.make_reports()
+        self.unreadable = []  # what workers could not read
         self.hazardous = {}  # a test that has hazards, and what they say
         self.labels = {}     # of tests that have begun
         self.late = []       # what belongs to no test whose verdict is still to come
@@ -173,32 +146,40 @@ class Plugin:
 
     # Reports
 
-    def make_folder(self):
-        if self.worker:
-            return pathlib.Path(self.worker["safecopy_folder"])
+    def make_folders(self):
         wanted = self.config.getoption("--safecopy-reports")
-        if not wanted:
-            return pathlib.Path(tempfile.mkdtemp(prefix="safecopy-"))
-        if ":" in wanted or "%" in wanted:
-            raise pytest.UsageError("--safecopy-reports: the path can contain neither : nor %")
-        folder = pathlib.Path(wanted).absolute()
-        for old in folder.glob("*/*.jsonl*"):
-            old.unlink()
-        return folder
+        try:
+            path = os.path.realpath(wanted or tempfile.gettempdir())
+            if ":" in path or "%" in path:
+                raise cannot_keep(f"{path} contains : or %")
+            if wanted:
+                os.makedirs(path, exist_ok=True)
+            else:
+                path = tempfile.mkdtemp(prefix="safecopy-", dir=path)
+            return _folders.SessionFolders(path, not wanted)
+        except OSError as error:
+            raise cannot_keep(error) from error
+
+    def make_reports(self):
+        """The folder of a worker is there, unless the worker is on another host."""
+        try:
+            if not self.worker:
+                return Reports(self.folders.add("main"))
+            os.makedirs(self.worker["safecopy_folder"], exist_ok=True)
+            return Reports(_folders.Folder(self.worker["safecopy_folder"]))
+        except OSError as error:
+            raise cannot_keep(error) from error
 
     def set_report_path(self):
         """The later of two entries wins. Children have the variable too."""
-        try:
-            self.own_folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise pytest.UsageError(f"reports cannot be kept: {error}") from error
         given = os.environ.get("SAFECOPY_OPTIONS")
-        own = f"report_path={self.own_folder}/%e.%p.jsonl"
+        own = f"report_path={self.reports.folder.path}/%e.%p.jsonl"
         os.environ["SAFECOPY_OPTIONS"] = f"{given}:{own}" if given else own
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node):
-        node.workerinput["safecopy_folder"] = str(self.folder)
+        folder = self.folders.add(node.workerinput["workerid"])
+        node.workerinput["safecopy_folder"] = str(folder.path)
 
     # Tests
 
@@ -220,8 +201,7 @@ class Plugin:
     def take(self, nodeid):
         """What is new and belongs to the test; the rest is late."""
         hazards, untold = self.reports.new_hazards()
-        new = [(self.labels.get(hazard.get("label"), nodeid), describe(hazard))
-               for hazard in hazards]
+        new = [(self.labels.get(hazard.label, nodeid), hazard.text) for hazard in hazards]
         if untold:
             new.append((nodeid, f"{untold} more: {UNTOLD}"))
         found = [text for owner, text in new if owner == nodeid] if nodeid else []
@@ -258,12 +238,15 @@ class Plugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
-        self.late += getattr(node, "workeroutput", {}).get("safecopy_late", [])
+        told = getattr(node, "workeroutput", {})
+        self.late += told.get("safecopy_late", [])
+        self.unreadable += told.get("safecopy_unreadable", [])
 
     def pytest_sessionfinish(self, session):
         self.take(None)
         if self.worker:
             self.config.workeroutput["safecopy_late"] = self.late
+            self.config.workeroutput["safecopy_unreadable"] = self.reports.unreadable()
         elif self.late and self.mode == "fail" and session.exitstatus in (
                 pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -271,8 +254,7 @@ class Plugin:
     def verdict(self):
         if not libsafecopy.version():
             return NOT_PRELOADED
-        watched = len(list(self.folder.glob("*/*.jsonl*"))) or libsafecopy.is_watching()
-        if not watched:
+        if not self.folders.have_reports() and not libsafecopy.is_watching():
             return "no process used CUDA: nothing was looked for"
         tests = len(self.hazardous)
         return f"hazards in {tests} test{'' if tests == 1 else 's'}"
@@ -284,10 +266,25 @@ class Plugin:
         for text in self.late:
             terminalreporter.line(f"found too late, {text}")
         terminalreporter.line(self.verdict())
+        for text in self.unreadable + self.reports.unreadable():
+            terminalreporter.line(f"cannot be read, {_reports.shown(text)}")
+        self.name_what_stays(terminalreporter.line, self.folders.in_the_way)
         if self.hazardous or self.late:
-            terminalreporter.line(f"reports: {self.folder}")
+            terminalreporter.line(f"reports: {self.folders.folder.path}")
 
-    def pytest_unconfigure(self):
-        kept = self.worker or self.hazardous or self.late
-        if not kept and not self.config.getoption("--safecopy-reports"):
-            shutil.rmtree(self.folder, ignore_errors=True)
+    @staticmethod
+    def name_what_stays(say, stays):
+        for path, reason in stays[:SHOWN]:
+            say(_reports.shown(f"left alone: {path} {reason}"))
+        if len(stays) > SHOWN:
+            say(f"left alone: {len(stays) - SHOWN} more")
+
+    def pytest_unconfigure(self, config):
+        if self.worker:
+            return
+        if self.hazardous or self.late:
+            self.folders.release()
+            return
+        reporter = config.pluginmanager.getplugin("terminalreporter")
+        say = reporter.line if reporter else lambda line: print(line, file=sys.stderr)
+        self.name_what_stays(say, self.folders.remove())

@@ -4,8 +4,10 @@
 #include "report/command/elements.h"
 #include "report/command/fields.h"
 #include "report/command/fingerprint.h"
+#include "report/command/input.h"
 #include "report/command/progress.h"
 #include "report/command/reader.h"
+#include "report/command/regular_file.h"
 #include "report/command/say.h"
 #include "report/command/shown_hazards.h"
 #include "report/command/table.h"
@@ -14,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PIPE_MAX_BYTES (UINT64_C(1) << 30)
 
 struct known {
     struct sc_node node;
@@ -80,8 +84,10 @@ static bool take_run(struct sc_baseline *baseline, const json_t *run)
 {
     bool is_over = json_is_object(json_object_get(run, "summary")) ||
                    json_is_true(json_object_get(run, "replaced"));
-    baseline->is_partial =
-        baseline->is_partial || !is_over || sc_field_number(run, "bad_lines") > 0;
+    const json_t *bad_lines = json_object_get(run, "bad_lines");
+    bool is_whole = json_is_integer(bad_lines) && json_integer_value(bad_lines) == 0 &&
+                    !json_object_get(run, "unreadable") && !json_object_get(run, "lines_missing");
+    baseline->is_partial = baseline->is_partial || !is_over || !is_whole;
     return true;
 }
 
@@ -103,49 +109,84 @@ static bool take_element(void *baseline, const char *key, const json_t *element)
 
 /* ---- reports ---- */
 
-static bool keep_report(struct sc_baseline *baseline, const char *path, FILE *stream,
-                        const struct sc_frame_makers *makers)
+/* 1, 0 if it is no report, or -errno if it cannot be read. */
+static int keep_report(struct sc_baseline *baseline, const char *path, FILE *stream,
+                       const struct sc_frame_makers *makers)
 {
     struct sc_reader reader = {.symbols = makers->symbols, .brief = true};
     struct sc_model model;
-    bool is_report = sc_reader_add(&reader, path, stream) > 0;
-    is_report = sc_model_init(&model, &reader, *makers, NULL) && is_report;
-    for (size_t i = 0; is_report && i < model.count; i++) {
+    int result = sc_reader_add(&reader, path, stream);
+    if (!sc_model_init(&model, &reader, *makers, NULL) && result > 0)
+        result = -ENOMEM;
+    for (size_t i = 0; result > 0 && i < model.count; i++) {
         const struct sc_shown *hazard = sc_model_bare_hazard(&model, i);
         keep(baseline, sc_fingerprint_make(&model.scratch, hazard),
              sc_shown_hazards_title(&model.scratch, hazard));
     }
-    baseline->is_partial = baseline->is_partial || reader.partial;
+    baseline->is_partial = baseline->is_partial || sc_reader_is_partial(&reader);
     sc_model_free(&model);
     sc_reader_free(&reader);
-    return is_report;
+    return result;
 }
 
-static bool add_stream(struct sc_baseline *baseline, const char *path, FILE *stream,
-                       const struct sc_frame_makers *makers)
+static int add_stream(struct sc_baseline *baseline, const char *path, FILE *stream,
+                      const struct sc_frame_makers *makers)
 {
     static const char *const keys[] = {hazards_key, runs_key, NULL};
     bool was_partial = baseline->is_partial;
     if (sc_elements_each(stream, keys, take_element, baseline))
-        return true;
+        return 1;
     baseline->is_partial = was_partial;
     rewind(stream);
     return keep_report(baseline, path, stream, makers);
 }
 
+/* What comes out of a pipe is read twice, too. NULL: it cannot be kept, or is too much. */
+static FILE *keep_pipe(FILE *pipe)
+{
+    char block[64 * 1024];
+    uint64_t left = PIPE_MAX_BYTES;
+    FILE *kept = tmpfile();
+    for (size_t size; kept && (size = fread(block, 1, sizeof block, pipe)) > 0; left -= size) {
+        if (size <= left && fwrite(block, 1, size, kept) == size)
+            continue;
+        fclose(kept);
+        return NULL;
+    }
+    if (kept)
+        rewind(kept);
+    return kept;
+}
+
+static FILE *open_file(const char *path)
+{
+    int error;
+    FILE *stream = sc_input_open(path, &error);
+    if (!stream)
+        sc_say("cannot read %s: %s", path, sc_regular_file_error(error));
+    if (!stream || fseeko(stream, 0, SEEK_CUR) == 0)
+        return stream;
+    FILE *kept = keep_pipe(stream);
+    if (!kept)
+        sc_say("cannot read %s: there is no room in %s for what comes, or it is more than 1 GB",
+               path, P_tmpdir);
+    fclose(stream);
+    return kept;
+}
+
 bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
                      const struct sc_frame_makers *makers)
 {
-    FILE *stream = fopen(path, "rbe");
-    if (!stream) {
-        sc_say("cannot read %s: %s", path, strerror(errno));
+    FILE *stream = open_file(path);
+    if (!stream)
         return false;
-    }
-    bool is_taken = add_stream(baseline, path, stream, makers);
-    if (!is_taken)
+    int result = add_stream(baseline, path, stream, makers);
+    if (result < 0)
+        sc_say("cannot read %s: %s", path, sc_input_error(result));
+    if (result == 0)
         sc_say("%s is neither a report nor what --format json wrote of one", path);
     fclose(stream);
-    return is_taken;
+    return result > 0;
 }
 
 /* ---- asking ---- */

@@ -123,6 +123,12 @@ static void show(const struct visit *visit)
         sc_show_text(stdout, &visit->diagnosis);
 }
 
+static void remove_folder(const struct visit *visit)
+{
+    if (rmdir(visit->folder) != 0 && errno != ENOENT)
+        sc_say("%s stays: what is there is not the doctor's", visit->folder);
+}
+
 static int pay_visit(struct visit *visit)
 {
     if (!make_folder(visit))
@@ -132,7 +138,7 @@ static int pay_visit(struct visit *visit)
         look_at_program(visit);
     if (visit->program && !visit->only_looks && can_try(visit))
         try_program(visit);
-    rmdir(visit->folder);
+    remove_folder(visit);
     show(visit);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         sc_say("cannot write: %s", strerror(errno));

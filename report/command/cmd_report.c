@@ -3,10 +3,12 @@
 #include "report/command/command.h"
 #include "report/command/filter.h"
 #include "report/command/formats/formats.h"
+#include "report/command/input.h"
 #include "report/command/model.h"
 #include "report/command/outfile.h"
 #include "report/command/progress.h"
 #include "report/command/reader.h"
+#include "report/command/regular_file.h"
 #include "report/command/say.h"
 #include "report/command/suggest.h"
 #include "report/command/suppressed.h"
@@ -21,12 +23,13 @@
 /* What the flags ask for, and what the work is done with. */
 struct work {
     const struct sc_format *format;
-    const char *out_path;
+    struct sc_outfile_place out;
     struct sc_filter *filter;
     struct sc_baseline *baseline; /* NULL: none is asked for */
     const char **baseline_paths;  /* up to a NULL */
     size_t baseline_count;
     struct sc_frame_makers makers;
+    struct sc_source_roots *roots; /* the caller's */
     struct sc_excerpts *excerpts;
     struct sc_suppressed *suppressed; /* NULL: none are asked for */
     struct sc_reader reader;
@@ -39,12 +42,18 @@ struct work {
 static bool add_file(struct sc_reader *reader, const char *path)
 {
     bool is_input = strcmp(path, "-") == 0;
-    FILE *stream = is_input ? stdin : fopen(path, "rbe");
-    int result = stream ? sc_reader_add(reader, path, stream) : -errno;
-    if (stream && !is_input)
+    int error = 0;
+    FILE *stream = is_input ? stdin : sc_input_open(path, &error);
+    if (!stream) {
+        sc_reader_add_unreadable(reader, path, sc_regular_file_error(error));
+        sc_say("cannot read %s: %s", path, sc_regular_file_error(error));
+        return false;
+    }
+    int result = sc_reader_add(reader, path, stream);
+    if (!is_input)
         fclose(stream);
     if (result < 0)
-        sc_say("cannot read %s: %s", path, strerror(-result));
+        sc_say("cannot read %s: %s", path, sc_input_error(result));
     if (result == 0)
         sc_say("%s is not a report", path);
     return result > 0;
@@ -89,9 +98,7 @@ static bool append_summary(struct work *work)
 static bool write_all(struct work *work)
 {
     struct sc_outfile file;
-    if (work->reader.run_count == 0)
-        return true;
-    if (!sc_outfile_open(&file, work->out_path))
+    if (!sc_outfile_open(&file, &work->out))
         return false;
     work->format->write(file.stream, &work->model);
     sc_progress_hide();
@@ -114,26 +121,36 @@ static void tell_partial(const struct work *work)
     if (sc_baseline_is_partial(work->baseline))
         sc_say("a run of the baseline did not end normally, or lines of it are missing: what it "
                "lacks is called new, and nothing fixed");
-    else if (work->reader.partial)
+    else if (sc_reader_is_partial(&work->reader))
         sc_say("a run did not end normally, or lines of it are missing: nothing is called fixed, "
                "and there may be more that is new");
 }
 
+/* Why a report without what is asked for cannot be called clean; "" where that is said already.
+ * NULL: it can. */
+static const char *doubt_of(const struct work *work)
+{
+    const struct sc_reader *reader = &work->reader;
+    bool chooses = work->baseline || work->suppressed || work->filter;
+    if (reader->unread)
+        return "what could not be read may tell of hazards";
+    if (reader->untold && chooses)
+        return "a summary counts hazards of which no line tells, so none can be chosen or be known "
+               "to be fixed";
+    if (reader->incomplete)
+        return "a run did not end normally; what else there was is not known";
+    return work->baseline && sc_reader_is_partial(reader) ? "" : NULL;
+}
+
 static int status_of(const struct work *work)
 {
-    bool chooses = work->baseline || work->suppressed || work->filter;
-    if (chooses && sc_reader_has_lost_hazards(&work->reader)) {
-        sc_say("a summary counts hazards of which no line tells, so none can be chosen or be known "
-               "to be fixed");
-        return SC_COMMAND_USAGE;
-    }
     int found = found_status(work);
-    if (found == 0 && work->reader.incomplete) {
-        sc_say("a run did not end normally; what else there was is not known");
-        return SC_COMMAND_USAGE;
-    }
-    bool may_lack_new = work->baseline && work->reader.partial;
-    return found == 0 && may_lack_new ? SC_COMMAND_USAGE : found;
+    const char *doubt = found == 0 ? doubt_of(work) : NULL;
+    if (!doubt)
+        return found;
+    if (doubt[0] != '\0')
+        sc_say("%s", doubt);
+    return SC_COMMAND_USAGE;
 }
 
 static int show(struct work *work, char *const *paths)
@@ -145,6 +162,7 @@ static int show(struct work *work, char *const *paths)
     if (made)
         sc_model_select(&work->model, work->filter, work->baseline);
     bool written = made && write_all(work);
+    sc_excerpts_tell_hidden(work->excerpts);
     if (work->baseline)
         tell_partial(work);
     return readable && written ? status_of(work) : SC_COMMAND_USAGE;
@@ -236,8 +254,10 @@ static int take_flag(struct work *work, int flag, char *const *argv)
     case 'f':
         return take_format(work, optarg);
     case 'o':
-        work->out_path = optarg;
+        work->out.path = optarg;
         return sc_outfile_is_possible(optarg) ? 0 : SC_COMMAND_USAGE;
+    case 'm':
+        return sc_outfile_take_mode(&work->out, optarg) ? 0 : SC_COMMAND_USAGE;
     case 'e':
         return take_filter(work, optarg);
     case 'b':
@@ -252,6 +272,8 @@ static int take_flag(struct work *work, int flag, char *const *argv)
         return take_folder(work, optarg);
     case 'p':
         return take_path_change(work, optarg);
+    case 't':
+        return sc_source_roots_add(work->roots, optarg) ? 0 : SC_COMMAND_USAGE;
     default:
         return sc_command_refuse_flag(argv);
     }
@@ -263,10 +285,12 @@ static int take_flags(struct work *work, int argc, char **argv)
         {"json", no_argument, NULL, 'j'},
         {"format", required_argument, NULL, 'f'},
         {"output", required_argument, NULL, 'o'},
+        {"output-mode", required_argument, NULL, 'm'},
         {"filter", required_argument, NULL, 'e'},
         {"baseline", required_argument, NULL, 'b'},
         {"debug-dir", required_argument, NULL, 'd'},
         {"path-map", required_argument, NULL, 'p'},
+        {"source-root", required_argument, NULL, 't'},
         {"frames", required_argument, NULL, 'r'},
         {"suppressions", required_argument, NULL, 'u'},
         {"suggest-suppressions", no_argument, NULL, 's'},
@@ -276,6 +300,8 @@ static int take_flags(struct work *work, int argc, char **argv)
     opterr = 0;
     while (status == 0 && (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1)
         status = take_flag(work, flag, argv);
+    if (status == 0 && !sc_outfile_has_use_of_mode(&work->out))
+        return SC_COMMAND_USAGE;
     if (status == 0 && optind == argc) {
         sc_say("which report? name a file; see safecopy --help");
         return SC_COMMAND_USAGE;
@@ -285,14 +311,15 @@ static int take_flags(struct work *work, int argc, char **argv)
 
 /* ---- the whole ---- */
 
-static bool prepare(struct work *work, int argc)
+static bool prepare(struct work *work, struct sc_source_roots *roots, int argc)
 {
     work->format = sc_formats_find("text");
     work->makers.with_lines = true;
     work->makers.symbols = sc_symbols_new();
     work->makers.rules = sc_frame_rules_new();
-    work->excerpts = sc_excerpts_new();
-    work->baseline_paths = calloc((size_t)argc, sizeof *work->baseline_paths);
+    work->roots = roots;
+    work->excerpts = sc_excerpts_new(roots);
+    work->baseline_paths = calloc((size_t)argc + 1, sizeof *work->baseline_paths);
     return work->makers.symbols && work->makers.rules && work->excerpts && work->baseline_paths &&
            sc_frame_rules_read_own(work->makers.rules) == 0;
 }
@@ -314,9 +341,23 @@ static void clean_up(struct work *work)
 int sc_command_report(int argc, char **argv)
 {
     struct work work = {0};
-    int status = prepare(&work, argc) ? take_flags(&work, argc, argv) : SC_COMMAND_USAGE;
+    struct sc_source_roots roots = {0};
+    int status = prepare(&work, &roots, argc) ? take_flags(&work, argc, argv) : SC_COMMAND_USAGE;
     if (status == 0)
         status = show(&work, argv + optind);
+    clean_up(&work);
+    sc_source_roots_free(&roots);
+    return status;
+}
+
+int sc_command_show(const char *format, const struct sc_outfile_place *out,
+                    struct sc_source_roots *roots, char *const *paths)
+{
+    struct work work = {0};
+    int status = prepare(&work, roots, 0) ? take_format(&work, format) : SC_COMMAND_USAGE;
+    work.out = *out;
+    if (status == 0)
+        status = show(&work, paths);
     clean_up(&work);
     return status;
 }

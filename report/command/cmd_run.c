@@ -8,6 +8,7 @@
 #include "report/command/run_ledger.h"
 #include "report/command/say.h"
 #include "report/command/scratch.h"
+#include "report/command/source_roots.h"
 #include "report/command/suppressed.h"
 #include "report/command/verdict.h"
 #include "report/options.h"
@@ -25,9 +26,10 @@
 
 /* What the flags ask for. */
 struct work {
-    const char *options; /* what SAFECOPY_OPTIONS becomes; a later entry overrules */
-    char *format;        /* NULL: nothing is shown at the end */
-    char *out_path;      /* NULL: stderr */
+    const char *options;         /* what SAFECOPY_OPTIONS becomes; a later entry overrules */
+    const char *format;          /* NULL: nothing is shown at the end */
+    struct sc_outfile_place out; /* its path NULL: stderr */
+    struct sc_source_roots roots;
     bool is_injected;
     struct sc_options parsed; /* of `options` */
     struct sc_scratch scratch;
@@ -142,8 +144,12 @@ static bool take_flag(struct work *work, int flag, char **argv)
         work->format = optarg;
         return sc_command_has_format(optarg);
     case 'o':
-        work->out_path = optarg;
+        work->out.path = optarg;
         return sc_outfile_is_possible(optarg);
+    case 'm':
+        return sc_outfile_take_mode(&work->out, optarg);
+    case 't':
+        return sc_source_roots_add(&work->roots, optarg);
     case 'i':
         work->is_injected = true;
         return true;
@@ -164,6 +170,8 @@ static bool take_flags(struct work *work, int argc, char **argv)
         {"suppressions", required_argument, NULL, 'u'},
         {"format", required_argument, NULL, 'f'},
         {"output", required_argument, NULL, 'o'},
+        {"output-mode", required_argument, NULL, 'm'},
+        {"source-root", required_argument, NULL, 't'},
         {"injection", no_argument, NULL, 'i'},
         {NULL, 0, NULL, 0},
     };
@@ -172,8 +180,12 @@ static bool take_flags(struct work *work, int argc, char **argv)
     while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1)
         if (!take_flag(work, flag, argv))
             return false;
-    if (work->out_path && !work->format)
-        sc_say("-o %s has nothing to take: --format says what is shown", work->out_path);
+    if (work->out.path && !work->format)
+        sc_say("-o %s has nothing to take: --format says what is shown", work->out.path);
+    else if (work->roots.count > 0 && !work->format)
+        sc_say("--source-root has nothing to hold: --format says what is shown");
+    else if (!sc_outfile_has_use_of_mode(&work->out))
+        return false;
     else if (optind == argc)
         sc_say("run what? name a program; see safecopy --help");
     else
@@ -240,36 +252,29 @@ static bool anchor_reports(struct work *work)
     return parse_options(work);
 }
 
-/* False: there is nothing to fail for. */
-static bool shows_failure(struct work *work, char **paths)
+/* True: there is nothing to fail for. */
+static bool shows_success(struct work *work, char *const *paths)
 {
-    char name[] = "report", format[] = "--format", out[] = "-o", standard[] = "-", end[] = "--";
-    char *fixed[] = {name, format, work->format, out, work->out_path ? work->out_path : standard,
-                     end};
-    int count = sizeof fixed / sizeof fixed[0], path_count = 0;
-    while (paths[path_count])
-        path_count++;
-    size_t size = (size_t)(count + path_count + 1) * sizeof(char *);
-    char **arguments = sc_scratch_take(&work->scratch, size);
-    memcpy(arguments, fixed, sizeof fixed);
-    memcpy(arguments + count, paths, (size_t)path_count * sizeof *paths);
     signal(SIGPIPE, SIG_IGN);
-    optind = 0;
-    return sc_command_report(count + path_count, arguments) != 0;
+    return sc_command_show(work->format, &work->out, &work->roots, paths) == 0;
 }
 
-/* Why a run fails that is strict, or NULL. `are_hazardous`: the reports may tell of hazards. */
+/* Why a run fails that is strict, or NULL. `are_clean`: the reports tell of nothing. */
 static const char *reason_to_fail(const struct work *work, const struct sc_run_ledger *ledger,
-                                  char *const *paths, bool are_hazardous)
+                                  char *const *paths, bool are_clean)
 {
     bool counts_latent = work->parsed.certainty == SC_LATENT;
-    if (are_hazardous && sc_verdict_is_failure(paths, work->parsed.certainty))
+    enum sc_verdict verdict =
+        are_clean ? SC_VERDICT_CLEAN : sc_verdict_find(paths, work->parsed.certainty);
+    if (verdict == SC_VERDICT_HAZARD)
         return "a process that was started had a hazard";
     if (sc_run_ledger_says(ledger, SC_LEDGER_OBSERVED) ||
         (counts_latent && sc_run_ledger_says(ledger, SC_LEDGER_LATENT)))
         return "a process that was started had a hazard, of which no report here tells,";
     if (sc_run_ledger_says(ledger, SC_LEDGER_FAILED))
         return "a process that was started fails by its options";
+    if (verdict == SC_VERDICT_UNREAD || ledger->is_unread)
+        return "what a process that was started has reported cannot be read";
     return NULL;
 }
 
@@ -299,13 +304,13 @@ static int conclude(struct work *work, struct sc_new_reports *reports, struct sc
 {
     sc_run_ledger_read(ledger);
     char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
-    bool are_hazardous = paths[0] && shows_failure(work, paths);
+    bool are_clean = !paths[0] || shows_success(work, paths);
     if (!paths[0])
         tell_without_reports(ledger);
     if (ledger->has_living)
         sc_say("a process that was started still runs: what it reports from now on is neither "
                "shown nor judged");
-    return end(work, status, reason_to_fail(work, ledger, paths, are_hazardous));
+    return end(work, status, reason_to_fail(work, ledger, paths, are_clean));
 }
 
 static int run_and_show(struct work *work, char **program)
@@ -316,7 +321,7 @@ static int run_and_show(struct work *work, char **program)
         return SC_COMMAND_USAGE;
     sc_run_ledger_begin(&ledger);
     sc_new_reports_begin(&reports, &work->scratch, work->parsed.report_path);
-    bool is_to_stdout = work->out_path && strcmp(work->out_path, "-") == 0;
+    bool is_to_stdout = work->out.path && strcmp(work->out.path, "-") == 0;
     int status = sc_program_run(
         program, is_to_stdout ? SC_PROGRAM_STDOUT_KEPT : SC_PROGRAM_STDOUT_LET_GO, ledger.file);
     if (status < 0)
@@ -336,6 +341,7 @@ int sc_command_run(int argc, char **argv)
     int status = SC_COMMAND_USAGE;
     if (take_flags(&work, argc, argv) && parse_options(&work))
         status = (work.format ? run_and_show : run)(&work, argv + optind);
+    sc_source_roots_free(&work.roots);
     sc_scratch_free(&work.scratch);
     return status;
 }

@@ -4,6 +4,9 @@
 
 #include <stdbool.h>
 
+struct sc_outfile_place;
+struct sc_source_roots;
+
 enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
 
 /* Becomes a program under the library or, where a format is asked for, runs the program, shows what
@@ -12,9 +15,14 @@ enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
  * run and 127 for one that is not found. */
 int sc_command_run(int argc, char **argv);
 
-/* Shows reports: 0 without hazards, 1 with, 2 if one could not be read or nothing be written. With
- * a baseline 66 where there are new ones, and else 0. */
+/* Shows reports: 0 without hazards, 1 with, 2 if a report, or a line of one without hazards, could
+ * not be read, or nothing be written. With a baseline 66 where there are new ones, and else 0. */
 int sc_command_report(int argc, char **argv);
+
+/* Shows reports, up to a NULL, in a format that there is, and returns the same. Source is shown
+ * from below the roots. */
+int sc_command_show(const char *format, const struct sc_outfile_place *out,
+                    struct sc_source_roots *roots, char *const *paths);
 
 /* Prints what the page of hazards says of some: 0, or 2 for one that there is not. */
 int sc_command_explain(int argc, char **argv);

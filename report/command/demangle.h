@@ -2,8 +2,8 @@
 #ifndef SC_REPORT_COMMAND_DEMANGLE_H
 #define SC_REPORT_COMMAND_DEMANGLE_H
 
-/* `symbol` as its language writes it, or a copy of `symbol`. The caller frees the text. NULL when
- * out of memory. */
+/* `symbol` as its language writes it, or a copy of `symbol`, where that would have more than 16 KB
+ * too. The caller frees the text. NULL when out of memory. */
 char *sc_demangle(const char *symbol);
 
 #endif

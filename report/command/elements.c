@@ -75,16 +75,18 @@ static bool read_to(struct reading *reading, const unsigned char *end)
     return true;
 }
 
+/* JSON has no control characters but for blanks. So the NULs of a hole, which may be of terabytes,
+ * end the reading. */
 static bool read_byte(struct reading *reading)
 {
-    return look(reading) != EOF && read_to(reading, reading->at + 1);
+    return look(reading) >= ' ' && read_to(reading, reading->at + 1);
 }
 
-/* The first quote or backslash of the block, or its end. */
+/* The first byte of the block that is a quote, a backslash or a control character, or the end. */
 static const unsigned char *end_of_plain(const struct reading *reading)
 {
     const unsigned char *at = reading->at;
-    while (at < reading->end && *at != '"' && *at != '\\')
+    while (at < reading->end && *at >= ' ' && *at != '"' && *at != '\\')
         at++;
     return at;
 }
@@ -94,7 +96,7 @@ static bool read_string(struct reading *reading)
 {
     while (look(reading) != EOF && read_to(reading, end_of_plain(reading))) {
         int stop = look(reading);
-        if (stop == EOF || !read_byte(reading))
+        if (!read_byte(reading))
             return false;
         if (stop == '"')
             return true;

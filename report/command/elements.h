@@ -14,6 +14,7 @@
  * - the file is no such object, or something follows it;
  * - it has no member of the first key;
  * - an element is not JSON, or has more than 16 MB without its arrays and objects;
+ * - there is a control character that is no blank;
  * - `take` has returned false. */
 typedef bool sc_elements_take(void *whom, const char *key, const json_t *element);
 bool sc_elements_each(FILE *stream, const char *const *keys, sc_elements_take *take, void *whom);

@@ -2,13 +2,15 @@
 #include "report/command/excerpts.h"
 
 #include "report/command/regular_file.h"
+#include "report/command/say.h"
 
-#include <stdbool.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
-    FILE_SIZE_MAX = 4 * 1024 * 1024,
+    FILE_SIZE_MAX = 4 * 1024 * 1024, /* hidden_because says it as well */
     KEPT_SIZE_MAX = 16 * 1024 * 1024,
     WIDTH_MAX = 160,
     TAB = 4
@@ -22,13 +24,19 @@ struct source {
 };
 
 struct sc_excerpts {
+    const struct sc_source_roots *roots;
     struct source *sources; /* the one that was asked for last is the first */
     size_t size, count;
+    char *hidden; /* the path of the first that is not shown; NULL: none */
+    int why;      /* -errno */
 };
 
-struct sc_excerpts *sc_excerpts_new(void)
+struct sc_excerpts *sc_excerpts_new(const struct sc_source_roots *roots)
 {
-    return calloc(1, sizeof(struct sc_excerpts));
+    struct sc_excerpts *excerpts = calloc(1, sizeof *excerpts);
+    if (excerpts)
+        excerpts->roots = roots;
+    return excerpts;
 }
 
 static void free_source(struct source *source)
@@ -50,39 +58,80 @@ static void forget_all(struct sc_excerpts *excerpts)
 
 void sc_excerpts_free(struct sc_excerpts *excerpts)
 {
-    if (excerpts)
-        forget_all(excerpts);
+    if (!excerpts)
+        return;
+    forget_all(excerpts);
+    free(excerpts->hidden);
     free(excerpts);
 }
 
-/* A report could else have a line of a private key put into a page that goes to others. */
-static bool is_source(const char *path)
+/* ---- what is not shown ---- */
+
+/* Where there is no file, as on another machine than the one that ran, there is nothing to say. */
+static void note_hidden(struct sc_excerpts *excerpts, const char *path, int why)
 {
-    static const char *const endings[] = {
-        ".c",   ".cc", ".cpp", ".cxx", ".c++", ".cu",  ".cuh", ".h",   ".hh",  ".hpp", ".hxx",
-        ".inl", ".py", ".pyx", ".pxd", ".pyi", ".rs",  ".jl",  ".f90", ".f03", ".f",   ".go",
-        ".m",   ".mm", ".C",   ".ipp", ".tcc", ".cxx", ".def", ".zig", ".d",
-    };
-    const char *name = strrchr(path, '/');
-    const char *ending = strrchr(name ? name : path, '.');
-    for (size_t i = 0; ending && i < sizeof endings / sizeof endings[0]; i++)
-        if (strcmp(ending, endings[i]) == 0)
-            return true;
-    return false;
+    if (excerpts->hidden || why == -ENOENT || why == -ENOTDIR)
+        return;
+    excerpts->hidden = strdup(path);
+    excerpts->why = why;
 }
 
-static struct source *read_source(const char *path)
+static const char *hidden_because(int why)
+{
+    switch (why) {
+    case -EXDEV:
+        return "lies outside of every --source-root";
+    case -EPERM:
+        return "leads to what is no source";
+    case -ENOTSUP:
+        return "is no regular file";
+    case -EFBIG:
+        return "is larger than 4 MB";
+    case -ENOSYS:
+        return "cannot be judged without /proc";
+    default:
+        return NULL;
+    }
+}
+
+void sc_excerpts_tell_hidden(const struct sc_excerpts *excerpts)
+{
+    if (!excerpts->hidden)
+        return;
+    const char *reason = hidden_because(excerpts->why);
+    if (reason)
+        sc_say("some source is not shown: %s %s", excerpts->hidden, reason);
+    else
+        sc_say("some source is not shown: %s cannot be read: %s", excerpts->hidden,
+               strerror(-excerpts->why));
+}
+
+/* ---- files ---- */
+
+static int read_text(const struct sc_source_roots *roots, struct source *source)
+{
+    int fd = sc_source_roots_open(roots, source->path);
+    if (fd < 0)
+        return fd;
+    int result = sc_regular_file_read_open(fd, FILE_SIZE_MAX, &source->text, &source->size);
+    close(fd);
+    return result;
+}
+
+static struct source *read_source(struct sc_excerpts *excerpts, const char *path)
 {
     struct source *source = calloc(1, sizeof *source);
     if (!source)
         return NULL;
     source->path = strdup(path);
-    if (source->path && is_source(path))
-        sc_regular_file_read(path, FILE_SIZE_MAX, &source->text, &source->size);
-    if (source->path)
-        return source;
-    free(source);
-    return NULL;
+    if (!source->path) {
+        free(source);
+        return NULL;
+    }
+    int result = read_text(excerpts->roots, source);
+    if (result < 0)
+        note_hidden(excerpts, path, result);
+    return source;
 }
 
 static struct source *find_source(struct sc_excerpts *excerpts, const char *path)
@@ -93,7 +142,7 @@ static struct source *find_source(struct sc_excerpts *excerpts, const char *path
             return source;
     if (excerpts->size > KEPT_SIZE_MAX || excerpts->count == KEPT_COUNT_MAX)
         forget_all(excerpts);
-    struct source *source = read_source(path);
+    struct source *source = read_source(excerpts, path);
     if (!source)
         return NULL;
     source->next = excerpts->sources;
@@ -102,6 +151,8 @@ static struct source *find_source(struct sc_excerpts *excerpts, const char *path
     excerpts->count++;
     return source;
 }
+
+/* ---- lines ---- */
 
 /* Puts the line at `text` into `shown`, of WIDTH_MAX + TAB bytes. */
 static void show_line(char *shown, const char *text, size_t length)

@@ -1,12 +1,13 @@
 /* Lines of source around one, from files on this machine.
  *
- * A report names the files, and a report may be a stranger's: only a regular file of reasonable
- * size whose name ends as a source's does is read, and nobody is waited for.
+ * A report names the files, and a report may be a stranger's: source_roots.h says which of them may
+ * be shown. A file over 4 MB is not, and nobody is waited for.
  */
 #ifndef SC_REPORT_COMMAND_EXCERPTS_H
 #define SC_REPORT_COMMAND_EXCERPTS_H
 
 #include "report/command/scratch.h"
+#include "report/command/source_roots.h"
 
 #include <stddef.h>
 
@@ -21,12 +22,16 @@ struct sc_excerpt {
 /* Keeps some files. */
 struct sc_excerpts;
 
-/* NULL when out of memory. */
-struct sc_excerpts *sc_excerpts_new(void);
+/* The roots are read with each file, and stay the caller's. NULL when out of memory. */
+struct sc_excerpts *sc_excerpts_new(const struct sc_source_roots *roots);
 void sc_excerpts_free(struct sc_excerpts *excerpts);
 
 /* The lines around `line` of the file at `path`, in the scratch. */
 struct sc_excerpt sc_excerpts_read(struct sc_excerpts *excerpts, struct sc_scratch *scratch,
                                    const char *path, size_t line);
+
+/* Says on stderr which file was the first that is there and called as a source is, and yet was not
+ * shown, and why; nothing if there was none. */
+void sc_excerpts_tell_hidden(const struct sc_excerpts *excerpts);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "report/command/fields.h"
 #include "report/command/parse.h"
-#include "report/hazard_counts.h"
+#include "report/command/tallies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,19 +25,43 @@ static struct sc_digest digest_frame(const json_t *frame)
     return sc_digest_end(&digester);
 }
 
-/* Of a frame that many lines have it is made once. */
-static struct sc_digest meaning_of(struct sc_pieces *pieces, const json_t *frame)
+static bool is_string_or_null(const json_t *value)
 {
-    struct sc_piece *piece = sc_pieces_of_value(pieces, frame);
-    if (!piece)
-        return digest_frame(frame);
-    if (!piece->is_digested)
-        piece->meaning = digest_frame(frame);
-    piece->is_digested = true;
-    return piece->meaning;
+    return json_is_string(value) || json_is_null(value);
 }
 
-static void digest_stack(struct sc_digester *digester, struct sc_pieces *pieces, const json_t *side)
+/* What choices and fingerprints go by. */
+static bool is_frame(const json_t *frame)
+{
+    const json_t *line = json_object_get(frame, "line");
+    if (json_object_get(frame, "file"))
+        return json_is_string(json_object_get(frame, "file")) &&
+               json_is_string(json_object_get(frame, "function")) &&
+               (json_is_integer(line) || json_is_null(line));
+    return is_string_or_null(json_object_get(frame, "module")) &&
+           json_is_string(json_object_get(frame, "offset")) &&
+           is_string_or_null(json_object_get(frame, "symbol"));
+}
+
+/* False: it is no frame. Of a frame that many lines have the meaning is made once. */
+static bool find_meaning(struct sc_pieces *pieces, const json_t *frame, struct sc_digest *meaning)
+{
+    struct sc_piece *piece = sc_pieces_of_value(pieces, frame);
+    if (piece && piece->is_digested) {
+        *meaning = piece->meaning;
+        return true;
+    }
+    if (!is_frame(frame))
+        return false;
+    *meaning = digest_frame(frame);
+    if (piece) {
+        piece->meaning = *meaning;
+        piece->is_digested = true;
+    }
+    return true;
+}
+
+static bool digest_stack(struct sc_digester *digester, struct sc_pieces *pieces, const json_t *side)
 {
     size_t index;
     json_t *frame;
@@ -47,21 +71,25 @@ static void digest_stack(struct sc_digester *digester, struct sc_pieces *pieces,
         sc_digest_word(digester, sc_field_string(side, "api", ""));
     json_array_foreach(stack, index, frame)
     {
-        struct sc_digest meaning = meaning_of(pieces, frame);
+        struct sc_digest meaning;
+        if (!find_meaning(pieces, frame, &meaning))
+            return false;
         sc_digest_number(digester, (int64_t)meaning.words[0]);
         sc_digest_number(digester, (int64_t)meaning.words[1]);
     }
+    return true;
 }
 
-/* Addresses differ between runs, offsets in modules do not. */
-static struct sc_digest digest_hazard(struct sc_pieces *pieces, const json_t *hazard)
+/* Addresses differ between runs, offsets in modules do not. False: a frame is none. */
+static bool digest_hazard(struct sc_pieces *pieces, const json_t *hazard, struct sc_digest *digest)
 {
     struct sc_digester digester;
     sc_digest_begin(&digester);
     sc_digest_word(&digester, sc_field_string(hazard, "code", ""));
-    digest_stack(&digester, pieces, json_object_get(hazard, "copy"));
-    digest_stack(&digester, pieces, json_object_get(hazard, "event"));
-    return sc_digest_end(&digester);
+    bool are_frames = digest_stack(&digester, pieces, json_object_get(hazard, "copy")) &&
+                      digest_stack(&digester, pieces, json_object_get(hazard, "event"));
+    *digest = sc_digest_end(&digester);
+    return are_frames;
 }
 
 /* What a timing line says of the hazard's line that it belongs to. */
@@ -154,31 +182,22 @@ static void enter_instants(struct sc_findings *findings, struct sc_finding *find
         finding->instants->users++;
 }
 
-static bool is_timing(const json_t *line)
-{
-    return json_is_string(json_object_get(line, "code")) &&
-           json_is_integer(json_object_get(line, "remaining_ns"));
-}
-
 /* Of a hazard that is not the last of its equals any more there is nothing left to add it to. */
-bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
+void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
                              size_t size)
 {
     struct sc_digest digest;
-    if (!is_timing(timing))
-        return false;
     if (!digest_instants(json_object_get(timing, "code"), json_object_get(timing, "stream"),
                          json_object_get(timing, "seq"), json_object_get(timing, "event_time_ns"),
                          &digest))
-        return true;
+        return;
     struct sc_node *node = sc_table_find(&findings->instants, &digest);
     if (!node)
-        return true;
+        return;
     struct sc_timing told = {.remaining_ns = sc_field_number(timing, "remaining_ns")};
     told.line = strndup(line, size);
     keep_longest(&((struct sc_instants *)(void *)node)->timing, &told);
     free(told.line);
-    return true;
 }
 
 /* ---- hazards ---- */
@@ -208,106 +227,45 @@ static void keep_strongest(struct sc_finding *finding, const char *certainty)
         snprintf(finding->certainty, sizeof finding->certainty, "%s", certainty);
 }
 
-static bool is_hazard(const json_t *line)
+/* Without a reason nobody has suppressed anything. */
+const char *sc_finding_suppression(const json_t *hazard)
 {
-    return json_is_string(json_object_get(line, "code")) &&
-           json_is_object(json_object_get(line, "copy")) &&
-           json_is_object(json_object_get(line, "event")) && sc_field_number(line, "count") > 0;
+    const char *reason = sc_field_string(json_object_get(hazard, "suppressed"), "reason", "");
+    return reason[0] != '\0' ? reason : NULL;
 }
 
-bool sc_finding_says_suppressed(const json_t *hazard)
+/* Two threads may write the lines of a hazard in the other order. */
+static void take_count(struct sc_findings *findings, struct sc_finding *finding, json_int_t count)
 {
-    const json_t *entry = json_object_get(hazard, "suppressed");
-    return json_is_object(entry) || json_is_string(entry) || json_is_true(entry);
+    if (finding->run_count == 0) {
+        finding->next_in_run = findings->first_in_run;
+        findings->first_in_run = finding;
+    }
+    if (finding->run_count < count)
+        finding->run_count = count;
+    finding->last_run = findings->ended_runs;
 }
 
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size)
 {
-    if (!is_hazard(hazard))
+    struct sc_digest digest;
+    if (!digest_hazard(&findings->pieces, hazard, &digest))
         return false;
-    struct sc_digest digest = digest_hazard(&findings->pieces, hazard);
     struct sc_finding *finding = find_or_add(findings, &digest);
     if (!finding)
         return true;
-    if (finding->run_count == 0) {
-        finding->next_in_run = findings->first_in_run;
-        findings->first_in_run = finding;
-    }
-    finding->run_count = sc_field_number(hazard, "count");
-    finding->last_run = findings->ended_runs;
+    take_count(findings, finding, sc_field_number(hazard, "count"));
     snprintf(finding->code, sizeof finding->code, "%s", sc_field_string(hazard, "code", ""));
     free(finding->line);
     finding->line = sc_pieces_pack(&findings->pieces, line, size, &finding->size);
-    finding->is_suppressed = sc_finding_says_suppressed(hazard);
+    finding->is_suppressed = sc_finding_suppression(hazard);
     keep_strongest(finding, sc_field_string(hazard, "certainty", "?"));
     enter_instants(findings, finding, hazard);
     return true;
 }
 
-/* What the lines of one run say of one code. */
-struct tally {
-    size_t findings;
-    json_int_t occurrences;
-};
-
-static struct tally tally_of(const struct sc_findings *findings, const char *code)
-{
-    struct tally tally = {0};
-    const struct sc_finding *finding = findings->first_in_run;
-    for (; finding; finding = finding->next_in_run) {
-        if (strcmp(finding->code, code) != 0)
-            continue;
-        tally.findings++;
-        if (__builtin_add_overflow(tally.occurrences, finding->run_count, &tally.occurrences))
-            tally.occurrences = INT64_MAX;
-    }
-    return tally;
-}
-
-static size_t count_in_run(const struct sc_findings *findings)
-{
-    size_t count = 0;
-    const struct sc_finding *finding = findings->first_in_run;
-    for (; finding; finding = finding->next_in_run)
-        count++;
-    return count;
-}
-
-/* The hazards of one code, told what the summary says. False if there are none. */
-static bool make_exact(struct sc_findings *findings, const char *code, json_int_t said)
-{
-    struct tally tally = tally_of(findings, code);
-    struct sc_finding *finding = findings->first_in_run;
-    for (; finding; finding = finding->next_in_run) {
-        if (strcmp(finding->code, code) != 0)
-            continue;
-        if (tally.findings == 1 && said > finding->run_count)
-            finding->run_count = said;
-        finding->run_is_least =
-            tally.findings > 1 && said > tally.occurrences && finding->run_count > 1;
-    }
-    return tally.findings > 0;
-}
-
-static bool read_summary(struct sc_findings *findings, json_t *by_code)
-{
-    const char *code;
-    json_t *said;
-    struct sc_finding *finding = findings->first_in_run;
-    for (; finding; finding = finding->next_in_run)
-        finding->run_is_least = finding->run_count > 1;
-    /* Of more than these a report has no line, and what the summary says may be theirs. */
-    if (count_in_run(findings) >= SC_HAZARD_COUNTS_MAX)
-        return false;
-    bool are_told = true;
-    json_object_foreach(by_code, code, said)
-    {
-        json_int_t count = json_integer_value(said);
-        are_told = (make_exact(findings, code, count) || count <= 0) && are_told;
-    }
-    return are_told;
-}
+/* ---- runs ---- */
 
 static void add_run_to_all(struct sc_findings *findings, struct sc_finding *finding)
 {
@@ -328,7 +286,7 @@ static void add_run_to_all(struct sc_findings *findings, struct sc_finding *find
 
 bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 {
-    bool are_told = read_summary(findings, by_code);
+    bool are_told = sc_tallies_read_summary(findings, by_code);
     findings->ended_runs++;
     while (findings->first_in_run) {
         struct sc_finding *finding = findings->first_in_run;

@@ -57,21 +57,22 @@ struct sc_findings {
 /* All zero is none. */
 void sc_findings_free(struct sc_findings *findings);
 
-/* Takes a hazard or timing line, as JSON and as text, parsed last with `pieces`. False: the line is
- * malformed and passed over. */
+/* Takes a hazard or timing line, as JSON and as text, parsed last with `pieces`, in which
+ * sc_line_problem_find has found nothing. False: a frame of its stacks is none, and the line is
+ * passed over. */
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size);
-bool sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
+void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
                              size_t size);
 
 /* Ends a run: all that was taken since the last end belongs to it. `by_code` is what the run's
- * summary counts for each code, NULL without a summary. A line comes only when its count has
- * doubled. The summary makes the count exact where a code has one hazard, or no more occurrences
- * than its lines say. False: there may have been hazards of which no line tells. */
+ * summary counts for each code, NULL without a summary. The summary makes the count exact where a
+ * code has one hazard, or no more occurrences than its lines say. False: there were, or may have
+ * been, hazards of which no line tells. */
 bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code);
 
-/* Whether a hazard's line says that it is suppressed. */
-bool sc_finding_says_suppressed(const json_t *hazard);
+/* The reason by which a hazard's line says that it is suppressed; NULL: it is not. */
+const char *sc_finding_suppression(const json_t *hazard);
 
 /* All findings in the order of printing: observed before latent, frequent before rare. The caller
  * frees the array. NULL when out of memory. */

@@ -141,7 +141,7 @@ static int read_file(struct sc_frame_rules *rules, const char *path, bool may_be
     if (result == -ENOENT && may_be_missing)
         return 0;
     if (result < 0)
-        sc_say("cannot read %s: %s", path, strerror(-result));
+        sc_say("cannot read %s: %s", path, sc_regular_file_error(result));
     else
         result = take_text(rules, path, text);
     free(text);

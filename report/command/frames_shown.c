@@ -3,7 +3,6 @@
 
 #include "report/command/demangle.h"
 #include "report/command/fields.h"
-#include "report/command/pieces.h"
 #include "report/command/short_name.h"
 
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 enum {
     FRAMES_MAX = 4096, /* the library's own stacks have 64 */
     CACHED_MAX = SC_PIECES_MAX,
+    TEXT_MAX_BYTES = 32 * 1024 * 1024, /* in names as they are this is for many more */
 };
 
 /* What one frame of the report becomes: what is inlined there, and itself. */
@@ -93,6 +93,7 @@ struct making {
 
 static const char *copy_of(const struct making *making, const char *text)
 {
+    making->makers->cache->text_bytes += text ? strlen(text) : 0;
     return text ? sc_scratch_print(making->scratch, "%s", text) : NULL;
 }
 
@@ -178,24 +179,31 @@ static void name_record(const struct making *making, json_t *record)
 /* The best name for the function: from the file that ran, else from the report. */
 static void add_native(struct making *making, json_t *record)
 {
-    struct sc_source_place places[SC_SOURCE_PLACES_MAX];
-    struct sc_symbols *symbols = making->makers->symbols;
     struct sc_frame frame = {
         .module = copy_of(making, sc_field_string(record, "module", NULL)),
         .offset = copy_of(making, sc_field_string(record, "offset", "?")),
     };
     uint64_t offset = strtoull(frame.offset, NULL, 16);
-    const char *found = offset > 0 ? sc_symbols_find(symbols, frame.module, offset) : NULL;
-    frame.symbol = copy_of(making, found ? found : sc_field_string(record, "symbol", NULL));
+    const struct sc_symbol_answer *found =
+        sc_symbols_find(making->makers->symbols, frame.module, offset, making->makers->with_lines);
+    const char *name = found->name ? found->name : sc_field_string(record, "symbol", NULL);
+    frame.symbol = copy_of(making, name);
     frame.function = readable(making, frame.symbol);
-    size_t count = frame.module && making->makers->with_lines
-                       ? sc_symbols_places(symbols, frame.module, offset, places)
-                       : 0;
-    for (size_t i = 0; i < count; i++)
-        add_place(making, frame, &places[i]);
-    if (count == 0)
+    for (size_t i = 0; i < found->place_count; i++)
+        add_place(making, frame, &found->places[i]);
+    if (found->place_count == 0)
         add(making, frame);
     name_record(making, record);
+}
+
+void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces)
+{
+    for (const struct sc_piece *piece = pieces->first; piece; piece = piece->next) {
+        const char *module = sc_field_string(piece->value, "module", NULL);
+        const char *offset = sc_field_string(piece->value, "offset", NULL);
+        if (module && offset)
+            sc_symbols_announce(makers->symbols, module, strtoull(offset, NULL, 16));
+    }
 }
 
 /* ---- frames made before ---- */
@@ -207,13 +215,14 @@ void sc_frames_shown_free(struct sc_frame_cache *cache)
         json_decref(made->named);
     }
     cache->first = NULL;
+    cache->text_bytes = 0;
     sc_table_free(&cache->table);
     sc_scratch_free(&cache->scratch);
 }
 
 void sc_frames_shown_trim(struct sc_frame_cache *cache)
 {
-    if (cache->table.count > CACHED_MAX)
+    if (cache->table.count > CACHED_MAX || cache->text_bytes > TEXT_MAX_BYTES)
         sc_frames_shown_free(cache);
 }
 

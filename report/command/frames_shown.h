@@ -8,6 +8,7 @@
 
 #include "report/command/frame_rules.h"
 #include "report/command/path_map.h"
+#include "report/command/pieces.h"
 #include "report/command/scratch.h"
 #include "report/command/symbols.h"
 #include "report/command/table.h"
@@ -49,7 +50,8 @@ struct sc_frame_cache {
     struct sc_table table; /* by the record in the report, of which readers share equal ones */
     struct sc_frames_made *first;
     struct sc_scratch scratch;
-    uint64_t ids; /* given so far */
+    uint64_t ids;      /* given so far */
+    size_t text_bytes; /* of the words that are kept */
 };
 
 /* What frames are made with. */
@@ -64,6 +66,9 @@ struct sc_frame_makers {
 /* Gives everything back once the cache is large. What was made with it is void then. */
 void sc_frames_shown_trim(struct sc_frame_cache *cache);
 void sc_frames_shown_free(struct sc_frame_cache *cache);
+
+/* Tells the symbols which frames may be asked for: those that many lines of reports have. */
+void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces);
 
 /* Makes the frames of `stack`, an array of a report or anything else. */
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,

@@ -1,14 +1,59 @@
 #define _GNU_SOURCE 1
 #include "report/command/input.h"
 
+#include "report/command/regular_file.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { BLOCK = 64 * 1024 };
 
-/* Of what is no file, or says nothing of its size, all that comes. */
+/* ---- opening ---- */
+
+/* The number that a name of an own descriptor has, or -1. */
+static int own_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdin") == 0)
+        return STDIN_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        size_t length = strlen(folders[i]), digits = strspn(path + length, "0123456789");
+        if (strncmp(path, folders[i], length) == 0 && digits > 0 && digits < 10 &&
+            path[length + digits] == '\0')
+            return atoi(path + length);
+    }
+    return -1;
+}
+
+static FILE *open_own(int fd, int *error)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    FILE *stream = own >= 0 ? fdopen(own, "rb") : NULL;
+    *error = stream ? 0 : -errno;
+    if (own >= 0 && !stream)
+        close(own);
+    return stream;
+}
+
+FILE *sc_input_open(const char *path, int *error)
+{
+    int fd = own_descriptor(path);
+    return fd >= 0 ? open_own(fd, error) : sc_regular_file_stream(path, 0, error);
+}
+
+const char *sc_input_error(int error)
+{
+    return error == -EFBIG ? "more than 64 MB of it are no lines of a report; the rest is not read"
+                           : strerror(-error);
+}
+
+/* ---- reading ---- */
+
+/* All that comes of what is no file, or says nothing of its size. */
 static uint64_t size_of(FILE *stream)
 {
     struct stat status;
@@ -81,17 +126,25 @@ static int take(struct sc_input *input)
     const char *newline = memchr(start, '\n', input->size - input->at);
     size_t count = newline ? (size_t)(newline - start) : input->size - input->at;
     input->at += count + (newline != NULL);
+    input->taken += count + (newline != NULL);
     input->is_whole = newline != NULL;
     return append(input, start, count);
+}
+
+static bool has_refused_enough(const struct sc_input *input)
+{
+    return input->refused + (input->is_cut ? input->taken : 0) > SC_INPUT_REFUSED_MAX;
 }
 
 int sc_input_next(struct sc_input *input)
 {
     bool is_there = false;
     int result = 1;
-    input->length = 0;
+    input->length = input->taken = 0;
     input->is_whole = input->is_cut = false;
     while (!input->is_whole) {
+        if (has_refused_enough(input))
+            return -EFBIG;
         if (input->at == input->size && (result = fill(input)) <= 0)
             break;
         is_there = true;
@@ -99,4 +152,9 @@ int sc_input_next(struct sc_input *input)
             break;
     }
     return result < 0 ? result : is_there;
+}
+
+void sc_input_refuse(struct sc_input *input)
+{
+    input->refused += input->taken;
 }

@@ -2,8 +2,9 @@
  *
  * Never preloaded, so it may use stdio, malloc, jansson and libelf. From the library it shares the
  * parsing of options.
- * links: report/file.c report/ledger.c report/nearest.c report/path.c report/plain.c
- * links: report/suppressions.c track/hazard.c
+ * links: report/file.c report/ledger.c report/libraries.c report/mapped_file.c report/nearest.c
+ * links: report/needed.c report/path.c report/plain.c report/suppressions.c track/hazard.c
+ * links: track/own_lock.c track/pool.c
  */
 #include "report/command/command.h"
 #include "report/command/say.h"
@@ -18,8 +19,8 @@
 
 static const char help[] =
     "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH | --report-dir DIR]\n"
-    "                    [--suppressions FILE] [--injection] [--format FORMAT [-o FILE]] [--]\n"
-    "                    PROGRAM [ARG]...\n"
+    "                    [--suppressions FILE] [--injection]\n"
+    "                    [--format FORMAT [-o FILE] [--source-root DIR]...] [--] PROGRAM [ARG]...\n"
     "       safecopy report [--format FORMAT] [-o FILE] [--filter TERMS] [--baseline OLD]... "
     "FILE...\n"
     "       safecopy explain [CODE]...\n"
@@ -37,11 +38,16 @@ static const char help[] =
     "          --injection          has the driver load the library, which finds less\n"
     "          --format FORMAT      shows on stderr what was reported, when PROGRAM has ended\n"
     "          -o FILE              shows it in FILE ('-' is standard output)\n"
+    "          --output-mode MODE   who may read FILE, as below\n"
+    "          --source-root DIR    with source from below DIR alone\n"
     "        exit status: PROGRAM's; 2 nothing was started, 126 or 127 PROGRAM cannot be run\n"
     "report  shows the hazards of one or more reports, equal ones merged ('-' is standard input)\n"
     "          --format FORMAT      text, json (or --json), html, sarif, junit, github, markdown, "
     "perfetto\n"
     "          -o FILE              into FILE, which is there whole or not at all\n"
+    "          --output-mode MODE   who may read FILE: private (you, or who could read it before), "
+    "or\n"
+    "                               umask, which decides alone\n"
     "          --filter TERMS       KEY=PATTERN, or !KEY=PATTERN; commas mean `and`. Keys: code, "
     "name,\n"
     "                               certainty, action, file, function, module, label\n"
@@ -49,11 +55,13 @@ static const char help[] =
     "JSON\n"
     "          --debug-dir DIR      where modules and debug files are that are not at their paths\n"
     "          --path-map OLD=NEW   where sources are that were built or run below OLD\n"
+    "          --source-root DIR    shows source from below DIR alone, links followed\n"
     "          --frames FILE        rules that say which frames are the user's own\n"
     "          --suppressions FILE  marks what the file leaves out, which then is no hazard\n"
     "          --suggest-suppressions  entries for a file of suppressions, to be given reasons\n"
-    "        exit status: 0 no hazards, 1 hazards, 2 a report could not be read; with --baseline\n"
-    "        66 new hazards, else 0\n"
+    "        exit status: 0 no hazards, 1 hazards, 2 a report, or a line of it, could not be "
+    "read;\n"
+    "        with --baseline 66 new hazards, else 0\n"
     "explain prints what docs/hazards.md says of a hazard\n"
     "doctor  says what on this machine, and in PROGRAM, is in the library's way, and what helps\n"
     "          --format FORMAT      text or json\n"

@@ -34,6 +34,8 @@ bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
         .count = reader->findings.count,
     };
     model->makers.cache = &model->cache;
+    if (makers.symbols)
+        sc_frames_shown_announce(&makers, &reader->findings.pieces);
     return model->chosen != NULL;
 }
 
@@ -53,6 +55,13 @@ void sc_model_free(struct sc_model *model)
     sc_scratch_free(&model->scratch);
     sc_frames_shown_free(&model->cache);
     free(model->chosen);
+}
+
+const char *sc_model_headline(struct sc_model *model)
+{
+    return sc_scratch_print(&model->scratch, "%zu place%s with hazards%s", model->count,
+                            model->count == 1 ? "" : "s",
+                            model->reader->unread ? " in what could be read" : "");
 }
 
 const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
@@ -145,7 +154,8 @@ void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
     memcpy(model->chosen + model->new_count, known, known_count * sizeof *known);
     model->count = model->new_count + known_count;
     model->baseline = baseline;
-    model->knows_fixed = baseline && !model->reader->partial && !sc_baseline_is_partial(baseline);
+    model->knows_fixed =
+        baseline && !sc_reader_is_partial(model->reader) && !sc_baseline_is_partial(baseline);
     free(known);
 }
 

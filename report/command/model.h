@@ -16,6 +16,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A line of a report that could not be read. */
+struct sc_bad_line {
+    json_int_t number;
+    const char *problem; /* "not JSON" */
+};
+
 /* A line about a run, with the stack of the call that it is about. */
 struct sc_note {
     const char *words;
@@ -34,6 +40,12 @@ struct sc_run {
     bool ended;                 /* normally */
     bool replaced; /* by another program in the same process (exec), which has the next run */
     bool reached;  /* false: CUDA was used, and nothing of it came through the library */
+
+    const char
+        *doubt; /* why hazards of the run may not be known, but for `ended`; NULL: they are */
+    struct sc_bad_line *bad_lines; /* the first ones */
+    size_t bad_line_count;
+    json_int_t bad_lines_more; /* that are not named */
 };
 
 /* The copy, the event, the free before it, or what made the buffer or the stream. */
@@ -105,6 +117,10 @@ void sc_model_free(struct sc_model *model);
  * baseline (NULL: none) does not know. The baseline stays the caller's. */
 void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                      struct sc_baseline *baseline);
+
+/* "2 places with hazards", and whether there may be more that could not be read. Valid as a run is.
+ */
+const char *sc_model_headline(struct sc_model *model);
 
 /* Hazard `index` is suppressed, or was there before: nobody has to act. */
 bool sc_model_is_excused(const struct sc_model *model, size_t index);

@@ -4,7 +4,9 @@
 #include "report/command/fields.h"
 #include "report/command/input.h"
 #include "report/command/parse.h"
+#include "report/command/regular_file.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,6 +32,23 @@ static void look(struct sc_new_reports *reports)
     glob(reports->pattern, GLOB_PERIOD, NULL, &reports->found);
     if (reports->pattern_if_taken)
         glob(reports->pattern_if_taken, GLOB_PERIOD | GLOB_APPEND, NULL, &reports->found);
+}
+
+static size_t count_dots(const char *path)
+{
+    size_t count = 0;
+    while (*path != '\0') {
+        size_t length = strcspn(path, "/");
+        count += length > 0 && length <= 2 && strspn(path, ".") == length;
+        path += length + (path[length] == '/');
+    }
+    return count;
+}
+
+/* A '*' takes "." and "..", which no process puts in. */
+static bool leads_elsewhere(const struct sc_new_reports *reports, const char *path)
+{
+    return count_dots(path) > count_dots(reports->pattern);
 }
 
 /* A process that finds its path taken writes into PATH.PID, which a '*' at the end covers. */
@@ -92,7 +111,9 @@ static void add(struct found *found, char *path, const struct stat *file)
 static bool is_of_another_run(const char *path, const struct sc_run_ledger *ledger)
 {
     struct sc_input input;
-    FILE *stream = ledger->name[0] != '\0' ? fopen(path, "rbe") : NULL;
+    int error;
+    FILE *stream =
+        ledger->name[0] != '\0' ? sc_regular_file_stream(path, O_NOFOLLOW, &error) : NULL;
     if (!stream)
         return false;
     bool is_read = sc_input_init(&input, stream) && sc_input_next(&input) > 0;
@@ -132,7 +153,7 @@ char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *sc
     for (size_t i = 0; i < reports->found.gl_pathc; i++) {
         char *path = reports->found.gl_pathv[i];
         struct stat file;
-        if (is_file(path, &file) && !was_there(reports, &file) &&
+        if (!leads_elsewhere(reports, path) && is_file(path, &file) && !was_there(reports, &file) &&
             (has(&told, &file) || !is_of_another_run(path, ledger)))
             add(&found, path, &file);
     }

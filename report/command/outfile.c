@@ -2,6 +2,8 @@
 #include "report/command/outfile.h"
 
 #include "report/command/say.h"
+#include "report/file.h"
+#include "report/version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +18,16 @@ static bool refuse(const char *path, const char *why)
     return false;
 }
 
+/* A pattern of the shell's behind -o names a report as the output, and nothing makes that again. */
+static bool is_report(const char *path, const struct stat *status)
+{
+    int fd = status->st_size > 0 ? sc_file_open(path) : -1;
+    bool is_it = fd >= 0 && sc_file_begins(fd, SC_REPORT_BEGINNING);
+    if (fd >= 0)
+        sc_file_close(fd);
+    return is_it;
+}
+
 /* What is not yet there may be written. */
 static bool may_replace(const char *path)
 {
@@ -26,15 +38,49 @@ static bool may_replace(const char *path)
         return refuse(path, "a symbolic link is there. Remove it");
     if (S_ISDIR(status.st_mode))
         return refuse(path, "a folder is there. Name a file in it");
-    return S_ISREG(status.st_mode) || refuse(path, "what is there is no file");
+    if (!S_ISREG(status.st_mode))
+        return refuse(path, "what is there is no file");
+    return !is_report(path, &status) || refuse(path, "a report is there. Name another file");
 }
 
-/* As open(2) would have made it. */
-static FILE *open_with_mode(int fd)
+static bool is_by_umask(const struct sc_outfile_place *place)
+{
+    return place->mode && strcmp(place->mode, "umask") == 0;
+}
+
+bool sc_outfile_take_mode(struct sc_outfile_place *place, const char *word)
+{
+    place->mode = word;
+    if (is_by_umask(place) || strcmp(word, "private") == 0)
+        return true;
+    sc_say("--output-mode takes private or umask, and not '%s'", word);
+    return false;
+}
+
+bool sc_outfile_has_use_of_mode(const struct sc_outfile_place *place)
+{
+    if (!place->mode || (place->path && strcmp(place->path, "-") != 0))
+        return true;
+    sc_say("--output-mode %s has nothing to hold for: -o names the file", place->mode);
+    return false;
+}
+
+/* Those of the file that is replaced. Another group than before gets nothing. */
+static mode_t former_permissions(int fd, const char *path)
+{
+    struct stat former, made;
+    if (lstat(path, &former) != 0 || !S_ISREG(former.st_mode) || former.st_uid != geteuid() ||
+        fstat(fd, &made) != 0)
+        return 0;
+    return former.st_gid == made.st_gid ? former.st_mode : former.st_mode & ~(mode_t)S_IRWXG;
+}
+
+static FILE *open_with_mode(int fd, const struct sc_outfile_place *place)
 {
     mode_t mask = umask(0);
     umask(mask);
-    fchmod(fd, 0666 & ~mask);
+    mode_t wanted = is_by_umask(place) ? 0666 : 0600 | former_permissions(fd, place->path);
+    fchmod(fd, wanted & 0666 & ~mask);
     return fdopen(fd, "wb");
 }
 
@@ -45,14 +91,15 @@ static void buffer_much(FILE *stream)
         setvbuf(stream, NULL, _IOFBF, 64 * 1024);
 }
 
-static bool open_beside(struct sc_outfile *file, const char *path)
+static bool open_beside(struct sc_outfile *file, const struct sc_outfile_place *place)
 {
+    const char *path = place->path;
     if (!may_replace(path))
         return false;
     if (asprintf(&file->beside, "%s.XXXXXX", path) < 0)
         return refuse(path, "out of memory");
     int fd = mkostemp(file->beside, O_CLOEXEC);
-    file->stream = fd >= 0 ? open_with_mode(fd) : NULL;
+    file->stream = fd >= 0 ? open_with_mode(fd, place) : NULL;
     if (file->stream)
         return true;
     refuse(path, strerror(errno));
@@ -74,11 +121,12 @@ bool sc_outfile_is_possible(const char *path)
     return is_there ? may_replace(path) : refuse(path, strerror(error));
 }
 
-bool sc_outfile_open(struct sc_outfile *file, const char *path)
+bool sc_outfile_open(struct sc_outfile *file, const struct sc_outfile_place *place)
 {
+    const char *path = place->path;
     bool is_beside = path && strcmp(path, "-") != 0;
     *file = (struct sc_outfile){.stream = stdout, .path = path ? path : "standard output"};
-    if (is_beside && !open_beside(file, path))
+    if (is_beside && !open_beside(file, place))
         return false;
     buffer_much(file->stream);
     return true;

@@ -1,12 +1,28 @@
 /* The file that is written with -o. It is there whole or not at all: what is written stands under
- * another name beside it until it is complete. Nothing but a regular file is replaced, and a
- * symbolic link is not followed.
+ * another name beside it until it is complete. Nothing but a regular file is replaced, no
+ * report is, and a symbolic link is not followed.
+ *
+ * The file shows what a report says, and so its user alone may read it, as a report. A file of the
+ * user's that it replaces hands on its permissions, as far as the umask allows them.
  */
 #ifndef SC_REPORT_COMMAND_OUTFILE_H
 #define SC_REPORT_COMMAND_OUTFILE_H
 
 #include <stdbool.h>
 #include <stdio.h>
+
+/* What the flags say. All zero is standard output. */
+struct sc_outfile_place {
+    const char *path; /* NULL or "-": standard output */
+    const char *mode; /* "umask": that alone decides who may read the file; "private"; NULL: this */
+};
+
+/* Takes the word of --output-mode. False after it has said what is wrong. */
+bool sc_outfile_take_mode(struct sc_outfile_place *place, const char *word);
+
+/* When all flags are read: is there a file for the mode? False after it has said that there is
+ * none. */
+bool sc_outfile_has_use_of_mode(const struct sc_outfile_place *place);
 
 struct sc_outfile {
     FILE *stream;
@@ -18,8 +34,8 @@ struct sc_outfile {
  * `path` "-" is standard output. False after it has said what is wrong. */
 bool sc_outfile_is_possible(const char *path);
 
-/* `path` NULL or "-" is standard output. False after it has said what is wrong. */
-bool sc_outfile_open(struct sc_outfile *file, const char *path);
+/* False after it has said what is wrong. */
+bool sc_outfile_open(struct sc_outfile *file, const struct sc_outfile_place *place);
 
 /* Completes the file, or takes away what was written of it. False after it has said what is wrong.
  */

@@ -1,6 +1,10 @@
 #define _GNU_SOURCE 1
 #include "report/command/perf_map.h"
 
+#include "report/command/input.h"
+#include "report/command/regular_file.h"
+#include "report/command/say.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -10,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FUNCTIONS_MAX = 1 << 22 };
+/* Beyond that the map is of no process. */
+enum { FUNCTIONS_MAX = 1 << 20, NAME_MAX_BYTES = 4096, NAMES_MAX_BYTES = 64 << 20 };
 
 struct function {
     uint64_t start, end;
@@ -20,38 +25,34 @@ struct function {
 
 struct sc_perf_map {
     struct function *functions; /* sorted by start, then by line */
-    size_t count;
+    size_t count, names_bytes;
 };
 
-static bool is_trusted(int fd)
+static bool is_trusted(FILE *stream)
 {
     struct stat file;
-    return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) &&
-           (file.st_uid == geteuid() || file.st_uid == 0);
+    return fstat(fileno(stream), &file) == 0 && (file.st_uid == geteuid() || file.st_uid == 0);
 }
 
 static FILE *open_trusted(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0)
-        return NULL;
-    FILE *stream = is_trusted(fd) ? fdopen(fd, "r") : NULL;
-    if (!stream)
-        close(fd);
-    return stream;
+    int error;
+    FILE *stream = sc_regular_file_stream(path, O_NOFOLLOW, &error);
+    if (!stream || is_trusted(stream))
+        return stream;
+    fclose(stream);
+    return NULL;
 }
 
-/* "START SIZE name", the numbers in hex. */
+/* "START SIZE name", the numbers in hex. The name is part of the line. */
 static bool read_function(char *line, struct function *function)
 {
     char *end;
     function->start = strtoull(line, &end, 16);
     uint64_t size = *end == ' ' ? strtoull(end + 1, &end, 16) : 0;
-    if (*end != ' ' || size == 0 || __builtin_add_overflow(function->start, size, &function->end))
-        return false;
-    end[1 + strcspn(end + 1, "\n")] = '\0';
-    function->name = strdup(end + 1);
-    return function->name != NULL;
+    function->name = end + 1;
+    return *end == ' ' && size > 0 &&
+           !__builtin_add_overflow(function->start, size, &function->end);
 }
 
 static bool add_function(struct sc_perf_map *map, const struct function *function)
@@ -62,23 +63,44 @@ static bool add_function(struct sc_perf_map *map, const struct function *functio
             return false;
         map->functions = grown;
     }
-    map->functions[map->count] = *function;
-    map->functions[map->count].line = map->count;
+    char *name = strndup(function->name, NAME_MAX_BYTES);
+    if (!name)
+        return false;
+    map->functions[map->count] =
+        (struct function){function->start, function->end, map->count, name};
+    map->names_bytes += strlen(name);
     map->count++;
     return true;
 }
 
-static void read_functions(struct sc_perf_map *map, FILE *stream)
+/* False once there are enough. */
+static bool take_line(struct sc_perf_map *map, struct sc_input *input)
 {
-    char *line = NULL;
-    size_t size = 0;
+    char line[64 + NAME_MAX_BYTES];
     struct function function;
-    while (map->count < FUNCTIONS_MAX && getline(&line, &size, stream) > 0)
-        if (read_function(line, &function) && !add_function(map, &function)) {
-            free(function.name);
-            break;
-        }
-    free(line);
+    size_t length = input->length < sizeof line ? input->length : sizeof line - 1;
+    if (length > 0)
+        memcpy(line, input->line, length);
+    line[length] = '\0';
+    if (map->count == FUNCTIONS_MAX || map->names_bytes > NAMES_MAX_BYTES)
+        return false;
+    if (read_function(line, &function))
+        return add_function(map, &function);
+    sc_input_refuse(input);
+    return true;
+}
+
+static void read_functions(struct sc_perf_map *map, const char *path, FILE *stream)
+{
+    struct sc_input input;
+    bool has_room = sc_input_init(&input, stream);
+    int result = 0;
+    while (has_room && (result = sc_input_next(&input)) > 0)
+        has_room = take_line(map, &input);
+    if (!has_room || result < 0)
+        sc_say("%s has more than the names of 1,048,576 functions, of 64 MB; the rest is not read",
+               path);
+    sc_input_free(&input);
 }
 
 static int by_start_and_line(const void *a, const void *b)
@@ -96,7 +118,7 @@ struct sc_perf_map *sc_perf_map_open(int64_t pid)
     FILE *stream = open_trusted(path);
     struct sc_perf_map *map = stream ? calloc(1, sizeof *map) : NULL;
     if (map)
-        read_functions(map, stream);
+        read_functions(map, path, stream);
     if (map && map->count > 0)
         qsort(map->functions, map->count, sizeof *map->functions, by_start_and_line);
     if (stream)

@@ -1,17 +1,15 @@
 #define _GNU_SOURCE 1
 #include "report/command/program.h"
 
-#include <dirent.h>
+#include "report/command/descriptors.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,40 +128,13 @@ static int attend(pid_t program)
     return status;
 }
 
-#ifndef SYS_close_range
-#define SYS_close_range 436 /* Linux 5.9 */
-#endif
-
-/* As the kernel lists them; what is open is closed one by one. */
-static void close_listed(int first, int last)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder))) {
-        char *end;
-        long fd = strtol(entry->d_name, &end, 10);
-        if (end != entry->d_name && fd >= first && fd <= last && fd != dirfd(folder))
-            close((int)fd);
-    }
-    if (folder)
-        closedir(folder);
-}
-
-static void close_between(int first, int last)
-{
-    if (first <= last && syscall(SYS_close_range, first, last, 0) != 0)
-        close_listed(first, last);
-}
-
 static void let_files_go(enum sc_program_stdout out, int own)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
     if (out == SC_PROGRAM_STDOUT_LET_GO && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         dup2(nothing, STDOUT_FILENO);
-    close_between(STDERR_FILENO + 1, own > STDERR_FILENO ? own - 1 : INT_MAX);
-    if (own > STDERR_FILENO)
-        close_between(own + 1, INT_MAX);
+    sc_descriptors_close_but(own);
 }
 
 static int start(char **argv, const struct inherited *inherited, enum sc_program_stdout out,

@@ -3,9 +3,12 @@
 
 #include "report/command/fields.h"
 #include "report/command/input.h"
+#include "report/command/line_problem.h"
 #include "report/command/parse.h"
 #include "report/command/progress.h"
+#include "report/command/run_record.h"
 #include "report/command/say.h"
+#include "report/command/tallies.h"
 #include "report/version.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MISSES_MAX = 256 }; /* as many as a report tells apart */
+enum { COMPLAINTS_MAX = 100 };
 
 void sc_reader_free(struct sc_reader *reader)
 {
@@ -28,60 +31,39 @@ json_t *sc_reader_run(const struct sc_reader *reader, size_t index)
     return sc_parse(reader->runs[index], strlen(reader->runs[index]));
 }
 
-/* The state of reading one file, which may hold several runs: the first three are of one run. */
+/* The state of reading one file, which may hold several runs: the first four are of one run. */
 struct reading {
     json_t *run; /* as in sc_reader.runs */
     size_t good_lines, bad_lines;
+    bool is_later; /* a version after this one wrote it */
     struct sc_reader *reader;
     const char *name;
     size_t line_number;
+    size_t complaints;
     bool is_report;
+    bool is_unread;               /* lines of the file are */
     bool is_foreign, had_foreign; /* lines are, or some were, of a run of a later schema */
 };
 
-static void complain(struct reading *reading, const char *what)
+static json_t *summary_of(const struct reading *reading)
 {
-    reading->bad_lines++;
-    reading->reader->partial = true;
-    if (!reading->reader->quiet)
-        sc_say("%s:%zu: %s; passed over", reading->name, reading->line_number, what);
+    return json_object_get(reading->run, "summary");
 }
 
-static bool is_miss(const json_t *line)
+static void complain(struct reading *reading, struct sc_input *input, const char *problem)
 {
-    return json_is_string(json_object_get(line, "api")) && sc_field_number(line, "count") > 0;
+    if (reading->bad_lines++ < SC_READER_NAMED_LINES_MAX)
+        sc_run_record_add_bad_line(reading->run, reading->line_number, problem);
+    sc_input_refuse(input);
+    if (!reading->reader->quiet && reading->complaints++ < COMPLAINTS_MAX)
+        sc_say("%s:%zu: %s; passed over", reading->name, reading->line_number, problem);
 }
 
-static bool is_postmortem(const json_t *line)
+static void tell_further_complaints(const struct reading *reading)
 {
-    return json_is_object(json_object_get(line, "error")) &&
-           json_is_object(json_object_get(line, "call"));
-}
-
-static bool are_equal_misses(const json_t *a, const json_t *b)
-{
-    return json_equal(json_object_get(a, "api"), json_object_get(b, "api")) &&
-           json_equal(json_object_get(a, "stack"), json_object_get(b, "stack"));
-}
-
-/* Of equal ones the last is kept, which counts them all. */
-static void take_miss(struct reading *reading, json_t *miss)
-{
-    size_t index;
-    json_t *known, *misses = json_object_get(reading->run, "missed");
-    if (!misses) {
-        json_object_set_new(reading->run, "missed", json_array());
-        misses = json_object_get(reading->run, "missed");
-    }
-    json_array_foreach(misses, index, known)
-    {
-        if (are_equal_misses(known, miss)) {
-            json_array_set(misses, index, miss);
-            return;
-        }
-    }
-    if (json_array_size(misses) < MISSES_MAX)
-        json_array_append(misses, miss);
+    if (reading->complaints > COMPLAINTS_MAX)
+        sc_say("%s: %zu more lines are passed over", reading->name,
+               reading->complaints - COMPLAINTS_MAX);
 }
 
 /* Tells the symbols what ran. */
@@ -112,6 +94,7 @@ static void add_run(struct sc_reader *reader, char *text)
     if ((count & (count - 1)) == 0) /* there is room for a power of two */
         runs = realloc(runs, (count > 0 ? 2 * count : 1) * sizeof *runs);
     if (!runs || !text) {
+        reader->unread = true;
         free(text);
         return;
     }
@@ -133,10 +116,8 @@ static void keep_run(struct sc_reader *reader, json_t *run)
 static void begin_run(struct reading *reading)
 {
     reading->good_lines = reading->bad_lines = 0;
-    reading->run = json_pack("{s:s,s:n,s:n}", "file", reading->name, "run", "summary");
-    if (!reading->run) /* a name that is not UTF-8 */
-        reading->run =
-            json_pack("{s:s,s:n,s:n}", "file", sc_say_plain(reading->name), "run", "summary");
+    reading->is_later = false;
+    reading->run = sc_run_record_make(reading->name);
 }
 
 static bool is_same_process(const json_t *run, const json_t *next)
@@ -152,62 +133,87 @@ static bool is_same_process(const json_t *run, const json_t *next)
 static void judge_end(struct reading *reading, const json_t *next)
 {
     bool is_replaced = is_same_process(json_object_get(reading->run, "run"), next);
-    if (json_is_object(json_object_get(reading->run, "summary")))
+    if (json_is_object(summary_of(reading)))
         return;
     if (is_replaced)
         json_object_set_new(reading->run, "replaced", json_true());
     reading->reader->incomplete = reading->reader->incomplete || !is_replaced;
 }
 
-/* Whether all is known that the run has found. */
-static bool has_all(struct reading *reading, bool are_told)
+/* Without its line nobody knows what was looked for. */
+static void judge_run(struct reading *reading, const json_t *next)
 {
     const json_t *run = json_object_get(reading->run, "run");
-    return are_told && json_is_object(run) && !json_is_true(json_object_get(run, "unreached"));
+    judge_end(reading, next);
+    if (!json_is_object(run))
+        reading->reader->unread = true;
+    if (json_is_true(json_object_get(run, "unreached")))
+        reading->reader->unreached = true;
+}
+
+/* Each record has its turn in the findings. */
+static void end_findings(struct sc_reader *reader, json_t *run)
+{
+    json_t *by_code = json_object_get(json_object_get(run, "summary"), "by_code");
+    if (sc_findings_end_run(&reader->findings, by_code))
+        return;
+    reader->untold = true;
+    json_object_set_new(run, "lines_missing", json_true());
 }
 
 static void end_run(struct reading *reading, const json_t *next)
 {
     if (reading->good_lines > 0) {
-        struct sc_reader *reader = reading->reader;
-        const json_t *summary = json_object_get(reading->run, "summary");
-        json_t *by_code = json_object_get(summary, "by_code");
-        judge_end(reading, next);
-        bool has_found_all = has_all(reading, sc_findings_end_run(&reader->findings, by_code));
-        reader->partial = reader->partial || reader->incomplete || !has_found_all;
-        json_object_set_new(reading->run, "bad_lines",
-                            json_integer((json_int_t)reading->bad_lines));
-        keep_run(reading->reader, reading->run);
+        judge_run(reading, next);
         reading->is_report = true;
     }
+    end_findings(reading->reader, reading->run);
+    json_object_set_new(reading->run, "bad_lines", json_integer((json_int_t)reading->bad_lines));
+    keep_run(reading->reader, reading->run);
     json_decref(reading->run);
+}
+
+/* Lines of what is no report belong to the run that follows. */
+static void go_on_to_run(struct reading *reading, const json_t *next)
+{
+    if (reading->good_lines == 0 && !json_object_get(reading->run, "unreadable"))
+        return;
+    end_run(reading, next);
+    begin_run(reading);
+}
+
+static bool is_later_version(const json_t *run)
+{
+    unsigned major, minor, patch;
+    const char *version = sc_field_string(run, "version", "");
+    return sscanf(version, "%3u.%3u.%3u", &major, &minor, &patch) == 3 &&
+           10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
 /* A process goes on in its file when exec has replaced it, and reports may be strung together. */
 static void take_run(struct reading *reading, json_t *run)
 {
-    if (reading->good_lines > 0) {
-        end_run(reading, run);
-        begin_run(reading);
-    }
+    go_on_to_run(reading, run);
+    reading->is_later = is_later_version(run);
     json_object_set(reading->run, "run", run);
 }
 
 /* What its lines mean is not known here. */
 static void refuse_run(struct reading *reading, const json_t *run)
 {
-    if (reading->good_lines > 0) {
-        end_run(reading, run);
-        begin_run(reading);
-    }
-    reading->had_foreign = true;
-    if (reading->reader->quiet)
-        return;
-    sc_say(
-        "%s:%zu: schema %lld, of libsafecopy %s; safecopy %s reads up to %d: take the safecopy of "
-        "that version",
-        reading->name, reading->line_number, (long long)sc_field_number(run, "schema"),
-        sc_say_plain(sc_field_string(run, "version", "?")), SC_VERSION, SC_REPORT_SCHEMA);
+    char *why = NULL;
+    go_on_to_run(reading, run);
+    reading->had_foreign = reading->reader->unread = true;
+    if (asprintf(&why, "schema %lld, of libsafecopy %s; safecopy %s reads up to %d",
+                 (long long)sc_field_number(run, "schema"),
+                 sc_say_plain(sc_field_string(run, "version", "?")), SC_VERSION,
+                 SC_REPORT_SCHEMA) < 0)
+        why = NULL;
+    sc_run_record_set_unreadable(reading->run, why ? why : "a later schema");
+    if (!reading->reader->quiet)
+        sc_say("%s:%zu: %s: take the safecopy of that version", reading->name, reading->line_number,
+               why ? why : "a later schema");
+    free(why);
 }
 
 /* Does the line begin a run, or belong to one, that is not read? */
@@ -232,60 +238,121 @@ static void take_modules(struct reading *reading, json_t *line)
         expect_modules(reading->reader->symbols, line);
 }
 
-static bool take_line(struct reading *reading, json_t *line, const char *text, size_t size)
+static bool is_less(const json_t *a, const json_t *b, const char *key)
+{
+    return sc_field_number(a, key) < sc_field_number(b, key);
+}
+
+/* A process that dumps a summary and goes on writes another one, which counts on. What is wrong, or
+ * NULL. */
+static const char *take_summary(struct reading *reading, json_t *summary)
+{
+    const json_t *before = summary_of(reading), *by_code = json_object_get(summary, "by_code");
+    if (sc_tallies_exceed(&reading->reader->findings, by_code) ||
+        is_less(summary, before, "observed") || is_less(summary, before, "latent"))
+        return "a summary counts fewer hazards than there were before it";
+    json_object_set(reading->run, "summary", summary);
+    if (sc_field_number(summary, "hazards") > 0)
+        reading->reader->hazardous = true;
+    return NULL;
+}
+
+static const char *take_hazard(struct sc_reader *reader, const json_t *hazard, const char *text,
+                               size_t size)
+{
+    if (!sc_findings_take_hazard(&reader->findings, hazard, text, size))
+        return "a frame of a hazard's stacks is damaged";
+    reader->hazardous = true;
+    return NULL;
+}
+
+/* A line without a problem. Returns what is wrong with it all the same, or NULL. */
+static const char *take_good_line(struct reading *reading, json_t *line, const char *text,
+                                  size_t size)
 {
     const char *type = sc_field_string(line, "type", "");
-    struct sc_reader *reader = reading->reader;
+    if (strcmp(type, "hazard") == 0)
+        return take_hazard(reading->reader, line, text, size);
+    if (strcmp(type, "summary") == 0)
+        return take_summary(reading, line);
     if (strcmp(type, "timing") == 0)
-        return sc_findings_take_timing(&reader->findings, line, text, size);
-    if (strcmp(type, "hazard") == 0) {
-        bool is_hazard = sc_findings_take_hazard(&reader->findings, line, text, size);
-        reader->hazardous = reader->hazardous || is_hazard;
-        return is_hazard;
-    }
-    if (strcmp(type, "run") == 0) {
+        sc_findings_take_timing(&reading->reader->findings, line, text, size);
+    else if (strcmp(type, "run") == 0)
         take_run(reading, line);
-    } else if (strcmp(type, "summary") == 0) {
-        json_object_set(reading->run, type, line);
-        if (sc_field_number(line, "hazards") > 0)
-            reader->hazardous = true;
-    } else if (strcmp(type, "modules") == 0) {
+    else if (strcmp(type, "modules") == 0)
         take_modules(reading, line);
-    } else if (strcmp(type, "coverage") == 0 && is_miss(line)) {
-        take_miss(reading, line);
-    } else if (strcmp(type, "cupti") == 0 ||
-               (strcmp(type, "postmortem") == 0 && is_postmortem(line))) {
-        json_object_set(reading->run, type, line);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-static void count_line(struct reading *reading, bool is_good)
-{
-    if (is_good)
-        reading->good_lines++;
+    else if (strcmp(type, "coverage") == 0)
+        sc_run_record_take_miss(reading->run, line);
     else
-        complain(reading, "not a line of a report");
+        json_object_set(reading->run, type, line);
+    return NULL;
 }
 
-static void read_line(struct reading *reading, const struct sc_input *input)
+/* A later version may write lines that this one knows nothing of. Its own and those of versions
+ * before it know no other types. */
+static void take_line(struct reading *reading, json_t *line, struct sc_input *input)
+{
+    const char *type = sc_field_string(line, "type", NULL), *problem;
+    if (type && sc_line_problem_knows_type(type))
+        problem = sc_line_problem_find(line, reading->is_later);
+    else if (type && reading->is_later)
+        return;
+    else
+        problem = "not a line of a report";
+    if (!problem)
+        problem = take_good_line(reading, line, input->line, input->length);
+    if (!problem) {
+        reading->good_lines++;
+        return;
+    }
+    reading->is_unread = true;
+    complain(reading, input, problem);
+}
+
+/* A process that was killed leaves a line that is cut, and no summary: its run did not end. */
+static bool is_end_of_killed(const struct reading *reading, const struct sc_input *input)
+{
+    return !input->is_whole && input->length > 0 && input->line[0] == '{' &&
+           !memchr(input->line, '\0', input->length) && !json_is_object(summary_of(reading));
+}
+
+static void pass_over(struct reading *reading, struct sc_input *input)
+{
+    reading->is_unread = reading->is_unread || !is_end_of_killed(reading, input);
+    if (input->is_cut)
+        complain(reading, input, "longer than a line of a report");
+    else
+        complain(reading, input, input->is_whole ? "not JSON" : "the last line is cut");
+}
+
+static void read_line(struct reading *reading, struct sc_input *input)
 {
     reading->line_number++;
     sc_progress_show("lines read", reading->line_number);
     if (input->length == 0 && input->is_whole)
         return;
-    if (input->is_cut) {
-        complain(reading, "longer than a line of a report");
-        return;
-    }
-    json_t *line = sc_parse_line(input->line, input->length, &reading->reader->findings.pieces);
+    json_t *line = input->is_cut ? NULL
+                                 : sc_parse_line(input->line, input->length,
+                                                 &reading->reader->findings.pieces);
     if (!json_is_object(line))
-        complain(reading, input->is_whole ? "not JSON" : "the last line is cut");
+        pass_over(reading, input);
     else if (!is_foreign(reading, line))
-        count_line(reading, take_line(reading, line, input->line, input->length));
+        take_line(reading, line, input);
     json_decref(line);
+}
+
+/* A process that is killed before its first line is whole has left no report. */
+static void judge_file(struct reading *reading, int error)
+{
+    bool is_started = reading->is_report || reading->had_foreign || reading->good_lines > 0;
+    if (error < 0)
+        sc_run_record_set_unreadable(reading->run, strerror(-error));
+    else if (!is_started)
+        sc_run_record_set_unreadable(reading->run, "it is not a report");
+    if (error < 0 || reading->is_unread)
+        reading->reader->unread = true;
+    if (!is_started)
+        reading->reader->incomplete = true;
 }
 
 int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
@@ -296,9 +363,22 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
     begin_run(&reading);
     while (result > 0 && (result = sc_input_next(&input)) > 0)
         read_line(&reading, &input);
+    judge_file(&reading, result);
     end_run(&reading, NULL);
+    tell_further_complaints(&reading);
     sc_input_free(&input);
     if (result >= 0 && reading.had_foreign)
         return -ENOTSUP;
     return result < 0 ? result : reading.is_report;
+}
+
+void sc_reader_add_unreadable(struct sc_reader *reader, const char *name, const char *why)
+{
+    json_t *run = sc_run_record_make(name);
+    sc_run_record_set_unreadable(run, why);
+    json_object_set_new(run, "bad_lines", json_integer(0));
+    reader->unread = true;
+    end_findings(reader, run);
+    keep_run(reader, run);
+    json_decref(run);
 }

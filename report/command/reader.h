@@ -1,8 +1,10 @@
 /* Reads reports back and merges equal hazards, within a run and over all runs, for the command.
  *
  * A report may be cut anywhere, since the process may have been killed. A line that cannot be read
- * is told with file and number, counted, and passed over. A report is read line by line and kept as
- * text. So memory grows with the runs and the hazards that differ, and not with the lines.
+ * is told with file and number, counted, and passed over: what it tells is not known, so that the
+ * run cannot be called clean. A file that cannot be read stands for a run of which nothing is
+ * known. A report is read line by line and kept as text. So memory grows with the runs and the
+ * hazards that differ, and not with the lines.
  */
 #ifndef SC_REPORT_COMMAND_READER_H
 #define SC_REPORT_COMMAND_READER_H
@@ -15,17 +17,26 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* The bad lines of a run that are named in its record. The others are counted. */
+enum { SC_READER_NAMED_LINES_MAX = 16 };
+
 struct sc_reader {
-    char **runs; /* the text of {"file","run","summary","bad_lines"}; run, summary may be null; with
-                  * "missed", an array of `coverage` lines, "cupti", "postmortem", and "replaced",
-                  * true of a run whose process has the next one, where there are */
+    /* The text of {"file","run","summary","bad_lines"}, where run and summary may be null. Where
+     * there are such, with
+     *   "missed"         an array of `coverage` lines; and "cupti", "postmortem"
+     *   "replaced"       true: the run's process has the next one
+     *   "unread"         the first bad lines: an array of {"line","problem"}
+     *   "unreadable"     why the file, or the rest of it, could not be read
+     *   "lines_missing"  true: its summary counts hazards of which no line tells */
+    char **runs;
     size_t run_count;
     struct sc_findings findings;
     struct sc_symbols *symbols; /* told which builds ran; may be NULL */
     bool hazardous;             /* a hazard line or a summary says that there were hazards */
     bool incomplete;            /* a run did not end, and its process did not go on in the next */
-    bool partial;               /* or lines of hazards are or may be missing for another reason,
-                                 * or in a run nothing was looked for */
+    bool unread;                /* lines, a run's own line, or files could not be read */
+    bool untold;                /* there were, or may be, hazards of which no line tells */
+    bool unreached;             /* in a run nothing was looked for */
     bool brief;                 /* keep of a run only what is shown to people */
     bool quiet;                 /* say nothing about bad lines, nor about runs of a later schema */
 };
@@ -38,10 +49,13 @@ void sc_reader_free(struct sc_reader *reader);
  * What was read counts. */
 int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream);
 
-/* A summary counts hazards, and no line of any report tells of one. */
-static inline bool sc_reader_has_lost_hazards(const struct sc_reader *reader)
+/* Adds a report that could not be opened. */
+void sc_reader_add_unreadable(struct sc_reader *reader, const char *name, const char *why);
+
+/* Whether there may be hazards that are not among the findings. */
+static inline bool sc_reader_is_partial(const struct sc_reader *reader)
 {
-    return reader->hazardous && reader->findings.count == 0;
+    return reader->incomplete || reader->unread || reader->untold || reader->unreached;
 }
 
 /* Run `index` as JSON. The caller decrefs the object. NULL when out of memory. */

@@ -3,16 +3,71 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int check(const struct stat *status, size_t max)
+/* ---- opening ---- */
+
+static int check_type(const struct stat *status)
 {
-    if (!S_ISREG(status->st_mode))
-        return S_ISDIR(status->st_mode) ? -EISDIR : -ENOTSUP;
-    return (size_t)status->st_size > max ? -EFBIG : 0;
+    if (S_ISREG(status->st_mode))
+        return 0;
+    return S_ISDIR(status->st_mode) ? -EISDIR : -ENOTSUP;
 }
+
+/* The command may have been started without the standard descriptors, and what it says must not
+ * come into the file. */
+static int move_up(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd < 0 ? -errno : fd;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int result = moved < 0 ? -errno : moved;
+    close(fd);
+    return result;
+}
+
+/* Something else may be at the path by now. */
+static int check_open(int fd)
+{
+    struct stat status;
+    int result = fstat(fd, &status) != 0 ? -errno : check_type(&status);
+    if (result == 0)
+        return fd;
+    close(fd);
+    return result;
+}
+
+int sc_regular_file_open(const char *path, int flags)
+{
+    struct stat status;
+    if ((flags & O_NOFOLLOW ? lstat : stat)(path, &status) != 0)
+        return -errno;
+    int result = check_type(&status);
+    if (result == 0)
+        result = move_up(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags));
+    return result < 0 ? result : check_open(result);
+}
+
+FILE *sc_regular_file_stream(const char *path, int flags, int *error)
+{
+    int fd = sc_regular_file_open(path, flags);
+    FILE *stream = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    *error = fd < 0 ? fd : stream ? 0 : -errno;
+    if (fd >= 0 && !stream)
+        close(fd);
+    return stream;
+}
+
+const char *sc_regular_file_error(int error)
+{
+    return error == -ENOTSUP ? "it is no regular file" : strerror(-error);
+}
+
+/* ---- reading ---- */
 
 /* A file may have grown since it was asked for its size; /proc says 0 of its own. */
 static int fill(int fd, size_t max, char *text, size_t *size)
@@ -28,31 +83,36 @@ static int fill(int fd, size_t max, char *text, size_t *size)
     return 0;
 }
 
-static int read_open(int fd, size_t max, char **text, size_t *size)
+static int read_checked(int fd, size_t max, char **text, size_t *size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
         return -errno;
-    int result = check(&status, max);
-    if (result < 0)
-        return result;
-    size_t room = (size_t)status.st_size > 0 ? (size_t)status.st_size : max;
+    if ((uint64_t)status.st_size > max)
+        return -EFBIG;
+    size_t room = status.st_size > 0 ? (size_t)status.st_size : max;
     *text = malloc(room + 1);
     return *text ? fill(fd, room, *text, size) : -ENOMEM;
 }
 
-int sc_regular_file_read(const char *path, size_t max, char **text, size_t *size)
+int sc_regular_file_read_open(int fd, size_t max, char **text, size_t *size)
 {
     size_t ignored;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -errno;
     *text = NULL;
-    int result = read_open(fd, max, text, size ? size : &ignored);
+    int result = read_checked(fd, max, text, size ? size : &ignored);
     if (result < 0) {
         free(*text);
         *text = NULL;
     }
+    return result;
+}
+
+int sc_regular_file_read(const char *path, size_t max, char **text, size_t *size)
+{
+    int fd = sc_regular_file_open(path, 0);
+    if (fd < 0)
+        return fd;
+    int result = sc_regular_file_read_open(fd, max, text, size);
     close(fd);
     return result;
 }

@@ -1,12 +1,29 @@
-/* Whole files, read without ever waiting for anybody. */
+/* Regular files, opened and read without ever waiting for anybody.
+ *
+ * A FIFO would wait for a writer, and to open a device may do something to it (a tape rewinds). So
+ * the type of what is at a path is asked for before the open, and of the open file once more.
+ */
 #ifndef SC_REPORT_COMMAND_REGULAR_FILE_H
 #define SC_REPORT_COMMAND_REGULAR_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
+
+/* Opens the regular file at `path` for reading. `flags`: O_NOFOLLOW, so that no symbolic link at
+ * the end of the path is followed, or 0. Returns a descriptor, which is none of the standard three
+ * and closes on exec, or -errno: -EISDIR for a folder, -ENOTSUP for what else is no file. */
+int sc_regular_file_open(const char *path, int flags);
+
+/* The same as a stream; NULL, and the error in *error. */
+FILE *sc_regular_file_stream(const char *path, int flags, int *error);
 
 /* Reads a regular file of at most `max` bytes, and puts a NUL behind it. The caller frees *text.
- * `size` may be NULL. Returns 0, or -errno: -EFBIG for a larger file, -EISDIR for a folder,
- * -ENOTSUP for what else is no file, a FIFO or a device for example. */
+ * `size` may be NULL. Returns 0, or -errno as above, -EFBIG for a larger file. */
 int sc_regular_file_read(const char *path, size_t max, char **text, size_t *size);
+
+/* The same of an open file, which stays open. */
+int sc_regular_file_read_open(int fd, size_t max, char **text, size_t *size);
+/* What to say of an error (-errno) of the functions above. */
+const char *sc_regular_file_error(int error);
 
 #endif

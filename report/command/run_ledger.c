@@ -3,6 +3,7 @@
 
 #include "report/path.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,12 +13,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Kernels before 6.3 do not know that a memfd is not to be executed, and later ones may want it to
+ * be said. */
+static int make_memory(void)
+{
+    enum { NOEXEC_SEAL = 0x8 };
+    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+    int made = memfd_create("safecopy run", flags | NOEXEC_SEAL);
+    return made < 0 && errno == EINVAL ? memfd_create("safecopy run", flags) : made;
+}
+
+/* Processes note nothing in a file that they do not know for a ledger. */
+static bool mark(int file)
+{
+    ssize_t size = sizeof SC_LEDGER_MARK;
+    return file >= 0 && write(file, SC_LEDGER_MARK, (size_t)size) == size &&
+           fcntl(file, F_ADD_SEALS, SC_LEDGER_SEALS) == 0;
+}
+
 /* Not one of the three that the command may have been started without: what is said to stderr would
  * come into the file. */
 static int make_file(void)
 {
-    int made = memfd_create("safecopy run", MFD_CLOEXEC);
-    int file = made < 0 ? -1 : fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int made = make_memory();
+    int file = mark(made) ? fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
     if (made >= 0)
         close(made);
     return file;
@@ -117,13 +136,13 @@ static void take_notes(struct sc_run_ledger *ledger)
 /* As much as there is now: processes that live on may note more. */
 static void read_file(struct sc_run_ledger *ledger)
 {
-    struct stat status;
-    if (fstat(ledger->file, &status) != 0)
-        return;
-    ledger->notes = calloc((size_t)status.st_size + 1, 1);
+    struct stat status = {0};
+    bool is_known = fstat(ledger->file, &status) == 0;
+    ledger->notes = is_known ? calloc((size_t)status.st_size + 1, 1) : NULL;
     ssize_t size =
-        ledger->notes ? pread(ledger->file, ledger->notes, (size_t)status.st_size, 0) : 0;
+        ledger->notes ? pread(ledger->file, ledger->notes, (size_t)status.st_size, 0) : -1;
     ledger->size = size > 0 ? (size_t)size : 0;
+    ledger->is_unread = size < 0 || size != status.st_size;
 }
 
 void sc_run_ledger_read(struct sc_run_ledger *ledger)

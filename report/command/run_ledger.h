@@ -8,13 +8,14 @@
 #include <stddef.h>
 
 struct sc_run_ledger {
-    int file;            /* -1: there is none, and nobody notes anything */
+    int file;            /* -1: none can be had, and nobody notes anything */
     char name[128];      /* of the ledger in SAFECOPY_RUN; "" if there is none */
     char *notes;         /* each ends with a NUL */
     size_t size;         /* of `notes` */
     unsigned said;       /* bit i: a process has noted sc_ledger_note i */
     size_t report_count; /* notes of a report */
     bool has_living;     /* a process that has a report still runs */
+    bool is_unread;      /* what was noted could not be read, or not all of it */
 };
 
 /* Makes a ledger and names it in the environment, before those of the run that this one is part

@@ -75,6 +75,21 @@ void sc_say_forget(void)
     }
 }
 
+static void (*taker)(const char *text);
+
+void sc_say_to(void take(const char *text))
+{
+    taker = take;
+}
+
+static void show(const char *text)
+{
+    struct copy *shown = text ? copy_plain(text, strlen(text)) : NULL;
+    sc_progress_hide();
+    fprintf(stderr, "safecopy: %s\n", shown ? shown->text : "out of memory");
+    free(shown);
+}
+
 void sc_say(const char *format, ...)
 {
     char *text = NULL;
@@ -83,9 +98,9 @@ void sc_say(const char *format, ...)
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     va_end(arguments);
-    struct copy *shown = text ? copy_plain(text, strlen(text)) : NULL;
-    sc_progress_hide();
-    fprintf(stderr, "safecopy: %s\n", shown ? shown->text : "out of memory");
-    free(shown);
+    if (taker && text)
+        taker(text);
+    else
+        show(text);
     free(text);
 }

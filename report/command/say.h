@@ -7,6 +7,10 @@
 /* "safecopy: ...\n" on stderr. */
 __attribute__((format(printf, 1, 2))) void sc_say(const char *format, ...);
 
+/* Has `take` get what is said instead, without "safecopy: " and as it was put together. NULL: no
+ * more. */
+void sc_say_to(void take(const char *text));
+
 /* `text` as it may be shown (report/plain.h): `text` itself, or a copy that lives until
  * sc_say_forget. */
 const char *sc_say_plain(const char *text);

@@ -14,17 +14,17 @@ static const char *plural(json_int_t count)
 /* ---- the table of words ---- */
 
 struct words {
-    const char *code, *advice;
+    const char *code, *name, *advice;
     enum sc_hazard_subject subject;
 };
 
 static const struct words *words_of_code(const char *code)
 {
     static const struct words table[] = {
-#define SC_HAZARD(code, name, subject, advice) {#code, advice, subject},
+#define SC_HAZARD(code, name, subject, advice) {#code, name, advice, subject},
 #include "track/hazard.def"
     };
-    static const struct words unknown = {"", "see docs/hazards.md", SC_OF_COPY};
+    static const struct words unknown = {"", NULL, "see docs/hazards.md", SC_OF_COPY};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].code, code) == 0)
             return &table[i];
@@ -256,16 +256,6 @@ static void describe_origins(struct sc_scratch *scratch, struct sc_shown *hazard
     }
 }
 
-static const char *suppression_of(const json_t *record)
-{
-    const json_t *entry = json_object_get(record, "suppressed");
-    if (!sc_finding_says_suppressed(record))
-        return NULL;
-    if (json_is_object(entry))
-        return sc_field_string(entry, "reason", sc_field_string(entry, "name", ""));
-    return json_is_string(entry) ? json_string_value(entry) : "";
-}
-
 /* `relation`: what it is the origin of. */
 static void add_origin(struct sc_shown *hazard, struct sc_scratch *scratch,
                        const struct sc_frame_makers *makers, const json_t *origin,
@@ -285,11 +275,10 @@ struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
     struct sc_shown hazard = {
         .record = record,
         .code = sc_field_string(record, "code", "?"),
-        .name = sc_field_string(record, "name", "?"),
         .certainty = sc_field_string(record, "certainty", "?"),
         .action = sc_field_string(record, "action", "?"),
         .label = sc_field_string(record, "label", NULL),
-        .suppression = suppression_of(record),
+        .suppression = sc_finding_suppression(record),
         .occurrences = sc_field_number(record, "count"),
         .stream = sc_field_string(copy, "stream", "?"),
         .direction = sc_field_string(copy, "direction", "?"),
@@ -297,7 +286,9 @@ struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
         .event = make_call(scratch, makers, json_object_get(record, "event")),
         .freed = make_freed(scratch, makers, json_object_get(record, "freed")),
     };
-    hazard.subject = words_of_code(hazard.code)->subject;
+    const struct words *words = words_of_code(hazard.code);
+    hazard.name = words->name ? words->name : sc_field_string(record, "name", "?");
+    hazard.subject = words->subject;
     const json_t *nodes = json_object_get(record, "nodes");
     for (size_t i = 0; i < 2 && json_array_size(nodes) == 2; i++)
         hazard.nodes[i] = node_words(scratch, makers, json_array_get(nodes, i));

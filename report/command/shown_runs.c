@@ -66,10 +66,13 @@ static const char *command_of(struct sc_scratch *scratch, const json_t *run)
     return words;
 }
 
-static const char *title_of(struct sc_scratch *scratch, const json_t *run)
+static const char missing_run[] = "the line that says what ran is missing";
+
+static const char *title_of(struct sc_scratch *scratch, const json_t *entry)
 {
+    const json_t *run = json_object_get(entry, "run");
     if (!json_is_object(run))
-        return "the line that says what ran is missing";
+        return json_object_get(entry, "unreadable") ? "it could not be read" : missing_run;
     const char *host = sc_field_string(run, "host", "?");
     return sc_scratch_print(scratch, "%s (pid " NUMBER "%s%s)", command_of(scratch, run),
                             sc_field_number(run, "pid"), host[0] != '\0' ? " on " : "", host);
@@ -152,12 +155,23 @@ static void add_ignored(struct making *making, const json_t *summary)
                                  text_of(entry)));
 }
 
-static void add_summary(struct making *making, const json_t *summary)
+/* Where lines could not be read, the summary may be one of them. */
+static const char *words_without_summary(const struct making *making)
 {
+    if (making->run.replaced)
+        return "no summary: the process went on as another program";
+    return making->run.bad_line_count > 0
+               ? "no summary: the run did not end normally, or its summary could not be read"
+               : "no summary: the run did not end normally";
+}
+
+static void add_summary(struct making *making, const json_t *entry)
+{
+    const json_t *summary = json_object_get(entry, "summary");
     making->run.ended = json_is_object(summary);
     if (!making->run.ended) {
-        add(making, making->run.replaced ? "no summary: the process went on as another program"
-                                         : "no summary: the run did not end normally");
+        if (!json_object_get(entry, "unreadable"))
+            add(making, words_without_summary(making));
         return;
     }
     add_counts(making, summary);
@@ -215,12 +229,61 @@ static void add_postmortem(struct making *making, const json_t *entry)
     making->run.lost_ns = sc_field_number(json_object_get(postmortem, "call"), "time_ns");
 }
 
-static void add_bad_lines(struct making *making, const json_t *entry)
+/* ---- what could not be read ---- */
+
+static void take_bad_lines(struct making *making, const json_t *entry)
 {
-    json_int_t bad = sc_field_number(entry, "bad_lines");
-    if (bad > 0)
-        add(making, sc_scratch_print(making->scratch, NUMBER " line%s could not be read", bad,
-                                     plural(bad)));
+    size_t index;
+    json_t *line;
+    const json_t *lines = json_object_get(entry, "unread");
+    struct sc_run *run = &making->run;
+    run->bad_lines =
+        sc_scratch_take(making->scratch, (json_array_size(lines) + 1) * sizeof *run->bad_lines);
+    json_array_foreach(lines, index, line)
+    {
+        run->bad_lines[run->bad_line_count++] = (struct sc_bad_line){
+            sc_field_number(line, "line"), sc_field_string(line, "problem", "?")};
+    }
+    run->bad_lines_more = sc_field_number(entry, "bad_lines") - (json_int_t)run->bad_line_count;
+}
+
+/* "2 lines could not be read: line 3: not JSON; line 7: the last line is cut". */
+static const char *words_of_bad_lines(const struct making *making)
+{
+    const struct sc_run *run = &making->run;
+    json_int_t count = (json_int_t)run->bad_line_count + run->bad_lines_more;
+    const char *words =
+        sc_scratch_print(making->scratch, NUMBER " line%s could not be read", count, plural(count));
+    for (size_t i = 0; i < run->bad_line_count; i++)
+        words =
+            sc_scratch_print(making->scratch, "%s%s line " NUMBER ": %s", words, i > 0 ? ";" : ":",
+                             run->bad_lines[i].number, run->bad_lines[i].problem);
+    return run->bad_lines_more > 0 ? sc_scratch_print(making->scratch, "%s; ...", words) : words;
+}
+
+/* What is gravest comes first, and is why the run is in doubt. */
+static void add_doubt(struct making *making, const char *words)
+{
+    add(making, words);
+    if (!making->run.doubt)
+        making->run.doubt = words;
+}
+
+static void add_doubts(struct making *making, const json_t *entry)
+{
+    const char *unreadable = sc_field_string(entry, "unreadable", NULL);
+    if (unreadable)
+        add_doubt(making, sc_scratch_print(making->scratch, "%s: %s",
+                                           json_is_object(json_object_get(entry, "run"))
+                                               ? "the file could not be read to its end"
+                                               : "the file could not be read",
+                                           unreadable));
+    if (making->run.bad_line_count > 0)
+        add_doubt(making, words_of_bad_lines(making));
+    if (json_is_true(json_object_get(entry, "lines_missing")))
+        add_doubt(making, "there were, or may have been, hazards of which no line tells");
+    if (!json_is_object(json_object_get(entry, "run")) && !making->run.doubt)
+        making->run.doubt = missing_run;
 }
 
 struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
@@ -231,18 +294,19 @@ struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_fra
     making.run = (struct sc_run){
         .record = entry,
         .file = sc_field_string(entry, "file", "?"),
-        .title = title_of(scratch, line),
+        .title = title_of(scratch, entry),
         .pid = sc_field_number(line, "pid"),
         .replaced = json_is_true(json_object_get(entry, "replaced")),
         .reached = !json_is_true(json_object_get(line, "unreached")),
     };
-    add_summary(&making, json_object_get(entry, "summary"));
+    take_bad_lines(&making, entry);
+    add_doubts(&making, entry);
+    add_summary(&making, entry);
     if (!making.run.reached)
         add(&making,
             "CUDA was used, but no call of it came through the library: nothing was looked for");
     add_misses(&making, entry);
     add_cupti(&making, entry);
-    add_bad_lines(&making, entry);
     add_postmortem(&making, entry);
     return making.run;
 }

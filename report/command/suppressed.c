@@ -55,7 +55,7 @@ static bool read_entries(struct sc_suppressed *suppressed)
     int result = sc_regular_file_read(suppressed->path, SC_SUPPRESSIONS_FILE_MAX_BYTES,
                                       &suppressed->text, &size);
     if (result < 0) {
-        sc_say("cannot read %s: %s", suppressed->path, strerror(-result));
+        sc_say("cannot read %s: %s", suppressed->path, sc_regular_file_error(result));
         return false;
     }
     suppressed->count =

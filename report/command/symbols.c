@@ -1,40 +1,40 @@
 #define _GNU_SOURCE 1
 #include "report/command/symbols.h"
 
-#include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
-#include <stdarg.h>
-#include <stdbool.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "report/command/answers_ahead.h"
 #include "report/command/perf_map.h"
 #include "report/command/say.h"
-#include "report/command/source_lines.h"
 #include "report/command/table.h"
 
-/* As libdw looks for debug files: in the folder of the module, in one below it, and by build id. */
-#define USUAL_FOLDERS ":.debug:/usr/lib/debug"
+/* Processes beyond these are ended, the one that was asked longest ago first. What a process has
+ * read is read again if it is asked for once more. */
+enum { LIVING_MAX = 256 };
+#define TAKEN_MAX_BYTES (UINT64_C(512) << 20)
 
-struct symbol {
-    uint64_t start, end;
-    char *name;
-};
+/* Answers have some hundred bytes. Those of all modules together, and of each question besides: */
+enum { ANSWER_BYTES_MAX = 64 * 1024 * 1024, ANSWER_BYTES_EACH = 2048 };
+
+/* What reading may cost for all modules together, and in vain. Servers of debug files have a time
+ * of their own. */
+#define SPENT_MAX_NS (INT64_C(300) * 1000000000)
+#define LOST_MAX_NS (INT64_C(60) * 1000000000)
 
 struct module {
     struct sc_node node; /* by path */
     struct module *next;
     char *path;
     char *build_id; /* expected; "" if it has none, NULL if not known */
-    bool loaded, contradicted;
-    char *file; /* the one that ran, or its debug file; NULL if neither is found */
-    struct sc_source_lines *lines;
-    uint64_t first_address; /* of the mapping, as the file numbers addresses */
-    struct symbol *symbols; /* sorted by start */
-    size_t count, capacity;
+    bool contradicted;
+    bool is_unknown;                  /* no names are to be had */
+    bool without_lines;               /* reading them has failed */
+    struct sc_symbolizer *symbolizer; /* NULL: not asked yet, or ended */
+    uint64_t asked;                   /* when it was asked last, in questions */
+    struct sc_answers_ahead answers;
 };
 
 struct sc_symbols {
@@ -45,27 +45,34 @@ struct sc_symbols {
     int64_t pid;   /* 0: no process was named, or several */
     bool several;
     struct sc_perf_map *made_at_run_time; /* by that process; NULL until somebody asks */
+
+    struct sc_symbolizer_notes *notes;
+    struct module *living[LIVING_MAX]; /* those with a process */
+    size_t living_count;
+    uint64_t questions, answers;
+    uint64_t answer_bytes;
+    int64_t spent_ns, lost_ns; /* on all questions, and on those without an answer */
+    bool are_given_up, told_of_lines;
+    struct sc_symbol_answer answer;
 };
 
 struct sc_symbols *sc_symbols_new(void)
 {
-    elf_version(EV_CURRENT);
     struct sc_symbols *symbols = calloc(1, sizeof *symbols);
-    if (symbols)
-        symbols->folders = strdup(USUAL_FOLDERS);
-    if (symbols && symbols->folders)
+    if (symbols) {
+        symbols->folders = strdup("/usr/lib/debug");
+        symbols->notes = sc_symbolizer_notes_new();
+    }
+    if (symbols && symbols->folders && symbols->notes)
         return symbols;
-    free(symbols);
+    sc_symbols_free(symbols);
     return NULL;
 }
 
 static void free_module(struct module *module)
 {
-    for (size_t i = 0; i < module->count; i++)
-        free(module->symbols[i].name);
-    free(module->symbols);
-    sc_source_lines_close(module->lines);
-    free(module->file);
+    sc_symbolizer_end(module->symbolizer);
+    sc_answers_ahead_free(&module->answers);
     free(module->build_id);
     free(module->path);
     free(module);
@@ -81,6 +88,7 @@ void sc_symbols_free(struct sc_symbols *symbols)
     if (symbols) {
         sc_table_free(&symbols->table);
         sc_perf_map_close(symbols->made_at_run_time);
+        sc_symbolizer_notes_free(symbols->notes);
         free(symbols->folders);
     }
     free(symbols);
@@ -144,212 +152,156 @@ void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid)
     symbols->pid = symbols->several ? 0 : pid;
 }
 
-/* The build id among the notes of one segment, as hex, in `hex` of 2 * 64 + 1 bytes. */
-static bool find_note(Elf *elf, const GElf_Phdr *header, char *hex)
+/* ---- processes ---- */
+
+static void end_process(struct sc_symbols *symbols, struct module *module)
 {
-    Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->p_offset, header->p_filesz,
-                                          header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-    GElf_Nhdr note;
-    size_t name, description, at = 0;
-    while (data && (at = gelf_getnote(data, at, &note, &name, &description)) > 0) {
-        const unsigned char *bytes = data->d_buf;
-        if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || note.n_descsz > 64 ||
-            memcmp(bytes + name, "GNU", 4) != 0)
-            continue;
-        for (size_t i = 0; i < note.n_descsz; i++)
-            sprintf(hex + 2 * i, "%02x", bytes[description + i]);
+    size_t i = 0;
+    while (i < symbols->living_count && symbols->living[i] != module)
+        i++;
+    if (i < symbols->living_count)
+        symbols->living[i] = symbols->living[--symbols->living_count];
+    sc_symbolizer_end(module->symbolizer);
+    module->symbolizer = NULL;
+}
+
+static struct module *asked_longest_ago(const struct sc_symbols *symbols)
+{
+    struct module *oldest = symbols->living[0];
+    for (size_t i = 1; i < symbols->living_count; i++)
+        if (symbols->living[i]->asked < oldest->asked)
+            oldest = symbols->living[i];
+    return oldest;
+}
+
+static uint64_t taken_bytes(const struct sc_symbols *symbols)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < symbols->living_count; i++)
+        sum += sc_symbolizer_taken_bytes(symbols->living[i]->symbolizer);
+    return sum;
+}
+
+/* The one that was asked last goes on. */
+static void end_oldest(struct sc_symbols *symbols)
+{
+    while (symbols->living_count > 1 && taken_bytes(symbols) > TAKEN_MAX_BYTES)
+        end_process(symbols, asked_longest_ago(symbols));
+}
+
+/* Most modules of a report that is read elsewhere are not there, and want no process. */
+static bool start_process(struct sc_symbols *symbols, struct module *module)
+{
+    const struct sc_module_sought sought = {module->path, module->build_id, symbols->folders};
+    if (module->contradicted || symbols->are_given_up || !sc_debug_files_may_be_there(&sought))
+        return false;
+    if (symbols->living_count == LIVING_MAX)
+        end_process(symbols, asked_longest_ago(symbols));
+    module->symbolizer = sc_symbolizer_start(&sought, symbols->notes);
+    while (!module->symbolizer && symbols->living_count > 0) { /* this system takes fewer */
+        end_process(symbols, asked_longest_ago(symbols));
+        module->symbolizer = sc_symbolizer_start(&sought, symbols->notes);
+    }
+    if (module->symbolizer) {
+        symbols->living[symbols->living_count++] = module;
         return true;
     }
+    sc_say("cannot start a process that reads symbols (%s): modules are shown without names",
+           strerror(errno));
+    symbols->are_given_up = true;
     return false;
 }
 
-static void read_headers(Elf *elf, uint64_t *first_address, char *build_id)
+/* ---- questions ---- */
+
+static void note_cost(struct sc_symbols *symbols, int64_t spent_ns, bool is_lost)
 {
-    size_t count = 0;
-    GElf_Phdr header;
-    uint64_t lowest = UINT64_MAX;
-    build_id[0] = '\0';
-    elf_getphdrnum(elf, &count);
-    for (size_t i = 0; i < count && gelf_getphdr(elf, (int)i, &header); i++) {
-        if (header.p_type == PT_LOAD && header.p_vaddr < lowest)
-            lowest = header.p_vaddr;
-        if (header.p_type == PT_NOTE && build_id[0] == '\0')
-            find_note(elf, &header, build_id);
+    symbols->spent_ns += spent_ns;
+    symbols->lost_ns += is_lost ? spent_ns : 0;
+    bool is_too_much = symbols->spent_ns > SPENT_MAX_NS || symbols->lost_ns > LOST_MAX_NS;
+    if (is_too_much && !symbols->are_given_up)
+        sc_say("reading modules has taken %d s, and damaged ones %d s of that: those that are not "
+               "read yet are shown without names",
+               (int)(symbols->spent_ns / 1000000000), (int)(symbols->lost_ns / 1000000000));
+    symbols->are_given_up = symbols->are_given_up || is_too_much;
+}
+
+/* Names that are longer than anybody's would fill the memory of this process. */
+static bool are_too_long(const struct sc_symbols *symbols, const struct module *module)
+{
+    if (symbols->answer_bytes < ANSWER_BYTES_MAX + symbols->answers * ANSWER_BYTES_EACH)
+        return false;
+    sc_say("%s: modules have named functions and files with more than 64 MB of words; it is shown "
+           "without further names",
+           module->path);
+    return true;
+}
+
+static bool wants_lines(struct sc_symbols *symbols, const struct module *module, bool with_lines)
+{
+    if (with_lines && !sc_source_lines_are_known() && !symbols->told_of_lines) {
+        sc_say("source lines are not shown: the command was built without libdw (Debian's package "
+               "is libdw-dev)");
+        symbols->told_of_lines = true;
     }
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    *first_address = lowest == UINT64_MAX ? 0 : lowest & ~(page - 1);
+    return with_lines && !module->without_lines;
 }
 
-static void add_symbol(struct module *module, const GElf_Sym *symbol, const char *name)
+/* What is to be had of a module after a question. */
+static void judge(struct sc_symbols *symbols, struct module *module,
+                  enum sc_symbolizer_outcome outcome, int64_t cost_ns)
 {
-    int type = GELF_ST_TYPE(symbol->st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || !name ||
-        name[0] == '\0')
-        return;
-    if (module->count == module->capacity) {
-        size_t capacity = module->capacity == 0 ? 256 : 2 * module->capacity;
-        void *grown = realloc(module->symbols, capacity * sizeof(struct symbol));
-        if (!grown)
-            return;
-        module->symbols = grown;
-        module->capacity = capacity;
-    }
-    char *copy = strndup(name, strcspn(name, "@")); /* the linker writes "name@@VERSION" */
-    if (!copy)
-        return;
-    uint64_t size = symbol->st_size > 0 ? symbol->st_size : 1;
-    module->symbols[module->count++] =
-        (struct symbol){symbol->st_value, symbol->st_value + size, copy};
+    bool is_lost = outcome == SC_SYMBOLIZER_LOST || outcome == SC_SYMBOLIZER_LOST_LINES;
+    note_cost(symbols, cost_ns, is_lost);
+    module->without_lines = module->without_lines || is_lost;
+    module->is_unknown = outcome == SC_SYMBOLIZER_KNOWS_NOTHING || outcome == SC_SYMBOLIZER_LOST ||
+                         are_too_long(symbols, module);
+    end_oldest(symbols);
 }
 
-static void read_tables(struct module *module, Elf *elf)
+/* Who takes answers. */
+struct taker {
+    struct sc_symbols *symbols;
+    struct module *module;
+    size_t count;
+};
+
+static void take_answer(void *whom, uint64_t offset, const char *bytes, size_t size)
 {
-    Elf_Scn *section = NULL;
-    while ((section = elf_nextscn(elf, section)) != NULL) {
-        GElf_Shdr header;
-        GElf_Sym symbol;
-        if (!gelf_getshdr(section, &header) ||
-            (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
-            continue;
-        Elf_Data *data = elf_getdata(section, NULL);
-        for (int i = 0; data && gelf_getsym(data, i, &symbol); i++)
-            add_symbol(module, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
-    }
+    struct taker *taker = whom;
+    taker->symbols->answer_bytes += size;
+    taker->symbols->answers++;
+    taker->count++;
+    sc_answers_ahead_put(&taker->module->answers, offset, bytes, size);
 }
 
-enum found { ABSENT, OTHER_BUILD, FOUND };
-
-static enum found read_elf(struct module *module, Elf *elf, const char *path)
+static bool find_answer(struct sc_symbols *symbols, struct module *module, uint64_t offset)
 {
-    char build_id[2 * 64 + 1];
-    uint64_t first_address;
-    read_headers(elf, &first_address, build_id);
-    if (module->build_id && strcmp(module->build_id, build_id) != 0)
-        return OTHER_BUILD;
-    if (!module->file) {
-        module->file = strdup(path);
-        module->first_address = first_address;
-    }
-    read_tables(module, elf);
-    return FOUND;
+    size_t size = 0;
+    const char *bytes = sc_answers_ahead_take(&module->answers, offset, &size);
+    return bytes && sc_symbol_answer_take(bytes, size, &symbols->answer);
 }
 
-/* Reads the tables of `path`, unless it is another build. */
-static enum found read_file(struct module *module, const char *path)
+/* False: lines have been in the way of the name. */
+static bool ask(struct sc_symbols *symbols, struct module *module, uint64_t offset, bool with_lines)
 {
-    enum found found = ABSENT;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not on a FIFO */
-    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
-    if (elf && elf_kind(elf) == ELF_K_ELF)
-        found = read_elf(module, elf, path);
-    elf_end(elf);
-    if (fd >= 0)
-        close(fd);
-    return found;
-}
-
-static bool has_build_id(const struct module *module)
-{
-    return module->build_id && strlen(module->build_id) >= 4 &&
-           module->build_id[strspn(module->build_id, "0123456789abcdef")] == '\0';
-}
-
-__attribute__((format(printf, 2, 3))) static bool find_at(struct module *module, const char *format,
-                                                          ...)
-{
-    char *path = NULL;
-    va_list words;
-    va_start(words, format);
-    int length = vasprintf(&path, format, words);
-    va_end(words);
-    bool found = length >= 0 && read_file(module, path) == FOUND;
-    if (length >= 0)
-        free(path);
-    return found;
-}
-
-static bool find_in(struct module *module, const char *folder)
-{
-    const char *id = module->build_id;
-    return find_at(module, "%s/.build-id/%.2s/%s.debug", folder, id, id + 2) ||
-           find_at(module, "%s/.build-id/%.2s/%s", folder, id, id + 2) ||
-           find_at(module, "%s/%s", folder, module->path) ||
-           find_at(module, "%s/%s", folder, basename(module->path));
-}
-
-/* Only what has the build id is found: a file of that name may be of anything. */
-static bool find_in_folders(const struct sc_symbols *symbols, struct module *module)
-{
-    char *folders = has_build_id(module) ? strdup(symbols->folders) : NULL;
-    char *rest = folders;
-    bool found = false;
-    for (const char *folder; !found && (folder = strsep(&rest, ":")) != NULL;)
-        found = folder[0] == '/' && find_in(module, folder);
-    free(folders);
-    return found;
-}
-
-static void find_file(const struct sc_symbols *symbols, struct module *module)
-{
-    enum found found = read_file(module, module->path);
-    if (found != FOUND && !find_in_folders(symbols, module) && found == OTHER_BUILD)
-        sc_say("%s is not the build that ran; its names are not used", module->path);
-}
-
-/* libdw finds them by more ways than by the build id. */
-static void read_debug_file(const struct sc_symbols *symbols, struct module *module)
-{
-    Elf *file = module->lines ? sc_source_lines_debug_file(module->lines) : NULL;
-    if (file)
-        read_tables(module, file);
-    else
-        find_in_folders(symbols, module);
-}
-
-static int by_start(const void *a, const void *b)
-{
-    const struct symbol *left = a, *right = b;
-    return left->start < right->start ? -1 : left->start > right->start;
-}
-
-static void load(const struct sc_symbols *symbols, struct module *module)
-{
-    module->loaded = true;
-    if (!module->contradicted)
-        find_file(symbols, module);
-    if (!module->file)
-        return;
-    module->lines = sc_source_lines_open(module->file, symbols->folders);
-    read_debug_file(symbols, module);
-    if (module->count > 0)
-        qsort(module->symbols, module->count, sizeof(struct symbol), by_start);
-}
-
-/* Aliases start at one address, and a longer function may hold a shorter one: the last that starts
- * at or before the address and holds it is the closest. */
-static const char *name_at(const struct module *module, uint64_t address)
-{
-    size_t low = 0, high = module->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (module->symbols[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t tries = 0; low > 0 && tries < 16; low--, tries++) {
-        if (address < module->symbols[low - 1].end)
-            return module->symbols[low - 1].name;
-    }
-    return NULL;
-}
-
-static struct module *loaded_module(struct sc_symbols *symbols, const char *path)
-{
-    struct module *module = find_module(symbols, path);
-    if (module && !module->loaded)
-        load(symbols, module);
-    return module;
+    struct taker taker = {symbols, module, 0};
+    uint64_t offsets[SC_SYMBOLIZER_OFFSETS_MAX];
+    int64_t cost_ns = sc_symbolizer_cost_ns(module->symbolizer);
+    size_t count =
+        sc_answers_ahead_question(&module->answers, offset, offsets, SC_SYMBOLIZER_OFFSETS_MAX);
+    enum sc_symbolizer_outcome outcome =
+        sc_symbolizer_ask(module->symbolizer, offsets, count,
+                          wants_lines(symbols, module, with_lines), take_answer, &taker);
+    module->asked = ++symbols->questions;
+    while (--count > 0 && count >= taker.count)
+        sc_answers_ahead_announce(&module->answers, offsets[count]);
+    judge(symbols, module, outcome, sc_symbolizer_cost_ns(module->symbolizer) - cost_ns);
+    if (find_answer(symbols, module, offset))
+        return true;
+    if (outcome == SC_SYMBOLIZER_LOST_LINES)
+        symbols->answer.name = sc_symbolizer_name_alone(module->symbolizer);
+    return module->is_unknown || symbols->answer.name;
 }
 
 static const char *name_made_at_run_time(struct sc_symbols *symbols, uint64_t address)
@@ -361,19 +313,41 @@ static const char *name_made_at_run_time(struct sc_symbols *symbols, uint64_t ad
     return symbols->pid != 0 ? sc_perf_map_find(symbols->made_at_run_time, address) : NULL;
 }
 
-const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64_t offset)
+/* A process that has ended is kept for its last answer until the next question. */
+static bool has_process(struct sc_symbols *symbols, struct module *module)
 {
-    if (!path)
-        return name_made_at_run_time(symbols, offset);
-    struct module *module = offset != 0 ? loaded_module(symbols, path) : NULL;
-    return module ? name_at(module, module->first_address + offset - 1) : NULL;
+    if (module->symbolizer && sc_symbolizer_has_ended(module->symbolizer))
+        end_process(symbols, module);
+    return module->symbolizer || start_process(symbols, module);
 }
 
-size_t sc_symbols_places(struct sc_symbols *symbols, const char *path, uint64_t offset,
-                         struct sc_source_place *places)
+static void ask_module(struct sc_symbols *symbols, struct module *module, uint64_t offset,
+                       bool with_lines)
 {
-    struct module *module = offset != 0 ? loaded_module(symbols, path) : NULL;
-    if (!module || !module->lines)
-        return 0;
-    return sc_source_lines_find(module->lines, module->first_address + offset - 1, places);
+    if (!has_process(symbols, module))
+        module->is_unknown = true;
+    else if (!ask(symbols, module, offset, with_lines) && has_process(symbols, module))
+        ask(symbols, module, offset, false);
+    if (module->is_unknown)
+        end_process(symbols, module);
+}
+
+void sc_symbols_announce(struct sc_symbols *symbols, const char *path, uint64_t offset)
+{
+    struct module *module = offset != 0 ? find_module(symbols, path) : NULL;
+    if (module && !module->is_unknown)
+        sc_answers_ahead_announce(&module->answers, offset);
+}
+
+const struct sc_symbol_answer *sc_symbols_find(struct sc_symbols *symbols, const char *path,
+                                               uint64_t offset, bool with_lines)
+{
+    struct module *module = path && offset != 0 ? find_module(symbols, path) : NULL;
+    symbols->answer.name = NULL;
+    symbols->answer.place_count = 0;
+    if (!path && offset != 0)
+        symbols->answer.name = name_made_at_run_time(symbols, offset);
+    else if (module && !find_answer(symbols, module, offset) && !module->is_unknown)
+        ask_module(symbols, module, offset, with_lines);
+    return &symbols->answer;
 }

@@ -1,12 +1,13 @@
 /* Names and source lines for addresses in modules, from the files, for the command.
  *
  * A file is believed only if its build id is that of the report: a name from another build is worse
- * than none.
+ * than none. Each module is read by a process of its own (symbolizer/symbolizer.h). So a damaged
+ * file, or one that was made to, costs the names of its module and a bounded time.
  */
 #ifndef SC_REPORT_COMMAND_SYMBOLS_H
 #define SC_REPORT_COMMAND_SYMBOLS_H
 
-#include "report/command/source_lines.h"
+#include "report/command/symbolizer/symbolizer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,14 +30,15 @@ void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char 
 /* Says which process of this machine ran. Of two, neither is asked what its code was called. */
 void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid);
 
-/* The mangled name of the function that contains a return address, NULL if not known. `offset` is
- * the address, in bytes from the start of the module's mapping; without a module (NULL), the
- * address itself. Valid until sc_symbols_free. */
-const char *sc_symbols_find(struct sc_symbols *symbols, const char *path, uint64_t offset);
+/* Says that the address is likely to be asked about: those that are announced last are looked up
+ * first, together with others of the module. */
+void sc_symbols_announce(struct sc_symbols *symbols, const char *path, uint64_t offset);
 
-/* Where such an address is in the source, as sc_source_lines_find gives it. Valid until
- * sc_symbols_free. */
-size_t sc_symbols_places(struct sc_symbols *symbols, const char *path, uint64_t offset,
-                         struct sc_source_place *places);
+/* The function that contains a return address, and with `with_lines` where it is in the source.
+ * `offset` is the address, in bytes from the start of the module's mapping; without a module
+ * (NULL), the address itself. The answer is valid until the next question. To be called by the only
+ * thread of the process. */
+const struct sc_symbol_answer *sc_symbols_find(struct sc_symbols *symbols, const char *path,
+                                               uint64_t offset, bool with_lines);
 
 #endif

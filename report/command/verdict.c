@@ -2,7 +2,9 @@
 
 #include "report/command/fields.h"
 #include "report/command/reader.h"
+#include "report/command/regular_file.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,23 +37,28 @@ static bool reader_fails(const struct sc_reader *reader, enum sc_certainty certa
     return false;
 }
 
-static bool report_fails(const char *path, enum sc_certainty certainty)
+static enum sc_verdict judge(const char *path, enum sc_certainty certainty)
 {
     struct sc_reader reader = {.quiet = true, .brief = true};
-    FILE *stream = fopen(path, "rbe");
+    int error;
+    FILE *stream = sc_regular_file_stream(path, 0, &error);
     if (!stream)
-        return false;
+        return SC_VERDICT_UNREAD;
     sc_reader_add(&reader, path, stream);
     fclose(stream);
-    bool fails = reader_fails(&reader, certainty);
+    enum sc_verdict verdict = reader_fails(&reader, certainty) ? SC_VERDICT_HAZARD
+                              : reader.unread                  ? SC_VERDICT_UNREAD
+                                                               : SC_VERDICT_CLEAN;
     sc_reader_free(&reader);
-    return fails;
+    return verdict;
 }
 
-bool sc_verdict_is_failure(char *const *paths, enum sc_certainty certainty)
+enum sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty)
 {
-    for (; *paths; paths++)
-        if (report_fails(*paths, certainty))
-            return true;
-    return false;
+    enum sc_verdict gravest = SC_VERDICT_CLEAN;
+    for (; *paths && gravest != SC_VERDICT_HAZARD; paths++) {
+        enum sc_verdict verdict = judge(*paths, certainty);
+        gravest = verdict > gravest ? verdict : gravest;
+    }
+    return gravest;
 }

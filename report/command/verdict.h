@@ -8,10 +8,15 @@
 
 #include "track/hazard.h"
 
-#include <stdbool.h>
+enum sc_verdict {
+    SC_VERDICT_CLEAN,
+    SC_VERDICT_UNREAD, /* what could not be read may tell of a hazard */
+    SC_VERDICT_HAZARD,
+};
 
 /* Whether one of the reports (`paths` ends with a NULL) has a hazard of this certainty, or of a
- * stronger one, that is not suppressed. What cannot be read has none. */
-bool sc_verdict_is_failure(char *const *paths, enum sc_certainty certainty);
+ * stronger one, that is not suppressed. A process that was killed, or has still to end, leaves a
+ * report that ends early, in which nothing is unread for that. */
+enum sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty);
 
 #endif

@@ -80,7 +80,8 @@ def run_line(rank):
 
 
 def summary_line(count):
-    return json.dumps({"type": "summary", "hazards": count, "operations": 10 * count,
+    return json.dumps({"type": "summary", "hazards": count, "observed": count, "latent": 0,
+                       "suppressed": 0, "operations": 10 * count,
                        "by_code": {"SC101": count}, "exit_status": 0}) + "\n"
 
 
@@ -152,9 +153,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hazards", type=int, default=100_000)
     parser.add_argument("--ranks", type=int, default=64)
-    parser.add_argument("--keep", type=pathlib.Path, help="write the reports here and keep them")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER",
+                        help="keep the reports in a folder of their own (scripts/own-folder)")
     parser.add_argument("case", nargs="*")
     asked = parser.parse_args()
+    if asked.keep and subprocess.run([ROOT / "scripts" / "own-folder", asked.keep]).returncode:
+        sys.exit(2)
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.keep or pathlib.Path(temporary)
         rows = cases(folder, asked.ranks)

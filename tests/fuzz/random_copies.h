@@ -132,6 +132,34 @@ static void draw_copy(struct copy *copy)
     keep_copy(copy);
 }
 
+/* Managed memory is named as the host's, or not at all. */
+static bool is_named_host(const struct copy *copy)
+{
+    return world.buffers[copy->buffer].kind != MANAGED || one_in(2);
+}
+
+static void copy_up(const struct copy *copy, CUdeviceptr to, CUstream stream)
+{
+    const unsigned char *from = world.buffers[copy->buffer].bytes + copy->offset;
+    if (copy->rows.count)
+        copy_rows(copy, to, stream);
+    else if (is_named_host(copy))
+        CHECK(cuMemcpyHtoDAsync(to, from, copy->size_bytes, stream));
+    else
+        CHECK(cuMemcpyAsync(to, (CUdeviceptr)(uintptr_t)from, copy->size_bytes, stream));
+}
+
+static void copy_down(const struct copy *copy, CUdeviceptr from, CUstream stream)
+{
+    unsigned char *to = world.buffers[copy->buffer].bytes + copy->offset;
+    if (copy->rows.count)
+        copy_rows(copy, from, stream);
+    else if (is_named_host(copy))
+        CHECK(cuMemcpyDtoHAsync(to, from, copy->size_bytes, stream));
+    else
+        CHECK(cuMemcpyAsync((CUdeviceptr)(uintptr_t)to, from, copy->size_bytes, stream));
+}
+
 static void issue(const struct copy *copy)
 {
     struct buffer *buffer = &world.buffers[copy->buffer];
@@ -141,18 +169,11 @@ static void issue(const struct copy *copy)
     unsigned char value = (unsigned char)draw();
     size_t from = (size_t)below((int)(SOURCE_BYTES - copy->size_bytes));
     if (copy->direction == H2D) {
-        if (copy->rows.count)
-            copy_rows(copy, world.device + world.device_used, stream);
-        else
-            CHECK(cuMemcpyHtoDAsync(world.device + world.device_used, bytes, copy->size_bytes,
-                                    stream));
+        copy_up(copy, world.device + world.device_used, stream);
         move_runs(copy, world.expected + world.device_used, shadow);
         world.device_used += copy->size_bytes;
     } else if (copy->direction == D2H) {
-        if (copy->rows.count)
-            copy_rows(copy, world.device + from, stream);
-        else
-            CHECK(cuMemcpyDtoHAsync(bytes, world.device + from, copy->size_bytes, stream));
+        copy_down(copy, world.device + from, stream);
         move_runs(copy, shadow, world.source + from);
     } else {
         CHECK(cuMemsetD8Async((CUdeviceptr)(uintptr_t)bytes, value, copy->size_bytes, stream));
@@ -180,7 +201,7 @@ static void pick_bytes(struct copy *copy, size_t size_bytes)
 
 static bool pick_copy(struct copy *copy)
 {
-    copy->buffer = pick_buffer(copy->direction == MEMSET ? PINNED : below(KINDS));
+    copy->buffer = pick_buffer(copy->direction == MEMSET ? PINNED : pick_kind());
     if (copy->buffer == NOBODY || world.copy_count == COPIES_MAX)
         return false;
     copy->stream = world.slots[copy->slot].stream;
@@ -321,12 +342,19 @@ static bool pick_other(const struct copy *from, struct copy *to)
     return true;
 }
 
-/* Between two buffers, which the driver completes in the call: synchronous, or on a stream. */
+static bool is_managed(const struct copy *copy)
+{
+    return world.buffers[copy->buffer].kind == MANAGED;
+}
+
+/* Between two buffers, which the driver completes in the call: synchronous, or on a stream, unless
+ * one of them is managed memory (random_managed.h). */
 static void act_copy_across(void)
 {
     bool sync = one_in(2);
     struct copy from = {.direction = H2D, .slot = sync ? pick_default_slot() : pick_slot()}, to;
-    if (from.slot == NOBODY || !pick_copy(&from) || !pick_other(&from, &to))
+    if (from.slot == NOBODY || !pick_copy(&from) || !pick_other(&from, &to) ||
+        (!sync && (is_managed(&from) || is_managed(&to))))
         return;
     from.size_bytes = to.size_bytes =
         from.size_bytes < to.size_bytes ? from.size_bytes : to.size_bytes;

@@ -100,9 +100,25 @@ static bool is_disputed(const struct copy *copy, uintptr_t page)
                       is_disputed_edge(copy, page_of(end_of(copy) - 1))));
 }
 
+/* Of managed memory none is, and of a source the first and the last page are compared, or all of a
+ * small one. */
+static void choose_managed_pages(struct copy *copy)
+{
+    bool small = copy->size_bytes <= COMPARED_WHOLE;
+    uintptr_t first = page_of(copy->address), last = page_of(end_of(copy) - 1);
+    for (uintptr_t page = first; page <= last; page += PAGE) {
+        bool kept = copy->stable && (small || page == first || page == last);
+        *state_of(copy, page) = (struct page_state){.kept = kept};
+    }
+}
+
 static void choose_pages(struct copy *copy)
 {
     const struct buffer *buffer = &world.buffers[copy->buffer];
+    if (buffer->kind == MANAGED) {
+        choose_managed_pages(copy);
+        return;
+    }
     uintptr_t start = (uintptr_t)buffer->bytes;
     uintptr_t end = start + buffer->size_bytes;
     bool outward = buffer->kind == PINNED || is_own_mapping(buffer);
@@ -353,7 +369,8 @@ static void protect(struct copy *copy)
     copy->snapshot = copy->stable = NO;
     if (copy->direction == H2D && !overlap)
         copy->stable = is_clear(copy->stream);
-    if (copy->direction == H2D && !writers && world.healed && may_have_snapshot(copy, SNAPSHOT_MAX))
+    if (copy->direction == H2D && !writers && world.healed && !copy->keeps_source &&
+        may_have_snapshot(copy, SNAPSHOT_MAX))
         copy->snapshot = is_clear(copy->stream);
     if (copy->snapshot == YES && writes_what_is_freed())
         copy->snapshot = MAYBE;

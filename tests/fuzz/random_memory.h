@@ -129,6 +129,7 @@ static void unmap_pages(void *bytes)
 static void add_buffer(int at, int kind)
 {
     struct buffer *buffer = &world.buffers[at];
+    CUdeviceptr managed = 0;
     void *bytes = NULL;
     buffer->kind = kind;
     buffer->life = buffer->memory = ++world.lives;
@@ -136,6 +137,9 @@ static void add_buffer(int at, int kind)
     need_permission();
     if (kind == PINNED) {
         CHECK(cuMemHostAlloc(&bytes, buffer->size_bytes, 0));
+    } else if (kind == MANAGED) {
+        CHECK(cuMemAllocManaged(&managed, buffer->size_bytes, CU_MEM_ATTACH_GLOBAL));
+        bytes = (void *)(uintptr_t)managed;
     } else if (kind == MAPPED) {
         bytes = map_pages(&buffer->size_bytes);
         CHECK(cuMemHostRegister(bytes, buffer->size_bytes, 0));
@@ -293,9 +297,27 @@ static void act_free_pinned(void)
         add_buffer(at, PINNED);
 }
 
+/* That waits for the device, and programs lean on it: whatever is in flight there is done then.
+ * KNOWN: what graphs name of such memory is not followed over its free. */
+static void act_free_managed(void)
+{
+    int at = pick_buffer(MANAGED);
+    if (at == NOBODY || is_named(world.buffers[at].memory) || capture.open)
+        return;
+    say("free managed buffer %d", at);
+    for (int i = 0; i < world.copy_count; i++)
+        if (is_on(&world.copies[i], at) && in_flight(&world.copies[i]))
+            compare_source(&world.copies[i]);
+    CHECK(cuMemFree((CUdeviceptr)(uintptr_t)world.buffers[at].bytes));
+    know_context();
+    world.buffers[at].alive = false;
+    if (one_in(2))
+        add_buffer(at, MANAGED);
+}
+
 static void act_renew_bytes(void)
 {
-    int at = pick_buffer(below(KINDS));
+    int at = pick_buffer(pick_kind());
     if (at == NOBODY || count_in_flight(at))
         return;
     say("read and write buffer %d", at);

@@ -49,6 +49,8 @@
 
 #include "random_threads.h"
 
+#include "random_managed.h"
+
 #include "random_graph_memory.h"
 
 #include "random_told.h"
@@ -109,6 +111,10 @@ static const struct menu_line {
     {60, act_peer, PEERS},
     {12, act_word, TOLD},
     {12, act_wait_for_word, TOLD},
+    {8, act_free_managed, OF_MANAGED},
+    {30, act_managed_across, OF_MANAGED},
+    {24, act_pageable_to_managed, OF_MANAGED},
+    {8, act_managed_to_pageable, OF_MANAGED},
 };
 
 static int weight_of(const struct menu_line *line)
@@ -185,7 +191,7 @@ static void begin_program(uint64_t seed)
     for (int event = 0; event < world.event_count; event++)
         make_event(event);
     for (int buffer = 0; buffer < world.buffer_count; buffer++)
-        add_buffer(buffer, buffer % KINDS);
+        add_buffer(buffer, buffer % kind_count());
     begin_graphs();
     begin_device_blocks();
     begin_peer();
@@ -209,7 +215,7 @@ static void check_device(void)
     CHECK(cuMemcpyDtoH(world.landed, world.device + SOURCE_BYTES, size_bytes));
     for (int i = 0; i < world.copy_count && data_is_defined(); i++) {
         const struct copy *copy = &world.copies[i];
-        if (copy->direction == H2D && !copy->tainted && !copy->graph)
+        if (copy->direction == H2D && !copy->tainted && !copy->graph && !copy->across)
             compare_landed(copy);
     }
     check_cells();
@@ -224,6 +230,10 @@ static void give_back_buffer(int at)
     buffer->alive = false;
     if (buffer->kind == PINNED) {
         CHECK(cuMemFreeHost(buffer->bytes));
+        return;
+    }
+    if (buffer->kind == MANAGED) {
+        CHECK(cuMemFree((CUdeviceptr)(uintptr_t)buffer->bytes));
         return;
     }
     if (buffer->kind == MAPPED) {

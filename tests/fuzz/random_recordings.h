@@ -32,7 +32,7 @@ static bool pick_memory(struct graph_node *node)
     struct copy copy = {.direction = node->direction};
     bool pageable = copy.direction != MEMSET && one_in(5);
     int at =
-        pageable ? below(PAGEABLES) : pick_buffer(copy.direction == MEMSET ? PINNED : below(KINDS));
+        pageable ? below(PAGEABLES) : pick_buffer(copy.direction == MEMSET ? PINNED : pick_kind());
     struct buffer *buffer = pageable ? &pageables[at] : &world.buffers[at == NOBODY ? 0 : at];
     if (at == NOBODY || !buffer->alive)
         return false;

@@ -63,6 +63,13 @@ static bool is_missed(struct copy *copy, uintptr_t start, uintptr_t end)
     return missed;
 }
 
+/* Nobody could heal it: bytes of the host's would not be what they should be. */
+static bool is_lost(struct copy *copy, uintptr_t start, uintptr_t end)
+{
+    bool is_source = copy->across && data_is_defined() && copy->snapshot != YES;
+    return (writes_host(copy) || is_source) && !copy->waited && is_missed(copy, start, end);
+}
+
 /* A correct program learns first of all that it might hurt; one with hazards of what nobody could
  * heal, so that all bytes stay defined. */
 static void avoid_touching(int buffer, const struct span *span, bool write)
@@ -73,8 +80,7 @@ static void avoid_touching(int buffer, const struct span *span, bool write)
         struct copy *copy = &world.copies[i];
         bool early = in_flight(copy) && is_on(copy, buffer) && has_byte_in(copy, start, end) &&
                      (write || writes_host(copy));
-        if (early &&
-            (world.correct || (writes_host(copy) && !copy->waited && is_missed(copy, start, end))))
+        if (early && (world.correct || is_lost(copy, start, end)))
             learn(copy);
     }
 }
@@ -82,7 +88,7 @@ static void avoid_touching(int buffer, const struct span *span, bool write)
 /* Where it is not known what is there, nothing can be written unchanged. */
 static void act_touch(void)
 {
-    int at = pick_buffer(below(KINDS));
+    int at = pick_buffer(pick_kind());
     bool write = one_in(2);
     if (at == NOBODY)
         return;
@@ -165,7 +171,7 @@ static void end_function(int slot, int at)
  * behind it: nothing of that is a hazard. */
 static void act_function_that_touches(void)
 {
-    int at = pick_buffer(below(KINDS));
+    int at = pick_buffer(pick_kind());
     int slot = pick_slot();
     if (at == NOBODY)
         return;

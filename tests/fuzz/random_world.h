@@ -45,15 +45,17 @@ enum {
     NOBODY = -1,
 };
 
-/* Blocks of the heap; pinned allocations; registrations of mapped pages, or of parts of them. */
-enum { REGISTERED, PINNED, MAPPED, KINDS };
-static const char *const kind_names[KINDS] = {"registered", "pinned", "mapped and registered"};
+/* Blocks of the heap; pinned allocations; registrations of mapped pages, or of parts of them; in
+ * programs that have it managed memory. */
+enum { REGISTERED, PINNED, MAPPED, KINDS, MANAGED = KINDS };
+static const char *const kind_names[] = {"registered", "pinned", "mapped and registered",
+                                         "managed"};
 enum { H2D, D2H, MEMSET, KERNEL }; /* that has an address there */
 static const char *const direction_names[] = {"H2D", "D2H", "memset", "kernel"};
 
 /* Kinds of programs, beside what all of them do: what they do as well. The others draw as if there
  * were none of it. */
-enum { POOLS = 1, NODES = 2, PEERS = 4, ROWS = 8, TOLD = 16 };
+enum { POOLS = 1, NODES = 2, PEERS = 4, OF_MANAGED = 8, ROWS = 16, TOLD = 32 };
 
 enum surely { NO, MAYBE, YES };
 enum kernels { KERNELS_OFF, KERNELS_REPORTED, KERNELS_ORDERED }; /* the option */
@@ -92,6 +94,9 @@ struct copy {
     bool tracked;
     struct graph *graph; /* that was launched, or NULL */
     int told;            /* of its node there */
+    bool across;         /* the other side is a buffer, too */
+    bool keeps_source; /* the device reads the source itself: out of a snapshot it would be another
+                          copy, or the library takes none for such a call */
     /* Of random_touches.h. */
     uintptr_t address;
     size_t device_offset; /* where a source goes to */
@@ -145,6 +150,16 @@ static struct world {
 } world;
 
 #include "random_words.h"
+
+static int kind_count(void)
+{
+    return world.kinds & OF_MANAGED ? KINDS + 1 : KINDS;
+}
+
+static int pick_kind(void)
+{
+    return below(kind_count());
+}
 
 static bool data_is_defined(void)
 {

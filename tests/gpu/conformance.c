@@ -115,14 +115,16 @@ static cudaEvent_t new_event(void)
 
 /* Host memory of each kind. */
 
-enum kind { PINNED, REGISTERED, PAGEABLE };
-static const char *const kind_names[] = {"pinned", "registered heap", "pageable"};
+enum kind { PINNED, REGISTERED, PAGEABLE, MANAGED };
+static const char *const kind_names[] = {"pinned", "registered heap", "pageable", "managed"};
 
 static void *host_new(enum kind kind, size_t size, int fill)
 {
     void *memory = NULL;
     if (kind == PINNED)
         NEED(cudaMallocHost(&memory, size));
+    else if (kind == MANAGED)
+        NEED(cudaMallocManaged(&memory, size, cudaMemAttachGlobal));
     else
         memory = malloc(size);
     if (!memory)
@@ -139,6 +141,8 @@ static void host_delete(enum kind kind, void *memory)
         NEED(cudaHostUnregister(memory));
     if (kind == PINNED)
         NEED(cudaFreeHost(memory));
+    else if (kind == MANAGED)
+        NEED(cudaFree(memory));
     else
         free(memory);
 }
@@ -400,6 +404,41 @@ static void host_to_host_row(void)
         strcmp(at_return, "NEW") == 0 ? "complete" : "stale until done");
 }
 
+/* Between two addresses of host memory, of which either may be managed: what the source held when
+ * the target was written. */
+static void between_row(enum cudaMemcpyKind way, enum kind from, enum kind to, size_t size)
+{
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    void *source = host_new(from, size, OLD);
+    void *target = host_new(to, size, BLANK);
+    keep_busy(stream);
+    double start = now_ms();
+    NEED(cudaMemcpyAsync(target, source, size, way, stream));
+    const char *returned = took(start);
+    memset(source, NEW, size);
+    NEED(cudaStreamSynchronize(stream));
+    const char *arrived = content(target, size);
+    host_delete(from, source);
+    host_delete(to, target);
+    NEED(cudaStreamDestroy(stream));
+    char variant[64];
+    snprintf(variant, sizeof variant, "%s to %s, %s", kind_names[from], kind_names[to],
+             size_name(size));
+    say(way == cudaMemcpyDefault ? "cudaMemcpyAsync Default" : "cudaMemcpyAsync H2H", variant,
+        "%s, %s", returned, arrived);
+}
+
+static void between_rows(void)
+{
+    static const size_t sizes[] = {256, MB};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int from = PINNED; from <= MANAGED; from++)
+            for (int to = PINNED; to <= MANAGED; to++) {
+                between_row(cudaMemcpyHostToHost, (enum kind)from, (enum kind)to, sizes[i]);
+                between_row(cudaMemcpyDefault, (enum kind)from, (enum kind)to, sizes[i]);
+            }
+}
+
 static const struct way batch_ways[] = {
     {"cudaMemcpyBatchAsync H2D, order STREAM", cudaMemcpyHostToDevice,
      cudaMemcpySrcAccessOrderStream, 0},
@@ -616,6 +655,7 @@ static void host_memory_section(void)
     graph_row(PINNED, 4 * KB);
     graph_row(PINNED, MB);
     freed_graph_row();
+    between_rows();
 }
 
 /* Section 2: frees and registrations behind a busy device. */

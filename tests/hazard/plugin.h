@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 
-static TWIN_HELPER void *open_beside(const char *name)
+static TWIN_HELPER void *open_beside_as(const char *name, int mode)
 {
     static const char folder[] = "../survival/lib";
     char path[4096];
@@ -16,12 +16,17 @@ static TWIN_HELPER void *open_beside(const char *name)
     if (length <= 0)
         exit(3);
     snprintf(path + length, 100, "%s/%s", folder, name);
-    void *module = dlopen(path, RTLD_NOW);
+    void *module = dlopen(path, mode);
     if (!module) {
         fprintf(stderr, "%s\n", dlerror());
         exit(3);
     }
     return module;
+}
+
+static TWIN_HELPER void *open_beside(const char *name)
+{
+    return open_beside_as(name, RTLD_NOW);
 }
 
 /* One with static data, for the twins of dlclose. */

@@ -159,11 +159,24 @@ static void end_at_once(void)
     _exit(7);
 }
 
+/* As a runtime does that looks up all that it will call (SBCL). */
+static void use_libc_by_name(void)
+{
+    use_libc();
+}
+
+static void look_up_threads(void)
+{
+    CHECK(dlsym(dlopen(NULL, RTLD_NOW), "pthread_create") == NULL);
+}
+
 /* ---- */
 
 static void meet(void (*constructor)(void), void (*meanwhile)(void))
 {
     pthread_t thread;
+    if (meanwhile == use_libc_by_name)
+        look_up_threads();
     in_constructor = constructor;
     CHECK(sem_init(&constructing, 0, 0));
     CHECK(pthread_create(&thread, NULL, load, NULL));
@@ -197,6 +210,8 @@ int main(void)
     show("a look-up meets a call", look_up, reach_for_driver);
     show("a call meets a call", call, reach_for_driver);
     show("a constructor waits for the C library", wait_for_the_end, use_libc);
+    show("a constructor waits for it, and threads were looked up", wait_for_the_end,
+         use_libc_by_name);
     show("a constructor waits for the end", wait_for_the_end, end_at_once);
     return 0;
 }

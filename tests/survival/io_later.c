@@ -1,4 +1,5 @@
 // expect-exit: 0
+// strict-says: a_thread_has_SIGSEGV_blocked
 //
 // Asynchronous requests whose buffer, and who themselves, lie on a page with the target of a copy
 // that goes in flight after they were made: glibc's threads perform them, with all signals blocked.

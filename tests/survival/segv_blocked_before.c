@@ -1,4 +1,5 @@
 // expect-exit: 0
+// strict-says: a_thread_has_SIGSEGV_blocked
 // needs: kernel (execve)
 //
 // SIGSEGV was blocked before anybody could know: by the program that started this one (itself), and

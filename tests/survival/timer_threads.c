@@ -1,4 +1,5 @@
 // expect-exit: 0
+// strict-says: a_thread_has_SIGSEGV_blocked
 // needs: kernel (mq_notify)
 //
 // Threads of the C library's that call the program, of a timer and of a message queue, touch memory

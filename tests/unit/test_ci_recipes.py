@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The GoogleTest listener and the lines for CTest of docs/ci.md, on the simulated GPU."""
+"""The GoogleTest listener, the lines for CTest and what GitHub shows of docs/ci.md, on the simulated
+GPU."""
 
+import json
 import os
 import pathlib
 import re
@@ -12,6 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 RECIPES = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+SAMPLE = ROOT / "tests/unit/formats/sample.jsonl"
 ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                   if not name.startswith(("SAFECOPY_", "LD_"))},
                "LD_LIBRARY_PATH": str(OUT / "sim"), "SIM_GPU": "late=1"}
@@ -85,6 +88,36 @@ class Recipes(unittest.TestCase):
         run = subprocess.run(["ctest"], cwd=build, env=ENVIRONMENT, capture_output=True, text=True)
         self.assertEqual(re.findall(r"- (\w+) \(Failed\)", run.stdout), ["wrong"], run.stdout)
         self.assertIn('"label":"wrong"', next((build / "reports").glob("wrong.*.jsonl")).read_text())
+
+    def test_the_summary_of_a_step_shows_the_checkout_and_no_more(self):
+        """The report names its program's source, and what a stranger has put beside that."""
+        recipe = re.search(r'run: "(! ls .*)"$', RECIPES, re.M)[1].replace('\\"', '"')
+        secret, summary = self.folder / "secret.py", self.folder / "summary.md"
+        secret.write_text("token = 'of the runner'\n" * 5)
+        checkout = self.folder / "checkout"
+        (checkout / "reports").mkdir(parents=True)
+        (checkout / "own.py").write_text("buffer.free()\n" * 5)
+        (checkout / "link.py").symlink_to(secret)
+        (checkout / "env.c").symlink_to("/proc/self/environ")
+        lines = SAMPLE.read_text(encoding="utf-8").splitlines()[:2]
+        hazard = json.loads(lines[1])
+        for name in ("own.py", "link.py", "env.c", secret):
+            hazard["event"]["stack"] = [{"file": str(checkout / name), "line": 1, "function": "f"}]
+            hazard["copy"]["stack"] = []
+            lines.append(json.dumps(hazard))
+        (checkout / "reports/r.jsonl").write_text("".join(f"{line}\n" for line in lines))
+        run = subprocess.run(["bash", "-eo", "pipefail", "-c", recipe], cwd=checkout, check=False,
+                             capture_output=True, text=True,
+                             env={"TOKEN": "token of the runner", **ENVIRONMENT, "HOME": "/none",
+                                  "PATH": f"{OUT}:{os.environ['PATH']}",
+                                  "GITHUB_WORKSPACE": str(checkout),
+                                  "GITHUB_STEP_SUMMARY": str(summary)})
+        self.assertEqual(run.returncode, 1, run.stderr)
+        shown = summary.read_text(encoding="utf-8")
+        self.assertIn("buffer.free()", shown)
+        for name in ("link.py:1", "env.c:1", "secret.py:1"):
+            self.assertIn(name, shown)
+        self.assertNotIn("of the runner", shown + run.stdout + run.stderr)
 
 
 if __name__ == "__main__":

@@ -349,7 +349,6 @@ static void as_static(struct sc_program_facts *facts)
     X(NOTE, YES, "own-allocator", f->elf.defines_free = true)                                      \
     X(NOTE, YES, "symbolic", f->elf.is_symbolic = true)                                            \
     X(NOTE, YES, "interpose", f->elf.asks_to_interpose = true)                                     \
-    X(NOTE, YES, "dlopen", f->elf.opens_libraries = true)                                          \
     X(NOTE, YES, "dlmopen", f->elf.opens_namespaces = true)                                        \
     X(PROBLEM, NO, "program-not-found", f->error = ENOENT; f->is_executable = false)               \
     X(PROBLEM, NO, "program-is-folder", f->error = EISDIR; f->is_folder = true)                    \

@@ -348,8 +348,6 @@ class Program(Doctor):
                  "__attribute__((section(\".nv_fatbin\"), used)) int code = 1;"),
                 ("own-allocator", ["-rdynamic"], "void free(void *p) { (void)p; }"),
                 ("symbolic", ["-shared", "-fPIC", "-Wl,-Bsymbolic"], ""),
-                ("dlopen", ["-ldl"], "void *dlopen(const char *, int); void *f(void)"
-                                     "{ return dlopen(0, 0); }"),
                 ("is-library", ["-shared", "-fPIC"], "")):
             program = self.compile("program", *flags, source=f"{source}\nint main(void) {{ return 0; }}")
             self.assertIn(name, self.ask("--no-run", program))
@@ -402,6 +400,25 @@ class Trial(Doctor):
         self.assertNotIn("came-up", {found["id"] for found in self.answer["findings"]})
         self.expect(self.ask(program, env={"HOW": "loaded"}), "note", "driver-unused")
         self.expect(self.ask(program, env={"HOW": "links"}), "ok", "came-up")
+
+    def test_what_the_program_puts_into_the_folder_stays(self):
+        """Its LD_DEBUG_OUTPUT says where that is."""
+        data = self.folder / "data"
+        data.mkdir()
+        for name in ("report.1", "loader.1", "train.jsonl"):
+            (data / name).write_text("data")
+        kept = {"keeps": "echo data >$0/notes; ln -s $0/../data/report.1 $0/report.1",
+                "swaps": "mv $0 $0.moved; ln -s data $0"}
+        for name, script in kept.items():
+            self.ran = subprocess.run(
+                [SAFECOPY, "doctor", "--", "sh", "-c", f'set -- "${{LD_DEBUG_OUTPUT%/*}}"; '
+                 f'unset LD_DEBUG; {script.replace("$0", "$1")}'], cwd=self.folder, text=True,
+                env={**ENVIRONMENT, "TMPDIR": str(self.folder)}, capture_output=True, check=False)
+            self.assertRegex(self.ran.stderr, "safecopy-doctor-.* stays: what is there is not the")
+            self.assertEqual({path.read_text() for path in data.iterdir()}, {"data"}, name)
+            self.assertEqual(len(list(data.iterdir())), 3, name)
+        self.assertEqual([path.read_text() for path in self.folder.glob("*/notes")], ["data\n"])
+        self.assertEqual(len(list(self.folder.glob("*/report.1"))), 3)
 
     def test_options_that_switch_it_off(self):
         found = self.ask(FIXED, env={"SAFECOPY_OPTIONS": "mode=off"})

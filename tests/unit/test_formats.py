@@ -54,10 +54,15 @@ def written(name):
     return bytes_
 
 
+DECIDING = ("type", "kind", "state", "code", "certainty", "by_code", "version")
+
+
 def spoilt(value, word):
-    """Every string of it but those that decide how it is read ends in `word`."""
+    """Every string of it but those that decide how it is read ends in `word`. The run is of a later
+    version, whose words this one need not know."""
     if isinstance(value, dict):
-        return {key: inner if key in ("type", "kind", "state") else spoilt(inner, word)
+        value = {**value, "version": "99.0.0"} if value.get("type") == "run" else value
+        return {key: inner if key in DECIDING else spoilt(inner, word)
                 for key, inner in value.items()}
     if isinstance(value, list):
         return [spoilt(inner, word) for inner in value]
@@ -70,8 +75,12 @@ def sample_lines():
 
 def as_counted(lines):
     """With a summary that counts what the lines tell of, and no more."""
-    by_code = {line["code"]: line["count"] for line in lines if line["type"] == "hazard"}
-    return [{**line, "by_code": by_code} if line["type"] == "summary" else line for line in lines]
+    hazards = [line for line in lines if line["type"] == "hazard"]
+    counts = {"hazards": sum(line["count"] for line in hazards),
+              "by_code": {line["code"]: line["count"] for line in hazards}}
+    for certainty in ("observed", "latent"):
+        counts[certainty] = sum(line["count"] for line in hazards if line["certainty"] == certainty)
+    return [{**line, **counts} if line["type"] == "summary" else line for line in lines]
 
 
 def as_report(lines):
@@ -183,8 +192,7 @@ class Valid(unittest.TestCase):
 
     def test_a_run_without_hazards_is_a_test_that_passes(self):
         lines = [line for line in sample_lines() if line["type"] in ("run", "summary")]
-        lines[-1].update(hazards=0, by_code={})
-        run = report("--format", "junit", "-", stdin=as_report(lines))
+        run = report("--format", "junit", "-", stdin=as_report(as_counted(lines)))
         suite = xml.etree.ElementTree.fromstring(run.stdout).find("testsuite")
         self.assertEqual((run.returncode, suite.get("tests"), suite.get("failures")), (0, "1", "0"))
 
@@ -322,6 +330,57 @@ class Malice(unittest.TestCase):
             self.assertNotRegex(result["message"]["text"], r"(?<!\\)\[click")
 
 
+class Bound(unittest.TestCase):
+    """GitHub takes no more of an issue, whoever has written the names in the report."""
+
+    WIDE = "\U0001f600"
+
+    def page(self, lines):
+        run = report("--format", "markdown", "-", stdin=as_report(lines))
+        self.assertLessEqual(len(run.stdout), 60000)
+        text = run.stdout.decode()  # no character is cut
+        self.assertEqual(text.count("<details>"), text.count("</details>"))
+        self.assertEqual(text.count("<details>"), len(re.findall("^### ", text, re.M)))
+        self.assertTrue(text.startswith("## ") and text.endswith("\n"))
+        return text
+
+    def test_thousands_of_runs_with_long_names_and_notes(self):
+        run, *_, end = sample_lines()
+        for size, count in ((1, 3000), (199, 300), (200, 300), (201, 300), (5000, 40)):
+            named = {**run, "command": [size * self.WIDE], "host": size * "h"}
+            noted = {**end, "options_ignored": 30 * [size * self.WIDE]}
+            text = self.page(as_counted(count * [named, noted]))
+            shown = len(re.findall(r"^    -: ", text, re.M))
+            self.assertGreater(shown, 0)
+            self.assertIn(f"\n    ... and {count - shown} more runs\n", text)
+
+    def test_hazards_with_long_names(self):
+        run, hazard, *_ = sample_lines()
+        frames = [{"file": f"{number}/{self.WIDE}", "line": number, "function": 50 * self.WIDE}
+                  for number in range(64)]
+        hazards = [{**hazard, "label": 60 * self.WIDE, "event": {**hazard["event"], "stack": [
+            {"file": f"{number}", "line": 1, "function": "f"}, *frames[:number % 64]]}}
+            for number in range(100)]
+        text = self.page([{**run, "command": [70000 * self.WIDE]}, *hazards])
+        shown = text.count("<details>")
+        self.assertGreater(shown, 0)
+        self.assertTrue(text.endswith(f"\n{100 - shown} more places are left out here.\n"))
+
+    def test_each_word_alone(self):
+        run, hazard, *_ = sample_lines()
+        for size in range(14500, 15100, 20):
+            word = size * self.WIDE
+            for lines in ([{**run, "command": [word]}, hazard], [run, {**hazard, "label": word}],
+                          [run, {**hazard, "event": {**hazard["event"], "api": word}}]):
+                self.assertRegex(self.page(lines), "</details>|more places are left out")
+
+    def test_runs_in_doubt_are_the_first(self):
+        run, *_, end = sample_lines()
+        clean = as_counted([run, end])
+        doubtful = [{**run, "host": "doubtful"}, {"type": "hazard"}]
+        self.assertIn("on doubtful)", self.page([*(50 * clean), *doubtful, *(50 * clean)]))
+
+
 class Files(unittest.TestCase):
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
@@ -362,6 +421,63 @@ class Output(Files):
             self.assertEqual(self.fails(words, "-o", path, SAMPLE).stdout, b"")
             self.assertEqual(self.fails(words, "-o", path, "no-report").stderr.count(b"\n"), 1)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fifo", "link"])
+
+    def test_no_report_is_replaced(self):
+        """As the library writes them: without a blank."""
+        before = (ROOT / SAMPLE).read_bytes().replace(b'", "', b'","').replace(b'": ', b'":')
+        first, second = self.folder / "a.jsonl", self.folder / "b.jsonl"
+        for path in first, second:
+            path.write_bytes(before)
+        self.fails("a report is there. Name another file", "-o", first, second)
+        self.fails("a report is there. Name another file", "-o", first, first)
+        self.assertEqual(first.read_bytes(), before)
+        self.assertEqual(len(list(self.folder.iterdir())), 2)
+
+    def mode_of_output(self, *flags, former=None, mask=0o022):
+        path = self.folder / "m.txt"
+        path.unlink(missing_ok=True)
+        if former is not None:
+            path.touch()
+            path.chmod(former)
+        before = os.umask(mask)
+        try:
+            run = report("-o", path, *flags, SAMPLE)
+        finally:
+            os.umask(before)
+        self.assertEqual((run.returncode, run.stderr), (1, b""))
+        return oct(path.stat().st_mode & 0o7777)
+
+    def test_a_file_is_its_users_own(self):
+        """As the report is, from which all that stands in it comes."""
+        umask = ["--output-mode", "umask"]
+        for flags, mode, mask, wanted in (
+                ([], None, 0o022, 0o600), ([], None, 0, 0o600), (["--output-mode=private"], None, 0, 0o600),
+                (umask, None, 0o022, 0o644), (umask, None, 0o027, 0o640), (umask, 0o600, 0, 0o666),
+                ([], 0o644, 0o022, 0o644), ([], 0o640, 0o022, 0o640), ([], 0o644, 0o077, 0o600),
+                ([], 0o400, 0o022, 0o600), ([], 0o4777, 0o022, 0o644), ([], 0o666, 0, 0o666)):
+            with self.subTest(flags=flags, former=mode, mask=oct(mask)):
+                self.assertEqual(self.mode_of_output(*flags, former=mode, mask=mask), oct(wanted))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_what_others_had_is_not_handed_on(self):
+        path = self.folder / "m.txt"
+        for user, group, wanted in ((1234, 0, 0o600), (0, 1234, 0o604), (0, 0, 0o664)):
+            path.touch()
+            path.chmod(0o664)
+            os.chown(path, user, group)
+            before = os.umask(0)
+            report("-o", path, SAMPLE)
+            os.umask(before)
+            self.assertEqual(oct(path.stat().st_mode & 0o7777), oct(wanted))
+            path.unlink()
+
+    def test_a_mode_needs_a_file_and_a_word(self):
+        self.fails("takes private or umask, and not '0644'", "--output-mode", "0644", "-o",
+                   self.folder / "o", SAMPLE)
+        for more in [], ["-o", "-"]:
+            self.fails("--output-mode umask has nothing to hold for: -o names", "--output-mode",
+                       "umask", *more, SAMPLE)
+        self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_format_that_is_none_names_the_nearest_and_all(self):
         run = self.fails("did you mean 'sarif'?", "--format", "sarfi", SAMPLE)
@@ -457,7 +573,7 @@ class Libraries(Files):
         begin, hazard, *_, end = sample_lines()
         hazard.update(code=code)
         hazard["copy"]["stack"], hazard["event"]["stack"] = copy, event
-        path = self.write("r.jsonl", [begin, hazard, end])
+        path = self.write("r.jsonl", as_counted([begin, hazard, end]))
         run = report("--suppressions", LIBRARIES, path, "--json")
         self.assertEqual(run.stderr, b"")
         return json.loads(run.stdout)["hazards"][0].get("suppressed", "")
@@ -686,39 +802,6 @@ class Frames(Files):
             rules.write_text(text)
             self.fails(where + "a rule is", "--frames", rules, SAMPLE)
         self.fails("No such file", "--frames", self.folder / "none", SAMPLE)
-
-
-class Source(Files):
-    def excerpt(self, name, content=None, line=3):
-        path = self.folder / name
-        if content is not None:
-            path.write_text(content)
-        lines = sample_lines()
-        lines[1]["event"]["stack"] = [{"file": str(path), "line": line, "function": "f"}]
-        run = report("-", stdin=as_report(lines[:2]))
-        return re.findall(r"^ +(>?) +(\d+) \| ?(.*)$",
-                          run.stdout.decode().partition("tests/unit/formats/train.py:7")[0], re.M)
-
-    def test_two_lines_before_and_two_behind(self):
-        text = "".join(f"line {n}\n" for n in range(1, 9))
-        self.assertEqual([n for _, n, _ in self.excerpt("a.py", text)], ["1", "2", "3", "4", "5"])
-        self.assertEqual([n for mark, n, _ in self.excerpt("a.py", text, 8) if mark], ["8"])
-        self.assertEqual(self.excerpt("a.py", text, 1)[0], (">", "1", "line 1"))
-        self.assertEqual(self.excerpt("a.py", text, 9), [])
-
-    def test_what_is_no_source_is_not_shown(self):
-        """A report names the file, and may be a stranger's."""
-        self.assertEqual(self.excerpt("id_rsa", "a\nb\nsecret\n"), [])
-        self.assertEqual(self.excerpt("none.py"), [])
-        self.assertEqual(self.excerpt("big.py", "x\n" * (3 << 20)), [])
-        os.mkfifo(self.folder / "fifo.py")
-        self.assertEqual(self.excerpt("fifo.py"), [])
-        (self.folder / "zero.py").symlink_to("/dev/zero")
-        self.assertEqual(self.excerpt("zero.py"), [])
-
-    def test_control_characters_are_shown(self):
-        self.assertEqual(self.excerpt("a.py", "\n\n\tx\x1b[2J\u202e\r\n")[2][2],
-                         "    x\\u001b[2J\\u202e")
 
 
 class Pythons(Files):

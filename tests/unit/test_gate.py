@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tests"))
 
 import programs
+import watched_opens
 
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 MACHINE = programs.Machine(OUT.relative_to(ROOT) if OUT.is_relative_to(ROOT) else OUT)
@@ -117,6 +118,15 @@ class Gate(unittest.TestCase):
                           ("/dev/zero", "not a file")):
             self.assertEqual(self.run_twin(f"strict=1:suppressions={path}"), 66)
             self.assertRegex(self.said, f"no hazard is suppressed: {path}: {why}")
+
+    def test_a_fifo_or_a_device_is_not_even_opened(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = pathlib.Path(folder) / "fifo"
+            os.mkfifo(fifo)
+            with watched_opens.Watch(fifo) as watch:
+                self.assertEqual(self.run_twin(f"strict=1:suppressions={fifo}"), 66)
+                self.assertEqual(watch.count(), 0)
+            self.assertIn(f"{fifo}: not a file", self.said)
 
     def test_a_misspelt_strict_fails_the_run(self):
         for entry in ("stric=1", "strict=yes"):

@@ -589,6 +589,7 @@ static uint32_t add_compared(uint32_t stream, uintptr_t page_bytes, char *page)
     struct sc_unwatched unwatched = {0};
     inflight.guards.page_mask = page_bytes - 1;
     struct sc_op_info info = plain(stream, SC_H2D, (uintptr_t)page + 64, page_bytes - 64);
+    info.kind = (enum sc_buffer_kind)sc_inflight_range(&inflight, info.range)->kind;
     info.access = SC_ACCESS_READ;
     info.stable = true;
     info.guard_address = (uintptr_t)page;
@@ -738,6 +739,47 @@ START_TEST(before_a_kernel_may_write_a_source_that_is_compared_for_the_last_time
 }
 END_TEST
 
+static unsigned found_for_work(const struct sc_op_info *later)
+{
+    SC_OPS(overwritten);
+    sc_inflight_seal_managed(&inflight, later, &overwritten);
+    return overwritten.count;
+}
+
+/* Sources in other memory, and those that the work does not come after, are left alone. */
+START_TEST(before_work_sources_in_managed_memory_are_compared_for_the_last_time)
+{
+    enum { PAGE = 4 << 10 };
+    static char managed[PAGE] __attribute__((aligned(PAGE)));
+    static char pinned[PAGE] __attribute__((aligned(PAGE)));
+    struct sc_op_info unordered = {.ticket.stream = two}, behind = {.ticket.stream = one};
+    SC_OPS(found);
+    ck_assert_uint_eq(inflight.managed_count, 0);
+    uint32_t range = sc_inflight_add_range(&inflight, (uintptr_t)managed, PAGE, SC_MANAGED, legacy);
+    sc_inflight_add_range(&inflight, (uintptr_t)pinned, PAGE, SC_PINNED, legacy);
+    ck_assert_uint_eq(inflight.managed_count, 1);
+    add_compared(one, PAGE, pinned);
+    ck_assert_uint_eq(inflight.managed_source_count, 0);
+    uint32_t source = add_compared(one, PAGE, managed);
+    ck_assert_uint_eq(inflight.managed_source_count, 1);
+    ck_assert_uint_eq(add_compared(one, PAGE, managed), source); /* renewed */
+    ck_assert_uint_eq(inflight.managed_source_count, 1);
+    managed[100]++;
+    pinned[100]++;
+    ck_assert_uint_eq(found_for_work(&unordered), 0);
+    ck_assert_uint_eq(found_for_work(&behind), 1);
+    managed[100]++;
+    ck_assert_uint_eq(found_for_work(NULL), 0);
+    sc_inflight_remove_range(&inflight, range);
+    ck_assert_uint_eq(inflight.managed_count, 0);
+    synchronise(one);
+    while (sc_inflight_retire(&inflight, 1, &found))
+        continue;
+    ck_assert_uint_eq(found.count, 1); /* the pinned one */
+    ck_assert_uint_eq(inflight.managed_source_count, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("inflight");
@@ -777,6 +819,7 @@ int main(void)
     if (kernel_peeks())
         tcase_add_test(group, of_sources_of_any_shape_each_byte_is_compared_and_no_gap);
     tcase_add_test(group, before_a_kernel_may_write_a_source_that_is_compared_for_the_last_time);
+    tcase_add_test(group, before_work_sources_in_managed_memory_are_compared_for_the_last_time);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

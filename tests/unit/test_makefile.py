@@ -54,14 +54,40 @@ def included(source, seen):
 
 
 class Makefile(unittest.TestCase):
+    def installs(self, folder, goal, status):
+        run = subprocess.run(["make", "-o", "all", goal, f"DESTDIR={folder}", "PREFIX=/a b"],
+                             cwd=ROOT, env=environment(), capture_output=True, encoding="utf-8",
+                             check=False)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run.stderr
+
     def test_uninstall_removes_what_install_has_put_there(self):
-        where = ("DESTDIR=/dest", "PREFIX=/usr")
-        installed = [to + source.rpartition("/")[2] if to.endswith("/") else to
-                     for source, to in re.findall(r"^install -m \d+ (\S+) (\S+)$",
-                                                  would_do("install", *where), re.M)]
-        self.assertGreaterEqual(len(installed), 2)
-        removed = re.findall(r"^rm -f (.*)$", would_do("uninstall", *where), re.M)
-        self.assertEqual(removed, [" ".join(installed)])
+        """A blank in PREFIX ends no name."""
+        with tempfile.TemporaryDirectory() as folder:
+            theirs = [pathlib.Path(folder) / name for name in ("a", "a b/bin/other", "b/lib/other")]
+            for path in theirs:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("theirs")
+            there = lambda: [path for path in pathlib.Path(folder).rglob("*") if path.is_file()]
+            for _ in range(2):
+                self.assertEqual(self.installs(folder, "install", 0), "")
+            self.assertGreaterEqual(len(there()), len(theirs) + 8)
+            self.assertEqual(self.installs(folder, "uninstall", 0), "")
+            self.assertEqual(sorted(there()), sorted(theirs))
+
+    def test_another_program_of_that_name_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("bin/safecopy", "share/man/man1/safecopy.1"):
+                path = pathlib.Path(folder) / "a b" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("safecopy, which links libsafecopydebug")
+                self.assertIn(f"/a b/{name} is not of libsafecopy, and stays: choose another place",
+                              self.installs(folder, "install", 2))
+                self.assertIn("/a b/{name} is not of libsafecopy, and stays\n".format(name=name),
+                              self.installs(folder, "uninstall", 0))
+                self.assertEqual(path.read_text(), "safecopy, which links libsafecopydebug")
+                self.assertFalse((pathlib.Path(folder) / "a b" / "lib").exists())
+                path.unlink()
 
     def test_flags_of_the_user_take_none_of_ours_away(self):
         done = would_do("CPPFLAGS=-DOF_THE_USER", "CFLAGS=-O1", "out/obj/track/grid.o")

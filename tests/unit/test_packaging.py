@@ -113,13 +113,13 @@ class Locked(unittest.TestCase):
 class Tarball(InFolder):
     """Its Makefile, over a few files."""
 
-    def make(self, *words):
-        return run("make", "-C", self.folder / "tarball", *words)
+    def make(self, *words, status=0):
+        return run("make", "-C", self.folder / "tarball", *words, status=status)
 
     def test_install_and_uninstall(self):
         files = {"bin/safecopy", "lib/libsafecopy.so", "share/doc/libsafecopy/README.md"}
         for name in files:
-            self.write(f"tarball/{name}", name)
+            self.write(f"tarball/{name}", f"{name} of libsafecopy")
         shutil.copy(PACKAGING / "tarball.mk", self.folder / "tarball" / "Makefile")
         strange = self.write("to/opt/x/bin/other", "somebody else's")
         self.make("install", f"DESTDIR={self.folder}/to", "PREFIX=/opt/x")
@@ -132,6 +132,19 @@ class Tarball(InFolder):
         self.assertEqual(there(), {"bin/other"})
         self.assertTrue(strange.exists())
         self.assertFalse((self.folder / "to/opt/x/share/doc/libsafecopy").exists())
+        self.assertTrue((self.folder / "to/opt/x/share/doc").exists())
+
+    def test_another_program_of_that_name_stays(self):
+        for name in ("bin/safecopy", "lib/libsafecopy.so"):
+            self.write(f"tarball/{name}", "of libsafecopy")
+        shutil.copy(PACKAGING / "tarball.mk", self.folder / "tarball" / "Makefile")
+        other = self.write("to/usr/bin/safecopy", "another program")
+        words = f"{other} is not of libsafecopy, and stays"
+        where = (f"DESTDIR={self.folder}/to", "PREFIX=/usr")
+        self.assertIn(words, self.make("install", *where, status=2).stderr)
+        self.assertEqual(list((self.folder / "to").rglob("*.so")), [])
+        self.assertIn(words, self.make("uninstall", *where).stderr)
+        self.assertEqual(other.read_text(), "another program")
 
 
 if __name__ == "__main__":

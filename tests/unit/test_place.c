@@ -4,6 +4,7 @@
 #include "report/json_lines.h"
 #include "report/options.h"
 #include "report/place.h"
+#include "report/version.h"
 
 #include <check.h>
 #include <errno.h>
@@ -20,7 +21,11 @@
 
 #include "tests/emulator.h"
 
+/* A process of no host began it. */
+#define OLD_REPORT SC_REPORT_BEGINNING "1,\"command\":[]}\n"
+
 static struct sc_path_names names;
+static bool is_stranger;
 static char directory[] = "/tmp/safecopy-test-XXXXXX";
 static char path[SC_OPTIONS_PATH_SIZE];
 static char contents[1 << 16];
@@ -62,7 +67,7 @@ static const char *read_whole(const char *name)
 static int open_place(void)
 {
     errno = 77;
-    int fd = sc_place_open(path, "", &names);
+    int fd = sc_place_open(path, "", &names, &is_stranger);
     ck_assert_int_eq(errno, 77);
     if (fd >= 0) {
         ck_assert_int_ge(fd, 3);
@@ -107,13 +112,64 @@ START_TEST(a_new_file_is_its_owners_alone)
 }
 END_TEST
 
-START_TEST(an_older_file_is_replaced_and_under_its_other_name_unchanged)
+START_TEST(an_older_report_is_replaced_and_under_its_other_name_unchanged)
 {
-    write_file("other", "old");
+    write_file("other", OLD_REPORT);
     ck_assert_int_eq(link("other", "r.jsonl"), 0);
     ck_assert_int_ge(open_place(), 0);
     ck_assert_str_eq(read_whole("r.jsonl"), "new");
-    ck_assert_str_eq(read_whole("other"), "old");
+    ck_assert_str_eq(read_whole("other"), OLD_REPORT);
+    ck_assert(!is_stranger);
+}
+END_TEST
+
+/* The disk was full, or the process was killed, or the user made the name (mktemp). */
+START_TEST(a_report_of_which_not_a_line_is_there_is_replaced)
+{
+    char begun[] = OLD_REPORT;
+    begun[_i] = '\0';
+    write_file("r.jsonl", begun);
+    ck_assert_int_ge(open_place(), 0);
+    ck_assert_str_eq(read_whole("r.jsonl"), "new");
+}
+END_TEST
+
+static const char *const strangers[] = {
+    "old",
+    "\n" OLD_REPORT,
+    " " OLD_REPORT,
+    "{\"type\":\"hazard\"}\n" OLD_REPORT,
+    "{\"type\":\"run\",\"sche\n",
+    "{\"text\":\"a data set\"}\n{\"text\":\"of two lines\"}\n",
+};
+
+START_TEST(a_file_that_is_no_report_stays)
+{
+    write_file("r.jsonl", strangers[_i]);
+    ck_assert_int_ge(open_place(), 0);
+    ck_assert_str_eq(read_whole("r.jsonl"), strangers[_i]);
+    ck_assert_str_eq(read_whole(path_apart()), "new");
+    ck_assert(is_stranger);
+
+    char line[256], expected[256];
+    struct sc_text text;
+    sc_text_init(&text, line, sizeof line);
+    sc_place_put_stranger(&text, path);
+    snprintf(expected, sizeof expected,
+             "%s/r.jsonl is no report and stays as it is: the report lies beside it, with .%d "
+             "behind its name",
+             directory, (int)getpid());
+    ck_assert_str_eq(line, expected);
+}
+END_TEST
+
+START_TEST(two_files_that_are_no_reports_leave_no_place)
+{
+    write_file("r.jsonl", "old");
+    write_file(path_apart(), "old");
+    ck_assert_int_eq(open_place(), -EMEDIUMTYPE);
+    ck_assert_str_eq(read_whole("r.jsonl"), "old");
+    ck_assert_str_eq(read_whole(path_apart()), "old");
 }
 END_TEST
 
@@ -282,6 +338,7 @@ START_TEST(a_long_command_hides_no_process)
     static char bytes[16 * 1024];
     struct sc_text line;
     sc_text_init(&line, bytes, sizeof bytes);
+    sc_text_put(&line, SC_REPORT_BEGINNING);
     while (line.used < (size_t)_i)
         sc_text_char(&line, 'x');
     sc_json_lines_process(&line, names.pid, names.started, names.host);
@@ -319,7 +376,7 @@ START_TEST(only_root_replaces_what_others_own)
 {
     if (geteuid() != 0)
         return;
-    write_file("r.jsonl", "old");
+    write_file("r.jsonl", OLD_REPORT);
     ck_assert_int_eq(chown("r.jsonl", 65534, 65534), 0);
     ck_assert_int_ge(open_place(), 0);
     ck_assert_str_eq(read_whole("r.jsonl"), "new");
@@ -399,7 +456,7 @@ START_TEST(the_report_of_the_parent_is_left_alone)
 {
     char taken[sizeof path];
     strcpy(taken, path);
-    ck_assert_int_ge(sc_place_open(path, taken, &names), 0);
+    ck_assert_int_ge(sc_place_open(path, taken, &names, &is_stranger), 0);
     ck_assert_int_ne(access("r.jsonl", F_OK), 0);
     ck_assert_int_eq(access(path_apart(), F_OK), 0);
 }
@@ -410,14 +467,14 @@ START_TEST(processes_that_come_at_once_all_get_a_file)
 {
     enum { CHILDREN = 8 };
     int ends[2];
-    write_file("r.jsonl", "old");
+    write_file("r.jsonl", OLD_REPORT);
     ck_assert_int_eq(pipe(ends), 0);
     for (int i = 0; i < CHILDREN; i++) {
         if (fork() == 0) {
             sc_path_find_names(&names);
             close(ends[1]);
             bool woken = read(ends[0], contents, 1) == 0;
-            _exit(woken && sc_place_open(path, "", &names) >= 0 ? 0 : 1);
+            _exit(woken && sc_place_open(path, "", &names, &is_stranger) >= 0 ? 0 : 1);
         }
     }
     close(ends[1]);
@@ -435,7 +492,7 @@ static void be_one_of_many(int start, int opened, int stop)
     sc_path_find_names(&names);
     if (read(start, contents, 1) != 0)
         _exit(1);
-    int fd = sc_place_open(path, "", &names);
+    int fd = sc_place_open(path, "", &names, &is_stranger);
     const char *line = run_line(names.pid, names.started, names.host);
     if (fd < 0 || sc_file_write(fd, line, strlen(line)) != 0)
         _exit(2);
@@ -457,7 +514,7 @@ START_TEST(who_has_a_name_keeps_it_while_others_come)
     enum { CHILDREN = 8 };
     int start[2], opened[2], stop[2];
     if (_i % 2)
-        write_file("r.jsonl", "old");
+        write_file("r.jsonl", OLD_REPORT);
     else
         unlink("r.jsonl");
     ck_assert(pipe(start) == 0 && pipe(opened) == 0 && pipe(stop) == 0);
@@ -543,6 +600,8 @@ static const struct {
              "Remove it or set SAFECOPY_OPTIONS=report_path=FILE"},
     {EACCES, "cannot write the report (Permission denied): /r; hazards are still counted. "
              "Set SAFECOPY_OPTIONS=report_path=FILE"},
+    {EMEDIUMTYPE, "cannot write the report (what is there is no report): /r; hazards are still "
+                  "counted. Move it or set SAFECOPY_OPTIONS=report_path=FILE"},
     {ENOSPC, "cannot write the report (No space left on device): /r; hazards are still counted. "
              "Free space there or set SAFECOPY_OPTIONS=report_path=FILE"},
 };
@@ -563,7 +622,12 @@ int main(void)
     TCase *group = tcase_create("place");
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_add_test(group, a_new_file_is_its_owners_alone);
-    tcase_add_test(group, an_older_file_is_replaced_and_under_its_other_name_unchanged);
+    tcase_add_test(group, an_older_report_is_replaced_and_under_its_other_name_unchanged);
+    tcase_add_loop_test(group, a_report_of_which_not_a_line_is_there_is_replaced, 0,
+                        (int)sizeof OLD_REPORT - 1);
+    tcase_add_loop_test(group, a_file_that_is_no_report_stays, 0,
+                        (int)(sizeof strangers / sizeof strangers[0]));
+    tcase_add_test(group, two_files_that_are_no_reports_leave_no_place);
     tcase_add_test(group, a_link_is_not_followed);
     tcase_add_test(group, a_folder_may_be_a_link);
     tcase_add_test(group, a_directory_stays_one);

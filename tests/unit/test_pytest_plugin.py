@@ -2,55 +2,10 @@
 """The pytest plugin: which test fails for a hazard, and what the session ends with. The tests that
 it judges run on the simulated GPU, by ctypes."""
 
-import importlib.util
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
-
-CUDA = '''
-import ctypes
-import libsafecopy
-
-_cudart = ctypes.CDLL("libcudart.so.13")
-SIZE = ctypes.c_size_t(65536)
-
-
-def check(result):
-    assert result == 0, result
-
-
-class Block:
-    """Pinned memory that is in flight to the device."""
-
-    def __init__(self):
-        self.address, device, self.stream = (ctypes.c_void_p() for _ in range(3))
-        check(_cudart.cudaStreamCreate(ctypes.byref(self.stream)))
-        check(_cudart.cudaMalloc(ctypes.byref(device), SIZE))
-        check(_cudart.cudaMallocHost(ctypes.byref(self.address), SIZE))
-        check(_cudart.cudaMemcpyAsync(device, self.address, SIZE, 1, self.stream))
-
-    def wait(self):
-        check(_cudart.cudaStreamSynchronize(self.stream))
-
-    def free(self):
-        check(_cudart.cudaFreeHost(self.address))
-
-
-def right():
-    block = Block()
-    block.wait()
-    block.free()
-
-
-def wrong():
-    Block().free()
-'''
+import pytest_session
+from pytest_session import HAS_XDIST
 
 TESTS = '''
 import subprocess
@@ -167,31 +122,7 @@ WRONG = {"test_wrong", "test_wrong_again", "test_wrong_parameter[with blanks and
          "test_wrong_teardown", "test_wrong_child", "TestUnit::test_wrong_method"}
 
 
-class Plugin(unittest.TestCase):
-    def setUp(self):
-        if not importlib.util.find_spec("pytest"):
-            self.skipTest("no pytest here")
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name).resolve()
-        (self.folder / "cuda.py").write_text(CUDA)
-
-    def run_pytest(self, tests, *arguments, preload=True, options="", plugins=()):
-        (self.folder / "test_it.py").write_text(tests)
-        environment = {name: value for name, value in os.environ.items()
-                       if name not in ("LD_PRELOAD", "PYTEST_ADDOPTS")}
-        environment.update(LD_LIBRARY_PATH=str(OUT / "sim"), SIM_GPU="late=1", TMPDIR=str(self.folder),
-                           PYTHONPATH=f"{ROOT / 'python'}:{self.folder}", PYTHONDONTWRITEBYTECODE="1",
-                           SAFECOPY_OPTIONS=options, COLUMNS="1000")
-        if preload:
-            environment["LD_PRELOAD"] = str(OUT / "libsafecopy.so")
-        run = subprocess.run(
-            [sys.executable, "-m", "pytest", "-rA", "-p", "libsafecopy.pytest_plugin",
-             "-p", "no:cacheprovider", *plugins, *arguments, "test_it.py"],
-            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=100)
-        self.said = run.stdout + run.stderr
-        return run.returncode
-
+class Plugin(pytest_session.Session):
     def named(self, word):
         """The tests that the short summary names so."""
         lines = self.said.split("short test summary info")[-1].splitlines()
@@ -209,13 +140,13 @@ class Plugin(unittest.TestCase):
         kept = list(self.folder.glob("safecopy-*/main/*.jsonl"))
         self.assertEqual(len(kept), 3, self.said)
 
-    @unittest.skipUnless(importlib.util.find_spec("xdist"), "no xdist here")
+    @unittest.skipUnless(HAS_XDIST, "no xdist here")
     def test_workers_judge_their_own(self):
         self.assertEqual(self.run_pytest(TESTS, "-n2"), 1, self.said)
         self.assertEqual(self.named("FAILED") | self.named("ERROR"), WRONG, self.said)
         self.assertIn("hazards in 8 tests", self.said)
 
-    @unittest.skipUnless(importlib.util.find_spec("xdist"), "no xdist here")
+    @unittest.skipUnless(HAS_XDIST, "no xdist here")
     def test_what_workers_find_too_late_fails_the_session(self):
         tests = "import cuda\ncuda.wrong()\ndef test_right():\n    cuda.right()\n"
         self.assertEqual(self.run_pytest(tests, "-n1"), 1, self.said)
@@ -287,17 +218,6 @@ class Plugin(unittest.TestCase):
         tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"
         (self.folder / "s.supp").write_text("{\nname: a\ncode: SC105\nreason: r\n}\n")
         self.assertEqual(self.run_pytest(tests, options="suppressions=s.supp"), 0, self.said)
-
-    def test_the_reports_can_be_kept(self):
-        reports = self.folder / "reports"
-        tests = "import cuda\ndef test_right():\n    cuda.right()\n"
-        (reports / "main").mkdir(parents=True)
-        (reports / "main" / "of_an_earlier_run.jsonl").touch()
-        self.assertEqual(self.run_pytest(tests, f"--safecopy-reports={reports}"), 0, self.said)
-        self.assertEqual(len(list(reports.glob("main/*.jsonl"))), 1)
-        self.assertEqual(self.run_pytest(tests, "--safecopy-reports=a:b"), 4, self.said)
-        self.assertEqual(self.run_pytest(tests, f"--safecopy-reports={__file__}/a"), 4, self.said)
-        self.assertIn("reports cannot be kept: [Errno", self.said)
 
     def test_what_is_said_begins_with_the_hazard(self):
         """Newer pytests show the first line in the short summary."""

@@ -275,11 +275,6 @@ void sc_relaxed_end(struct sc_relaxed *relaxed)
     (void)relaxed;
 }
 
-void sc_spare_stack_make_much_room(sc_spare_function *function, void *argument)
-{
-    function(argument);
-}
-
 /* ---- what tests do ---- */
 
 static void set_up(void)

@@ -9,6 +9,7 @@
 #include "report/path.h"
 #include "report/postmortem_line.h"
 #include "report/report.h"
+#include "report/version.h"
 #include "track/origins.h"
 #include "track/python_codes.h"
 #include "track/python_lines.h"
@@ -146,7 +147,7 @@ START_TEST(a_run_without_hazards_is_a_run_and_a_summary)
     finish(0, true);
     read_whole("r.jsonl");
     ck_assert_uint_eq(count_of(contents, "\n"), 2);
-    ck_assert_ptr_eq(strstr(contents, "{\"type\":\"run\",\"schema\":1,"), contents);
+    ck_assert_ptr_eq(strstr(contents, SC_REPORT_BEGINNING "1,"), contents);
     ck_has("r.jsonl", "\"devices\":[\"GPU \\\"0\\\"\",\"GPU 1\"]");
     ck_has("r.jsonl", "\"driver_version\":13000,\"runtime_version\":12080");
     ck_has("r.jsonl", "\n{\"type\":\"summary\",\"hazards\":0,");
@@ -912,6 +913,42 @@ START_TEST(patterns_are_expanded)
 }
 END_TEST
 
+START_TEST(names_put_in_lead_into_no_other_directory)
+{
+    static const struct {
+        const char *name, *pattern, *path;
+    } rows[] = {
+        {".", "/x/%r/r", "/x/_/r"},
+        {"..", "/x/%r/r", "/x/__/r"},
+        {"..", "/x/%r", "/x/__"},
+        {"..", "%r/r", "/work/__/r"},
+        {".", "/x/%r%r/r", "/x/__/r"},
+        {".", "/x/.%r/r", "/x/__/r"},
+        {".", "/x/%r./r", "/x/__/r"},
+        {"..", "/x/%e/%h/%r", "/x/__/__/__"},
+        {"..", "/x/../%r/./r", "/x/../__/./r"},
+        {"..", "/x/r%r/%r%r/%r.", "/x/r../..../..."},
+        {"../a", "/x/%r", "/x/.._a"},
+        {"/../..", "/x/%e%r", "/x/.._.._.."},
+        {"a\nb\x1b[2J\x7f", "/x/%r", "/x/a_b_[2J_"},
+        {"", "/x/%r/%h/%e", "/x/0//unknown"},
+        {"..", "/x/%./%q..", "/x/%./%q.."},
+        {"..", "/x/a%/%r/%", "/x/a%/__/%"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sc_path_names names = {.directory = "/work"};
+        char path[64];
+        snprintf(names.executable, sizeof names.executable, "/bin/%s", rows[i].name);
+        snprintf(names.host, sizeof names.host, "%s", rows[i].name);
+        snprintf(names.rank, sizeof names.rank, "%s", rows[i].name);
+        if (rows[i].name[0] == '\0')
+            names.executable[0] = '\0';
+        ck_assert_int_eq(sc_path_expand(rows[i].pattern, &names, path, sizeof path), 0);
+        ck_assert_str_eq(path, rows[i].path);
+    }
+}
+END_TEST
+
 START_TEST(a_full_disk_is_one_line_and_strict_still_counts)
 {
     struct sc_hazard hazard = a_hazard();
@@ -991,6 +1028,24 @@ START_TEST(the_name_of_the_program_cannot_either)
     ck_assert_uint_eq(count_of(contents, "\n"), lines);
     ck_assert_ptr_null(strpbrk(contents, "\033\xc2\xe2\xff"));
     ck_assert_ptr_nonnull(strstr(contents, "/p\\u001b[2J\\u000a\\u009b\\u202e\\xff+0x"));
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_report_stays_and_is_named)
+{
+    char apart[64], words[128];
+    snprintf(apart, sizeof apart, "r.jsonl.%d", (int)getpid());
+    snprintf(words, sizeof words, "the report lies beside it, with %s behind its name\n",
+             strrchr(apart, '.'));
+    ck_assert_int_eq(system("echo data >r.jsonl"), 0);
+    options.verbosity = _i;
+    ck_assert_int_eq(open_report(), 0);
+    finish(0, true);
+    ck_assert_str_eq(read_whole("r.jsonl"), "data\n");
+    ck_has(apart, SC_REPORT_BEGINNING "1,");
+    read_whole("stderr.txt");
+    ck_assert_uint_eq(count_of(contents, words), _i > 0 ? 1 : 0);
+    ck_assert_uint_eq(count_of(contents, "safecopy: "), _i > 0 ? 1 : 0);
 }
 END_TEST
 
@@ -1365,10 +1420,12 @@ int main(int argc, char **argv)
     tcase_add_test(group, report_path_none_writes_none);
     tcase_add_test(group, directories_are_made);
     tcase_add_test(group, patterns_are_expanded);
+    tcase_add_test(group, names_put_in_lead_into_no_other_directory);
     tcase_add_test(group, a_full_disk_is_one_line_and_strict_still_counts);
     tcase_add_test(group, names_cannot_steer_the_terminal);
     if (starts_itself)
         tcase_add_test(group, the_name_of_the_program_cannot_either);
+    tcase_add_loop_test(group, a_file_that_is_no_report_stays_and_is_named, 0, 2);
     tcase_add_test(group, a_working_folder_that_is_gone_is_not_made);
     tcase_add_test(group, a_fifo_is_not_opened_for_reading);
     tcase_add_test(group, a_fifo_that_nobody_reads_is_one_line);

@@ -2,6 +2,7 @@
 """`safecopy run`: what it sets, and with --format that nobody can tell it from the program itself."""
 
 import errno
+import fcntl
 import json
 import os
 import pathlib
@@ -111,8 +112,34 @@ class Shown(Runs):
         self.assertEqual((run.returncode, run.stdout), (0, "data right\n"))
         self.assertIn("\nSC101 ", (self.folder / "r.txt").read_text())
         self.assertNotIn("\nSC101 ", run.stderr)
+        self.assertEqual((self.folder / "r.txt").stat().st_mode & 0o777, 0o600)
+        run = self.start(*RUN, "-o", "u.txt", "--output-mode", "umask", RACY, umask=0o027)
+        self.assertEqual((self.folder / "u.txt").stat().st_mode & 0o777, 0o640)
         run = self.start(*RUN, "-o", "-", RACY)
         self.assertRegex(run.stdout, "(?s)data right\n.*\nSC101 ")
+
+    def shows_source(self, *flags, program=(RACY,)):
+        self.shown = self.start(*RUN, *flags, *program).stderr
+        self.assertIn("SC101", self.shown)
+        return re.search(r"^ +> +\d+ \| +free\(source\);$", self.shown, re.M) is not None
+
+    def test_source_is_shown_from_below_the_roots(self):
+        if not self.shows_source():
+            self.skipTest("the command is built without libdw")
+        (self.folder / "other").mkdir()
+        self.assertTrue(self.shows_source("--source-root", "other", "--source-root", str(ROOT)))
+        self.assertFalse(self.shows_source("--source-root", "other"))
+        self.assertIn("lies outside of every --source-root\n", self.shown)
+
+    def test_a_root_is_what_it_was_before_the_run(self):
+        """The program may take the folder away, or put a link to another in its place."""
+        if not self.shows_source():
+            self.skipTest("the command is built without libdw")
+        for change in ("rmdir root", "rmdir root; ln -s / root"):
+            (self.folder / "root").unlink(missing_ok=True)
+            (self.folder / "root").mkdir()
+            self.assertFalse(self.shows_source("--source-root", "root", program=(
+                "sh", "-c", f"{change}; exec {RACY}")))
 
     def test_strict_decides_the_status(self):
         self.assertEqual(self.start(*RUN, "--strict", RACY).returncode, 66)
@@ -256,11 +283,107 @@ class Shown(Runs):
             self.assertEqual((run.returncode, run.stdout), (0, "data right\n"), value)
         self.assertEqual(victim.read_text(), "untouched")
 
+    def told(self, descriptor):
+        """Runs a program that SAFECOPY_RUN leads to this file, and says whether it has written."""
+        there = os.fstat(descriptor)
+        value = f"/proc/{os.getpid()}/fd/{descriptor}:{there.st_dev}:{there.st_ino}"
+        run = self.start(RACY, env={**ENVIRONMENT, "LD_PRELOAD": LIBRARY, "SAFECOPY_RUN": value})
+        self.assertEqual((run.returncode, run.stdout), (0, "data right\n"))
+        return os.fstat(descriptor).st_size != there.st_size
+
+    def opened(self, descriptor):
+        """Whether the program opens the file for writing, which breaks a lease and then fails."""
+        broken = []
+        looks = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK)
+        os.close(descriptor)
+        self.addCleanup(os.close, looks)
+        old = signal.signal(signal.SIGIO, lambda *_: broken.append(True))
+        self.addCleanup(signal.signal, signal.SIGIO, old)
+        try:
+            fcntl.fcntl(looks, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        except OSError:  # the file system has none
+            return None
+        self.assertFalse(self.told(looks))
+        fcntl.fcntl(looks, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        return bool(broken)
+
+    def memory(self, mark=b"safecopy run, notes 1\0", seals=fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK):
+        descriptor = os.memfd_create("safecopy run", os.MFD_ALLOW_SEALING)
+        os.write(descriptor, mark)
+        if seals:
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+        return descriptor
+
+    def test_a_forged_variable_writes_to_no_file(self):
+        """It names the very file that is there, and not another one as above."""
+        named = self.folder / "named"
+        named.write_bytes(b"safecopy run, notes 1\0")
+        unnamed, path = tempfile.mkstemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+        os.write(unnamed, b"safecopy run, notes 1\0")
+        os.unlink(path)
+        for what, descriptor in (
+                ("a file", os.open(named, os.O_RDWR)), ("a file without a name", unnamed),
+                ("a memfd without seals", self.memory(seals=0)),
+                ("a memfd with fewer seals", self.memory(seals=fcntl.F_SEAL_SEAL)),
+                ("a memfd with more seals",
+                 self.memory(seals=fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)),
+                ("an empty memfd", self.memory(mark=b"")),
+                ("a memfd without the mark", self.memory(mark=b"safecopy run, notes 9\0"))):
+            with self.subTest(what):
+                self.assertFalse(self.told(descriptor))
+                self.assertFalse(self.opened(descriptor))
+        self.assertIn(self.opened(self.memory()), (True, None))
+        ledger = self.memory()
+        self.addCleanup(os.close, ledger)
+        self.assertTrue(self.told(ledger), "the test itself tells of nothing")
+
+    def test_a_forged_variable_writes_to_no_pipe(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        for end in reader, writer:
+            self.told(end)
+        os.close(writer)
+        self.assertEqual(os.read(reader, 1), b"")
+
+    def test_a_ledger_keeps_what_was_noted(self):
+        truncates = ("import os; path = os.environ['SAFECOPY_RUN'].split(':')[0]; "
+                     "os.truncate(path, 0)")
+        status, said = self.judged(f"SAFECOPY_OPTIONS=report_path=none {RACY}; "
+                                   f"{sys.executable} -c \"{truncates}\"")
+        self.assertIn("PermissionError", said)
+        self.assertEqual(status, 66, said)
+
     def test_only_what_this_run_has_written(self):
         for flags in ((), ("--report-dir", "d"), ("--report", "%h.[x]%e.%p"), ("--report", "one")):
             for _ in range(2):
                 run = self.start(*RUN, *flags, RACY)
                 self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr, flags)
+
+    def test_a_file_that_is_no_report_stays(self):
+        data = self.folder / "train.jsonl"
+        data.write_text('{"text": "a data set"}\n')
+        run = self.start(*RUN, "--report", "train.jsonl", RACY)
+        self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr)
+        self.assertIn("train.jsonl is no report and stays as it is", run.stderr)
+        self.assertEqual(data.read_text(), '{"text": "a data set"}\n')
+
+    def test_a_rank_leads_into_no_other_folder(self):
+        for rank in "..", ".", "../..", ".\n.", "*[\x1b]", 500 * "9", "%p":
+            for path in "d/e/%r", "d/e/.%r/r.%p", "d/e/%r%r/r.%p":
+                with self.subTest(rank=rank, path=path):
+                    run = self.start(*RUN, "--report", path, RACY, env={**ENVIRONMENT, "RANK": rank})
+                    self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr)
+                    written = [file for file in self.folder.rglob("*") if file.is_file()]
+                    shutil.rmtree(self.folder / "d")
+                    self.assertEqual(len(written), 1)
+                    self.assertIn(self.folder / "d" / "e", written[0].parents[:path.count("/") - 1])
+                    self.assertNotRegex(str(written[0]), r"[\0-\x1f]")
+
+    def test_reports_of_folders_beside_are_not_of_the_run(self):
+        """A pattern takes '.' and '..' for what was put in, and no process writes there."""
+        beside = f"SAFECOPY_RUN= SAFECOPY_OPTIONS=report_path={self.folder}/r.1 {RACY}"
+        run = self.start(*RUN, "--report", ".%r/r.1", "sh", "-c", f"{beside}; {CORRECT}")
+        self.assertIn("0 places with hazards", run.stderr)
 
     def test_processes_merge(self):
         for flags in ((), ("--report", "one")):
@@ -276,7 +399,10 @@ class Shown(Runs):
 
     def test_bad_flags_start_nothing(self):
         for flags, words in ((("--format", "tex"), "did you mean 'text'"),
+                             (("--format", "text", "--output-mode", "umask"), "-o names the file"),
                              (("-o", "x"), "--format says"),
+                             (("--source-root", "."), "--format says"),
+                             (("--format", "text", "--source-root", "none"), "take 'none': No such"),
                              (("--format", "text", "-o", "none/x"), "cannot write none/x: No such"),
                              (("--format", "text", "-o", "/dev/full"), "is no file"),
                              (("--format", "text", "-o", ""), "the name is empty"),

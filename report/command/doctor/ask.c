@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "report/command/scratch.h"
+#include "report/libraries.h"
 
 /* As cuda.h declares them; the command knows no CUDA. */
 typedef int init_function(unsigned flags);
@@ -63,15 +64,17 @@ static void answer_path(const char *key, void *handle)
         answer_text(key, map->l_name);
 }
 
-static void *load(const char *key, const char *name)
+typedef void *open_function(const char *name, int flags);
+
+static void *load(const char *key, const char *name, open_function *open_library)
 {
     begin(name);
-    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    void *handle = open_library(name, RTLD_NOW | RTLD_LOCAL);
     answer_path(key, handle);
     return handle;
 }
 
-/* In the order in which the library looks for it (interpose/base/unwind.c). */
+/* As the library looks for it (interpose/base/unwind_library.c). */
 static void ask_unwind(const char *library)
 {
     static const char *const names[] = {"libsafecopy-unwind.so.8", "libunwind.so.8"};
@@ -79,18 +82,21 @@ static void ask_unwind(const char *library)
     const char *slash = strrchr(library, '/');
     void *found = NULL;
     for (size_t i = 0; slash && !found && i < sizeof names / sizeof names[0]; i++)
-        found = load("unwind", sc_scratch_print(&scratch, "%.*s%s", (int)(slash - library + 1),
-                                                library, names[i]));
+        found = load(
+            "unwind",
+            sc_scratch_print(&scratch, "%.*s%s", (int)(slash - library + 1), library, names[i]),
+            sc_libraries_open);
     if (!found)
-        load("unwind", "libunwind.so.8");
+        load("unwind", "libunwind.so.8", sc_libraries_open);
     sc_scratch_free(&scratch);
 }
 
+/* As a program finds them. */
 static void ask_runtimes(void)
 {
-    load("runtime-13", "libcudart.so.13");
-    load("runtime-12", "libcudart.so.12");
-    load("runtime-11", "libcudart.so.11.0");
+    load("runtime-13", "libcudart.so.13", dlopen);
+    load("runtime-12", "libcudart.so.12", dlopen);
+    load("runtime-11", "libcudart.so.11.0", dlopen);
 }
 
 /* ---- the kernel ---- */

@@ -1,17 +1,13 @@
 #define _GNU_SOURCE 1
 #include "report/command/doctor/came_up.h"
 
-#include <errno.h>
+#include "report/command/input.h"
+#include "report/command/regular_file.h"
+
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* Lines of this many bytes are not looked at, as `safecopy report` does not. */
-enum { LINE_MAX_BYTES = 16 << 20 };
 
 static const char *keep(struct sc_scratch *scratch, const json_t *text)
 {
@@ -58,35 +54,37 @@ static void take_line(struct sc_came_up_facts *facts, struct sc_scratch *scratch
 }
 
 /* Most lines are of no interest, and need not be parsed. */
-static bool may_matter(const char *text)
+static bool may_matter(const struct sc_input *input)
 {
-    return strncmp(text, "{\"type\":\"run\"", 13) == 0 ||
-           strncmp(text, "{\"type\":\"cupti\"", 15) == 0 ||
-           strncmp(text, "{\"type\":\"summary\"", 17) == 0;
+    static const char *const starts[] = {"{\"type\":\"run\"", "{\"type\":\"cupti\"",
+                                         "{\"type\":\"summary\""};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (!input->is_cut && input->length > strlen(starts[i]) &&
+            memcmp(input->line, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
 }
 
 static void read_lines(struct sc_came_up_facts *facts, struct sc_scratch *scratch, FILE *stream)
 {
-    char *text = NULL;
-    size_t room = 0;
-    ssize_t length;
-    while ((length = getline(&text, &room, stream)) > 0 && length < LINE_MAX_BYTES)
-        if (may_matter(text))
-            take_line(facts, scratch, text, (size_t)length);
-    free(text);
+    struct sc_input input;
+    bool can_read = sc_input_init(&input, stream);
+    while (can_read && sc_input_next(&input) > 0) {
+        if (may_matter(&input))
+            take_line(facts, scratch, input.line, input.length);
+        else if (input.length == 0 || input.line[0] != '{')
+            sc_input_refuse(&input);
+    }
+    sc_input_free(&input);
 }
 
 void sc_came_up_read(struct sc_came_up_facts *facts, struct sc_scratch *scratch, const char *path)
 {
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
-    bool is_file = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    FILE *stream = is_file ? fdopen(fd, "r") : NULL;
+    int error;
+    FILE *stream = sc_regular_file_stream(path, O_NOFOLLOW, &error);
     *facts = (struct sc_came_up_facts){0};
-    if (stream) {
-        read_lines(facts, scratch, stream);
-        fclose(stream);
-    } else if (fd >= 0) {
-        close(fd);
-    }
+    if (!stream)
+        return;
+    read_lines(facts, scratch, stream);
+    fclose(stream);
 }

@@ -178,9 +178,6 @@ static void say_bypasses(struct sc_diagnosis *diagnosis, const struct sc_elf_fac
         NOTE("interpose", "linked with -z interpose, which glibc ignores: the preload comes first");
     if (elf->opens_namespaces)
         NOTE("dlmopen", "it calls dlmopen: a libcuda in another namespace passes the library by");
-    if (elf->opens_libraries)
-        NOTE("dlopen", "it opens libraries at run time (dlopen). With RTLD_DEEPBIND, which no file "
-                       "tells of, their calls would pass the library by; the report counts those");
 }
 
 /* ---- all of it ---- */

@@ -87,7 +87,7 @@ void sc_diagnosis_of_trial(struct sc_diagnosis *diagnosis, const struct sc_trial
     if (facts->unreached_count > 0)
         PROBLEM("unreached",
                 "Take away what stands between the program and the driver (a profiler, a loader of "
-                "its own, RTLD_DEEPBIND); safecopy run --injection may reach it",
+                "its own); safecopy run --injection may reach it",
                 "%s used CUDA, and no call of it came through the library",
                 facts->unreached ? facts->unreached : "a process");
     if (facts->report_count > facts->unreached_count)

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE 1
 #include "report/command/doctor/elf_facts.h"
 
+#include "report/command/elf_tables.h"
+
 #include <gelf.h>
 #include <libelf.h>
 #include <limits.h>
@@ -13,12 +15,12 @@
 #define DF_1_PIE 0x08000000 /* newer than some elf.h */
 #endif
 
-/* Of a file that claims to have more, the rest is not looked at. */
+/* What a file claims to have beyond these is not looked at. */
 enum {
     DYNAMIC_MAX = 1 << 20,
     NAMES_MAX = 256 << 20,
-    SYMBOLS_MAX = 256 << 20,
     DATA_MAX = 64 << 20,
+    ALL_DATA_MAX = 256 << 20,
     HEADERS_MAX = 4096,
 };
 
@@ -28,6 +30,7 @@ struct file {
     Elf *elf;
     int fd;
     uint64_t size;
+    uint64_t *data_left; /* of ALL_DATA_MAX: parts may overlap */
 };
 
 /* ---- pieces of the file ---- */
@@ -58,7 +61,9 @@ static bool has_bytes(const struct file *file, uint64_t offset, uint64_t count, 
 {
     char bytes[64 * 1024];
     size_t length = strlen(word), kept = 0;
-    uint64_t end = offset + within(file, offset, count, DATA_MAX);
+    uint64_t most = *file->data_left < DATA_MAX ? *file->data_left : DATA_MAX;
+    uint64_t end = offset + within(file, offset, count, most);
+    *file->data_left -= end - offset;
     while (offset < end) {
         uint64_t left = end - offset;
         size_t room = sizeof bytes - kept;
@@ -137,23 +142,17 @@ static void note_flag(const struct file *file, const GElf_Dyn *entry)
 }
 
 /* The names of the dynamic section. */
-static Elf_Data *find_names(const struct file *file, Elf_Data *dynamic)
+static struct sc_elf_strings find_names(const struct file *file, Elf_Data *dynamic)
 {
     struct place place = {0};
     GElf_Dyn entry;
     for (int i = 0; gelf_getdyn(dynamic, i, &entry) && entry.d_tag != DT_NULL; i++)
         if (entry.d_tag == DT_STRTAB)
             place.address = entry.d_un.d_ptr;
-    if (!any_segment(file, is_at, &place))
-        return NULL;
-    return chunk(file, place.offset, within(file, place.offset, place.room, NAMES_MAX), ELF_T_BYTE);
-}
-
-static const char *name_at(const Elf_Data *names, uint64_t at)
-{
-    const char *bytes = names ? names->d_buf : NULL;
-    return bytes && at < names->d_size && memchr(bytes + at, '\0', names->d_size - at) ? bytes + at
-                                                                                       : NULL;
+    bool is_there = any_segment(file, is_at, &place);
+    uint64_t size = is_there ? within(file, place.offset, place.room, NAMES_MAX) : 0;
+    Elf_Data *data = chunk(file, place.offset, size, ELF_T_BYTE);
+    return sc_elf_tables_ended(data ? data->d_buf : NULL, data ? data->d_size : 0);
 }
 
 static void read_dynamic(const struct file *file, const GElf_Phdr *segment)
@@ -162,11 +161,14 @@ static void read_dynamic(const struct file *file, const GElf_Phdr *segment)
         return;
     uint64_t count = within(file, segment->p_offset, segment->p_filesz, DYNAMIC_MAX);
     Elf_Data *dynamic = chunk(file, segment->p_offset, count, ELF_T_DYN);
-    Elf_Data *names = dynamic ? find_names(file, dynamic) : NULL;
+    struct sc_elf_strings names = {0};
     GElf_Dyn entry;
+    if (dynamic)
+        names = find_names(file, dynamic);
     file->facts->has_dynamic = true;
     for (int i = 0; dynamic && gelf_getdyn(dynamic, i, &entry) && entry.d_tag != DT_NULL; i++) {
-        const char *name = entry.d_tag == DT_NEEDED ? name_at(names, entry.d_un.d_val) : NULL;
+        const char *name =
+            entry.d_tag == DT_NEEDED ? sc_elf_tables_string(&names, entry.d_un.d_val) : NULL;
         if (name)
             note_needed(file, name);
         note_flag(file, &entry);
@@ -201,9 +203,7 @@ static bool names_driver(const struct file *file, const GElf_Phdr *segment, void
 
 static void note_undefined(struct sc_elf_facts *facts, const char *name)
 {
-    if (strcmp(name, "dlopen") == 0)
-        facts->opens_libraries = true;
-    else if (strcmp(name, "dlmopen") == 0)
+    if (strcmp(name, "dlmopen") == 0)
         facts->opens_namespaces = true;
 }
 
@@ -215,71 +215,43 @@ static void note_defined(struct sc_elf_facts *facts, const char *name)
         facts->has_cudart_inside = true;
 }
 
-static bool has_names(const struct file *file, size_t section)
+static void note_symbol(void *whom, const GElf_Sym *symbol, const char *name)
 {
-    GElf_Shdr header;
-    Elf_Scn *names = elf_getscn(file->elf, section);
-    return names && gelf_getshdr(names, &header) && header.sh_size <= NAMES_MAX;
+    struct sc_elf_facts *facts = whom;
+    if (symbol->st_shndx == SHN_UNDEF)
+        note_undefined(facts, name);
+    else if (GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
+        note_defined(facts, name);
 }
 
-static void read_symbols(const struct file *file, Elf_Scn *section, const GElf_Shdr *header)
-{
-    bool fits = header->sh_size <= SYMBOLS_MAX && has_names(file, header->sh_link);
-    Elf_Data *data = fits ? elf_getdata(section, NULL) : NULL;
-    GElf_Sym symbol;
-    for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
-        const char *name = elf_strptr(file->elf, header->sh_link, symbol.st_name);
-        if (!name)
-            continue;
-        if (symbol.st_shndx == SHN_UNDEF)
-            note_undefined(file->facts, name);
-        else if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
-            note_defined(file->facts, name);
-    }
-}
-
-/* What has been found among the sections. A file that has more of a kind than a linker makes is not
- * read for all of them. */
+/* Of what there is once. */
 struct found {
-    bool symbols, dynamic_symbols, constants;
+    const struct file *file;
+    bool constants;
 };
 
-static void read_section(const struct file *file, Elf_Scn *section, const char *name,
-                         struct found *found)
+static bool read_section(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
-    GElf_Shdr header;
-    if (!gelf_getshdr(section, &header))
-        return;
-    bool *is_found = header.sh_type == SHT_SYMTAB ? &found->symbols : &found->dynamic_symbols;
-    if ((header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) && !*is_found) {
-        *is_found = true;
-        read_symbols(file, section, &header);
-    }
+    struct found *found = whom;
+    const struct file *file = found->file;
+    (void)section;
     if (starts_with(name, ".nv_fatbin"))
         file->facts->has_device_code = true;
-    if (strcmp(name, ".rodata") != 0 || header.sh_type != SHT_PROGBITS || found->constants)
-        return;
-    found->constants = true;
-    file->facts->names_driver = has_bytes(file, header.sh_offset, header.sh_size, driver_name);
-}
-
-static const char *section_name(const struct file *file, Elf_Scn *section, size_t names)
-{
-    GElf_Shdr header;
-    const char *name =
-        gelf_getshdr(section, &header) ? elf_strptr(file->elf, names, header.sh_name) : NULL;
-    return name ? name : "";
+    if (strcmp(name, ".rodata") == 0 && header->sh_type == SHT_PROGBITS && !found->constants) {
+        found->constants = true;
+        file->facts->names_driver =
+            has_bytes(file, header->sh_offset, header->sh_size, driver_name);
+    }
+    return false;
 }
 
 /* Where no section has the program's constants, they are sought in all of it. */
 static void read_sections(const struct file *file)
 {
-    size_t names = 0, count = 0;
-    struct found found = {0};
-    Elf_Scn *section = NULL;
-    if (elf_getshdrstrndx(file->elf, &names) == 0 && has_names(file, names))
-        while ((section = elf_nextscn(file->elf, section)) && count++ < HEADERS_MAX)
-            read_section(file, section, section_name(file, section, names), &found);
+    struct found found = {.file = file};
+    sc_elf_tables_each_section(file->elf, read_section, &found);
+    sc_elf_tables_each_symbol(file->elf, SHT_SYMTAB, note_symbol, file->facts);
+    sc_elf_tables_each_symbol(file->elf, SHT_DYNSYM, note_symbol, file->facts);
     if (!found.constants)
         file->facts->names_driver = any_segment(file, names_driver, NULL);
 }
@@ -306,10 +278,11 @@ void sc_elf_facts_read(struct sc_elf_facts *facts, struct sc_scratch *scratch, i
     off_t size = lseek(fd, 0, SEEK_END);
     *facts = (struct sc_elf_facts){0};
     elf_version(EV_CURRENT);
-    Elf *elf = size > 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+    Elf *elf = size > 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
     if (!elf)
         return;
-    const struct file file = {facts, scratch, elf, fd, (uint64_t)size};
+    uint64_t data_left = ALL_DATA_MAX;
+    const struct file file = {facts, scratch, elf, fd, (uint64_t)size, &data_left};
     read_file(&file);
     elf_end(elf);
 }

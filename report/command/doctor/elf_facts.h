@@ -30,7 +30,6 @@ struct sc_elf_facts {
     bool names_driver;      /* libcuda's name stands in its data: it opens the driver itself */
     bool has_device_code;   /* nvcc made some of it */
     bool defines_free;      /* an allocator is linked statically */
-    bool opens_libraries;   /* it calls dlopen */
     bool opens_namespaces;  /* it calls dlmopen */
 };
 

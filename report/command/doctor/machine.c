@@ -128,7 +128,7 @@ static void look_at_library(struct sc_machine_facts *facts, struct sc_scratch *s
     if (!facts->library)
         return;
     facts->is_preloadable = sc_preload_can_name(facts->library);
-    int fd = open(facts->library, O_RDONLY | O_CLOEXEC);
+    int fd = sc_regular_file_open(facts->library, 0);
     if (fd < 0)
         return;
     sc_elf_facts_read(&facts->library_elf, scratch, fd);

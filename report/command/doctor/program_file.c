@@ -1,8 +1,9 @@
 #define _GNU_SOURCE 1
 #include "report/command/doctor/program_file.h"
 
+#include "report/command/regular_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdlib.h>
@@ -139,20 +140,15 @@ static const char *read_contents(struct sc_file_facts *file, struct sc_scratch *
     return NULL;
 }
 
-/* To open a device, which a script's first line may name, may do something to it. */
+/* What a script's first line names may be anything. */
 static int open_regular(struct sc_file_facts *file, struct stat *status)
 {
-    int fd = -1;
-    if (stat(file->path, status) != 0) {
+    int fd = sc_regular_file_open(file->path, 0);
+    if (fd < 0)
+        file->error = -fd;
+    else if (fstat(fd, status) != 0)
         file->error = errno;
-    } else if (!S_ISREG(status->st_mode)) {
-        file->is_folder = S_ISDIR(status->st_mode);
-        file->error = file->is_folder ? EISDIR : ENOTSUP;
-    } else {
-        fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        if (fd < 0 || fstat(fd, status) != 0)
-            file->error = errno;
-    }
+    file->is_folder = file->error == EISDIR;
     return fd;
 }
 

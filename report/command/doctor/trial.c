@@ -2,8 +2,10 @@
 #include "report/command/doctor/trial.h"
 
 #include "report/command/doctor/came_up.h"
+#include "report/command/input.h"
 #include "report/command/preload.h"
 #include "report/command/program.h"
+#include "report/command/regular_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -102,14 +104,18 @@ static void take_line(struct process *process, const char *line)
 static void read_loader(struct sc_trial_facts *facts, struct sc_scratch *scratch, FILE *stream)
 {
     struct process process = {.facts = facts, .scratch = scratch};
-    char *line = NULL;
-    size_t room = 0;
-    while (getline(&line, &room, stream) > 0) {
-        line[strcspn(line, "\n")] = '\0';
-        take_line(&process, line);
+    struct sc_scratch line = {0};
+    struct sc_input input;
+    bool can_read = sc_input_init(&input, stream);
+    while (can_read && sc_input_next(&input) > 0) {
+        if (input.length == 0)
+            continue;
+        take_line(&process, sc_scratch_print(&line, "%.*s", (int)input.length, input.line));
+        sc_scratch_reset(&line);
     }
     take_driver(&process);
-    free(line);
+    sc_input_free(&input);
+    sc_scratch_free(&line);
 }
 
 /* ---- what the library wrote ---- */
@@ -131,20 +137,11 @@ static void take_report(struct sc_trial_facts *facts, struct sc_scratch *scratch
 /* ---- the folder ---- */
 
 /* The program may have put anything there. */
-static FILE *open_file(const char *path)
-{
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
-    FILE *stream =
-        fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? fdopen(fd, "r") : NULL;
-    if (fd >= 0 && !stream)
-        close(fd);
-    return stream;
-}
-
 static void take_file(struct sc_trial_facts *facts, struct sc_scratch *scratch, const char *path)
 {
-    FILE *stream = names_file(path, "loader.", true) ? open_file(path) : NULL;
+    int error;
+    bool is_loader = names_file(path, "loader.", true);
+    FILE *stream = is_loader ? sc_regular_file_stream(path, O_NOFOLLOW, &error) : NULL;
     if (names_file(path, "report.", true))
         take_report(facts, scratch, path);
     if (!stream)
@@ -153,17 +150,39 @@ static void take_file(struct sc_trial_facts *facts, struct sc_scratch *scratch, 
     fclose(stream);
 }
 
-static void take_folder(struct sc_trial_facts *facts, struct sc_scratch *scratch,
-                        const char *folder)
+/* By the names that set_environment has given out. */
+static bool is_ours(int place, const char *name)
 {
-    DIR *files = opendir(folder);
+    struct stat status;
+    return (names_file(name, "loader.", true) || names_file(name, "report.", true)) &&
+           fstatat(place, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+}
+
+/* The name of the folder may lead elsewhere by now. `made`: what it led to before. */
+static DIR *open_folder(const char *folder, const struct stat *made)
+{
+    struct stat now;
+    int place = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *files = place >= 0 && fstat(place, &now) == 0 && now.st_dev == made->st_dev &&
+                         now.st_ino == made->st_ino
+                     ? fdopendir(place)
+                     : NULL;
+    if (place >= 0 && !files)
+        close(place);
+    return files;
+}
+
+/* What else is there is the program's. */
+static void take_folder(struct sc_trial_facts *facts, struct sc_scratch *scratch,
+                        const char *folder, const struct stat *made)
+{
+    DIR *files = open_folder(folder, made);
     struct dirent *entry;
     while (files && (entry = readdir(files))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+        if (!is_ours(dirfd(files), entry->d_name))
             continue;
-        const char *path = sc_scratch_print(scratch, "%s/%s", folder, entry->d_name);
-        take_file(facts, scratch, path);
-        unlink(path);
+        take_file(facts, scratch, sc_scratch_print(scratch, "%s/%s", folder, entry->d_name));
+        unlinkat(dirfd(files), entry->d_name, 0);
     }
     if (files)
         closedir(files);
@@ -173,7 +192,8 @@ void sc_trial_run(struct sc_trial_facts *facts, struct sc_scratch *scratch, char
                   const char *library, const char *folder)
 {
     *facts = (struct sc_trial_facts){0};
-    if (!set_environment(scratch, library, folder)) {
+    struct stat made;
+    if (lstat(folder, &made) != 0 || !set_environment(scratch, library, folder)) {
         facts->error = ENOENT;
         return;
     }
@@ -182,5 +202,5 @@ void sc_trial_run(struct sc_trial_facts *facts, struct sc_scratch *scratch, char
         facts->error = -status;
     else
         facts->wait_status = status;
-    take_folder(facts, scratch, folder);
+    take_folder(facts, scratch, folder, &made);
 }

@@ -101,9 +101,30 @@ static void print_lost(FILE *out, struct sc_model *model)
     }
 }
 
+/* Of the first runs in which hazards may be missing. */
+static void print_doubts(FILE *out, struct sc_model *model)
+{
+    enum { DOUBTS_MAX = 4 };
+    size_t count = 0;
+    for (size_t i = 0; i < model->reader->run_count; i++) {
+        const struct sc_run *run = sc_model_run(model, i);
+        if (!run->doubt || ++count > DOUBTS_MAX)
+            continue;
+        fputs("::error title=hazards may be missing::", out);
+        sc_escape_percent(out, run->file, IN_MESSAGE);
+        fputs(": ", out);
+        sc_escape_percent(out, run->doubt, IN_MESSAGE);
+        fputs("\n", out);
+    }
+    if (count > DOUBTS_MAX)
+        fprintf(out, "::error title=hazards may be missing::and in %zu more runs\n",
+                count - DOUBTS_MAX);
+}
+
 void sc_as_github(FILE *out, struct sc_model *model)
 {
     struct places places = {0};
+    print_doubts(out, model);
     print_lost(out, model);
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i), &places);

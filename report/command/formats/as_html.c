@@ -197,11 +197,8 @@ static void print_fixed(void *out, const char *title)
 
 void sc_as_html(FILE *out, struct sc_model *model)
 {
-    char title[64];
     size_t shown = model->count < CARDS_MAX ? model->count : CARDS_MAX;
-    snprintf(title, sizeof title, "%zu place%s with hazards", model->count,
-             model->count == 1 ? "" : "s");
-    print_head(out, title);
+    print_head(out, sc_model_headline(model));
     print_runs(out, model);
     print_filters(out, model, shown);
     fputs("<main>\n", out);

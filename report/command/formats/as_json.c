@@ -31,6 +31,17 @@ static void print_runs(FILE *out, struct sc_model *model)
     }
 }
 
+/* What says so without a reason does not suppress. */
+static void put_suppression(const struct sc_shown *hazard)
+{
+    if (sc_finding_suppression(hazard->record))
+        return;
+    if (hazard->suppression)
+        json_object_set_new(hazard->record, "suppressed", json_string(hazard->suppression));
+    else
+        json_object_del(hazard->record, "suppressed");
+}
+
 static void print_hazards(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->count; i++) {
@@ -43,8 +54,7 @@ static void print_hazards(FILE *out, struct sc_model *model)
         json_object_set_new(hazard->record, "title", json_string(hazard->title));
         const char *fingerprint = sc_fingerprint_make(&model->scratch, hazard);
         json_object_set_new(hazard->record, "fingerprint", json_string(fingerprint));
-        if (hazard->suppression && !json_object_get(hazard->record, "suppressed"))
-            json_object_set_new(hazard->record, "suppressed", json_string(hazard->suppression));
+        put_suppression(hazard);
         if (hazard->news)
             json_object_set_new(hazard->record, "baseline", json_string(hazard->news));
         print_element(out, hazard->record, i == 0);

@@ -1,5 +1,6 @@
-/* JUnit's XML: a test case that passes for each run, and one that fails for each hazard. */
-#include "report/command/fields.h"
+/* JUnit's XML: a test case that passes for each run, and one that fails for each hazard and for
+ * each line that could not be read.
+ */
 #include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
 
@@ -34,25 +35,23 @@ static void put_line(FILE *out, const char *indent, const char *words)
     fputc('\n', out);
 }
 
-/* No test case of a hazard can fail for these. */
-static bool has_lost_hazards(const struct sc_model *model, const struct sc_run *run)
-{
-    const json_t *summary = json_object_get(run->record, "summary");
-    return sc_reader_has_lost_hazards(model->reader) && sc_field_number(summary, "hazards") > 0;
-}
-
 /* What fails the test case of the run; NULL: nothing. */
-static const char *failure_of(const struct sc_model *model, const struct sc_run *run)
+static const char *failure_of(const struct sc_run *run)
 {
-    if (has_lost_hazards(model, run))
-        return "hazards were counted, and their lines are missing";
+    if (run->doubt)
+        return run->doubt;
     return run->ended || run->replaced ? NULL : "the run did not end normally";
 }
 
-static void put_run_failure(FILE *out, const char *why)
+static bool is_skipped(const struct sc_run *run)
+{
+    return !run->reached && !failure_of(run);
+}
+
+static void put_failure(FILE *out, const char *type, const char *why)
 {
     fputs("      <failure", out);
-    put_attribute(out, "type", "run");
+    put_attribute(out, "type", type);
     put_attribute(out, "message", why);
     fputs("/>\n", out);
 }
@@ -61,14 +60,42 @@ static void print_run(FILE *out, struct sc_model *model, const struct sc_run *ru
 {
     open_case(out, "safecopy.runs",
               sc_scratch_print(&model->scratch, "%s: %s", run->file, run->title));
-    if (!run->reached)
+    if (failure_of(run))
+        put_failure(out, "run", failure_of(run));
+    else if (is_skipped(run))
         put_skipped(out, "nothing was looked for: no call came through the library");
-    else if (failure_of(model, run))
-        put_run_failure(out, failure_of(model, run));
     fputs("      <system-out>\n", out);
     for (size_t i = 0; i < run->note_count; i++)
         put_line(out, "", run->notes[i].words);
     fputs("      </system-out>\n    </testcase>\n", out);
+}
+
+static size_t count_unread(const struct sc_run *run)
+{
+    return run->bad_line_count + (run->bad_lines_more > 0);
+}
+
+static void print_unread_case(FILE *out, const char *name, const char *problem)
+{
+    open_case(out, "safecopy.unread", name);
+    put_failure(out, "unread", problem);
+    fputs("    </testcase>\n", out);
+}
+
+/* What such a line tells nobody knows: it may be a hazard. */
+static void print_unread(FILE *out, struct sc_model *model, const struct sc_run *run)
+{
+    for (size_t i = 0; i < run->bad_line_count; i++)
+        print_unread_case(out,
+                          sc_scratch_print(&model->scratch, "%s: line %" JSON_INTEGER_FORMAT,
+                                           run->file, run->bad_lines[i].number),
+                          run->bad_lines[i].problem);
+    if (run->bad_lines_more > 0)
+        print_unread_case(out,
+                          sc_scratch_print(&model->scratch,
+                                           "%s: %" JSON_INTEGER_FORMAT " more lines", run->file,
+                                           run->bad_lines_more),
+                          "they could not be read");
 }
 
 static void print_call(FILE *out, const struct sc_call *call)
@@ -128,8 +155,9 @@ static struct counts count(struct sc_model *model)
     struct counts counts = {.tests = model->reader->run_count + model->count};
     for (size_t i = 0; i < model->reader->run_count; i++) {
         const struct sc_run *run = sc_model_run(model, i);
-        counts.skipped += !run->reached;
-        counts.failures += run->reached && failure_of(model, run);
+        counts.tests += count_unread(run);
+        counts.skipped += is_skipped(run);
+        counts.failures += count_unread(run) + (failure_of(run) != NULL);
     }
     for (size_t i = 0; i < model->count; i++) {
         bool is_excused = sc_model_is_excused(model, i);
@@ -148,8 +176,11 @@ void sc_as_junit(FILE *out, struct sc_model *model)
             "  <testsuite name=\"safecopy\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
             "skipped=\"%zu\" time=\"0\">\n",
             counts.tests, counts.failures, counts.tests, counts.failures, counts.skipped);
-    for (size_t i = 0; i < model->reader->run_count; i++)
-        print_run(out, model, sc_model_run(model, i));
+    for (size_t i = 0; i < model->reader->run_count; i++) {
+        const struct sc_run *run = sc_model_run(model, i);
+        print_run(out, model, run);
+        print_unread(out, model, run);
+    }
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i));
     fputs("  </testsuite>\n</testsuites>\n", out);

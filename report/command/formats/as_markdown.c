@@ -7,18 +7,127 @@
 #include "report/command/formats/formats.h"
 #include "report/command/say.h"
 
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SIZE_MAX_BYTES = 60000 };
+enum {
+    SIZE_MAX_BYTES = 60000,
+    RUNS_MAX_BYTES = 20000, /* with what stands before the runs */
+    END_BYTES = 200,        /* kept for the lines that say what is left out */
+    RUNS_MAX = 20,
+    NOTES_MAX = 16, /* of a run */
+};
 
 #define PLAIN(text) sc_say_plain(text)
 
-static void print_run(FILE *out, const struct sc_run *run)
+/* ---- the bound ---- */
+
+struct page {
+    FILE *out;
+    size_t written; /* bytes */
+};
+
+/* All that is written comes this way. False: it is too long, and nothing is written. */
+static bool put(struct page *page, size_t most, const char *text, size_t size)
 {
-    fprintf(out, "    %s: %s\n", PLAIN(run->file), PLAIN(run->title));
-    for (size_t i = 0; i < run->note_count; i++)
-        fprintf(out, "        %s\n", PLAIN(run->notes[i].words));
+    if (size > most || page->written > most - size)
+        return false;
+    page->written += fwrite(text, 1, size, page->out);
+    return true;
 }
+
+/* One of the lines that room was kept for. */
+__attribute__((format(printf, 2, 3))) static void put_end(struct page *page, const char *format,
+                                                          ...)
+{
+    char line[END_BYTES / 2];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (size > 0 && (size_t)size < sizeof line)
+        put(page, SIZE_MAX_BYTES, line, (size_t)size);
+}
+
+typedef void print_part(FILE *out, struct sc_model *model, size_t index);
+
+/* The whole part, or nothing and false. */
+static bool put_part(struct page *page, size_t most, print_part *print, struct sc_model *model,
+                     size_t index)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    bool is_made = memory;
+    if (memory) {
+        print(memory, model, index);
+        is_made = fclose(memory) == 0;
+    }
+    is_made = is_made && put(page, most, text, size);
+    free(text);
+    return is_made;
+}
+
+/* ---- runs ---- */
+
+static void print_head(FILE *out, struct sc_model *model, size_t index)
+{
+    (void)index;
+    fprintf(out, "## %s\n\n", sc_model_headline(model));
+}
+
+/* A longer text is cut between two characters. */
+static void print_words(FILE *out, const char *words)
+{
+    enum { LENGTH_MAX = 800 };
+    size_t length = strlen(words), kept = length;
+    if (length > LENGTH_MAX)
+        for (kept = LENGTH_MAX; ((unsigned char)words[kept] & 0xc0) == 0x80; kept--)
+            continue;
+    fwrite(words, 1, kept, out);
+    fputs(kept < length ? "..." : "", out);
+}
+
+static void print_run(FILE *out, struct sc_model *model, size_t index)
+{
+    const struct sc_run *run = sc_model_run(model, index);
+    fputs("    ", out);
+    print_words(out, PLAIN(run->file));
+    fputs(": ", out);
+    print_words(out, PLAIN(run->title));
+    for (size_t i = 0; i < run->note_count && i < NOTES_MAX; i++) {
+        fputs("\n        ", out);
+        print_words(out, PLAIN(run->notes[i].words));
+    }
+    fputs(run->note_count > NOTES_MAX ? "\n        ...\n" : "\n", out);
+}
+
+/* The first ones that are in doubt, or the others. Returns how many are shown. */
+static size_t put_runs(struct page *page, struct sc_model *model, bool are_in_doubt, size_t most)
+{
+    size_t shown = 0, tried = 0;
+    for (size_t i = 0; i < model->reader->run_count && tried < most; i++) {
+        if ((sc_model_run(model, i)->doubt != NULL) != are_in_doubt)
+            continue;
+        tried++;
+        shown += put_part(page, RUNS_MAX_BYTES, print_run, model, i);
+    }
+    return shown;
+}
+
+static void put_all_runs(struct page *page, struct sc_model *model)
+{
+    bool has_doubts = sc_reader_is_partial(model->reader);
+    size_t shown = has_doubts ? put_runs(page, model, true, RUNS_MAX) : 0;
+    shown += put_runs(page, model, false, RUNS_MAX - shown);
+    if (shown < model->reader->run_count)
+        put_end(page, "    ... and %zu more runs\n", model->reader->run_count - shown);
+    put_end(page, "\n");
+}
+
+/* ---- hazards ---- */
 
 static void print_excerpt(FILE *out, struct sc_model *model, const struct sc_frame *frame)
 {
@@ -75,8 +184,9 @@ static void print_facts(FILE *out, const struct sc_shown *hazard)
     fputs("\n\n", out);
 }
 
-static void print_hazard(FILE *out, struct sc_model *model, const struct sc_shown *hazard)
+static void print_hazard(FILE *out, struct sc_model *model, size_t index)
 {
+    const struct sc_shown *hazard = sc_model_hazard(model, index);
     fputs("### ", out);
     sc_escape_markdown(out, sc_scratch_print(&model->scratch, "%s %s", hazard->code, hazard->name));
     fputs("\n\n", out);
@@ -96,37 +206,15 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
     fputs("\n</details>\n\n", out);
 }
 
-/* False: it would be too long, and nothing is written. */
-static bool print_if_it_fits(FILE *out, struct sc_model *model, size_t index, size_t *written)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory) {
-        print_hazard(memory, model, sc_model_hazard(model, index));
-        fclose(memory);
-    }
-    bool fits = text && *written + size <= SIZE_MAX_BYTES;
-    if (fits)
-        fwrite(text, 1, size, out);
-    *written += fits ? size : 0;
-    free(text);
-    return fits;
-}
-
 void sc_as_markdown(FILE *out, struct sc_model *model)
 {
-    size_t shown = 0, written = 0;
-    enum { RUNS_MAX = 20 };
-    size_t runs = model->reader->run_count;
-    fprintf(out, "## %zu place%s with hazards\n\n", model->count, model->count == 1 ? "" : "s");
-    for (size_t i = 0; i < runs && i < RUNS_MAX; i++)
-        print_run(out, sc_model_run(model, i));
-    if (runs > RUNS_MAX)
-        fprintf(out, "    ... and %zu more runs\n", runs - RUNS_MAX);
-    fputs("\n", out);
-    while (shown < model->count && print_if_it_fits(out, model, shown, &written))
+    struct page page = {.out = out};
+    size_t shown = 0;
+    put_part(&page, RUNS_MAX_BYTES, print_head, model, 0);
+    put_all_runs(&page, model);
+    while (shown < model->count &&
+           put_part(&page, SIZE_MAX_BYTES - END_BYTES, print_hazard, model, shown))
         shown++;
     if (shown < model->count)
-        fprintf(out, "%zu more places are left out here.\n", model->count - shown);
+        put_end(&page, "%zu more places are left out here.\n", model->count - shown);
 }

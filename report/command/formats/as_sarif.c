@@ -226,16 +226,35 @@ static void put_tool(FILE *out)
     fputs("]}}", out);
 }
 
+static void put_note(FILE *out, struct sc_scratch *scratch, const struct sc_run *run,
+                     const struct sc_note *note)
+{
+    fputs(note->words == run->doubt ? "{\"level\":\"error\"" : "{\"level\":\"note\"", out);
+    put_message(out, scratch, ",\"message\":", note->words);
+    fputs("}", out);
+}
+
+static void put_bad_line(FILE *out, struct sc_scratch *scratch, const struct sc_run *run,
+                         const struct sc_bad_line *line)
+{
+    put_message(out, scratch, ",{\"level\":\"error\",\"message\":", line->problem);
+    fputs(",\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":", out);
+    put_uri(out, run->file);
+    fprintf(out, "},\"region\":{\"startLine\":%" JSON_INTEGER_FORMAT "}}}]}", line->number);
+}
+
+/* What cannot be read is among the notes, so there is one before the bad lines. */
 static void put_invocation(FILE *out, struct sc_scratch *scratch, const struct sc_run *run)
 {
-    fprintf(out, "{\"executionSuccessful\":%s", run->ended ? "true" : "false");
+    fprintf(out, "{\"executionSuccessful\":%s", run->ended && !run->doubt ? "true" : "false");
     put_member(out, ",\"commandLine\":", run->title);
     fputs(",\"toolExecutionNotifications\":[", out);
     for (size_t i = 0; i < run->note_count; i++) {
         fputs(i > 0 ? "," : "", out);
-        put_message(out, scratch, "{\"level\":\"note\",\"message\":", run->notes[i].words);
-        fputs("}", out);
+        put_note(out, scratch, run, &run->notes[i]);
     }
+    for (size_t i = 0; i < run->bad_line_count; i++)
+        put_bad_line(out, scratch, run, &run->bad_lines[i]);
     fputs("]}", out);
 }
 

@@ -79,7 +79,7 @@ void sc_as_text(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->reader->run_count; i++)
         print_run(out, sc_model_run(model, i));
-    fprintf(out, "%zu place%s with hazards\n\n", model->count, model->count == 1 ? "" : "s");
+    fprintf(out, "%s\n\n", sc_model_headline(model));
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i));
     if (model->knows_fixed)

@@ -1,4 +1,4 @@
-# fish completion for safecopy
+# fish completion for the command of libsafecopy
 
 set -l run '__fish_seen_subcommand_from run'
 set -l report '__fish_seen_subcommand_from report'
@@ -21,14 +21,18 @@ complete -c safecopy -n $run -l suppressions -r -d 'Hazards to leave out'
 complete -c safecopy -n $run -l injection -d 'Have the driver load the library'
 complete -c safecopy -n $run -l format -x -a $formats -d 'Show at the end what was reported'
 complete -c safecopy -n $run -s o -r -d 'Show it in a file'
+complete -c safecopy -n $run -l output-mode -x -a 'private umask' -d 'Who may read the file'
+complete -c safecopy -n $run -l source-root -x -a '(__fish_complete_directories)' -d 'Where source that is shown may be'
 
 complete -c safecopy -n $report -l format -x -a $formats -d 'How to show it'
 complete -c safecopy -n $report -l json -d 'The same as --format json'
 complete -c safecopy -n $report -s o -r -d 'Write into a file'
+complete -c safecopy -n $report -l output-mode -x -a 'private umask' -d 'Who may read the file'
 complete -c safecopy -n $report -l filter -x -d 'Hazards to take'
 complete -c safecopy -n $report -l baseline -r -d 'Earlier reports to compare with'
 complete -c safecopy -n $report -l debug-dir -r -d 'Where modules and debug files are'
 complete -c safecopy -n $report -l path-map -x -d 'OLD=NEW: where sources are'
+complete -c safecopy -n $report -l source-root -x -a '(__fish_complete_directories)' -d 'Where source that is shown may be'
 complete -c safecopy -n $report -l frames -r -d 'Whose a frame is'
 complete -c safecopy -n $report -l suppressions -r -d 'Hazards to mark'
 complete -c safecopy -n $report -l suggest-suppressions -d 'Write entries for a file of suppressions'

@@ -1,4 +1,5 @@
 // expect: SC501 action=stalled kind=device direction=H2D event=cuGraphLaunch certainty=observed
+// in-place: SC501 action=ordered kind=device direction=H2D event=cuGraphLaunch certainty=observed
 // options: device=1
 //
 // A launch that downloads into pageable memory, and so returns when it is complete, reads what

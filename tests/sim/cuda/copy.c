@@ -34,20 +34,35 @@ static enum plan plan_batch(enum sim_manner manner, bool pageable_source, size_t
     return PLAN_LATE;
 }
 
-static enum plan plan_copy(enum sim_manner manner, const struct sim_range *src,
-                           const struct sim_range *dst, size_t bytes)
+/* Does an asynchronous copy take the side for host memory? By a unified address managed memory is
+ * the device's, and what a call names by its type is what it is named. */
+static bool is_taken_for_host(CUmemorytype type, const struct sim_range *range)
 {
+    return type == CU_MEMORYTYPE_HOST || (type == CU_MEMORYTYPE_UNIFIED && sim_is_host(range));
+}
+
+static bool is_between_hosts(const struct sim_copy *c, const struct sim_range *src,
+                             const struct sim_range *dst)
+{
+    return is_taken_for_host(c->src_type, src) && is_taken_for_host(c->dst_type, dst);
+}
+
+static enum plan plan_copy(enum sim_manner manner, const struct sim_copy *c,
+                           const struct sim_range *src, const struct sim_range *dst)
+{
+    const size_t bytes = c->width * c->height * c->depth;
     bool from_pageable = src->kind == MEMORY_PAGEABLE && !sim_options.pageable_access;
     bool to_pageable = dst->kind == MEMORY_PAGEABLE && !sim_options.pageable_access;
     switch (manner) {
     case MANNER_ASYNC:
-        if (to_pageable || (sim_is_host(src) && sim_is_host(dst)))
+        if (to_pageable || is_between_hosts(c, src, dst))
             return PLAN_WAIT;
         return !from_pageable ? PLAN_LATE : bytes <= STAGED_ASYNC ? PLAN_STAGE : PLAN_WAIT;
     case MANNER_SYNC:
         if (!sim_is_waited_for(src) && !sim_is_waited_for(dst))
             return PLAN_LATE; /* the device's own business: no wait on the host */
-        return from_pageable && !sim_is_host(dst) ? PLAN_STAGE : PLAN_WAIT;
+        return from_pageable && !sim_is_host(dst) && c->dst_type != CU_MEMORYTYPE_HOST ? PLAN_STAGE
+                                                                                       : PLAN_WAIT;
     case MANNER_NODE:
         if (to_pageable || (from_pageable && bytes > STAGED_ASYNC))
             return PLAN_WAIT;
@@ -83,7 +98,7 @@ static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum pla
     if (!fits(&src, c->src, sim_extent(c, c->src_pitch, c->src_slice)) ||
         !fits(&dst, c->dst, sim_extent(c, c->dst_pitch, c->dst_slice)))
         return CUDA_ERROR_INVALID_VALUE;
-    *plan = plan_copy(manner, &src, &dst, c->width * c->height * c->depth);
+    *plan = plan_copy(manner, c, &src, &dst);
     *small = src.kind != MEMORY_PAGEABLE && sim_is_host(&src) && !sim_is_host(&dst) &&
              c->height == 1 && c->depth == 1 && c->width <= TAKEN_EARLY;
     c->src = sim_device_view(&src, c->src, &c->src_access);

@@ -120,7 +120,6 @@ static const struct {
     {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
     {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
     {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, 0},
-    {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
     {CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED, 1},
     {CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 1},
     {CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, 1},
@@ -144,6 +143,8 @@ SIM_API(cuDeviceGetAttribute, (int *pi, CUdevice_attribute attrib, CUdevice dev)
     *pi = 0;
     if (attrib == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS)
         *pi = sim_options.pageable_access;
+    else if (attrib == CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)
+        *pi = !sim_options.managed_apart;
     else if (attrib == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)
         *pi = dev + 1;
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)

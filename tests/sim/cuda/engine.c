@@ -78,7 +78,9 @@ bool sim_start_thread(void *(*main)(void *))
     sigset_t all, old;
     pthread_t thread;
     sigfillset(&all);
-    sigdelset(&all, SIGSEGV);
+    pthread_sigmask(SIG_SETMASK, NULL, &old);
+    if (sigismember(&old, SIGSEGV) != 1)
+        sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     bool started = pthread_create(&thread, NULL, main, NULL) == 0;

@@ -1,7 +1,9 @@
-/* Hints for managed memory. Nothing migrates here: a prefetch takes its place in the stream only.
+/* Hints for managed memory. Nothing migrates here: a prefetch takes its place in the stream only. A
+ * discard leaves other bytes.
  */
 #include "api.h"
 #include "capture.h"
+#include "copy.h"
 #include "memory.h"
 #include "streams.h"
 
@@ -61,6 +63,53 @@ SIM_API_PTSZ(cuMemPrefetchBatchAsync,
         numPrefetchLocs == 0 || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
     return prefetch(dflt, hStream, dptrs, sizes, count);
+}
+
+static CUresult discard_one_locked(CUstream stream, CUdeviceptr address, size_t bytes)
+{
+    struct sim_work work = {
+        .kind = WORK_FILL,
+        .fill = {.dst = address, .width = bytes, .height = 1, .element = 1, .value = 0xFD}};
+    bool waits = false;
+    CUresult result = check_locked(address, bytes);
+    if (result == CUDA_SUCCESS)
+        result = sim_fill_bind_locked(&work.fill, &waits);
+    return result == CUDA_SUCCESS ? sim_stream_work_locked(stream, &work, NULL) : result;
+}
+
+static CUresult discard(CUstream dflt, CUstream handle, const CUdeviceptr *addresses,
+                        const size_t *sizes, size_t count)
+{
+    CUstream stream;
+    if (!addresses || !sizes || count == 0 || (handle ? handle : dflt) == CU_STREAM_LEGACY)
+        return CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
+    if (result == CUDA_SUCCESS && stream->capture)
+        result = sim_capture_wait_locked(stream);
+    for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
+        result = discard_one_locked(stream, addresses[i], sizes[i]);
+    sim_unlock();
+    return result;
+}
+
+SIM_API_PTSZ(cuMemDiscardBatchAsync,
+             (CUdeviceptr * dptrs, size_t *sizes, size_t count, unsigned long long flags,
+              CUstream hStream),
+             dptrs, sizes, count, flags, hStream)
+{
+    return flags ? CUDA_ERROR_INVALID_VALUE : discard(dflt, hStream, dptrs, sizes, count);
+}
+
+SIM_API_PTSZ(cuMemDiscardAndPrefetchBatchAsync,
+             (CUdeviceptr * dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
+              size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+              CUstream hStream),
+             dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream)
+{
+    if (!prefetchLocs || !prefetchLocIdxs || numPrefetchLocs == 0 || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return discard(dflt, hStream, dptrs, sizes, count);
 }
 
 static CUresult advise(CUdeviceptr address, size_t bytes)

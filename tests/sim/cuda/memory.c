@@ -5,6 +5,8 @@
 #include "capture.h"
 #include "engine.h"
 
+#include <string.h>
+
 #define PITCH ((size_t)512)
 
 /* The current context, with the lock held and the capture rules passed. */
@@ -89,6 +91,13 @@ SIM_API(cuMemHostAlloc, (void **pp, size_t bytesize, unsigned int Flags), pp, by
     return allocate_host(pp, bytesize, Flags);
 }
 
+/* A driver unmaps managed memory. Here a look at it that comes too late finds something else. */
+static void scribble(const struct sim_range *range)
+{
+    if (range->kind == MEMORY_MANAGED)
+        memset((void *)(range->base + range->alias), 0xFD, range->size);
+}
+
 /* Checks that the address is the start of such memory, before and after the wait for the device:
  * another thread may free it meanwhile. To free nothing waits for nothing, and breaks a capture.
  * Memory of a pool is given back at once, whatever is in flight. */
@@ -110,6 +119,7 @@ static CUresult free_locked(uintptr_t address, bool host)
                 sim_device_wait_locked(range.device, NULL);
             result = sim_fault;
         } else {
+            scribble(&range);
             sim_memory_free_locked(address);
         }
     }

@@ -56,6 +56,7 @@ static const struct key {
     {"seed", SETS(seed), plain, 0, UINT64_MAX},
     {"kernel", SETS(kernel_ns), time_units, 0, DAY_NS},
     {"pageable_access", SETS(pageable_access), plain, 0, 1},
+    {"managed_apart", SETS(managed_apart), plain, 0, 1},
     {"bandwidth", SETS(bandwidth), size_units, 0, UINT64_MAX},
     {"launch", SETS(launch_ns), time_units, 0, DAY_NS},
     {"late_batch", SETS(late_batch), plain, 0, 1},

@@ -40,6 +40,7 @@ struct sim_options {
     uint64_t seed;
     uint64_t kernel_ns;
     bool pageable_access;
+    bool managed_apart;
     uint64_t bandwidth;            /* bytes a second; 0 is infinite */
     uint64_t launch_ns, return_ns; /* of a graph: before it is queued, and after */
     bool late_batch;

@@ -94,6 +94,14 @@ cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count, si
 
 /* Asynchronous copies. */
 
+/* As of one row: the driver is told that both sides are the host's. */
+static CUresult copy_between_hosts(void *dst, const void *src, size_t count, cudaStream_t stream)
+{
+    CUDA_MEMCPY2D copy;
+    CUresult result = rt_copy2d(&copy, dst, count, src, count, count, 1, cudaMemcpyHostToHost);
+    return result == CUDA_SUCCESS ? CALL(cuMemcpy2DAsync, &copy, stream) : result;
+}
+
 static CUresult copy_later(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
                            cudaStream_t stream)
 {
@@ -105,6 +113,7 @@ static CUresult copy_later(void *dst, const void *src, size_t count, enum cudaMe
     case cudaMemcpyDeviceToDevice:
         return CALL(cuMemcpyDtoDAsync, rt_dptr(dst), rt_dptr(src), count, stream);
     case cudaMemcpyHostToHost:
+        return copy_between_hosts(dst, src, count, stream);
     case cudaMemcpyDefault:
         return CALL(cuMemcpyAsync, rt_dptr(dst), rt_dptr(src), count, stream);
     }

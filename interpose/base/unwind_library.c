@@ -1,0 +1,60 @@
+#include "interpose/base/unwind_library.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+
+#include "report/libraries.h"
+#include "report/options.h"
+#include "report/report.h"
+#include "track/text.h"
+
+#include "track/poison.h"
+
+/* What is distributed has a libunwind with a name of its own: by its usual one it would stand for
+ * the system's in what the program loads later. */
+void *sc_unwind_library_open(void)
+{
+    enum { FLAGS = RTLD_NOW | RTLD_LOCAL };
+    void *library = sc_libraries_open_beside_us("libsafecopy-unwind.so.8", FLAGS);
+    if (!library)
+        library = sc_libraries_open_beside_us("libunwind.so.8", FLAGS);
+    return library ? library : sc_libraries_open("libunwind.so.8", FLAGS);
+}
+
+static void say_own_folder(void)
+{
+    char bytes[SC_OPTIONS_PATH_SIZE];
+    const void *us = (const void *)sc_unwind_library_open;
+    struct sc_text line;
+    Dl_info own;
+    if (sc_libraries_find_path(us, bytes, sizeof bytes) || !dladdr(us, &own) || !own.dli_fname)
+        return;
+    sc_text_init(&line, bytes, sizeof bytes);
+    sc_text_put(&line, "where ");
+    sc_text_put(&line, own.dli_fname);
+    sc_text_put(&line, " was loaded from is not known any more, so no library beside it is used: "
+                       "name its whole path, from / on");
+    sc_report_say(NULL, line.bytes);
+}
+
+static void say_relative_folders(void)
+{
+    char bytes[SC_OPTIONS_PATH_SIZE];
+    struct sc_text line;
+    sc_text_init(&line, bytes, sizeof bytes);
+    sc_text_put(&line,
+                "relative folders of LD_LIBRARY_PATH and of run paths (\".\" if one is empty) "
+                "are not searched: name them from / on, or leave them out: ");
+    size_t before = line.used;
+    sc_libraries_put_passed_over(&line);
+    if (line.used > before)
+        sc_report_say(NULL, line.bytes);
+}
+
+void sc_unwind_library_say_skipped(int verbosity)
+{
+    if (verbosity >= 1)
+        say_own_folder();
+    if (verbosity >= 2)
+        say_relative_folders();
+}

@@ -1,0 +1,228 @@
+#include "interpose/entry/deep_bound.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "interpose/base/exported.h"
+#include "interpose/base/loader.h"
+#include "track/kernel.h"
+#include "track/objects.h"
+
+#include "track/poison.h"
+
+__thread bool sc_deep_bound_is_due;
+
+/* The loader's list grows at its end. So many objects at its beginning are done, as long as none
+ * was closed since. */
+static _Atomic unsigned long long objects_done, closed_then;
+
+struct object {
+    size_t index; /* in the loader's list */
+    unsigned long long closed;
+    uintptr_t start, end;
+    uintptr_t sealed_start, sealed_end; /* read-only since the loader was through */
+    char name[PATH_MAX];
+    const ElfW(Sym) * symbols;
+    const char *names;
+    void *handle;
+};
+
+/* ---- the loader's list ---- */
+
+static uintptr_t page_of(uintptr_t address)
+{
+    return address & -(uintptr_t)getpagesize();
+}
+
+static void note_segments(struct object *object, const struct dl_phdr_info *info)
+{
+    object->start = UINTPTR_MAX;
+    object->end = object->sealed_start = object->sealed_end = 0;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
+        if (segment->p_type == PT_LOAD && start < object->start)
+            object->start = start;
+        if (segment->p_type == PT_LOAD && end > object->end)
+            object->end = end;
+        if (segment->p_type == PT_GNU_RELRO) {
+            object->sealed_start = page_of(start);
+            object->sealed_end = page_of(end);
+        }
+    }
+}
+
+struct search {
+    struct object *object;
+    size_t left;
+};
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    struct search *search = argument;
+    (void)size;
+    if (search->left-- > 0)
+        return 0;
+    search->object->closed = info->dlpi_subs;
+    search->object->name[0] = '\0';
+    if (info->dlpi_name && strlen(info->dlpi_name) < PATH_MAX)
+        strcpy(search->object->name, info->dlpi_name);
+    note_segments(search->object, info);
+    return 1;
+}
+
+/* False: the list has no more. */
+static bool find(struct object *object)
+{
+    struct search search = {object, object->index};
+    return sc_objects_visit(look_at, &search) != 0;
+}
+
+/* ---- one object ---- */
+
+#if defined(__x86_64__)
+enum { FUNCTION_SLOT = R_X86_64_JUMP_SLOT, DATA_SLOT = R_X86_64_GLOB_DAT, WORD = R_X86_64_64 };
+#elif defined(__aarch64__)
+enum {
+    FUNCTION_SLOT = R_AARCH64_JUMP_SLOT,
+    DATA_SLOT = R_AARCH64_GLOB_DAT,
+    WORD = R_AARCH64_ABS64
+};
+#else
+#error "what does this machine call its relocations?"
+#endif
+
+static bool is_of_function(const ElfW(Rela) * relocation)
+{
+    unsigned type = (unsigned)ELF64_R_TYPE(relocation->r_info);
+    return type == FUNCTION_SLOT || ((type == DATA_SLOT || type == WORD) && !relocation->r_addend);
+}
+
+static bool protect(const struct object *object, int protection)
+{
+    return sc_kernel_call(SYS_mprotect, object->sealed_start,
+                          object->sealed_end - object->sealed_start, protection) == 0;
+}
+
+static void store(const struct object *object, uintptr_t slot, void *function)
+{
+    bool is_sealed = slot - object->sealed_start < object->sealed_end - object->sealed_start;
+    if (is_sealed && !protect(object, PROT_READ | PROT_WRITE))
+        return;
+    atomic_store_explicit((_Atomic(void *) *)slot, function, memory_order_release);
+    if (is_sealed)
+        protect(object, PROT_READ);
+}
+
+/* A slot that holds anything else was filled by the program, by a tool, or for another version. One
+ * that leads into the object itself is not bound yet: the first call will do that. */
+static bool holds(const struct object *object, uintptr_t slot, const void *function)
+{
+    uintptr_t held = atomic_load_explicit((_Atomic(uintptr_t) *)slot, memory_order_acquire);
+    return held == (uintptr_t)function || held - object->start < object->end - object->start;
+}
+
+static void bind_slot(const struct object *object, uintptr_t slot, const char *name)
+{
+    void *found = sc_exported_by_us(name) ? sc_loader_symbol(object->handle, name) : NULL;
+    void *wanted = found ? dlsym(object->handle, name) : NULL;
+    if (wanted && wanted != found && holds(object, slot, found))
+        store(object, slot, wanted);
+}
+
+static void bind_each(const struct object *object, const ElfW(Rela) * first, size_t size_bytes,
+                      uintptr_t base)
+{
+    for (size_t i = 0; i < size_bytes / sizeof *first; i++) {
+        const ElfW(Sym) *symbol = &object->symbols[ELF64_R_SYM(first[i].r_info)];
+        if (is_of_function(&first[i]) && symbol->st_shndx == SHN_UNDEF)
+            bind_slot(object, base + first[i].r_offset, object->names + symbol->st_name);
+    }
+}
+
+/* The loader relocates the addresses that it finds there. */
+static void bind_object(struct object *object, const struct link_map *map)
+{
+    const void *data = NULL, *calls = NULL;
+    size_t data_bytes = 0, call_bytes = 0;
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        const void *address = (const void *)entry->d_un.d_ptr;
+        switch (entry->d_tag) {
+        case DT_SYMTAB:
+            object->symbols = address;
+            break;
+        case DT_STRTAB:
+            object->names = address;
+            break;
+        case DT_RELA:
+            data = address;
+            break;
+        case DT_RELASZ:
+            data_bytes = entry->d_un.d_val;
+            break;
+        case DT_JMPREL:
+            calls = address;
+            break;
+        case DT_PLTRELSZ:
+            call_bytes = entry->d_un.d_val;
+            break;
+        }
+    }
+    if (!object->symbols || !object->names)
+        return;
+    if (data)
+        bind_each(object, data, data_bytes, map->l_addr);
+    if (calls)
+        bind_each(object, calls, call_bytes, map->l_addr);
+}
+
+/* ---- all of them ---- */
+
+/* The handle keeps the object from being closed meanwhile, and is not to be had before the loader
+ * is through with it. The program itself has no name, and was not opened. */
+static void bind_found(struct object *object)
+{
+    typedef int close_function(void *handle);
+    struct link_map *map = NULL;
+    object->symbols = NULL;
+    object->names = NULL;
+    object->handle = object->name[0] ? dlopen(object->name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    if (!object->handle)
+        return;
+    if (dlinfo(object->handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_ld &&
+        (uintptr_t)map->l_ld - object->start < object->end - object->start)
+        bind_object(object, map);
+    SC_NEXT(close_function *, "dlclose")(object->handle);
+}
+
+static void bind_new(void)
+{
+    struct object object = {.index = 0};
+    if (!find(&object))
+        return;
+    unsigned long long closed = object.closed;
+    if (closed == atomic_load(&closed_then))
+        object.index = atomic_load(&objects_done);
+    for (; find(&object); object.index++)
+        bind_found(&object);
+    if (object.closed != closed)
+        return;
+    atomic_store(&closed_then, closed);
+    atomic_store(&objects_done, object.index);
+}
+
+void sc_deep_bound_bind(void)
+{
+    int error = errno;
+    sc_deep_bound_is_due = false;
+    bind_new();
+    errno = error;
+}

@@ -1,0 +1,193 @@
+"""Reports as the pytest plugin reads them, while they grow. Whatever a file holds, reading it
+neither blocks nor raises: a line that is not as the library writes it is counted, and said."""
+
+import errno
+import json
+import os
+import stat
+
+# The library's longest is a quarter of that.
+LINE_MAX_BYTES = 1 << 20
+# Frames of these say how the program got into the driver or the allocator, not where it went wrong.
+LIBRARIES = ("libsafecopy", "libcuda", "libcupti", "libc.so", "libc-", "libstdc++", "libpthread",
+             "libgcc_s", "ld-linux", "libunwind", "libffi", "_ctypes", "libpython", "python")
+
+
+class Malformed(ValueError):
+    """A line is not as the library writes it."""
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def open_file(name, folder=None):
+    """A stream of a regular file. What is anything else, a link too, is not opened: OSError."""
+    if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        raise OSError(errno.EINVAL, "is no regular file", name)
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    stream = os.fdopen(os.open(name, flags, dir_fd=folder), "rb")
+    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        return stream
+    stream.close()
+    raise OSError(errno.EINVAL, "is no regular file", name)
+
+
+def parsed(line):
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise Malformed("no JSON") from error
+    if not isinstance(value, dict):
+        raise Malformed("no object")
+    return value
+
+
+def field(record, key, *kinds):
+    value = record.get(key) if isinstance(record, dict) else NotImplemented
+    if not isinstance(value, kinds):
+        raise Malformed(key)
+    return value
+
+
+NONE = type(None)
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+class Run:
+    """The first line of a report: which process wrote it, and what it counts."""
+
+    def __init__(self, line):
+        if line.get("type") != "run":
+            raise Malformed("type")
+        field(line, "schema", int)
+        self.pid = field(line, "pid", int)
+        self.started, self.host = line.get("started"), line.get("host")
+        self.counts_latent = field(line, "options", dict).get("certainty") != "observed"
+
+    def lives(self):
+        """Does the process still run, on this host? As report/place.c asks."""
+        own_host = os.uname().nodename or "localhost"
+        return (self.host == own_host and bool(self.started) and
+                start_of(self.pid) == self.started)
+
+
+def start_of(pid):
+    """When the process began, as /proc/PID/stat has it; 0: there is none. The second field is a
+    name in brackets, which may hold anything (report/path.c reads it alike)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            fields = stream.read().rpartition(b")")[2].split()
+        is_over = fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
+        return 0 if is_over else int(fields[19])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def run_of(stream):
+    """The run that the report in the stream begins with. Malformed: it is no report."""
+    return Run(parsed(stream.readline(LINE_MAX_BYTES)))
+
+
+# --- hazards --------------------------------------------------------------------------------------
+
+
+def shown(text):
+    """Names of files steer no terminal, and forge no line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def is_telling(frame):
+    if "file" in frame:
+        file = field(frame, "file", str)
+        return "site-packages" not in file and "/_pytest/" not in file
+    return not os.path.basename(field(frame, "module", str, NONE) or "").startswith(LIBRARIES)
+
+
+def place(stack):
+    """The innermost line of Python that is the user's, else the innermost telling function."""
+    if not all(isinstance(frame, dict) for frame in stack):
+        raise Malformed("stack")
+    telling = [frame for frame in stack if is_telling(frame)]
+    python = [frame for frame in telling if "file" in frame]
+    if not stack:
+        return "an unknown place"
+    frame = (python or telling or stack)[0]
+    if "file" in frame:
+        number = field(frame, "line", int, NONE)
+        line = "" if number is None else f":{number}"
+        return f"{field(frame, 'file', str)}{line} ({field(frame, 'function', str)})"
+    where = f"{field(frame, 'module', str, NONE) or ''}+{field(frame, 'offset', str)}"
+    symbol = field(frame, "symbol", str, NONE)
+    return f"{symbol} ({where})" if symbol else where
+
+
+class Hazard:
+    """What is told of a hazard."""
+
+    def __init__(self, line):
+        self.label = field(line, "label", str, NONE)
+        self.certainty = field(line, "certainty", str)
+        copy, event = field(line, "copy", dict), field(line, "event", dict)
+        what = ", ".join([f"{field(line, 'code', str)} {field(line, 'name', str)}",
+                          self.certainty, field(line, "action", str)])
+        api = field(copy, "runtime_api", str, NONE) or field(copy, "api", str)
+        self.text = (f"{shown(what)}\n"
+                     f"  {self.side(field(event, 'api', str), event)}\n  {self.side(api, copy)}")
+
+    @staticmethod
+    def side(api, of):
+        return f"{shown(api)} at {shown(place(field(of, 'stack', list)))}"
+
+
+# --- growing --------------------------------------------------------------------------------------
+
+
+class Report:
+    """One file, read as it grows. `unreadable` says what cannot be read of it, "" for nothing."""
+
+    def __init__(self):
+        self.run = None
+        self.offset = 0
+        self.is_stranger = False  # its first line is no run line
+        self.is_within = False    # a line that is too long
+        self.bad_lines = 0
+
+    @property
+    def unreadable(self):
+        if self.is_stranger:
+            return "is no report"
+        return f"{self.bad_lines} unreadable lines" if self.bad_lines else ""
+
+    def new_hazards(self, stream):
+        stream.seek(self.offset)
+        for line in self.new_lines(stream):
+            try:
+                yield from self.hazards_in(line)
+            except Malformed:
+                self.bad_lines += 1
+                self.is_stranger = self.run is None
+            if self.is_stranger:
+                return
+
+    def new_lines(self, stream):
+        """A line whose end is not there yet is left for the next time."""
+        while not self.is_stranger:
+            line = stream.readline(LINE_MAX_BYTES)
+            is_whole = line.endswith(b"\n")
+            if not is_whole and len(line) < LINE_MAX_BYTES:
+                return
+            self.offset += len(line)
+            is_end, self.is_within = self.is_within, not is_whole
+            if not is_end:
+                yield line
+
+    def hazards_in(self, line):
+        line = parsed(line)
+        if self.run is None or line.get("type") == "run":
+            self.run = Run(line)
+        if line.get("type") == "hazard":
+            hazard = Hazard(line)
+            if self.run.counts_latent or hazard.certainty == "observed":
+                yield hazard

@@ -1,0 +1,45 @@
+/* What is known of one module's addresses before anybody asks.
+ *
+ * A question to another process takes as long as a hundred look-ups. So addresses that are likely
+ * to be asked about are announced, and a question takes some of them along: at first none, and
+ * twice as many each time. So no more is looked up in vain than has been asked for.
+ */
+#ifndef SC_REPORT_COMMAND_ANSWERS_AHEAD_H
+#define SC_REPORT_COMMAND_ANSWERS_AHEAD_H
+
+#include "report/command/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_answer_ahead;
+
+/* All zero is empty. */
+struct sc_answers_ahead {
+    uint64_t *announced;
+    size_t announced_count, announced_room;
+    size_t count_max;      /* how many the last question took along */
+    struct sc_table table; /* by address */
+    struct sc_answer_ahead *first;
+    struct sc_answer_ahead *taken; /* last */
+    size_t bytes;
+};
+
+void sc_answers_ahead_free(struct sc_answers_ahead *ahead);
+
+/* Says that `offset` is likely to be asked about. The one that is announced last is asked first. */
+void sc_answers_ahead_announce(struct sc_answers_ahead *ahead, uint64_t offset);
+
+/* Puts `offset` and what goes along with it into `offsets`, of `room`. Returns how many. */
+size_t sc_answers_ahead_question(struct sc_answers_ahead *ahead, uint64_t offset, uint64_t *offsets,
+                                 size_t room);
+
+/* Keeps the answer's bytes (symbolizer/symbol_answer.h) for `offset`. */
+void sc_answers_ahead_put(struct sc_answers_ahead *ahead, uint64_t offset, const char *bytes,
+                          size_t size);
+
+/* Takes them out: valid until the next take. NULL: there are none. */
+const char *sc_answers_ahead_take(struct sc_answers_ahead *ahead, uint64_t offset, size_t *size);
+
+#endif

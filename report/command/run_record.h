@@ -1,0 +1,19 @@
+/* The record of one run, or of a file that could not be read, as sc_reader.runs has it. */
+#ifndef SC_REPORT_COMMAND_RUN_RECORD_H
+#define SC_REPORT_COMMAND_RUN_RECORD_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* Without a run and a summary. The caller decrefs it. NULL when out of memory. */
+json_t *sc_run_record_make(const char *name);
+
+/* Nothing, or nothing more, of the file is known, and why. */
+void sc_run_record_set_unreadable(json_t *record, const char *why);
+
+void sc_run_record_add_bad_line(json_t *record, size_t number, const char *problem);
+
+/* Takes a `coverage` line. Of equal ones the last is kept, which counts them all. */
+void sc_run_record_take_miss(json_t *record, json_t *miss);
+
+#endif

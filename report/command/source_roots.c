@@ -1,0 +1,197 @@
+#define _GNU_SOURCE 1
+#include "report/command/source_roots.h"
+
+#include "report/command/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { NAME_BYTES = 32 }; /* of a descriptor in /proc */
+
+/* ---- paths ---- */
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || folder[length - 1] == '/');
+}
+
+static bool is_source(const char *path)
+{
+    static const char *const endings[] = {
+        ".c",   ".cc", ".cpp", ".cxx", ".c++", ".cu",  ".cuh", ".h",   ".hh",  ".hpp",
+        ".hxx", ".m",  ".inl", ".py",  ".pyx", ".pxd", ".pyi", ".rs",  ".jl",  ".f90",
+        ".f03", ".f",  ".go",  ".mm",  ".C",   ".ipp", ".tcc", ".def", ".zig", ".d",
+    };
+    const char *name = strrchr(path, '/');
+    const char *ending = strrchr(name ? name : path, '.');
+    for (size_t i = 0; ending && i < sizeof endings / sizeof endings[0]; i++)
+        if (strcmp(ending, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_kernels_path(const char *path)
+{
+    static const char *const folders[] = {"/proc", "/sys", "/dev"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (is_below(path, folders[i]) || strcmp(path, folders[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A mount gives a file of /proc any path. */
+static bool is_kernels_file(int fd)
+{
+    static const long types[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC,
+                                 TRACEFS_MAGIC,    SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC,
+                                 BPF_FS_MAGIC,     CGROUP2_SUPER_MAGIC};
+    struct statfs system;
+    if (fstatfs(fd, &system) != 0)
+        return true;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (system.f_type == types[i])
+            return true;
+    return false;
+}
+
+/* ---- roots ---- */
+
+static bool keep_root(struct sc_source_roots *roots, char *path)
+{
+    void *grown = realloc(roots->paths, (roots->count + 1) * sizeof *roots->paths);
+    if (!grown)
+        return false;
+    roots->paths = grown;
+    roots->paths[roots->count++] = path;
+    return true;
+}
+
+static const char *reason_against(const char *path)
+{
+    struct stat status;
+    if (!path || stat(path, &status) != 0)
+        return strerror(errno);
+    if (!S_ISDIR(status.st_mode))
+        return strerror(ENOTDIR);
+    return is_kernels_path(path) ? "nothing below /proc, /sys and /dev is source" : NULL;
+}
+
+bool sc_source_roots_add(struct sc_source_roots *roots, const char *folder)
+{
+    char *path = realpath(folder, NULL);
+    const char *reason = reason_against(path);
+    if (!reason && keep_root(roots, path))
+        return true;
+    sc_say("--source-root cannot take '%s': %s", folder, reason ? reason : strerror(ENOMEM));
+    free(path);
+    return false;
+}
+
+void sc_source_roots_free(struct sc_source_roots *roots)
+{
+    for (size_t i = 0; i < roots->count; i++)
+        free(roots->paths[i]);
+    free(roots->paths);
+    *roots = (struct sc_source_roots){0};
+}
+
+static bool is_within(const struct sc_source_roots *roots, const char *path)
+{
+    for (size_t i = 0; i < roots->count; i++)
+        if (is_below(path, roots->paths[i]))
+            return true;
+    return roots->count == 0;
+}
+
+/* ---- a file ---- */
+
+/* What leads to the file itself, wherever its names lead by now. */
+static void name_descriptor(int fd, char *name)
+{
+    snprintf(name, NAME_BYTES, "/proc/self/fd/%d", fd);
+}
+
+/* `path` has PATH_MAX bytes. */
+static int find_path(int fd, char *path)
+{
+    char name[NAME_BYTES];
+    name_descriptor(fd, name);
+    ssize_t length = readlink(name, path, PATH_MAX);
+    if (length < 0)
+        return -ENOSYS;
+    if (length == PATH_MAX)
+        return -ENAMETOOLONG;
+    path[length] = '\0';
+    return 0;
+}
+
+static bool is_at(const struct stat *file, const char *path)
+{
+    struct stat there;
+    return lstat(path, &there) == 0 && there.st_dev == file->st_dev && there.st_ino == file->st_ino;
+}
+
+static int judge(const struct sc_source_roots *roots, int fd, bool is_called_source)
+{
+    char path[PATH_MAX];
+    struct stat file;
+    if (fstat(fd, &file) != 0)
+        return -errno;
+    int result = find_path(fd, path);
+    if (result < 0)
+        return result;
+    if (!is_called_source && !is_source(path))
+        return -ENOENT;
+    if (!S_ISREG(file.st_mode))
+        return -ENOTSUP;
+    if (!is_source(path) || !is_at(&file, path) || is_kernels_path(path) || is_kernels_file(fd))
+        return -EPERM;
+    return is_within(roots, path) ? 0 : -EXDEV;
+}
+
+/* O_PATH finds a file and does not open it: no device acts, and no writer of a FIFO goes on. */
+static int open_one(const struct sc_source_roots *roots, const char *path)
+{
+    char name[NAME_BYTES];
+    int fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return is_source(path) ? -errno : -ENOENT;
+    int result = judge(roots, fd, is_source(path));
+    if (result == 0) {
+        name_descriptor(fd, name);
+        result = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        result = result < 0 ? -errno : result;
+    }
+    close(fd);
+    return result;
+}
+
+static int open_below(const struct sc_source_roots *roots, const char *root, const char *path)
+{
+    char *whole;
+    if (asprintf(&whole, "%s/%s", root, path) < 0)
+        return -ENOMEM;
+    int result = open_one(roots, whole);
+    free(whole);
+    return result;
+}
+
+int sc_source_roots_open(const struct sc_source_roots *roots, const char *path)
+{
+    int result = open_one(roots, path);
+    for (size_t i = 0; result < 0 && path[0] != '/' && i < roots->count; i++) {
+        int other = open_below(roots, roots->paths[i], path);
+        if (other >= 0 || result == -ENOENT)
+            result = other;
+    }
+    return result;
+}

@@ -1,0 +1,109 @@
+#define _GNU_SOURCE 1
+#include "report/command/symbolizer/module_reader.h"
+
+#include "report/command/say.h"
+#include "report/command/symbolizer/function_table.h"
+
+#include <stdlib.h>
+
+#define UNPACKED_MAX_BYTES (UINT64_C(256) << 20)
+
+struct sc_module_reader {
+    const struct sc_module_sought *sought;
+    struct sc_elf_file module, debug, alternate;
+    struct sc_function_table functions;
+    bool has_tried_lines;
+    struct sc_source_lines *lines; /* NULL: none */
+    uint64_t lines_begin;          /* the first address, as the file that has them numbers it */
+};
+
+/* The file with the debug information; NULL if neither has any. */
+static struct sc_elf_file *file_with_lines(struct sc_module_reader *reader)
+{
+    if (sc_elf_file_has_debug_info(&reader->module))
+        return &reader->module;
+    bool has = reader->debug.path && sc_elf_file_has_debug_info(&reader->debug);
+    return has ? &reader->debug : NULL;
+}
+
+/* Both files number addresses alike, unless the module was moved after it was stripped. */
+static uint64_t first_address(const struct sc_module_reader *reader, const struct sc_elf_file *file)
+{
+    return file->has_segments ? file->first_address : reader->module.first_address;
+}
+
+static void read_debug_file(struct sc_module_reader *reader)
+{
+    struct sc_elf_file *debug = &reader->debug;
+    bool needs_none =
+        sc_elf_file_has_debug_info(&reader->module) && sc_elf_file_has_symbols(&reader->module);
+    if (!needs_none && sc_debug_files_open_debug(debug, &reader->module, reader->sought))
+        sc_function_table_add(&reader->functions, debug, first_address(reader, debug));
+}
+
+struct sc_module_reader *sc_module_reader_open(const struct sc_module_sought *sought)
+{
+    struct sc_module_reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return NULL;
+    reader->sought = sought;
+    reader->module.fd = reader->debug.fd = reader->alternate.fd = -1;
+    if (sc_debug_files_open_module(&reader->module, sought)) {
+        sc_function_table_add(&reader->functions, &reader->module, reader->module.first_address);
+        read_debug_file(reader);
+    }
+    if (reader->module.path && (reader->functions.count > 0 || file_with_lines(reader)))
+        return reader;
+    sc_module_reader_close(reader);
+    return NULL;
+}
+
+void sc_module_reader_close(struct sc_module_reader *reader)
+{
+    sc_source_lines_close(reader->lines);
+    sc_function_table_free(&reader->functions);
+    sc_elf_file_close(&reader->alternate);
+    sc_elf_file_close(&reader->debug);
+    sc_elf_file_close(&reader->module);
+    free(reader);
+}
+
+const char *sc_module_reader_name(struct sc_module_reader *reader, uint64_t offset)
+{
+    return sc_function_table_find(&reader->functions, offset - 1);
+}
+
+/* ---- lines ---- */
+
+/* libdw unpacks all sections at once. */
+static bool is_too_much(const struct sc_elf_file *file)
+{
+    if (sc_elf_file_unpacked_size(file) <= UNPACKED_MAX_BYTES)
+        return false;
+    sc_say("%s: its debug information has more than 256 MB when it is unpacked; it is shown "
+           "without lines of source",
+           file->path);
+    return true;
+}
+
+static void open_lines(struct sc_module_reader *reader)
+{
+    struct sc_elf_file *file = file_with_lines(reader), *alternate = &reader->alternate;
+    if (!file || is_too_much(file))
+        return;
+    if (sc_debug_files_open_alternate(alternate, file, reader->sought) && is_too_much(alternate))
+        sc_elf_file_close(alternate);
+    reader->lines = sc_source_lines_open(file->path, file->elf, alternate->elf);
+    reader->lines_begin = first_address(reader, file);
+}
+
+size_t sc_module_reader_places(struct sc_module_reader *reader, uint64_t offset,
+                               struct sc_source_place *places)
+{
+    if (!reader->has_tried_lines)
+        open_lines(reader);
+    reader->has_tried_lines = true;
+    return reader->lines
+               ? sc_source_lines_find(reader->lines, reader->lines_begin + offset - 1, places)
+               : 0;
+}

@@ -1,0 +1,55 @@
+/* The inside of the process that reads the files of a module (symbolizer.h). */
+#ifndef SC_REPORT_COMMAND_SYMBOLIZER_SYMBOLIZER_CHILD_H
+#define SC_REPORT_COMMAND_SYMBOLIZER_SYMBOLIZER_CHILD_H
+
+#include "report/command/symbolizer/debug_files.h"
+#include "report/command/symbolizer/debuginfod.h"
+#include "report/command/symbolizer/symbolizer.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum sc_symbolizer_stage { SC_READS_NAMES, SC_READS_LINES };
+
+/* How many lines one process has to say. */
+enum { SC_SYMBOLIZER_SAYINGS_MAX = 16 };
+
+#define SC_SYMBOLIZER_MEMORY_MAX (UINT64_C(256) << 20)
+
+/* One page that parent and processes share. One process at a time is asked, and writes to it. */
+struct sc_symbolizer_notes {
+    _Atomic enum sc_symbolizer_stage stage;
+    _Atomic bool is_full; /* it has taken too much memory, and ends for that */
+    struct sc_debuginfod_shared servers;
+};
+
+struct sc_symbolizer_question {
+    uint32_t count;
+    bool with_lines;
+    uint64_t offsets[SC_SYMBOLIZER_OFFSETS_MAX];
+};
+
+/* What the process sends to a question: any number of words to say, an answer to each address, in
+ * their order, and that it is done. It may be done before all are answered, but not before the
+ * first. Before lines are looked for the first time the answer without them goes ahead. Nothing is
+ * the last that it sends. */
+enum sc_symbolizer_message_kind {
+    SC_MESSAGE_SAY,
+    SC_MESSAGE_NAME_ALONE,
+    SC_MESSAGE_ANSWER,
+    SC_MESSAGE_DONE,
+    SC_MESSAGE_NOTHING,
+};
+struct sc_symbolizer_message {
+    uint32_t kind;
+    uint32_t size; /* of what follows */
+    uint64_t taken_bytes;
+};
+
+/* Answers what comes on the socket `fd` until it is closed. */
+_Noreturn void sc_symbolizer_child_run(const struct sc_module_sought *sought,
+                                       struct sc_symbolizer_notes *notes, int fd, pid_t parent);
+
+#endif

@@ -1,0 +1,278 @@
+#define _GNU_SOURCE 1
+#include "report/libraries.h"
+
+#include "report/file.h"
+#include "report/mapped_file.h"
+#include "report/needed.h"
+#include "track/objects.h"
+#include "track/pool.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "track/poison.h"
+
+/* ---- where a module lies ---- */
+
+static struct link_map *module_of(const void *address)
+{
+    Dl_info where;
+    struct link_map *found = NULL;
+    return dladdr1(address, &where, (void **)&found, RTLD_DL_LINKMAP) ? found : NULL;
+}
+
+/* The loader compares files, and loads none here. After chroot the same path may be another file's.
+ */
+static bool leads_to(const char *path, const struct link_map *module)
+{
+    struct link_map *found = NULL;
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    bool is_it = handle && dlinfo(handle, RTLD_DI_LINKMAP, (void *)&found) == 0 && found == module;
+    if (handle)
+        dlclose(handle);
+    return is_it;
+}
+
+bool sc_libraries_find_path(const void *address, char *path, size_t size)
+{
+    const struct link_map *module = module_of(address);
+    struct sc_text text;
+    if (!module)
+        return false;
+    if (module->l_name[0] != '/')
+        return sc_mapped_file_find((uintptr_t)address, path, size) && leads_to(path, module);
+    sc_text_init(&text, path, size);
+    sc_text_put(&text, module->l_name);
+    return !text.cut;
+}
+
+/* ---- the loader's search ---- */
+
+struct search {
+    Dl_serinfo *folders; /* NULL: unknown */
+    size_t bytes;
+};
+
+/* A handle of dlopen's is the loader's record of the object. */
+static struct search begin_search(void)
+{
+    Dl_serinfo size;
+    struct search search = {NULL, 0};
+    void *us = module_of((const void *)begin_search);
+    if (!us || dlinfo(us, RTLD_DI_SERINFOSIZE, &size) != 0)
+        return search;
+    search.bytes = size.dls_size;
+    search.folders = sc_pages_map(search.bytes);
+    if (search.folders && (dlinfo(us, RTLD_DI_SERINFOSIZE, search.folders) != 0 ||
+                           dlinfo(us, RTLD_DI_SERINFO, search.folders) != 0)) {
+        sc_pages_unmap(search.folders, search.bytes);
+        search.folders = NULL;
+    }
+    return search;
+}
+
+static void end_search(const struct search *search)
+{
+    sc_pages_unmap(search->folders, search->bytes);
+}
+
+static bool is_absolute(const Dl_serinfo *folders, unsigned index)
+{
+    return folders->dls_serpath[index].dls_name[0] == '/';
+}
+
+static bool are_absolute(const Dl_serinfo *folders)
+{
+    unsigned i = 0;
+    while (i < folders->dls_cnt && is_absolute(folders, i))
+        i++;
+    return i == folders->dls_cnt;
+}
+
+/* The loader lists a run path of the program's twice: as that of who opened us, and as the
+ * program's. */
+static bool is_repeated(const Dl_serinfo *folders, unsigned index)
+{
+    unsigned i = 0;
+    while (strcmp(folders->dls_serpath[i].dls_name, folders->dls_serpath[index].dls_name) != 0)
+        i++;
+    return i < index;
+}
+
+void sc_libraries_put_passed_over(struct sc_text *text)
+{
+    struct search search = begin_search();
+    size_t before = text->used;
+    for (unsigned i = 0; search.folders && i < search.folders->dls_cnt; i++) {
+        if (is_absolute(search.folders, i) || is_repeated(search.folders, i))
+            continue;
+        sc_text_put(text, text->used > before ? " " : "");
+        sc_text_put(text, search.folders->dls_serpath[i].dls_name);
+    }
+    end_search(&search);
+}
+
+/* ---- in place of the loader's search ----
+ *
+ * The loader looks for what a library needs as it looks for the library, unless that is loaded by
+ * then. So what a library needs is opened before it. */
+
+enum { DEPTH_MAX = 6 };
+
+struct opening {
+    const Dl_serinfo *folders;
+    int flags;
+    unsigned depth;
+    char paths[DEPTH_MAX][PATH_MAX];
+    char names[DEPTH_MAX][NAME_MAX + 1];
+};
+
+static void *open_path(struct opening *opening, const char *path);
+
+static void *open_in(struct opening *opening, const char *folder, size_t length, const char *name)
+{
+    struct sc_text path;
+    if (opening->depth == DEPTH_MAX)
+        return NULL;
+    sc_text_init(&path, opening->paths[opening->depth], PATH_MAX);
+    sc_text_bytes(&path, folder, length);
+    sc_text_char(&path, '/');
+    sc_text_put(&path, name);
+    return path.cut ? NULL : open_path(opening, path.bytes);
+}
+
+static void *open_name(struct opening *opening, const char *name)
+{
+    void *found = NULL;
+    for (unsigned i = 0; !found && i < opening->folders->dls_cnt; i++) {
+        const char *folder = opening->folders->dls_serpath[i].dls_name;
+        if (is_absolute(opening->folders, i))
+            found = open_in(opening, folder, strlen(folder), name);
+    }
+    return found;
+}
+
+/* The loader relocates what it finds there, but for the kernel's object. */
+static const char *at(const struct dl_phdr_info *object, uintptr_t address)
+{
+    uintptr_t place = address < object->dlpi_addr ? object->dlpi_addr + address : address;
+    return (const char *)place; // NOLINT: the loader gives addresses as numbers
+}
+
+static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *object)
+{
+    for (unsigned i = 0; i < object->dlpi_phnum; i++)
+        if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            return (const void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+    return NULL;
+}
+
+struct sought {
+    const char *name;
+};
+
+/* Does the loader take the object for what is needed by that name? */
+static int has_name(struct dl_phdr_info *object, size_t size, void *context)
+{
+    const struct sought *sought = context;
+    const char *strings = NULL;
+    const ElfW(Dyn) *own = NULL;
+    (void)size;
+    for (const ElfW(Dyn) *entry = dynamic_of(object); entry && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_STRTAB)
+            strings = at(object, entry->d_un.d_ptr);
+        if (entry->d_tag == DT_SONAME)
+            own = entry;
+    }
+    return strings && own && strcmp(strings + own->d_un.d_val, sought->name) == 0;
+}
+
+static bool is_loaded(const char *name)
+{
+    struct sought sought = {name};
+    return sc_objects_visit(has_name, &sought) != 0;
+}
+
+/* What a library needs may also lie beside it, as its run path would say. */
+static bool open_needed(struct opening *opening, const char *name, const char *needed_by)
+{
+    const char *slash = strrchr(needed_by, '/');
+    if (is_loaded(name))
+        return true;
+    if (strchr(name, '/'))
+        return name[0] == '/' && open_path(opening, name);
+    return (open_name(opening, name) ||
+            open_in(opening, needed_by, (size_t)(slash - needed_by), name)) &&
+           is_loaded(name);
+}
+
+static bool open_all_needed(struct opening *opening, const char *path)
+{
+    int fd = opening->depth < DEPTH_MAX ? sc_file_open(path) : -1;
+    char *name = opening->names[opening->depth];
+    int result = fd;
+    opening->depth++;
+    for (unsigned i = 0; fd >= 0; i++) {
+        result = sc_needed_read(fd, i, name, sizeof opening->names[0]);
+        if (result <= 0 || !open_needed(opening, name, path))
+            break;
+    }
+    opening->depth--;
+    if (fd >= 0)
+        sc_file_close(fd);
+    return result == 0;
+}
+
+static void *open_path(struct opening *opening, const char *path)
+{
+    return open_all_needed(opening, path) ? dlopen(path, opening->flags) : NULL;
+}
+
+static void *open_past_relative(const Dl_serinfo *folders, const char *name, int flags)
+{
+    struct opening *opening = sc_pages_map(sizeof *opening);
+    void *library = NULL;
+    if (!opening)
+        return NULL;
+    opening->folders = folders;
+    opening->flags = flags;
+    if (name[0] == '/')
+        library = open_path(opening, name);
+    else if (is_loaded(name))
+        library = dlopen(name, flags);
+    else
+        library = open_name(opening, name);
+    sc_pages_unmap(opening, sizeof *opening);
+    return library;
+}
+
+/* ---- opening ---- */
+
+void *sc_libraries_open(const char *name, int flags)
+{
+    void *library = NULL;
+    if (name[0] != '/' && strchr(name, '/'))
+        return NULL;
+    struct search search = begin_search();
+    if (search.folders && are_absolute(search.folders))
+        library = dlopen(name, flags);
+    else if (search.folders)
+        library = open_past_relative(search.folders, name, flags);
+    end_search(&search);
+    return library;
+}
+
+void *sc_libraries_open_beside_us(const char *file, int flags)
+{
+    char path[PATH_MAX];
+    if (!sc_libraries_find_path((const void *)sc_libraries_open_beside_us, path, sizeof path))
+        return NULL;
+    size_t folder = (size_t)(strrchr(path, '/') - path) + 1;
+    if (folder + strlen(file) >= sizeof path)
+        return NULL;
+    strcpy(path + folder, file);
+    return sc_libraries_open(path, flags);
+}

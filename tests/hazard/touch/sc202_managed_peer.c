@@ -1,0 +1,20 @@
+// expect: SC202 action=stalled kind=pinned direction=D2H certainty=observed
+//
+// The same by the function for two devices.
+#include "managed.h"
+#include "touch.h"
+
+int main(void)
+{
+    cudaStream_t stream = new_stream();
+    void *from = managed_block(SMALL, WANTED), *to = pinned_block(SMALL, FOREIGN);
+
+    busy(stream);
+    copy_as_peers(to, from, SMALL, stream);
+    if (fixed)
+        CHECK(cudaStreamSynchronize(stream));
+    bool right = peek(to, SMALL / 2);
+
+    CHECK(cudaDeviceSynchronize());
+    return finish(right && holds(to, SMALL, WANTED));
+}

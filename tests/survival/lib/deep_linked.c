@@ -1,0 +1,20 @@
+// cflags: -Wl,--no-as-needed -Wl,-z,lazy -Lout/sim -l:libcuda.so.1
+//
+// Opened with RTLD_DEEPBIND: what it calls is looked for in the libraries that it is linked with,
+// before any that was preloaded. Its calls are bound when they are made.
+#include <cuda.h>
+#include <stdlib.h>
+
+int sc_deep_copy(CUdeviceptr device, const void *block, size_t size_bytes, CUstream stream);
+void sc_deep_free(void *block);
+
+int sc_deep_copy(CUdeviceptr device, const void *block, size_t size_bytes, CUstream stream)
+{
+    volatile int result = cuMemcpyHtoDAsync(device, block, size_bytes, stream);
+    return result;
+}
+
+void sc_deep_free(void *block)
+{
+    free(block);
+}

@@ -1,0 +1,81 @@
+// expect-exit: 0
+// needs: kernel (raw system calls)
+//
+// SIGSEGV is blocked by the C library around pthread_create, and unblocked in the new thread by a
+// system call of the program's own, as Go's runtime does it: a fault there, and a SIGSEGV that is
+// sent, get to the program's handler. The same in a handler whose mask has SIGSEGV, and when a page
+// has been guarded before.
+#include "raw_mask.h"
+
+static sigjmp_buf out;
+static volatile int got;
+
+static void leave(int number)
+{
+    (void)number;
+    siglongjmp(out, 1);
+}
+
+static void count(int number)
+{
+    (void)number;
+    got++;
+}
+
+static void fault(const char *when)
+{
+    handle(SIGSEGV, leave, SA_NODEFER, only(0));
+    if (!sigsetjmp(out, 0)) {
+        *no_page() = 1;
+        puts("not reached");
+    }
+    printf("%s: recovered, mask %lx\n", when, mask_now());
+}
+
+static void receive(const char *when)
+{
+    handle(SIGSEGV, count, 0, only(0));
+    got = 0;
+    for (int i = 0; i < 10; i++)
+        syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGSEGV);
+    printf("%s: got %d\n", when, got);
+}
+
+static void *in_thread(void *when)
+{
+    raw_set_mask(0);
+    fault(when);
+    receive(when);
+    return NULL;
+}
+
+static void start_blocked(const char *when)
+{
+    pthread_t thread;
+    sigset_t all = every(), before;
+    CHECK(pthread_sigmask(SIG_SETMASK, &all, &before));
+    CHECK(pthread_create(&thread, NULL, in_thread, (void *)(uintptr_t)when));
+    CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL));
+    CHECK(pthread_join(thread, NULL));
+}
+
+static void in_handler(int number)
+{
+    (void)number;
+    raw_set_mask(0);
+    fault("in a handler");
+    receive("in a handler");
+}
+
+int main(void)
+{
+    edge_start();
+    start_blocked("before");
+    touch_beside("main");
+    start_blocked("after");
+    handle(SIGUSR1, in_handler, 0, every());
+    raise(SIGUSR1);
+    show_mask("behind the handler");
+    touch_beside("main");
+    return 0;
+}

@@ -1,0 +1,84 @@
+"""Sessions of pytest with the plugin, for its tests: what is run in them is on the simulated GPU,
+by ctypes."""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
+HAS_XDIST = bool(importlib.util.find_spec("xdist"))
+
+CUDA = '''
+import ctypes
+import libsafecopy
+
+_cudart = ctypes.CDLL("libcudart.so.13")
+SIZE = ctypes.c_size_t(65536)
+
+
+def check(result):
+    assert result == 0, result
+
+
+class Block:
+    """Pinned memory that is in flight to the device."""
+
+    def __init__(self):
+        self.address, device, self.stream = (ctypes.c_void_p() for _ in range(3))
+        check(_cudart.cudaStreamCreate(ctypes.byref(self.stream)))
+        check(_cudart.cudaMalloc(ctypes.byref(device), SIZE))
+        check(_cudart.cudaMallocHost(ctypes.byref(self.address), SIZE))
+        check(_cudart.cudaMemcpyAsync(device, self.address, SIZE, 1, self.stream))
+
+    def wait(self):
+        check(_cudart.cudaStreamSynchronize(self.stream))
+
+    def free(self):
+        check(_cudart.cudaFreeHost(self.address))
+
+
+def right():
+    block = Block()
+    block.wait()
+    block.free()
+
+
+def wrong():
+    Block().free()
+'''
+
+RIGHT = "import cuda\ndef test_right():\n    cuda.right()\n"
+WRONG = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"
+
+
+class Session(unittest.TestCase):
+    """Each test has a folder of its own, in which pytest runs."""
+
+    def setUp(self):
+        if not importlib.util.find_spec("pytest"):
+            self.skipTest("no pytest here")
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name).resolve()
+        (self.folder / "cuda.py").write_text(CUDA)
+
+    def run_pytest(self, tests, *arguments, preload=True, options="", plugins=()):
+        (self.folder / "test_it.py").write_text(tests)
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("LD_PRELOAD", "PYTEST_ADDOPTS")}
+        environment.update(LD_LIBRARY_PATH=str(OUT / "sim"), SIM_GPU="late=1", TMPDIR=str(self.folder),
+                           PYTHONPATH=f"{ROOT / 'python'}:{self.folder}", PYTHONDONTWRITEBYTECODE="1",
+                           SAFECOPY_OPTIONS=options, COLUMNS="1000")
+        if preload:
+            environment["LD_PRELOAD"] = str(OUT / "libsafecopy.so")
+        run = subprocess.run(
+            [sys.executable, "-m", "pytest", "-rA", "-p", "libsafecopy.pytest_plugin",
+             "-p", "no:cacheprovider", *plugins, *arguments, "test_it.py"],
+            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=100)
+        self.said = run.stdout + run.stderr
+        return run.returncode

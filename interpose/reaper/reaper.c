@@ -55,6 +55,7 @@ struct verdict {
     bool by_operation; /* and not by a touch, or by a call that takes memory away */
     bool signalled;    /* first behind the stream's operation `last`; 0: that is not known */
     uint64_t last;
+    bool is_asked, counts; /* what the device has said, with the hazard's certainty */
 };
 
 static struct {
@@ -227,15 +228,32 @@ static void report_suspended(bool all)
     }
 }
 
+static void ask(struct verdict *verdict)
+{
+    if (!verdict->is_asked)
+        verdict->counts = is_hazard(verdict, &verdict->hazard.certainty);
+    verdict->is_asked = true;
+}
+
 static bool judge(const struct verdict *verdict)
 {
     struct verdict given = *verdict;
+<<<<<<< HEAD
     bool holds = sc_excuses_hold(&verdict->excuse);
     bool counts = holds || is_hazard(verdict, &given.hazard.certainty);
     if (!counts)
         give_no_verdict(verdict, SC_NO_VERDICT_HEARD);
     if (counts && !holds && suspend(&given))
+=======
+    bool counts = false;
+    if (!sc_excuses_hold(&given.excuse)) {
+        ask(&given);
+        counts = given.counts;
+    }
+    if (counts && suspend(&given))
+>>>>>>> missed
         return true;
+    bool counts = holds || given.counts;
     bool found = counts && !is_excused(&given) && report_verdict(&given);
     sc_excuses_end(&given.excuse);
     return found;
@@ -496,7 +514,12 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     int saved = errno;
     struct verdict verdict = verdict_on(hazard, &op->ticket);
     verdict.taken = op->taken;
+<<<<<<< HEAD
     verdict.by_operation = finding == SC_BY_ORDER && later->ticket.number;
+=======
+    if (verdict.signalled && finding == SC_BY_ORDER)
+        ask(&verdict); /* the operation may be complete in a moment */
+>>>>>>> missed
     begin_excuse(&verdict.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;

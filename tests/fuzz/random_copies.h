@@ -7,12 +7,6 @@
 
 /* ---- operations ---- */
 
-static bool share_a_byte(const struct copy *a, const struct copy *b)
-{
-    return a->buffer == b->buffer && a->life == b->life && a->offset < b->offset + b->size_bytes &&
-           b->offset < a->offset + a->size_bytes;
-}
-
 /* `before`: all that `later` comes after. */
 static bool conflict(const struct copy *earlier, const struct copy *later,
                      const struct oracle_set *before)
@@ -31,7 +25,8 @@ static bool is_ordered(const struct copy *copy)
 static bool is_repeated(const struct copy *a, const struct copy *b)
 {
     return a->stream == b->stream && a->direction == b->direction && a->buffer == b->buffer &&
-           a->life == b->life && a->offset == b->offset && a->size_bytes == b->size_bytes;
+           a->life == b->life && a->offset == b->offset && a->size_bytes == b->size_bytes &&
+           has_same_rows(a, b);
 }
 
 /* What would come before work issued now: a node that is not there yet has the same edges. */
@@ -136,7 +131,9 @@ static bool is_named_host(const struct copy *copy)
 static void copy_up(const struct copy *copy, CUdeviceptr to, CUstream stream)
 {
     const unsigned char *from = world.buffers[copy->buffer].bytes + copy->offset;
-    if (is_named_host(copy))
+    if (copy->rows.count)
+        copy_rows(copy, to, stream);
+    else if (is_named_host(copy))
         CHECK(cuMemcpyHtoDAsync(to, from, copy->size_bytes, stream));
     else
         CHECK(cuMemcpyAsync(to, (CUdeviceptr)(uintptr_t)from, copy->size_bytes, stream));
@@ -145,7 +142,9 @@ static void copy_up(const struct copy *copy, CUdeviceptr to, CUstream stream)
 static void copy_down(const struct copy *copy, CUdeviceptr from, CUstream stream)
 {
     unsigned char *to = world.buffers[copy->buffer].bytes + copy->offset;
-    if (is_named_host(copy))
+    if (copy->rows.count)
+        copy_rows(copy, from, stream);
+    else if (is_named_host(copy))
         CHECK(cuMemcpyDtoHAsync(to, from, copy->size_bytes, stream));
     else
         CHECK(cuMemcpyAsync((CUdeviceptr)(uintptr_t)to, from, copy->size_bytes, stream));
@@ -161,11 +160,11 @@ static void issue(const struct copy *copy)
     size_t from = (size_t)below((int)(SOURCE_BYTES - copy->size_bytes));
     if (copy->direction == H2D) {
         copy_up(copy, world.device + world.device_used, stream);
-        memcpy(world.expected + world.device_used, shadow, copy->size_bytes);
+        move_runs(copy, world.expected + world.device_used, shadow);
         world.device_used += copy->size_bytes;
     } else if (copy->direction == D2H) {
         copy_down(copy, world.device + from, stream);
-        memcpy(shadow, world.source + from, copy->size_bytes);
+        move_runs(copy, shadow, world.source + from);
     } else {
         CHECK(cuMemsetD8Async((CUdeviceptr)(uintptr_t)bytes, value, copy->size_bytes, stream));
         memset(shadow, value, copy->size_bytes);
@@ -217,11 +216,15 @@ static void act_copy(void)
     struct copy copy = {.direction = below(7) % 3, .slot = pick_slot()};
     if (!pick_copy(&copy) || count_in_flight(copy.buffer) == PER_BUFFER_MAX)
         return;
+    pick_rows(&copy);
     learn_equals(&copy);
     if (world.correct)
         avoid_conflicts(&copy);
     say("%s on slot %d, buffer %d, %zu bytes at %zu; node %d", direction_names[copy.direction],
         copy.slot, copy.buffer, copy.size_bytes, copy.offset, world.oracle.node_count);
+    if (copy.rows.count)
+        say("  of %d rows of %zu, %zu apart; %d slices, %zu apart", copy.rows.count,
+            copy.rows.row_bytes, copy.rows.pitch, copy.rows.slices, copy.rows.slice_bytes);
     copy.stream = enter(copy.slot);
     draw_copy(&copy);
     issue(&copy);

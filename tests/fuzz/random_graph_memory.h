@@ -236,10 +236,15 @@ static bool pick_step(const struct step_chain *steps, struct step *step)
 }
 
 /* Behind all else of the device's memory. Chains of before may still write theirs. */
+static CUdeviceptr place_of_word(cuuint32_t told)
+{
+    size_t at = told % WORDS;
+    return world.device + DEVICE_BYTES + SOURCE_BYTES - (at + 1) * sizeof(cuuint32_t);
+}
+
 static CUdeviceptr word_of(const struct step_chain *steps)
 {
-    size_t at = steps->told % WORDS;
-    return world.device + DEVICE_BYTES + SOURCE_BYTES - (at + 1) * sizeof(cuuint32_t);
+    return place_of_word(steps->told);
 }
 
 static void add_step(const struct step_chain *steps, const struct step *step, CUdeviceptr own)

@@ -3,10 +3,11 @@
  * The model is the guard's contract, page by page: pages that hold nothing but the buffer are
  * protected from issue until the host knows the operation done; a touch of its bytes there is a
  * hazard, waits in mode=fix, and ends the guard of the operation; a touch beside them lets the page
- * go, and whether an operation that has only a part of it guards it again is not known from then
- * on. Small sources are snapshotted instead, and sources on pages that were let go, or never
- * guarded, are compared when they are known done. Where that depends on what the oracle does not
- * follow (work that may write host memory), a hazard may be reported and need not.
+ * go, unless it is one of few reads, and whether an operation that has only a part of it guards it
+ * again is not known from then on. Small sources are snapshotted instead, and sources on pages that
+ * were let go, or never guarded, are compared when they are known done. Where that depends on what
+ * the oracle does not follow (work that may write host memory), a hazard may be reported and need
+ * not.
  *
  * Bytes are touched one by one from the first on, so that it is known which one faults. A part of
  * random_program.h.
@@ -24,16 +25,6 @@ static uintptr_t page_of(uintptr_t address)
 static bool writes_host(const struct copy *copy)
 {
     return copy->direction == D2H || copy->direction == MEMSET;
-}
-
-static uintptr_t end_of(const struct copy *copy)
-{
-    return copy->address + copy->size_bytes;
-}
-
-static bool has_byte_in(const struct copy *copy, uintptr_t start, uintptr_t end)
-{
-    return copy->address < end && start < end_of(copy);
 }
 
 /* ---- is anything at work that may write what a copy reads? ---- */
@@ -151,7 +142,7 @@ static bool is_guarded(const struct copy *copy)
 static bool guards_page(struct copy *copy, uintptr_t page, bool write)
 {
     return in_flight(copy) && (write || writes_host(copy)) &&
-           has_byte_in(copy, page, page + PAGE) && state_of(copy, page)->guarded;
+           reaches_into(copy, page, page + PAGE) && state_of(copy, page)->guarded;
 }
 
 static void unguard(struct copy *copy)
@@ -164,11 +155,18 @@ static void unguard(struct copy *copy)
 
 static bool differs(const struct copy *copy, uintptr_t start, uintptr_t end)
 {
-    const struct buffer *buffer = &world.buffers[copy->buffer];
-    size_t from = start > copy->address ? start - copy->address : 0;
-    size_t to = (end < end_of(copy) ? end : end_of(copy)) - copy->address;
-    return memcmp(buffer->expected + copy->offset + from,
-                  world.expected + copy->device_offset + from, to - from) != 0;
+    const unsigned char *now = world.buffers[copy->buffer].expected + copy->offset;
+    const unsigned char *then = world.expected + copy->device_offset;
+    size_t first = start > copy->address ? start - copy->address : 0;
+    size_t last = (end < end_of(copy) ? end : end_of(copy)) - copy->address;
+    bool found = false;
+    for (int run = 0; run < run_count(copy) && !found; run++) {
+        struct span span = run_at(copy, run);
+        size_t from = span.offset > first ? span.offset : first;
+        size_t to = span.offset + span.size_bytes < last ? span.offset + span.size_bytes : last;
+        found = from < to && memcmp(now + from, then + from, to - from) != 0;
+    }
+    return found;
 }
 
 static bool kept_page_differs(struct copy *copy)
@@ -236,8 +234,8 @@ static void seal(const struct copy *writer)
     uintptr_t start = page_of(writer->address), end = page_of(end_of(writer) + PAGE - 1);
     for (int i = 0; i < world.copy_count; i++) {
         struct copy *copy = &world.copies[i];
-        bool same = in_flight(copy) && has_byte_in(copy, writer->address, end_of(writer));
-        bool near = in_flight(copy) && has_byte_in(copy, start, end) && is_found_changed(copy);
+        bool same = in_flight(copy) && reaches_into(copy, writer->address, end_of(writer));
+        bool near = in_flight(copy) && reaches_into(copy, start, end) && is_found_changed(copy);
         if (same || near)
             compare_source(copy);
     }
@@ -259,18 +257,37 @@ static void seal_for_kernel(const struct copy *use, int node)
 
 /* ---- touches ---- */
 
+static int code_of_hit(const struct copy *copy, bool write)
+{
+    if (writes_host(copy))
+        return write ? WRITTEN_EARLY : READ_EARLY;
+    return copy->graph ? GRAPH_OVERWRITTEN : OVERWRITTEN;
+}
+
 /* The copy is waited for if it is guarded, and guarded no more. */
-static void hit(struct copy *copy, bool write)
+static void hit(struct copy *copy, uintptr_t page, bool write)
 {
     if (copy->snapshot == MAYBE)
         copy->hit = true;
     else
-        expect(writes_host(copy) ? (write ? WRITTEN_EARLY : READ_EARLY)
-               : copy->graph     ? GRAPH_OVERWRITTEN
-                                 : OVERWRITTEN,
-               world.exact && !copy->unsure, copy);
+        expect(code_of_hit(copy, write),
+               world.exact && !copy->unsure && !state_of(copy, page)->stepped, copy);
+    if (state_of(copy, page)->stepped)
+        return;
     copy->waited |= !copy->unsure;
     unguard(copy);
+}
+
+/* Behind a read that has left the page guarded, or has not. */
+static void note_hits(uintptr_t address, uintptr_t end, bool write)
+{
+    uintptr_t page = page_of(address);
+    for (int i = 0; i < world.copy_count; i++) {
+        struct copy *copy = &world.copies[i];
+        if (guards_page(copy, page, write) && state_of(copy, page)->stepped &&
+            !has_byte_in(copy, address, address + 1) && has_byte_in(copy, address, end))
+            hit(copy, page, write);
+    }
 }
 
 /* Where a destination is guarded, a source on the same page cannot be read. */
@@ -282,10 +299,11 @@ static bool is_hidden(uintptr_t page)
     return hidden;
 }
 
-static void let_go(struct copy *copy, uintptr_t page, bool hidden)
+static void let_go(struct copy *copy, uintptr_t page, bool hidden, bool write)
 {
     struct page_state *state = state_of(copy, page);
-    state->guarded = false;
+    state->guarded = !write;
+    state->stepped = !write;
     *place_of(page) = true;
     state->kept |= copy->stable && !copy->compared;
     copy->unsure |= hidden && copy->direction == H2D;
@@ -299,7 +317,8 @@ static void fault(uintptr_t address, bool write)
     enum surely faults = NO;
     for (int i = 0; i < world.copy_count; i++)
         if (guards_page(&world.copies[i], page, write)) {
-            bool sure = world.copies[i].snapshot == NO && !world.copies[i].unsure;
+            bool sure = world.copies[i].snapshot == NO && !world.copies[i].unsure &&
+                        !state_of(&world.copies[i], page)->stepped;
             faults = sure || faults == YES ? YES : MAYBE;
         }
     for (int i = 0; i < world.copy_count && faults != NO; i++) {
@@ -307,11 +326,11 @@ static void fault(uintptr_t address, bool write)
         if (!is_guarded(copy) || (!write && !writes_host(copy)))
             continue;
         copy->unsure |=
-            faults == MAYBE && copy->snapshot == NO && has_byte_in(copy, page, page + PAGE);
+            faults == MAYBE && copy->snapshot == NO && reaches_into(copy, page, page + PAGE);
         if (has_byte_in(copy, address, address + 1))
-            hit(copy, write);
+            hit(copy, page, write);
         else if (guards_page(copy, page, write))
-            let_go(copy, page, hidden);
+            let_go(copy, page, hidden, write);
     }
 }
 
@@ -320,8 +339,9 @@ static void fault(uintptr_t address, bool write)
 static void read_source(const struct copy *copy)
 {
     for (uintptr_t page = page_of(copy->address); page < end_of(copy); page += PAGE) {
-        if (copy->snapshot == YES)
-            fault(page < copy->address ? copy->address : page, false);
+        uintptr_t first = first_byte_in(copy, page, page + PAGE);
+        if (copy->snapshot == YES && first)
+            fault(first, false);
         for (int i = 0; i < world.copy_count; i++)
             if (guards_page(&world.copies[i], page, false))
                 world.copies[i].unsure = *place_of(page) = true;
@@ -344,13 +364,13 @@ static void protect(struct copy *copy)
         const struct copy *other = &world.copies[i];
         bool writer = in_flight(other) && writes_host(other) && is_on(other, copy->buffer);
         writers |= writer;
-        overlap |= writer && has_byte_in(other, copy->address, end_of(copy));
+        overlap |= writer && reaches_into(other, copy->address, end_of(copy));
     }
     copy->snapshot = copy->stable = NO;
     if (copy->direction == H2D && !overlap)
         copy->stable = is_clear(copy->stream);
-    if (copy->direction == H2D && !writers && world.healed && copy->size_bytes <= SNAPSHOT_MAX &&
-        !copy->keeps_source)
+    if (copy->direction == H2D && !writers && world.healed && !copy->keeps_source &&
+        may_have_snapshot(copy, SNAPSHOT_MAX))
         copy->snapshot = is_clear(copy->stream);
     if (copy->snapshot == YES && writes_what_is_freed())
         copy->snapshot = MAYBE;
@@ -406,6 +426,7 @@ static void touch(int at, size_t offset, size_t size_bytes, bool write, unsigned
         if (to > offset + size_bytes)
             to = offset + size_bytes;
         fault(base + from, write);
+        note_hits(base + from, base + to, write);
         if (write && change)
             taint(base + from, base + to);
         touch_bytes(buffer, from, to, write, change);

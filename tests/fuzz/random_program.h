@@ -17,6 +17,8 @@
 
 #include "random_graphs.h"
 
+#include "random_rows.h"
+
 #include "random_guard.h"
 
 #include "random_captures.h"
@@ -50,6 +52,8 @@
 #include "random_managed.h"
 
 #include "random_graph_memory.h"
+
+#include "random_told.h"
 
 #include "random_peers.h"
 
@@ -105,6 +109,8 @@ static const struct menu_line {
     {8, act_pool, POOLS},
     {30, act_chain, NODES},
     {60, act_peer, PEERS},
+    {12, act_word, TOLD},
+    {12, act_wait_for_word, TOLD},
     {8, act_free_managed, OF_MANAGED},
     {30, act_managed_across, OF_MANAGED},
     {24, act_pageable_to_managed, OF_MANAGED},
@@ -191,6 +197,16 @@ static void begin_program(uint64_t seed)
     begin_peer();
 }
 
+static void compare_landed(const struct copy *copy)
+{
+    for (int run = 0; run < run_count(copy); run++) {
+        struct span span = run_at(copy, run);
+        size_t at = copy->device_offset + span.offset;
+        compare("what the device got from node", copy->node, world.landed + (at - SOURCE_BYTES),
+                world.expected + at, span.size_bytes);
+    }
+}
+
 static void check_device(void)
 {
     size_t size_bytes = world.device_used - SOURCE_BYTES;
@@ -200,9 +216,7 @@ static void check_device(void)
     for (int i = 0; i < world.copy_count && data_is_defined(); i++) {
         const struct copy *copy = &world.copies[i];
         if (copy->direction == H2D && !copy->tainted && !copy->graph && !copy->across)
-            compare("what the device got from node", copy->node,
-                    world.landed + (copy->device_offset - SOURCE_BYTES),
-                    world.expected + copy->device_offset, copy->size_bytes);
+            compare_landed(copy);
     }
     check_cells();
 }

@@ -36,6 +36,8 @@ static const struct setting settings[] = {
     DEVICES("device=1:kernels=report", NODES, ""),
     DEVICES("device=1", PEERS, ":devices=2"),
     DEVICES("device=1:pinned=driver", 0, ""),
+    DEVICES("device=1", ROWS, ""),
+    DEVICES("device=1", TOLD, ""),
     DEVICES("device=1", OF_MANAGED, ""),
     DEVICES(NULL, OF_MANAGED, ""),
 };

@@ -6,10 +6,6 @@
 
 /* ---- the host touches bytes that are in flight ---- */
 
-struct span {
-    size_t offset, size_bytes;
-};
-
 static int pick_copy_on(int buffer)
 {
     int found = NOBODY;
@@ -59,8 +55,9 @@ static bool is_missed(struct copy *copy, uintptr_t start, uintptr_t end)
     bool missed = copy->unsure;
     for (uintptr_t from = start; from < end; from = page_of(from) + PAGE) {
         uintptr_t to = page_of(from) + PAGE < end ? page_of(from) + PAGE : end;
-        bool guarded =
-            has_byte_in(copy, page_of(from), to) && state_of(copy, page_of(from))->guarded;
+        bool guarded = has_byte_in(copy, page_of(from), to) &&
+                       state_of(copy, page_of(from))->guarded &&
+                       !state_of(copy, page_of(from))->stepped;
         missed |= has_byte_in(copy, from, to) && !(guarded && has_byte_in(copy, from, from + 1));
     }
     return missed;

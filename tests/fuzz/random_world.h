@@ -55,7 +55,7 @@ static const char *const direction_names[] = {"H2D", "D2H", "memset", "kernel"};
 
 /* Kinds of programs, beside what all of them do: what they do as well. The others draw as if there
  * were none of it. */
-enum { POOLS = 1, NODES = 2, PEERS = 4, OF_MANAGED = 8 };
+enum { POOLS = 1, NODES = 2, PEERS = 4, OF_MANAGED = 8, ROWS = 16, TOLD = 32 };
 
 enum surely { NO, MAYBE, YES };
 enum kernels { KERNELS_OFF, KERNELS_REPORTED, KERNELS_ORDERED }; /* the option */
@@ -81,9 +81,16 @@ struct buffer {
     unsigned char expected[BUFFER_BYTES];
 };
 
+/* Of a copy with gaps (random_rows.h). */
+struct rows {
+    int count, slices; /* rows in a slice; 0: all of its bytes */
+    size_t row_bytes, pitch, slice_bytes;
+};
+
 struct copy {
     int node, slot, stream, buffer, life, direction;
-    size_t offset, size_bytes;
+    size_t offset, size_bytes; /* with the gaps */
+    struct rows rows;
     bool tracked;
     struct graph *graph; /* that was launched, or NULL */
     int told;            /* of its node there */
@@ -101,6 +108,7 @@ struct copy {
     bool tainted;           /* what the device gets is not defined */
     struct page_state {
         bool guarded, kept; /* `kept`: what is there is compared in the end */
+        bool stepped;       /* whether it is guarded still, behind a read beside, is not known */
     } pages[PAGES_MAX];
 };
 

@@ -35,6 +35,10 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream)
     return true;
 }
 
+void sc_signals_function_begins(void)
+{
+}
+
 /* ---- a host function that polls ---- */
 
 static struct polling {

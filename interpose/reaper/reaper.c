@@ -238,20 +238,12 @@ static void ask(struct verdict *verdict)
 static bool judge(const struct verdict *verdict)
 {
     struct verdict given = *verdict;
-<<<<<<< HEAD
-    bool holds = sc_excuses_hold(&verdict->excuse);
-    bool counts = holds || is_hazard(verdict, &given.hazard.certainty);
-    if (!counts)
-        give_no_verdict(verdict, SC_NO_VERDICT_HEARD);
-    if (counts && !holds && suspend(&given))
-=======
-    bool counts = false;
-    if (!sc_excuses_hold(&given.excuse)) {
+    bool holds = sc_excuses_hold(&given.excuse);
+    if (!holds)
         ask(&given);
-        counts = given.counts;
-    }
-    if (counts && suspend(&given))
->>>>>>> missed
+    if (!holds && !given.counts)
+        give_no_verdict(&given, SC_NO_VERDICT_HEARD);
+    if (!holds && given.counts && suspend(&given))
         return true;
     bool counts = holds || given.counts;
     bool found = counts && !is_excused(&given) && report_verdict(&given);
@@ -514,12 +506,9 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     int saved = errno;
     struct verdict verdict = verdict_on(hazard, &op->ticket);
     verdict.taken = op->taken;
-<<<<<<< HEAD
     verdict.by_operation = finding == SC_BY_ORDER && later->ticket.number;
-=======
     if (verdict.signalled && finding == SC_BY_ORDER)
         ask(&verdict); /* the operation may be complete in a moment */
->>>>>>> missed
     begin_excuse(&verdict.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;

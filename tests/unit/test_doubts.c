@@ -50,6 +50,8 @@ enum sc_sleep sc_sleeping_threads_look(int32_t thread, int32_t waiter)
 {
     ck_assert_int_ne(thread, waiter);
     return sleeps;
+}
+
 void sc_signals_function_begins(void)
 {
 }

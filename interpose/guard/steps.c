@@ -6,8 +6,8 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
 #include "interpose/signals/single_step.h"
-#include "track/track.h"
 #include "track/no_verdicts.h"
+#include "track/track.h"
 
 #include "track/poison.h"
 

@@ -6,8 +6,8 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/sleeping_threads.h"
-#include "interpose/streams/plain_functions.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/streams/plain_functions.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"

@@ -72,6 +72,8 @@ struct touch {
     struct sc_excuses_stand kernel_stand;
     uint32_t hold; /* result: it has to end first; 0: none */
     uint64_t hold_age;
+    struct sc_ticket awaited; /* the first of those that it waits for, and when it was issued */
+    uint64_t awaited_ticks;
 };
 
 /* Since when this thread has waited to touch an address: signals may interrupt it again and again.
@@ -253,9 +255,6 @@ static bool never_waits(const struct touch *touch)
            sc_reaper_has_stopped();
 }
 
-/* The first of those that the thread waits for. */
-static __thread struct sc_op_info awaited __attribute__((tls_model("initial-exec")));
-
 /* The reaper asks the device whether they have ended. */
 static bool await(const struct sc_ops *ops, struct touch *touch)
 {
@@ -269,7 +268,8 @@ static bool await(const struct sc_ops *ops, struct touch *touch)
         return false;
     if (!touch->is_behind_function)
         sc_track_note_awaited(&sc_track, &ops->ops[0].ticket);
-    awaited = ops->ops[0];
+    touch->awaited = ops->ops[0].ticket;
+    touch->awaited_ticks = ops->ops[0].ticks;
     touch->hold = request.held;
     touch->hold_age = request.held_age;
     sc_reaper_wake();
@@ -391,7 +391,8 @@ static void look_for_excuse(void *argument)
     sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
     sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
     if (found.count == 0)
-        sc_ops_add(&found, &awaited);
+        sc_ops_add(&found, &(struct sc_op_info){.ticket = touch->awaited,
+                                                .ticks = touch->awaited_ticks});
     touch->is_behind_function = are_open(&found);
     touch->is_excused = excuses_all(&found);
 }

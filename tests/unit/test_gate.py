@@ -85,7 +85,7 @@ class Gate(unittest.TestCase):
                          [{"name": "fits", "reason": "fits, because", "count": 1}])
         self.assertEqual(summary["suppressions_unused"], ["code", "stack", "source"])
         self.assertEqual(summary["suppressions_expired"], ["expired"])
-        self.assertIn("no hazards in 1 operation, 1 suppressed\n", self.said)
+        self.assertIn("no hazards in 1 operation, 1 suppressed, 1 operation not watched\n", self.said)
         self.assertIn("suppressions that have expired: expired\n", self.said)
         self.assertIn("suppressions not used: code, stack, source\n", self.said)
 

@@ -553,10 +553,11 @@ static void write_summary_locked(const struct sc_report_totals *totals)
 
 static bool is_worth_printing(const struct sc_summary *summary)
 {
-    bool gave_up = summary->strict && sc_no_verdicts_given_up(summary->no_verdicts) > 0;
+    bool passed_by = summary->strict && (sc_no_verdicts_given_up(summary->no_verdicts) > 0 ||
+                                         sc_no_verdicts_suspected(summary->no_verdicts) > 0);
     bool expired = summary->strict && sc_summary_has_expired();
     bool telling = summary->counts.hazards > 0 || summary->missed > 0 || summary->postmortem.name ||
-                   gave_up || expired;
+                   passed_by || expired;
     return report.options->verbosity >= (telling ? 1 : 2);
 }
 

@@ -118,6 +118,18 @@ static inline uint64_t sc_no_verdicts_for(const struct sc_no_verdicts *counts, u
     return sum;
 }
 
+/* Touches of memory in flight, and operations that met another one without an order that was seen:
+ * each may have been a hazard. */
+static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *counts)
+{
+    static const enum sc_no_verdict_reason reasons[] = {
+        SC_NO_VERDICT_HOST_FUNCTION, SC_NO_VERDICT_WAITING_KERNEL, SC_NO_VERDICT_HEARD};
+    uint64_t sum = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES);
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        sum += sc_no_verdicts_of(counts, SC_NO_VERDICT_OPERATIONS, reasons[i]);
+    return sum;
+}
+
 /* Operations that would have been watched if the process had been given what that takes. */
 static inline uint64_t sc_no_verdicts_given_up(const struct sc_no_verdicts *counts)
 {

@@ -12,12 +12,12 @@
 // run: strict=1:device=0 HOW=slept -> hazards=0 exit=0
 // run: device=1 HOW=slept -> hazard:code=SC501 hazard:action=ordered
 // run: strict=1 HOW=slept -> hazard:code=SC501 hazard:certainty=observed exit=66
-// run: mode=report HOW=slept -> hazards=0
+// run: mode=report HOW=slept -> hazard:code=SC501 hazard:action=reported
 /* A stream is held up until the program has waited for another one, which uses the same device
  * memory. The wait ends all the same: at once where the host function is found to wait for the
  * program, which so has ordered the two, and after stall_limit where it polls. A function that
- * merely takes its time (slept) orders nothing; in mode=report, where nobody is held up, it may
- * have been one that polls. Device memory is watched under strict=1 and in mode=report. */
+ * merely takes its time (slept), as its code shows, orders nothing. Device memory is watched under
+ * strict=1 and in mode=report. */
 #include "profiler.h"
 
 #include <sched.h>

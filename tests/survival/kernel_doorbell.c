@@ -1,4 +1,5 @@
 // expect-exit: 0
+// strict-says: kernels_that_may_have_waited_for_the_program
 // options: kernels=order
 //
 // A kernel that runs until the program has rung for the last time. The bell is the first word of a

@@ -1,5 +1,6 @@
 // expect-exit: 0
 // timeout: 60
+// strict-may-say: a_thread_has_SIGSEGV_blocked
 //
 // Threads that only compute, and may be cancelled at any instruction, on bytes beside those of
 // copies that come and go: wherever one is taken away, the rest goes on.

@@ -12,8 +12,8 @@
 
 enum { CALLERS_MAX = 6 };
 
-static struct sc_object_range driver, c_library;
-static _Atomic bool noted; /* both are constant from then on */
+static struct sc_object_range driver, c_library, cupti;
+static _Atomic bool noted, cupti_noted; /* the ranges are constant from then on */
 
 static __thread bool is_drivers_thread __attribute__((tls_model("initial-exec")));
 
@@ -23,6 +23,20 @@ void sc_driver_code_note(void)
     /* Nothing of ours stands before this one. */
     c_library = sc_object_range_of((uintptr_t)gnu_get_libc_version);
     atomic_store_explicit(&noted, true, memory_order_release);
+}
+
+void sc_driver_code_note_cupti(const void *function)
+{
+    if (atomic_load_explicit(&cupti_noted, memory_order_acquire))
+        return;
+    cupti = sc_object_range_of((uintptr_t)function);
+    atomic_store_explicit(&cupti_noted, true, memory_order_release);
+}
+
+bool sc_driver_code_is_cupti(uintptr_t address)
+{
+    return atomic_load_explicit(&cupti_noted, memory_order_acquire) &&
+           sc_object_range_holds(&cupti, address);
 }
 
 bool sc_driver_code_holds(uintptr_t address)

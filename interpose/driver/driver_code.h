@@ -1,8 +1,8 @@
 /* Is the driver itself at work? It touches memory that the program gave it, and waits for nothing
  * while it does.
  *
- * Thread-safe. Locks: none, but for sc_driver_code_note, which takes the loader's. The questions
- * are async-signal-safe.
+ * Thread-safe. Locks: none, but for those that note something, which take the loader's. The
+ * questions are async-signal-safe.
  */
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_CODE_H
 #define SC_INTERPOSE_DRIVER_DRIVER_CODE_H
@@ -13,6 +13,12 @@
 /* Notes where the driver's and the C library's code lie. Called once, when the driver is attached,
  * before the driver can have started a thread. */
 void sc_driver_code_note(void);
+
+/* Notes that of CUPTI, of which this is a function, before it can have started a thread. */
+void sc_driver_code_note_cupti(const void *function);
+
+/* Does the address lie in CUPTI? False until that is noted. */
+bool sc_driver_code_is_cupti(uintptr_t address);
 
 /* Does the address lie in the driver? False until that is noted. A load and a comparison. */
 bool sc_driver_code_holds(uintptr_t address);

@@ -1,5 +1,5 @@
-/* Threads begin: they inherit what the program believes of its mask, and those that the driver
- * starts are known from then on. */
+/* Threads begin: they inherit what the program believes of its mask, and those that the driver and
+ * CUPTI start are known from then on. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ typedef int attribute_function(const pthread_attr_t *attributes, sigset_t *mask)
 
 struct start {
     _Atomic bool taken;
-    bool begins_blocked, is_drivers;
+    bool begins_blocked, is_drivers, is_cuptis;
     uintptr_t function;
     void *argument;
 };
@@ -41,10 +41,10 @@ static struct start take_start(void *place)
     atomic_store(&((struct start *)place)->taken, false);
     if (start.begins_blocked)
         sc_signal_mask_begin_blocked();
-    if (start.is_drivers) {
+    if (start.is_drivers)
         sc_driver_code_owns_thread();
+    if (start.is_drivers || start.is_cuptis)
         sc_blocked_threads_leave_out();
-    }
     return start;
 }
 
@@ -92,10 +92,12 @@ static struct start *note_start(const pthread_attr_t *attributes, uintptr_t func
 {
     bool blocked = begins_blocked(attributes);
     bool is_drivers = sc_driver_code_holds(function);
-    struct start *place = blocked || is_drivers ? take_place() : NULL;
+    bool is_cuptis = sc_driver_code_is_cupti(function);
+    struct start *place = blocked || is_drivers || is_cuptis ? take_place() : NULL;
     if (place) {
         place->begins_blocked = blocked;
         place->is_drivers = is_drivers;
+        place->is_cuptis = is_cuptis;
         place->function = function;
         place->argument = argument;
     }

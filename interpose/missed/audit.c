@@ -12,6 +12,7 @@
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/driver_code.h"
 #include "interpose/missed/replay.h"
 #include "interpose/missed/resource_news.h"
 #include "interpose/reaper/copy_times.h"
@@ -173,6 +174,15 @@ static void start_too_late(void)
     say_no_timeline("timeline=1 cannot be met: CUDA was in use before the library");
 }
 
+/* CUPTI starts threads when somebody subscribes. */
+static void *cuptis_symbol(void *handle, const char *name)
+{
+    void *found = sc_loader_symbol(handle, name);
+    if (found)
+        sc_driver_code_note_cupti(found);
+    return found;
+}
+
 void sc_audit_start(void)
 {
     static struct sc_cupti_request request;
@@ -188,7 +198,7 @@ void sc_audit_start(void)
     }
     request = (struct sc_cupti_request){
         .search = {majors(), sc_libraries_open, sc_libraries_find_path},
-        .symbol = sc_loader_symbol,
+        .symbol = cuptis_symbol,
         .missed = missed,
         .told = sc_resource_news,
         .starves = sc_options.timeline ? sc_copy_times_wake : NULL,

@@ -13,6 +13,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void);
 
 #include "cupti_hooks/libcupti.h"
 #include "interpose/base/loader.h"
+#include "interpose/driver/driver_code.h"
 #include "interpose/base/process.h"
 #include "interpose/missed/audit.h"
 
@@ -101,6 +102,8 @@ static void *real_of(int door, const void *caller)
     real = real ? real : not_ours(door, sc_loader_next(doors[door].name));
     real = real ? real : in_the_process(door);
     dlerror();
+    if (real)
+        sc_driver_code_note_cupti(real);
     return real;
 }
 

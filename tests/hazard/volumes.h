@@ -64,12 +64,21 @@ static TWIN_HELPER void poke_volume(void *memory, const struct volume *volume, s
     ((volatile unsigned char *)memory)[place_of(volume, at)] = pattern(FOREIGN, at);
 }
 
-/* Heap memory that is registered and shares its first and its last page with other blocks. */
+/* Heap memory that is registered and shares its first and its last page with other blocks; the last
+ * byte of the rows lies on that last page. */
 static TWIN_HELPER unsigned char *heap_volume(const struct volume *volume)
 {
-    unsigned char *memory = (unsigned char *)registered_block(volume_bytes(volume) + 128, FOREIGN);
-    fill_volume(memory + 64, volume, WANTED);
-    return memory + 64;
+    enum { PAGE_BYTES = 4096, BESIDE = 64, BEHIND = 32 };
+    size_t hull_bytes = place_of(volume, packed_bytes(volume) - 1) + 1;
+    unsigned char *block =
+        (unsigned char *)separate_block(volume_bytes(volume) + 2 * BESIDE + BEHIND, FOREIGN);
+    unsigned char *start = block + BESIDE;
+    if ((uintptr_t)(start + hull_bytes - 1) % PAGE_BYTES + BEHIND + 1 >= PAGE_BYTES)
+        start += BESIDE;
+    size_t registered_bytes = (size_t)(start - block) + hull_bytes + BEHIND;
+    CHECK(cudaHostRegister(block, registered_bytes, cudaHostRegisterDefault));
+    fill_volume(start, volume, WANTED);
+    return start;
 }
 
 static TWIN_HELPER unsigned char *pinned_volume(const struct volume *volume)

@@ -1,8 +1,9 @@
-// expect: SC403 action=stalled kind=pinned certainty=observed
+// expect: SC403 action=stalled kind=pinned certainty=*
 //
 // A graph of one copy is launched behind a launch of which no call tells that its host node has
 // run, and the host waits for that one. The graph is launched again on another stream, where it
-// comes after its first launch, and the source is overwritten too early.
+// comes after its first launch, and the source is overwritten too early. Of the first launch, which
+// is over and not waited for, a latent hazard is said besides where the device is quick.
 #include "touch.h"
 #include "unseen.h"
 

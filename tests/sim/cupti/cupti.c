@@ -9,10 +9,12 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #pragma GCC visibility push(default)
 #include <cupti.h>
@@ -269,6 +271,28 @@ static CUptiResult refuse(CUpti_SubscriberParams *parameters, const char *holder
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 }
 
+static void *wait_for_work(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+/* As the real one does. They have the mask of who subscribes, and nothing to do. */
+static void start_threads(void)
+{
+    enum { THREADS = 2, STACK_BYTES = 64 * 1024 };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&thread, &attributes, wait_for_work, NULL) != 0)
+            break;
+    pthread_attr_destroy(&attributes);
+}
+
 static CUptiResult subscribe_locked(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
                                     void *user, CUpti_SubscriberParams *parameters)
 {
@@ -279,6 +303,10 @@ static CUptiResult subscribe_locked(CUpti_SubscriberHandle *handle, CUpti_Callba
     the_subscriber = (struct CUpti_Subscriber_st){callback, user};
     snprintf(subscriber_name, sizeof subscriber_name, "%s",
              parameters && parameters->subscriberName ? parameters->subscriberName : "");
+    static bool started;
+    if (!started)
+        start_threads();
+    started = true;
     atomic_store(&subscriber, &the_subscriber);
     listen_to_simulator(1);
     *handle = &the_subscriber;

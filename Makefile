@@ -415,6 +415,7 @@ $(SURVIVAL_SO): $(T)/survival/lib/lib%.so: tests/survival/lib/%.c $(FLAGS)
 	$(Q)$(CBUILD) $(DEPS) -fPIC -shared $(own_flags) -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
 $(SURVIVAL_SO): private CUDA = $(CUDA_CPPFLAGS)
 $(T)/survival/lib/libdeep_linked.so: | $(SIM)/libcuda.so.1
+$(T)/survival/lib/libdeep_linked.so: private CFLAGS += -Wl,--no-as-needed -L$(SIM) -l:libcuda.so.1
 # They stand for strangers' libraries, which are not held to the project's warnings.
 $(SURVIVAL_SO): private NEEDED := -I.
 $(SURVIVAL_SO): private WARNINGS := -Wall -Wextra

@@ -1,4 +1,4 @@
-// cflags: -Wl,--no-as-needed -Wl,-z,lazy -Lout/sim -l:libcuda.so.1
+// cflags: -Wl,-z,lazy
 //
 // Opened with RTLD_DEEPBIND: what it calls is looked for in the libraries that it is linked with,
 // before any that was preloaded. Its calls are bound when they are made.

@@ -66,7 +66,8 @@ class Run:
             raise Malformed("type")
         field(line, "schema", int)
         self.pid = field(line, "pid", int)
-        self.started, self.host = line.get("started"), line.get("host")
+        self.host, started = line.get("host"), line.get("started")
+        self.started = started if isinstance(started, int) else 0
         self.counts_latent = field(line, "options", dict).get("certainty") != "observed"
 
     @property

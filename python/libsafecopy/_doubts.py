@@ -51,6 +51,10 @@ def ask(stream):
         return command.returncode, said, complaints
 
 
+def having(count):
+    return f"has {count} line{'' if count == 1 else 's'} that cannot be read"
+
+
 def of_lines(run, has_end):
     """A process that was killed may leave its last line cut."""
     named = run.get("unread", [])
@@ -59,7 +63,7 @@ def of_lines(run, has_end):
     count = run["bad_lines"] - len(named) + len(lines)
     more = count - LINES_SHOWN
     shown = lines[:LINES_SHOWN] + ([f"{more} more"] if more > 0 else [])
-    return f"has {count} lines that cannot be read: {'; '.join(shown)}" if count else ""
+    return f"{having(count)}: {'; '.join(shown)}" if count else ""
 
 
 def of_run(run, may_lack_end):

@@ -164,7 +164,7 @@ class Reports:
         may_lack_end = lives or report.owner in self.killing or self.is_killed(report.run)
         reasons = _doubts.of(stream, may_lack_end)
         if report.bad_lines and not reasons:
-            reasons = [f"has {report.bad_lines} lines that cannot be read"]
+            reasons = [_doubts.having(report.bad_lines)]
         for reason in reasons:
             self.doubt(report.owner, name, reason)
 
@@ -187,6 +187,6 @@ class Reports:
             counted.add(_ledger.LATENT)
         for process, (owner, words) in self.noted.items():
             pid, started = process
-            has_ended = self.is_last or _processes.start_of(pid) != started
-            if has_ended and words & counted and process not in told:
+            is_untold = words & counted and process not in told
+            if is_untold and (self.is_last or _processes.start_of(pid) != started):
                 self.doubt_words(owner, f"process {pid} had a hazard of which no report tells")

@@ -21,7 +21,7 @@ from libsafecopy import _doubts, _folders, _reports, _session
 
 LABEL_MAX_BYTES = 255
 TITLE = "safecopy"
-UNKNOWN = "safecopy cannot judge"  # the heading of doubts
+UNKNOWN = "safecopy unknown"
 KILLS = "safecopy_kills"
 SHOWN = 5  # of what is in the way
 NOT_PRELOADED = ("libsafecopy is not preloaded (or mode=off), so no hazard can be found: start "
@@ -191,7 +191,7 @@ class Plugin:
         report = outcome.get_result()
         parts = [(TITLE, "\n".join(hazards)), (UNKNOWN, "\n".join(doubts))]
         report.user_properties += [part for part in parts if part[1]]
-        text = "\n".join(hazards + [f"{UNKNOWN} {doubt}" for doubt in doubts])
+        text = "\n".join(hazards + [f"unknown: {doubt}" for doubt in doubts])
         if self.mode == "fail" and not report.failed:
             report.outcome = "failed"
             report.longrepr = text  # its first line is what the short summary shows

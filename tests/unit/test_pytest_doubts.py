@@ -122,7 +122,7 @@ class Doubts(pytest_session.Session):
     def test_workers_say_it_of_their_own(self):
         tests = damaging("cuda.wrong()", DAMAGES["a byte"])
         self.assertEqual(self.run_pytest(tests, "-n1"), 1, self.said)
-        self.expect_doubt(r"/gw0/\S+\.jsonl has 1 lines that cannot be read: line 2: not a line of")
+        self.expect_doubt(r"/gw0/\S+\.jsonl has 1 line that cannot be read: line 2: not a line of")
         tests = replacing("cuda.right()", "pass")
         self.assertEqual(self.run_pytest(tests, "-n1"), 1, self.said)
         self.expect_doubt(r"/gw0/\S+\.jsonl is not there")

@@ -5,8 +5,8 @@ DIR is the user's. A session has a folder in it for each of its processes, `main
 lives. The next session takes the reports out of folders that have a mark, and nothing else:
 
     a file is removed if it is a regular file, of this user, without another name (hard link), whose
-    first line is a run line, whose name is the one that the library gives to a report of that
-    process, and if that process does not run any more
+    first line is a run line, whose other lines are the library's as well, whose name is the one
+    that the library gives to a report of that process, and if that process does not run any more
 
 What else is there stays, and is named; a folder that has it is not used, `main.1` is instead. So
 whatever is read of a session's own folder is new. A link below DIR is not followed: folders are
@@ -21,7 +21,7 @@ import pathlib
 import re
 import stat
 
-from libsafecopy import _reports
+from libsafecopy import _processes, _reports
 
 MARK = ".safecopy-reports"
 MARK_TEXT = (b"The pytest plugin of libsafecopy made this folder. A later session removes from it "
@@ -50,12 +50,12 @@ def names_of_reports(folder):
     return sorted(name for name in os.listdir(folder) if ".jsonl" in name)
 
 
-def is_report(name, folder):
-    try:
-        with _reports.open_file(name, folder) as stream:
-            return bool(_reports.run_of(stream))
-    except (OSError, _reports.Malformed):
-        return False
+def check_report(name, run, stream):
+    """The stream is behind the first line."""
+    if not is_named_by_library(name, run.pid):
+        raise InTheWay("has another name than the library gave it")
+    if _reports.has_strangers(stream):
+        raise InTheWay("has lines that the library did not write")
 
 
 def remove_report(folder, name, own_pid=None):
@@ -74,11 +74,11 @@ def remove_report(folder, name, own_pid=None):
             run = _reports.run_of(stream)
         except _reports.Malformed as error:
             raise InTheWay("is no report") from error
+        check_report(name, run, stream)
+        if run.pid != own_pid and _processes.may_write(run, stream.fileno(),
+                                                       _processes.path_of(folder)):
+            raise InTheWay("is the report of a process that still runs")
         opened = os.fstat(stream.fileno())
-    if not is_named_by_library(name, run.pid):
-        raise InTheWay("has another name than the library gave it")
-    if run.pid != own_pid and run.lives():
-        raise InTheWay("is the report of a process that still runs")
     if identity(opened) != identity(os.stat(name, dir_fd=folder, follow_symlinks=False)):
         raise InTheWay("has changed just now")
     os.unlink(name, dir_fd=folder)
@@ -210,7 +210,7 @@ class OwnFolder(Folder):
     def has_report(self):
         try:
             with self.opened() as folder:
-                return any(is_report(name, folder) for name in names_of_reports(folder))
+                return bool(names_of_reports(folder))
         except OSError:
             return False
 

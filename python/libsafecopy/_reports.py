@@ -6,8 +6,11 @@ import json
 import os
 import stat
 
-# The library's longest is a quarter of that.
-LINE_MAX_BYTES = 1 << 20
+from libsafecopy import _processes
+
+LINE_MAX_BYTES = 4 << 20  # as the command has it (report/command/input.h)
+TYPES = ("run", "modules", "hazard", "timing", "coverage", "cupti", "postmortem", "summary")
+BEGINNING = b'{"type":"'
 # Frames of these say how the program got into the driver or the allocator, not where it went wrong.
 LIBRARIES = ("libsafecopy", "libcuda", "libcupti", "libc.so", "libc-", "libstdc++", "libpthread",
              "libgcc_s", "ld-linux", "libunwind", "libffi", "_ctypes", "libpython", "python")
@@ -63,31 +66,40 @@ class Run:
             raise Malformed("type")
         field(line, "schema", int)
         self.pid = field(line, "pid", int)
-        self.started, self.host = line.get("started"), line.get("host")
+        self.host, started = line.get("host"), line.get("started")
+        self.started = started if isinstance(started, int) else 0
         self.counts_latent = field(line, "options", dict).get("certainty") != "observed"
+
+    @property
+    def process(self):
+        return self.pid, self.started
 
     def lives(self):
         """Does the process still run, on this host? As report/place.c asks."""
         own_host = os.uname().nodename or "localhost"
         return (self.host == own_host and bool(self.started) and
-                start_of(self.pid) == self.started)
-
-
-def start_of(pid):
-    """When the process began, as /proc/PID/stat has it; 0: there is none. The second field is a
-    name in brackets, which may hold anything (report/path.c reads it alike)."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stream:
-            fields = stream.read().rpartition(b")")[2].split()
-        is_over = fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
-        return 0 if is_over else int(fields[19])
-    except (OSError, IndexError, ValueError):
-        return 0
+                _processes.start_of(self.pid) == self.started)
 
 
 def run_of(stream):
     """The run that the report in the stream begins with. Malformed: it is no report."""
     return Run(parsed(stream.readline(LINE_MAX_BYTES)))
+
+
+def is_of_library(line):
+    """A process that was killed may have left its last line cut."""
+    is_whole = line.endswith(b"\n")
+    if not is_whole:
+        return line.startswith(BEGINNING) and len(line) < LINE_MAX_BYTES
+    return line.startswith(BEGINNING) and parsed(line).get("type") in TYPES
+
+
+def has_strangers(stream):
+    """Are there lines behind the first that the library has not written?"""
+    try:
+        return not all(map(is_of_library, iter(lambda: stream.readline(LINE_MAX_BYTES), b"")))
+    except Malformed:
+        return True
 
 
 # --- hazards --------------------------------------------------------------------------------------
@@ -145,20 +157,18 @@ class Hazard:
 
 
 class Report:
-    """One file, read as it grows. `unreadable` says what cannot be read of it, "" for nothing."""
+    """One file, read as it grows."""
 
-    def __init__(self):
+    def __init__(self, owner=None):
+        self.owner = owner        # the test in which it came; None: none
         self.run = None
+        self.told = set()         # processes of which hazards were told
         self.offset = 0
         self.is_stranger = False  # its first line is no run line
         self.is_within = False    # a line that is too long
         self.bad_lines = 0
-
-    @property
-    def unreadable(self):
-        if self.is_stranger:
-            return "is no report"
-        return f"{self.bad_lines} unreadable lines" if self.bad_lines else ""
+        self.identity = None
+        self.judged = None        # the state in which it was judged last
 
     def new_hazards(self, stream):
         stream.seek(self.offset)
@@ -189,5 +199,6 @@ class Report:
             self.run = Run(line)
         if line.get("type") == "hazard":
             hazard = Hazard(line)
+            self.told.add(self.run.process)
             if self.run.counts_latent or hazard.certainty == "observed":
                 yield hazard

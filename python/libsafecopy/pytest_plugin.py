@@ -3,8 +3,9 @@
     safecopy run -- python -m pytest -p libsafecopy.pytest_plugin --safecopy=fail
 
 Each test is a label. After each phase of a test (setup, call, teardown) the plugin reads what is
-new in the reports of this process and of its children, which lie in a folder of the run's own
-(_folders.py). A hazard under the label of an earlier test comes too late for its verdict: it fails
+new in the reports of this process and of its children (_session.py), which lie in a folder of the
+run's own (_folders.py). A hazard under the label of an earlier test comes too late for its verdict:
+it fails the session. A report that cannot be called clean fails the test in which it came, or else
 the session.
 """
 
@@ -16,14 +17,17 @@ import tempfile
 import pytest
 
 import libsafecopy
-from libsafecopy import _folders, _reports
+from libsafecopy import _doubts, _folders, _reports, _session
 
 LABEL_MAX_BYTES = 255
 TITLE = "safecopy"
+UNKNOWN = "safecopy unknown"
+KILLS = "safecopy_kills"
 SHOWN = 5  # of what is in the way
 NOT_PRELOADED = ("libsafecopy is not preloaded (or mode=off), so no hazard can be found: start "
                  "pytest by `safecopy run -- python -m pytest ...`, or with --safecopy=off")
-UNTOLD = "equal to hazards that the reports have, or not written to them"
+NO_COMMAND = ("the command safecopy, which reads reports, is neither in the package nor beside the "
+              "library: install the wheel, or both from one build, or use --safecopy=off")
 
 
 def pytest_addoption(parser):
@@ -36,9 +40,13 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", f"{KILLS}: the test has processes killed, whose reports have "
+                                       "no end (libsafecopy)")
     mode = config.getoption("--safecopy") or ("off" if comes_by_itself(config) else "fail")
     if mode == "fail" and not libsafecopy.version():
         raise pytest.UsageError(NOT_PRELOADED)
+    if mode == "fail" and not _doubts.COMMAND:
+        raise pytest.UsageError(NO_COMMAND)
     if mode != "off":
         config.pluginmanager.register(Plugin(config, mode), "safecopy-verdicts")
 
@@ -48,70 +56,6 @@ def comes_by_itself(config):
     installed = any(plugin is sys.modules[__name__]
                     for plugin, _ in config.pluginmanager.list_plugin_distinfo())
     return installed and not libsafecopy.version()
-
-
-# --- reports --------------------------------------------------------------------------------------
-
-
-class Reports:
-    """Those of this process and of its children: all that is in the folder."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.known = {}   # by name in the folder, or by path
-        self.failed = {}  # what cannot be read, and why
-        self.counted = 0  # hazards of this process
-        with folder.opened() as opened:
-            self.old = set(_folders.names_of_reports(opened))  # on another host there may be some
-
-    def own_name(self):
-        """Of this process's report, a path if CUDA was used before pytest began."""
-        path = libsafecopy.report_path()
-        inside = os.path.dirname(path) == str(self.folder.path)
-        return os.path.basename(path) if inside else path
-
-    def new_hazards(self):
-        """The new lines, and how many hazards of this process there are if no line tells of them:
-        not every one of equal hazards has a line."""
-        counts = libsafecopy.counts()  # waits until what was found is in the report
-        hazards = self.new_of_folder()
-        own_name = self.own_name()
-        if os.path.isabs(own_name):
-            hazards += self.new_of(own_name)
-        own = self.known.get(own_name)
-        counts_latent = not own or not own.run or own.run.counts_latent
-        counted = counts["hazards" if counts_latent else "observed"]
-        untold = 0 if hazards else max(0, counted - self.counted)
-        self.counted = counted
-        return hazards, untold
-
-    def new_of_folder(self):
-        hazards = []
-        try:
-            with self.folder.opened() as folder:
-                for name in _folders.names_of_reports(folder):
-                    hazards += self.new_of(name, folder) if name not in self.old else []
-        except OSError as error:
-            self.failed[str(self.folder.path)] = error.strerror
-        return hazards
-
-    def new_of(self, name, folder=None):
-        report = self.known.setdefault(name, _reports.Report())
-        try:
-            with _reports.open_file(name, folder) as stream:
-                return list(report.new_hazards(stream))
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            self.failed[os.path.join(self.folder.path, name)] = error.strerror
-        return []
-
-    def unreadable(self):
-        """A line for each thing."""
-        reports = {os.path.join(self.folder.path, name): report.unreadable
-                   for name, report in self.known.items()}
-        return [f"{path}: {reason}" for path, reason in {**reports, **self.failed}.items()
-                if reason]
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -138,8 +82,8 @@ class Plugin:
         self.worker = getattr(config, "workerinput", None)  # of xdist
         self.folders = None if self.worker else self.make_folders()
         self.reports = self.make_reports()
-        self.unreadable = []  # what workers could not read
         self.hazardous = {}  # a test that has hazards, and what they say
+        self.unknown = {}    # a test, or None for none, and its doubts
         self.labels = {}     # of tests that have begun
         self.late = []       # what belongs to no test whose verdict is still to come
         self.set_report_path()
@@ -164,9 +108,9 @@ class Plugin:
         """The folder of a worker is there, unless the worker is on another host."""
         try:
             if not self.worker:
-                return Reports(self.folders.add("main"))
+                return _session.Reports(self.folders.add("main"))
             os.makedirs(self.worker["safecopy_folder"], exist_ok=True)
-            return Reports(_folders.Folder(self.worker["safecopy_folder"]))
+            return _session.Reports(_folders.Folder(self.worker["safecopy_folder"]))
         except OSError as error:
             raise cannot_keep(error) from error
 
@@ -178,10 +122,16 @@ class Plugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node):
+        self.reports.ledger.close()  # its processes are judged by the worker, which has its own
         folder = self.folders.add(node.workerinput["workerid"])
         node.workerinput["safecopy_folder"] = str(folder.path)
 
     # Tests
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        if item.get_closest_marker(KILLS):
+            self.reports.killing.add(item.nodeid)
 
     def pytest_runtest_logstart(self, nodeid):
         self.take(None)
@@ -189,6 +139,8 @@ class Plugin:
         self.labels[label_of(nodeid)] = nodeid
 
     def pytest_runtest_logfinish(self, nodeid):
+        """Of a test that another process has run nothing was taken yet."""
+        self.take_late(self.reports.new_hazards(nodeid), nodeid)
         self.label(None)
 
     def label(self, label):
@@ -199,29 +151,47 @@ class Plugin:
             os.environ["SAFECOPY_LABEL"] = label  # for children
 
     def take(self, nodeid):
-        """What is new and belongs to the test; the rest is late."""
-        hazards, untold = self.reports.new_hazards()
-        new = [(self.labels.get(hazard.label, nodeid), hazard.text) for hazard in hazards]
+        """What is new and belongs to the test: hazards, and doubts. The rest is late."""
+        return self.sorted_out(self.reports.new_hazards(nodeid), nodeid)
+
+    def take_late(self, new, nodeid=None):
+        """There is no verdict to come, but a forked process may have given one."""
+        hazards, doubts = self.sorted_out(new, nodeid)
+        self.late += [f"{nodeid}: {text}" for text in hazards if not self.has_told(nodeid, text)]
+        self.note_doubts(nodeid, doubts)
+
+    def sorted_out(self, new, nodeid):
+        hazards, untold = new
+        found = [(self.labels.get(hazard.label, nodeid), hazard.text) for hazard in hazards]
         if untold:
-            new.append((nodeid, f"{untold} more: {UNTOLD}"))
-        found = [text for owner, text in new if owner == nodeid] if nodeid else []
-        self.late += [f"{owner or 'outside of tests'}: {text}" for owner, text in new
+            found.append((nodeid, f"{untold} more: {_session.UNTOLD}"))
+        self.late += [f"{owner or 'outside of tests'}: {text}" for owner, text in found
                       if (owner is None or owner != nodeid) and not self.has_told(owner, text)]
-        return found
+        doubts = self.reports.new_doubts()
+        for doubt in doubts:
+            if doubt.owner is None or doubt.owner != nodeid:
+                self.note_doubts(doubt.owner, [doubt.text])
+        return ([text for owner, text in found if nodeid and owner == nodeid],
+                [doubt.text for doubt in doubts if nodeid and doubt.owner == nodeid])
 
     def has_told(self, nodeid, text):
         """Has a forked process judged the test by it?"""
         return any(text in told for told in self.hazardous.get(nodeid, ()))
 
+    def note_doubts(self, nodeid, texts):
+        known = self.unknown.setdefault(nodeid, [])
+        known += [text for text in texts if text not in known]
+
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item):
         outcome = yield
-        found = self.take(item.nodeid)
-        if not found:
+        hazards, doubts = self.take(item.nodeid)
+        if not hazards and not doubts:
             return
         report = outcome.get_result()
-        text = "\n".join(found)
-        report.user_properties.append((TITLE, text))
+        parts = [(TITLE, "\n".join(hazards)), (UNKNOWN, "\n".join(doubts))]
+        report.user_properties += [part for part in parts if part[1]]
+        text = "\n".join(hazards + [f"unknown: {doubt}" for doubt in doubts])
         if self.mode == "fail" and not report.failed:
             report.outcome = "failed"
             report.longrepr = text  # its first line is what the short summary shows
@@ -235,29 +205,36 @@ class Plugin:
         for title, text in report.user_properties:
             if title == TITLE:
                 self.hazardous.setdefault(report.nodeid, []).append(text)
+            elif title == UNKNOWN:
+                self.note_doubts(report.nodeid, text.splitlines())
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
         told = getattr(node, "workeroutput", {})
         self.late += told.get("safecopy_late", [])
-        self.unreadable += told.get("safecopy_unreadable", [])
+        self.note_doubts(None, told.get("safecopy_unknown", []))
+
+    def doubts(self):
+        return [text for texts in self.unknown.values() for text in texts]
 
     def pytest_sessionfinish(self, session):
-        self.take(None)
+        self.take_late(self.reports.last_hazards(None))
         if self.worker:
             self.config.workeroutput["safecopy_late"] = self.late
-            self.config.workeroutput["safecopy_unreadable"] = self.reports.unreadable()
-        elif self.late and self.mode == "fail" and session.exitstatus in (
+            self.config.workeroutput["safecopy_unknown"] = self.doubts()
+        elif (self.late or self.doubts()) and self.mode == "fail" and session.exitstatus in (
                 pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def verdict(self):
         if not libsafecopy.version():
             return NOT_PRELOADED
-        if not self.folders.have_reports() and not libsafecopy.is_watching():
-            return "no process used CUDA: nothing was looked for"
+        doubts = len(set(self.doubts()))
+        if not (doubts or self.folders.have_reports() or libsafecopy.is_watching()):
+            return "no process used CUDA, as far as is known: nothing was looked for"
         tests = len(self.hazardous)
-        return f"hazards in {tests} test{'' if tests == 1 else 's'}"
+        known = f"hazards in {tests} test{'' if tests == 1 else 's'}"
+        return f"{known}, and there may be more: {doubts} unknown" if doubts else known
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section(TITLE)
@@ -266,11 +243,16 @@ class Plugin:
         for text in self.late:
             terminalreporter.line(f"found too late, {text}")
         terminalreporter.line(self.verdict())
-        for text in self.unreadable + self.reports.unreadable():
-            terminalreporter.line(f"cannot be read, {_reports.shown(text)}")
+        for text in dict.fromkeys(self.doubts()):
+            terminalreporter.line(f"unknown: {text}")
+        for path in sorted(self.reports.living):
+            terminalreporter.line(f"still runs, and is judged up to now: {_reports.shown(path)}")
         self.name_what_stays(terminalreporter.line, self.folders.in_the_way)
-        if self.hazardous or self.late:
+        if self.is_telling():
             terminalreporter.line(f"reports: {self.folders.folder.path}")
+
+    def is_telling(self):
+        return bool(self.hazardous or self.late or self.doubts())
 
     @staticmethod
     def name_what_stays(say, stays):
@@ -280,9 +262,10 @@ class Plugin:
             say(f"left alone: {len(stays) - SHOWN} more")
 
     def pytest_unconfigure(self, config):
+        self.reports.ledger.close()
         if self.worker:
             return
-        if self.hazardous or self.late:
+        if self.is_telling():
             self.folders.release()
             return
         reporter = config.pluginmanager.getplugin("terminalreporter")

@@ -67,7 +67,7 @@ class Session(unittest.TestCase):
         self.folder = pathlib.Path(temporary.name).resolve()
         (self.folder / "cuda.py").write_text(CUDA)
 
-    def run_pytest(self, tests, *arguments, preload=True, options="", plugins=()):
+    def run_pytest(self, tests, *arguments, preload=True, options="", plugins=(), **variables):
         (self.folder / "test_it.py").write_text(tests)
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("LD_PRELOAD", "PYTEST_ADDOPTS")}
@@ -76,6 +76,7 @@ class Session(unittest.TestCase):
                            SAFECOPY_OPTIONS=options, COLUMNS="1000")
         if preload:
             environment["LD_PRELOAD"] = str(OUT / "libsafecopy.so")
+        environment.update(variables)
         run = subprocess.run(
             [sys.executable, "-m", "pytest", "-rA", "-p", "libsafecopy.pytest_plugin",
              "-p", "no:cacheprovider", *plugins, *arguments, "test_it.py"],

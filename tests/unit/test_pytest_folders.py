@@ -15,6 +15,9 @@ import unittest
 import pytest_session
 from pytest_session import HAS_XDIST, RIGHT, ROOT, WRONG
 
+sys.path.insert(0, str(ROOT / "python"))
+from libsafecopy import _processes, _reports  # pylint: disable=wrong-import-position
+
 OTHER_VALUES = (None, 7, "x", True, [], [7], {}, {"x": 7})
 
 
@@ -166,6 +169,31 @@ class Folders(pytest_session.Session):
         os.link(report, self.folder / "other")
         self.expect_kept(report, "has another name as well", content)
 
+    def test_a_report_with_notes_of_the_users_stays(self):
+        for notes in (b"a note\n", b"a note", b'{"type":"note"}\n', b'{"note":1}\n', b"\n"):
+            with self.subTest(notes):
+                report, content = self.old_report()
+                report.write_bytes(content + notes)
+                self.expect_kept(report, "has lines that the library did not write",
+                                 content + notes)
+                shutil.rmtree(self.folder / "reports")
+
+    def test_the_report_of_a_killed_process_goes(self):
+        report, content = self.old_report()
+        report.write_bytes(content[:-40])
+        self.assertEqual(self.keep(), 0, self.said)
+        self.assertFalse(report.exists())
+
+    def test_a_report_that_is_written_to_stays(self):
+        """Its process may be of another container, where it has another number."""
+        report, content = self.old_report()
+        if not _processes.has_leases(self.folder):
+            self.skipTest("a file system without leases")
+        with open(report, "ab"):
+            self.expect_kept(report, "is the report of a process that still runs", content)
+        self.assertEqual(self.keep(), 0, self.said)
+        self.assertFalse(report.exists())
+
     def test_the_report_of_a_living_process_stays(self):
         report, content = self.old_report()
         run = json.loads(content.splitlines()[0])
@@ -244,14 +272,14 @@ class Folders(pytest_session.Session):
     def test_what_a_test_puts_into_the_temporary_folder_stays(self):
         tests = ("import cuda, libsafecopy, os, pathlib\ndef test_right():\n    cuda.right()\n"
                  "    folder = pathlib.Path(libsafecopy.report_path()).parent\n"
-                 "    (folder / 'mine.jsonl').write_text('mine')\n"
+                 "    (folder / 'mine.txt').write_text('mine')\n"
                  "    (folder.parent / 'mine').write_text('mine')\n")
         self.assertEqual(self.run_pytest(tests), 0, self.said)
         [folder] = self.folder.glob("safecopy-*")
         self.assertEqual({path.read_text() for path in folder.rglob("mine*")}, {"mine"})
         self.assertEqual(len(list(folder.rglob("mine*"))), 2)
         self.assertEqual(list(folder.rglob("*[0-9].jsonl")), [])
-        self.expect_left(folder / "main" / "mine.jsonl", "is no report")
+        self.expect_left(folder / "main" / "mine.txt", "is no report")
 
     def test_a_temporary_folder_that_leads_elsewhere_is_not_emptied(self):
         _, content = self.old_report()
@@ -263,10 +291,10 @@ class Folders(pytest_session.Session):
             tests = ("import os, pathlib\ndef test_nothing():\n"
                      f"    base, n = pathlib.Path({str(self.folder)!r}), os.getpid()\n"
                      f"    [folder] = base.glob('safecopy-*')\n    {change}\n")
-            self.assertEqual(self.run_pytest(tests), 0, self.said)
+            self.assertEqual(self.run_pytest(tests), 1, self.said)
+            self.assertRegex(self.said, "unknown: .*/main cannot be looked into: ")
             [report] = away.glob("main/*.jsonl")
             self.assertEqual(report.read_bytes(), content)
-            self.assertIn("left alone: ", self.said)
             [folder] = self.folder.glob("safecopy-*")
             folder.rename(self.folder / f"done{os.path.islink(folder)}")
 
@@ -286,18 +314,19 @@ class Folders(pytest_session.Session):
                  "    bad = ['{\"type\":\"hazard\"}', '[]', '7', '[' * 99999, '{', '\\0',\n"
                  "           '{\"type\":\"hazard\",\"label\":[]}', '\"' + 'y' * (3 << 20) + '\"']\n"
                  "    (folder / 'bad.jsonl').write_text(run + '\\n'.join(bad) + '\\n')\n")
-        self.assertEqual(self.run_pytest(tests), 0, self.said)
-        for name, reason in (("fifo", "is no regular file"), ("link", "is no regular file"),
-                             ("folder", "is no regular file"), ("data", "is no report"),
-                             ("long", "is no report"), ("bad", "8 unreadable lines")):
-            self.assertRegex(self.said, rf"cannot be read, /.*/main/{name}\.jsonl: {reason}\n")
+        self.assertEqual(self.run_pytest(tests), 1, self.said)
+        for name, reason in (("fifo", "cannot be read: is no regular file"),
+                             ("link", "cannot be read: is no regular file"),
+                             ("folder", "cannot be read: is no regular file"),
+                             ("data", "cannot be read: it is not a report"),
+                             ("long", "cannot be read: it is not a report"),
+                             ("bad", "has 8 lines that cannot be read: line 2: ")):
+            self.assertRegex(self.said, rf"\nunknown: /.*/main/{name}\.jsonl {reason}")
 
     def test_no_line_of_a_report_raises(self):
         """Each value in it becomes each other kind of value."""
         self.assertEqual(self.keep(tests=WRONG), 1, self.said)
         [path] = self.reports()
-        sys.path.insert(0, str(ROOT / "python"))
-        from libsafecopy import _reports  # pylint: disable=import-outside-toplevel
         run, hazard = [line for line in map(json.loads, path.read_text().splitlines())
                        if line["type"] in ("run", "hazard")][:2]
         run["modules"] = run["modules"][:1]

@@ -391,8 +391,8 @@ static void look_for_excuse(void *argument)
     sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
     sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
     if (found.count == 0)
-        sc_ops_add(&found, &(struct sc_op_info){.ticket = touch->awaited,
-                                                .ticks = touch->awaited_ticks});
+        sc_ops_add(&found,
+                   &(struct sc_op_info){.ticket = touch->awaited, .ticks = touch->awaited_ticks});
     touch->is_behind_function = are_open(&found);
     touch->is_excused = excuses_all(&found);
 }

@@ -127,11 +127,6 @@ bool sc_file_lock(int fd)
     return RAW(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK;
 }
 
-void sc_file_unlock(int fd)
-{
-    (void)RAW(SYS_flock, fd, LOCK_UN);
-}
-
 static int make_parents(const char *path)
 {
     char parent[4096];

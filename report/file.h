@@ -28,7 +28,6 @@ bool sc_file_is_regular(int fd);
 /* Takes the lock of the file (flock), and waits for nobody. False: another has it. True also where
  * the file system has no such locks. Closing the last descriptor of what was opened unlocks. */
 bool sc_file_lock(int fd);
-void sc_file_unlock(int fd);
 
 /* Creates a file at `path` for appending, which its owner alone may read, and the directories that
  * are missing. A descriptor or -errno. -EEXIST if anything is there, even a symbolic link that

@@ -170,27 +170,27 @@ static void tell_ledger_locked(void)
     note_locked(SC_LEDGER_FAILED, report.failed, NULL);
 }
 
-static void say_stranger(const char *apart)
+static void say_kept(const char *apart, const char *kept)
 {
     char line[SC_OPTIONS_PATH_SIZE + 256];
     struct sc_text text;
     sc_text_init(&text, line, sizeof line);
-    sc_place_put_stranger(&text, apart);
+    sc_place_put_kept(&text, apart, kept);
     sc_report_say(NULL, line);
 }
 
 static int create_file(const struct sc_options *options)
 {
-    bool is_stranger = false;
+    const char *kept = NULL;
     int fd = sc_path_expand(options->report_path, &report.names, report.path, sizeof report.path);
     if (fd == 0)
-        fd = sc_place_open(report.path, parent_path, &report.names, &is_stranger);
+        fd = sc_place_open(report.path, parent_path, &report.names, &kept);
     if (fd < 0) {
         say_failure(report.path, -fd);
         return fd;
     }
-    if (is_stranger && options->verbosity > 0)
-        say_stranger(report.path);
+    if (kept && options->verbosity > 0)
+        say_kept(report.path, kept);
     report.identity = sc_file_identify(fd);
     return fd;
 }
@@ -220,8 +220,8 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     report.fd = fd;
     if (fd < 0)
         report.path[0] = '\0';
-    else if (write_line_locked(&line))
-        sc_file_unlock(fd);
+    else if (!write_line_locked(&line))
+        sc_place_withdraw(report.path, &report.identity);
     atomic_store_explicit(&report.opened, true, memory_order_release);
     note_locked(SC_LEDGER_REPORT, fd >= 0, report.path);
     tell_ledger_locked();

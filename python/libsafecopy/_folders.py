@@ -6,7 +6,7 @@ lives. The next session takes the reports out of folders that have a mark, and n
 
     a file is removed if it is a regular file, of this user, without another name (hard link), whose
     first line is a run line, whose name is the one that the library gives to a report of that
-    process, and if that process does not run any more
+    process, and if that process does not run any more, on this host or in another container
 
 What else is there stays, and is named; a folder that has it is not used, `main.1` is instead. So
 whatever is read of a session's own folder is new. A link below DIR is not followed: folders are
@@ -75,9 +75,10 @@ def remove_report(folder, name, own_pid=None):
         except _reports.Malformed as error:
             raise InTheWay("is no report") from error
         opened = os.fstat(stream.fileno())
+        is_open = _reports.is_open(stream)
     if not is_named_by_library(name, run.pid):
         raise InTheWay("has another name than the library gave it")
-    if run.pid != own_pid and run.lives():
+    if run.pid != own_pid and (is_open or run.lives()):
         raise InTheWay("is the report of a process that still runs")
     if identity(opened) != identity(os.stat(name, dir_fd=folder, follow_symlinks=False)):
         raise InTheWay("has changed just now")

@@ -180,6 +180,13 @@ class Folders(pytest_session.Session):
         self.assertEqual(self.keep(), 0, self.said)
         self.assertFalse(kept.exists())
 
+    def test_a_report_that_its_process_has_open_stays(self):
+        """In another container no number and no host's name tells of the process."""
+        report, content = self.old_report()
+        with open(report, "rb") as locked:
+            fcntl.flock(locked, fcntl.LOCK_EX)
+            self.expect_kept(report, "is the report of a process that still runs", content)
+
     @unittest.skipUnless(os.geteuid() == 0, "takes root")
     def test_the_report_of_another_user_stays(self):
         report, content = self.old_report()

@@ -1106,6 +1106,21 @@ START_TEST(a_file_that_is_no_report_stays_and_is_named)
 }
 END_TEST
 
+/* It would be in the way of the next one; what was there before an exec is none of that. */
+START_TEST(a_report_that_finds_no_room_leaves_no_name)
+{
+    struct rlimit before, less = {64, 0};
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    less.rlim_max = before.rlim_max;
+    signal(SIGXFSZ, SIG_IGN); /* Check writes, too */
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &less), 0);
+    open_report();
+    finish(0, true);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_int_ne(access("r.jsonl", F_OK), 0);
+}
+END_TEST
+
 START_TEST(a_working_folder_that_is_gone_is_not_made)
 {
     ck_assert_int_eq(mkdir("folder", 0700), 0);
@@ -1485,6 +1500,7 @@ int main(int argc, char **argv)
     if (starts_itself)
         tcase_add_test(group, the_name_of_the_program_cannot_either);
     tcase_add_loop_test(group, a_file_that_is_no_report_stays_and_is_named, 0, 2);
+    tcase_add_test(group, a_report_that_finds_no_room_leaves_no_name);
     tcase_add_test(group, a_working_folder_that_is_gone_is_not_made);
     tcase_add_test(group, a_fifo_is_not_opened_for_reading);
     tcase_add_test(group, a_fifo_that_nobody_reads_is_one_line);

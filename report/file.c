@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,6 +75,24 @@ bool sc_file_is_regular(int fd)
 {
     struct stat info;
     return RAW(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool sc_file_takes_words(int fd)
+{
+    struct stat info;
+    struct termios terminal;
+    if (RAW(SYS_fstat, fd, &info) != 0)
+        return false;
+    switch (info.st_mode & S_IFMT) {
+    case S_IFIFO:
+        return true;
+    case S_IFCHR:
+        return RAW(SYS_ioctl, fd, TCGETS, &terminal) == 0;
+    case S_IFREG:
+        return RAW(SYS_fcntl, fd, F_GETFL) & O_APPEND;
+    default:
+        return false;
+    }
 }
 
 /* A pipe that blocks takes a piece of PIPE_BUF bytes at once when it takes any. A line of a report

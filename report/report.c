@@ -78,25 +78,27 @@ static void leave(const struct guard *guard)
     errno = guard->error;
 }
 
-static bool is_mute;
+static bool is_mute; /* there was no stderr, or its reader has stopped reading */
+static struct sc_file_identity first_stderr; /* its inode is 0 where nobody has noted it */
 
 void sc_report_note_descriptors(void)
 {
-    int error = errno;
-    is_mute = fcntl(STDERR_FILENO, F_GETFD) < 0;
+    first_stderr = sc_file_identify(STDERR_FILENO);
+    is_mute = first_stderr.inode == 0;
     sc_place_note_descriptor(getenv("SAFECOPY_OPTIONS"));
-    errno = error;
 }
 
+/* A program that has closed its stderr finds the number at the next file that it opens. */
 bool sc_report_has_stderr(void)
 {
-    return !is_mute;
+    return !is_mute && (first_stderr.inode == 0 || sc_file_is_same(STDERR_FILENO, &first_stderr) ||
+                        sc_file_takes_words(STDERR_FILENO));
 }
 
 /* Who waits for the program before reading what it says would never read on. */
 static void tell(const struct sc_text *text)
 {
-    if (!is_mute &&
+    if (sc_report_has_stderr() &&
         sc_file_write_within(STDERR_FILENO, text->bytes, text->used, TELL_PATIENCE_MS) == -EAGAIN)
         is_mute = true;
 }

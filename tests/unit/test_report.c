@@ -28,6 +28,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -1187,6 +1188,80 @@ START_TEST(a_closed_stderr_does_not_kill_the_program)
 }
 END_TEST
 
+static int open_data(int flags)
+{
+    return open("other", O_RDWR | O_CREAT | flags, 0600);
+}
+
+static int plain_file(void)
+{
+    return open_data(0);
+}
+
+static int log_file(void)
+{
+    return open_data(O_APPEND);
+}
+
+static int same_file(void)
+{
+    return open("stderr.txt", O_WRONLY);
+}
+
+static int pipe_end(void)
+{
+    int ends[2];
+    return pipe2(ends, O_NONBLOCK) == 0 ? (dup2(ends[0], 100), ends[1]) : -1;
+}
+
+static int socket_end(void)
+{
+    int ends[2];
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0
+               ? (dup2(ends[0], 100), ends[1])
+               : -1;
+}
+
+static int terminal(void)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+        return -1;
+    dup2(master, 100);
+    return open(ptsname(master), O_RDWR | O_NOCTTY);
+}
+
+/* What is at the number of stderr by now; where the words can be read, and whether they are. */
+static const struct {
+    int (*make)(void);
+    const char *file; /* NULL: descriptor 100 */
+    bool is_told;
+} ends[] = {
+    {plain_file, "other", false}, {log_file, "other", true}, {same_file, "stderr.txt", true},
+    {pipe_end, NULL, true},       {socket_end, NULL, false}, {terminal, NULL, true},
+};
+
+START_TEST(words_go_to_a_stderr_and_into_no_data)
+{
+    char bytes[256] = "";
+    sc_report_note_descriptors();
+    int fd = ends[_i].make();
+    if (fd < 0)
+        return; /* no terminals here */
+    ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+    ck_assert_int_eq(sc_report_has_stderr(), ends[_i].is_told);
+    errno = 77;
+    sc_report_say(NULL, "words");
+    ck_assert_int_eq(errno, 77);
+    if (ends[_i].file)
+        strcpy(bytes, read_whole(ends[_i].file));
+    else if (read(100, bytes, sizeof bytes - 1) < 0)
+        bytes[0] = '\0';
+    ck_assert_int_eq(strncmp(bytes, "safecopy: words", 15) == 0, ends[_i].is_told);
+    ck_assert_int_eq(bytes[0] == '\0', !ends[_i].is_told);
+}
+END_TEST
+
 /* A daemon closes every descriptor that it did not open. */
 static void close_all_descriptors(void)
 {
@@ -1508,6 +1583,8 @@ int main(int argc, char **argv)
     tcase_add_test(group, a_path_that_cannot_be_opened_is_one_line);
     tcase_add_test(group, a_limit_on_file_sizes_does_not_kill_the_program);
     tcase_add_test(group, a_closed_stderr_does_not_kill_the_program);
+    tcase_add_loop_test(group, words_go_to_a_stderr_and_into_no_data, 0,
+                        (int)(sizeof ends / sizeof ends[0]));
     tcase_add_test(group, a_closed_report_is_opened_again);
     tcase_add_test(group, a_closed_report_is_not_opened_through_a_link);
     if (starts_itself)

@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -75,6 +77,24 @@ bool sc_file_is_regular(int fd)
     return RAW(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
 }
 
+bool sc_file_takes_words(int fd)
+{
+    struct stat info;
+    struct termios terminal;
+    if (RAW(SYS_fstat, fd, &info) != 0)
+        return false;
+    switch (info.st_mode & S_IFMT) {
+    case S_IFIFO:
+        return true;
+    case S_IFCHR:
+        return RAW(SYS_ioctl, fd, TCGETS, &terminal) == 0;
+    case S_IFREG:
+        return RAW(SYS_fcntl, fd, F_GETFL) & O_APPEND;
+    default:
+        return false;
+    }
+}
+
 /* A pipe that blocks takes a piece of PIPE_BUF bytes at once when it takes any. A line of a report
  * is written whole. */
 static int write_all(int fd, const char *bytes, size_t count, unsigned patience_ms)
@@ -125,11 +145,6 @@ int sc_file_write(int fd, const char *bytes, size_t count)
 bool sc_file_lock(int fd)
 {
     return RAW(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK;
-}
-
-void sc_file_unlock(int fd)
-{
-    (void)RAW(SYS_flock, fd, LOCK_UN);
 }
 
 static int make_parents(const char *path)

@@ -25,10 +25,13 @@ int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patie
 /* Async-signal-safe. */
 bool sc_file_is_regular(int fd);
 
+/* Is `fd` one that takes the words of anybody: a terminal, a pipe, or a file that is opened for
+ * appending? Any other file may be data of the program's. Async-signal-safe. */
+bool sc_file_takes_words(int fd);
+
 /* Takes the lock of the file (flock), and waits for nobody. False: another has it. True also where
  * the file system has no such locks. Closing the last descriptor of what was opened unlocks. */
 bool sc_file_lock(int fd);
-void sc_file_unlock(int fd);
 
 /* Creates a file at `path` for appending, which its owner alone may read, and the directories that
  * are missing. A descriptor or -errno. -EEXIST if anything is there, even a symbolic link that

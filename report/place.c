@@ -1,15 +1,17 @@
 #define _GNU_SOURCE 1
 #include "report/place.h"
 
-#include "report/json_lines.h"
+#include "report/json.h"
 #include "report/options.h"
-#include "report/version.h"
+#include "report/own_report.h"
+#include "track/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "track/poison.h"
@@ -20,7 +22,12 @@ enum { TRIES = 16 };
 enum { FREE = 0 }; /* there is nothing at the name any more; a descriptor is greater */
 
 /* Refusals of ours, by errors that opening and removing do not have. */
-enum { IS_LINK = -EMLINK, IS_TAKEN = -EALREADY, IS_STRANGER = -EMEDIUMTYPE };
+enum {
+    IS_LINK = -EMLINK,
+    IS_TAKEN = -EALREADY,
+    IS_STRANGER = -EMEDIUMTYPE,
+    HAS_NAMES = -ENOTUNIQ,
+};
 
 /* ---- descriptors ---- */
 
@@ -125,58 +132,19 @@ static bool is_open_only_of(int fd, uid_t owner)
     return sc_file_status_of(fd, &status) == 0 && is_only_of(&status, owner);
 }
 
-/* Where the first run line says which process it is of, or -1. The words cannot stand in the
- * command before, where their quotes would be escaped. */
-static long find_process(int fd)
+/* As far as this process can tell: another pid namespace has other processes, and may have the same
+ * host's name. */
+static bool is_on_this_host(const struct sc_own_report_author *author, const char *host)
 {
-    static const char words[] = "\"pid\":";
-    enum { PIECE = 4096, LONGEST = 256 * 1024, OVERLAP = sizeof words - 2 };
-    char bytes[PIECE];
-    for (long at = 0; at < LONGEST; at += PIECE - OVERLAP) {
-        long size = sc_file_read_at(fd, bytes, PIECE, (uint64_t)at);
-        const char *found = size > 0 ? memmem(bytes, (size_t)size, words, sizeof words - 1) : NULL;
-        if (found)
-            return at + (found - bytes);
-        if (size < PIECE)
-            break;
-    }
-    return -1;
-}
-
-static uint64_t number_after(const char *words, const char *text)
-{
-    const char *at = strstr(text, words);
-    uint64_t number = 0;
-    for (at = at ? at + strlen(words) : ""; *at >= '0' && *at <= '9'; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
-    return number;
-}
-
-/* The process on this host that began the report; its `started` is 0 if it is of none. */
-struct author {
-    int32_t pid;
-    uint64_t started;
-};
-
-static struct author find_author(int fd, const char *host)
-{
-    char said[1024] = "", words[1024];
+    char own[sizeof author->host + 2];
     struct sc_text text;
-    struct author author = {0, 0};
-    long at = find_process(fd);
-    long size = at >= 0 ? sc_file_read_at(fd, said, sizeof said - 1, (uint64_t)at) : 0;
-    said[size > 0 ? size : 0] = '\0';
-    author.pid = (int32_t)number_after("\"pid\":", said);
-    author.started = number_after("\"started\":", said);
-    sc_text_init(&text, words, sizeof words);
-    sc_json_lines_process(&text, author.pid, author.started, host);
-    if (strncmp(said, words, text.used) != 0)
-        author.started = 0;
-    return author;
+    sc_text_init(&text, own, sizeof own);
+    sc_json_string(&text, NULL, host);
+    size_t length = strlen(author->host);
+    return !text.cut && text.used == length + 2 && memcmp(own + 1, author->host, length) == 0;
 }
 
-/* The name goes, and what else the file is called keeps the content. Not that of a file that was
- * made there meanwhile. */
+/* Not the name of a file that was made there meanwhile. */
 static int remove_same(const char *path, const struct stat *status)
 {
     struct stat now;
@@ -186,18 +154,25 @@ static int remove_same(const char *path, const struct stat *status)
     return result == -ENOENT ? FREE : result;
 }
 
-/* What this process found before an exec, or another one is finding, must not be lost; but what has
- * another owner or another name besides is not gone on with, whatever it says of itself. A file
- * that is no report is the user's: the path may be a mistake. */
+/* What this process found before an exec must not be lost, but what another one owns is not gone on
+ * with, whatever it says of itself. The file is locked, so no process has it open to write. One
+ * that has closed all its descriptors, or is between an exec and its use of CUDA, is known by its
+ * number. What is no report is the user's: the path may be a mistake. */
 static int take_open_file(int fd, const struct sc_path_names *names)
 {
-    if (!sc_file_begins(fd, SC_REPORT_BEGINNING))
+    struct sc_own_report_author author;
+    struct stat status;
+    int result = sc_file_status_of(fd, &status);
+    if (result != 0)
+        return result;
+    if (!sc_own_report_begins(fd, &author) || !sc_own_report_ends(fd))
         return IS_STRANGER;
-    struct author author = find_author(fd, names->host);
-    if (author.started == 0)
+    if (status.st_nlink != 1)
+        return HAS_NAMES;
+    if (author.started == 0 || !is_on_this_host(&author, names->host))
         return FREE;
     if (author.pid == names->pid && author.started == names->started)
-        return is_open_only_of(fd, geteuid()) ? fd : IS_TAKEN;
+        return is_only_of(&status, geteuid()) ? fd : IS_TAKEN;
     return sc_path_find_start(author.pid) == author.started ? IS_TAKEN : FREE;
 }
 
@@ -257,23 +232,37 @@ static void add_pid(char *path, int32_t pid)
     sc_text_signed(&text, pid);
 }
 
-/* Before it is locked, another process may take the name away again: then there is nothing. */
+/* Another process may look at the file just now, and has the lock for that long. What is empty
+ * stays whoever looks, so it may be written without the lock, too. */
+static void lock_own(int fd)
+{
+    const struct timespec pause = {0, 1000 * 1000};
+    for (int tries = 0; tries < TRIES && !sc_file_lock(fd); tries++)
+        (void)sc_kernel_call(SYS_nanosleep, &pause, NULL);
+}
+
 static int create(const char *path)
 {
-    struct stat status;
     int fd = sc_file_create(path);
-    if (fd < 0)
-        return fd;
-    const struct sc_file_identity own = sc_file_identify(fd);
-    if (sc_file_lock(fd) && sc_file_status(path, &status) == 0 && status.st_dev == own.device &&
-        status.st_ino == own.inode)
-        return fd;
-    sc_file_close(fd);
-    return FREE;
+    if (fd > FREE)
+        lock_own(fd);
+    return fd;
+}
+
+static const char *reason_to_keep(int result)
+{
+    switch (result) {
+    case IS_STRANGER:
+        return "is no report, or not a whole one,";
+    case HAS_NAMES:
+        return "has another name besides (a hard link)";
+    default:
+        return NULL;
+    }
 }
 
 static int open_name(char *path, const char *taken, const struct sc_path_names *names,
-                     bool *is_stranger)
+                     const char **kept)
 {
     bool is_apart = strcmp(path, taken) == 0;
     int fd = FREE;
@@ -283,9 +272,9 @@ static int open_name(char *path, const char *taken, const struct sc_path_names *
         fd = create(path);
         if (fd == -EEXIST)
             fd = take(path, names);
-        if ((fd == IS_TAKEN || fd == IS_STRANGER) && !is_apart) {
+        if ((fd == IS_TAKEN || reason_to_keep(fd)) && !is_apart) {
             is_apart = true;
-            *is_stranger = fd == IS_STRANGER;
+            *kept = reason_to_keep(fd);
             add_pid(path, names->pid);
             fd = FREE;
         }
@@ -294,11 +283,23 @@ static int open_name(char *path, const char *taken, const struct sc_path_names *
 }
 
 int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
-                  bool *is_stranger)
+                  const char **kept)
 {
     int number = descriptor_of(path);
-    *is_stranger = false;
-    return number >= 0 ? open_descriptor(number) : open_name(path, taken, names, is_stranger);
+    *kept = NULL;
+    return number >= 0 ? open_descriptor(number) : open_name(path, taken, names, kept);
+}
+
+void sc_place_withdraw(const char *path, const struct sc_file_identity *identity)
+{
+    const struct stat status = {.st_dev = identity->device, .st_ino = identity->inode};
+    struct sc_own_report_author author;
+    int fd = S_ISREG(identity->mode) ? open_same(path, O_RDWR, &status) : FREE;
+    if (fd <= FREE)
+        return;
+    if (!sc_own_report_begins(fd, &author) && is_open_only_of(fd, identity->owner))
+        (void)remove_same(path, &status);
+    sc_file_close(fd);
 }
 
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity)
@@ -308,7 +309,10 @@ int sc_place_open_again(const char *path, const struct sc_file_identity *identit
         return open_descriptor(number);
     const struct stat status = {.st_dev = identity->device, .st_ino = identity->inode};
     int fd = open_same(path, O_WRONLY, &status);
-    if (fd > FREE && S_ISREG(identity->mode) && !is_open_only_of(fd, identity->owner)) {
+    if (fd > FREE && S_ISREG(identity->mode)) {
+        (void)sc_file_lock(fd); /* anew: whoever closed the descriptor has unlocked it */
+        if (is_open_only_of(fd, identity->owner))
+            return fd;
         sc_file_close(fd);
         return -EPERM;
     }
@@ -323,7 +327,8 @@ static const struct {
 } failures[] = {
     {-IS_LINK, "a symbolic link is there", "Remove it"},
     {-IS_TAKEN, "other processes write there", "Add %p to it"},
-    {-IS_STRANGER, "what is there is no report", "Move it"},
+    {-IS_STRANGER, "what is there is no report, or not a whole one", "Move it"},
+    {-HAS_NAMES, "what is there has another name besides", "Move it"},
     {ENOTSUP, "neither a file nor a FIFO is there", NULL},
     {ENXIO, "nobody reads from it", "Start the reader first"},
     {EAGAIN, "its reader has stopped reading", NULL},
@@ -333,11 +338,13 @@ static const struct {
     {EDQUOT, NULL, "Free space there"},
 };
 
-void sc_place_put_stranger(struct sc_text *text, const char *apart)
+void sc_place_put_kept(struct sc_text *text, const char *apart, const char *kept)
 {
     const char *end = strrchr(apart, '.');
     sc_text_bytes(text, apart, (size_t)(end - apart));
-    sc_text_put(text, " is no report and stays as it is: the report lies beside it, with ");
+    sc_text_char(text, ' ');
+    sc_text_put(text, kept);
+    sc_text_put(text, " and stays as it is: the report lies beside it, with ");
     sc_text_put(text, end);
     sc_text_put(text, " behind its name");
 }

@@ -3,8 +3,9 @@
  * The name of a report can be guessed, so somebody else may have put something there. What is there
  * decides (docs/report.md, Where it may be):
  *
- *     no report            a regular file stays; our report is PATH.PID
- *     an older report      its name is taken away and a new file made; other names keep the content
+ *     no whole report      a regular file stays; our report is PATH.PID
+ *     a report with another name besides                  the same
+ *     an older report      its name is taken away and a new file made
  *     our report           the one that this process began before an exec goes on
  *     another's report     stays if its process lives; our report is PATH.PID
  *     a symbolic link, a directory, a socket, a device    an error
@@ -28,21 +29,25 @@
  * program has opened no file yet. */
 void sc_place_note_descriptor(const char *options);
 
-/* Opens the report at *path, of SC_OPTIONS_PATH_SIZE bytes. *path becomes PATH.PID where PATH is
- * no report, another process's, or is `taken` ("" for none). *is_stranger: PATH is no report. A
- * descriptor with a high number and close-on-exec, or -errno. The file is locked, so that nobody
- * else takes its name before the line that says whose it is has been written: then the caller
- * unlocks it. */
+/* Opens the report at *path, of SC_OPTIONS_PATH_SIZE bytes. *path becomes PATH.PID where what is at
+ * PATH stays, another process writes there, or PATH is `taken` ("" for none). *kept: why what is
+ * there stays, for sc_place_put_kept; NULL where nothing need be said. A descriptor with a high
+ * number and close-on-exec, or -errno. A regular file is locked as long as the descriptor is open:
+ * so others know, in whatever namespace they are, that its process lives. */
 int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
-                  bool *is_stranger);
+                  const char **kept);
+
+/* Removes the file that sc_place_open has made, `identity`, if no whole line is in it: it would be
+ * in the way for ever. */
+void sc_place_withdraw(const char *path, const struct sc_file_identity *identity);
 
 /* Opens the report once more, if what is at `path` still is the file of `identity`. A descriptor as
  * above, or -errno. */
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity);
 
-/* Appends a line for people: what is at PATH is no report and stays. `apart` is PATH.PID, which
- * sc_place_open has made of it. */
-void sc_place_put_stranger(struct sc_text *text, const char *apart);
+/* Appends a line for people: what is at PATH stays, and why. `apart` is PATH.PID, and `kept` is of
+ * sc_place_open. */
+void sc_place_put_kept(struct sc_text *text, const char *apart, const char *kept);
 
 /* Appends a line for people: the report cannot be written, why, and what to do. */
 void sc_place_put_failure(struct sc_text *text, const char *path, int error);

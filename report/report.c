@@ -78,25 +78,27 @@ static void leave(const struct guard *guard)
     errno = guard->error;
 }
 
-static bool is_mute;
+static bool is_mute; /* there was no stderr, or its reader has stopped reading */
+static struct sc_file_identity first_stderr; /* its inode is 0 where nobody has noted it */
 
 void sc_report_note_descriptors(void)
 {
-    int error = errno;
-    is_mute = fcntl(STDERR_FILENO, F_GETFD) < 0;
+    first_stderr = sc_file_identify(STDERR_FILENO);
+    is_mute = first_stderr.inode == 0;
     sc_place_note_descriptor(getenv("SAFECOPY_OPTIONS"));
-    errno = error;
 }
 
+/* A program that has closed its stderr finds the number at the next file that it opens. */
 bool sc_report_has_stderr(void)
 {
-    return !is_mute;
+    return !is_mute && (first_stderr.inode == 0 || sc_file_is_same(STDERR_FILENO, &first_stderr) ||
+                        sc_file_takes_words(STDERR_FILENO));
 }
 
 /* Who waits for the program before reading what it says would never read on. */
 static void tell(const struct sc_text *text)
 {
-    if (!is_mute &&
+    if (sc_report_has_stderr() &&
         sc_file_write_within(STDERR_FILENO, text->bytes, text->used, TELL_PATIENCE_MS) == -EAGAIN)
         is_mute = true;
 }
@@ -170,27 +172,27 @@ static void tell_ledger_locked(void)
     note_locked(SC_LEDGER_FAILED, report.failed, NULL);
 }
 
-static void say_stranger(const char *apart)
+static void say_kept(const char *apart, const char *kept)
 {
     char line[SC_OPTIONS_PATH_SIZE + 256];
     struct sc_text text;
     sc_text_init(&text, line, sizeof line);
-    sc_place_put_stranger(&text, apart);
+    sc_place_put_kept(&text, apart, kept);
     sc_report_say(NULL, line);
 }
 
 static int create_file(const struct sc_options *options)
 {
-    bool is_stranger = false;
+    const char *kept = NULL;
     int fd = sc_path_expand(options->report_path, &report.names, report.path, sizeof report.path);
     if (fd == 0)
-        fd = sc_place_open(report.path, parent_path, &report.names, &is_stranger);
+        fd = sc_place_open(report.path, parent_path, &report.names, &kept);
     if (fd < 0) {
         say_failure(report.path, -fd);
         return fd;
     }
-    if (is_stranger && options->verbosity > 0)
-        say_stranger(report.path);
+    if (kept && options->verbosity > 0)
+        say_kept(report.path, kept);
     report.identity = sc_file_identify(fd);
     return fd;
 }
@@ -220,8 +222,8 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     report.fd = fd;
     if (fd < 0)
         report.path[0] = '\0';
-    else if (write_line_locked(&line))
-        sc_file_unlock(fd);
+    else if (!write_line_locked(&line))
+        sc_place_withdraw(report.path, &report.identity);
     atomic_store_explicit(&report.opened, true, memory_order_release);
     note_locked(SC_LEDGER_REPORT, fd >= 0, report.path);
     tell_ledger_locked();

@@ -169,12 +169,13 @@ void sc_report_child(void);
  * word. */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);
 
-/* Notes whether the program was started with a stderr, and with the descriptor that report_path
- * names by number. If not, the number will be a file of the program's, and nothing is written
- * there. Pre: the program has opened no file yet. */
+/* Notes what the program was started with as its stderr, and as the descriptor that report_path
+ * names by number. Where there is none, the number will be a file of the program's, and nothing is
+ * written there. Pre: the program has opened no file yet. */
 void sc_report_note_descriptors(void);
 
-/* Was the program started with a stderr? */
+/* Is there a stderr for words of the library's: what the program was started with, or a terminal, a
+ * pipe or a file opened for appending that the program has put there? */
 bool sc_report_has_stderr(void);
 
 /* Writes "safecopy: <line>\n" to stderr with one write; fits sc_options_complain. */

@@ -22,7 +22,7 @@ tests/hazard/README.md has an example of each.
                       the same of its run with mode=report
     options: K=V:K=V  added to SAFECOPY_OPTIONS
     sim: K=V:K=V      added to SIM_GPU, which is late=1
-    env: NAME=VALUE   set for the program
+    env: NAME=VALUE   set for the program; $PROGRAMS is the folder of the programs that are built
     preload-also: NAME ...
                       libraries of tests/survival/lib, preloaded with and without ours
     args: ARG ...     its arguments
@@ -120,7 +120,7 @@ class Machine:
             kept["LD_PRELOAD"] = ":".join(libraries)
         for assignment in directives.all("env"):
             name, _, value = assignment.partition("=")
-            kept[name] = value
+            kept[name] = value.replace("$PROGRAMS", str(pathlib.Path(self.programs).resolve()))
         kept.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
         return kept
 

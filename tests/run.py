@@ -109,7 +109,7 @@ def unit_check(machine, program):
 def python_check(source):
     """A Python test file counts as its unittest cases."""
     def check():
-        run = Run([sys.executable, source], {**os.environ, "SAFECOPY_OUT": str(ROOT / "out")}, 120)
+        run = Run([sys.executable, source], {**os.environ, "SAFECOPY_OUT": str(ROOT / "out")}, 600)
         counts = RAN_LINE.search(run.stderr)
         total = int(counts[1]) if counts else 0
         bad = sum(int(number) for number in BAD_COUNT.findall(run.stderr))

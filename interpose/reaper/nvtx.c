@@ -1,5 +1,6 @@
 #include "interpose/reaper/nvtx.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,8 +10,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "report/libraries.h"
+
+/* NVTX's header opens the tool, and the loader would look for it in relative folders. */
+#define dlopen(name, flags) sc_libraries_open(name, flags)
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCuda.h>
+#undef dlopen
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
@@ -18,6 +24,7 @@
 #include "interpose/reaper/own_threads.h"
 #include "report/options.h"
 #include "report/plain.h"
+#include "report/report.h"
 #include "track/deadlines.h"
 #include "track/hazard.h"
 #include "track/own_lock.h"
@@ -275,10 +282,33 @@ static void *run(void *unused)
     return NULL;
 }
 
+/* The folder of a relative path is another one once the program has changed its own. */
+static bool is_relative(const char *tool)
+{
+    return tool[0] != '/' && strchr(tool, '/');
+}
+
+static void say_passed_over(const char *tool)
+{
+    char line[SC_OPTIONS_PATH_SIZE + 256];
+    struct sc_text text;
+    sc_text_init(&text, line, sizeof line);
+    sc_text_put(&text, "a tool of NVTX is not loaded where the path is relative: "
+                       "NVTX_INJECTION64_PATH=");
+    sc_text_put(&text, tool);
+    sc_text_put(&text, "; name the whole path, from / on");
+    if (sc_options.verbosity > 0)
+        sc_report_say(NULL, line);
+}
+
 void sc_nvtx_start(void)
 {
     const char *tool = getenv("NVTX_INJECTION64_PATH");
-    if (tool && tool[0] && sc_options.nvtx == SC_NVTX_AUTO)
+    if (!tool || !tool[0] || sc_options.nvtx != SC_NVTX_AUTO)
+        return;
+    if (is_relative(tool))
+        say_passed_over(tool);
+    else
         atomic_store(&is_on, sc_own_threads_start(run, 0));
 }
 

@@ -1,11 +1,12 @@
 /* What Nsight Systems and its like are shown while the program runs, by NVTX: a domain `safecopy`
  * with a mark for each hazard and a range for each stall, and names for the streams of ours.
  *
- * There is a tool if NVTX_INJECTION64_PATH names one when CUDA comes up. A tool's code allocates,
- * takes locks and may call the driver, so it runs on one thread of ours alone, which nobody waits
- * for without end. Everybody else hands over what is to be shown, and the first of that has the
- * thread load the tool. So a mark is made some microseconds behind its hazard, a range begins and
- * ends as late, and all of them are on that thread's row. What finds the queue full is left out.
+ * There is a tool if NVTX_INJECTION64_PATH names one when CUDA comes up, by its name or its whole
+ * path (report/libraries.h). A tool's code allocates, takes locks and may call the driver, so it
+ * runs on one thread of ours alone, which nobody waits for without end. Everybody else hands over
+ * what is to be shown, and the first of that has the thread load the tool. So a mark is made some
+ * microseconds behind its hazard, a range begins and ends as late, and all of them are on that
+ * thread's row. What finds the queue full is left out.
  *
  * Without a tool each function is one load. Thread safe; safe in libc's hooks and in the handler of
  * a fault. Locks: one of the module's own, a leaf. errno is kept.

@@ -6,7 +6,8 @@ lives. The next session takes the reports out of folders that have a mark, and n
 
     a file is removed if it is a regular file, of this user, without another name (hard link), whose
     first line is a run line, whose other lines are the library's as well, whose name is the one
-    that the library gives to a report of that process, and if that process does not run any more
+    that the library gives to a report of that process, and if that process does not run any more,
+    on this host or in another container
 
 What else is there stays, and is named; a folder that has it is not used, `main.1` is instead. So
 whatever is read of a session's own folder is new. A link below DIR is not followed: folders are
@@ -75,8 +76,7 @@ def remove_report(folder, name, own_pid=None):
         except _reports.Malformed as error:
             raise InTheWay("is no report") from error
         check_report(name, run, stream)
-        if run.pid != own_pid and _processes.may_write(run, stream.fileno(),
-                                                       _processes.path_of(folder)):
+        if run.pid != own_pid and _processes.may_write(run, stream):
             raise InTheWay("is the report of a process that still runs")
         opened = os.fstat(stream.fileno())
     if identity(opened) != identity(os.stat(name, dir_fd=folder, follow_symlinks=False)):

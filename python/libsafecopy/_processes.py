@@ -1,10 +1,8 @@
 """Whether a process still runs, also one of another container, and which ones a test has killed."""
 
 import contextlib
-import errno
 import fcntl
 import os
-import signal
 import sys
 
 
@@ -27,73 +25,22 @@ def all_pids():
 # --- writers --------------------------------------------------------------------------------------
 
 
-def may_have_lease(file):
-    """Of a file that a process has open for writing the kernel gives no lease to readers. None: no
-    leases are to be had."""
+def is_open(file):
+    """Has a process its report open? The library locks it for so long (report/place.h), which is
+    seen from other containers, too. A descriptor of the file, of which nobody else has a copy."""
     try:
-        fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)  # which is ignored, should it come
-        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_UN)
+    except BlockingIOError:
         return True
-    except OSError as error:
-        return False if error.errno == errno.EAGAIN else None
+    except OSError:  # a file system without locks
+        pass
+    return False
 
 
-def has_leases(folder):
-    """NFS refuses them with the same error as a writer. A file without a name has no writer."""
-    try:
-        written = os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except OSError:
-        return False
-    try:
-        file = os.open(f"/proc/self/fd/{written}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    finally:
-        os.close(written)
-    try:
-        return may_have_lease(file) is True
-    finally:
-        os.close(file)
-
-
-def has_writer(file, folder):
-    """Has a process the file, which is in the folder, open for writing, in whichever container? The
-    library keeps a report open. None: the file system cannot tell."""
-    lease = may_have_lease(file)
-    if lease is False and not has_leases(folder):
-        return None
-    return None if lease is None else not lease
-
-
-def path_of(folder):
-    """Of the folder that a descriptor has open, wherever it is."""
-    return f"/proc/self/fd/{folder}"
-
-
-def inner_pid_of(pid):
-    """The process's number in its own namespace; 0: there is none."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        with open(f"/proc/{pid}/status", "rb") as stream:
-            for line in stream:
-                if line.startswith(b"NSpid:"):
-                    return int(line.split()[-1])
-    return 0
-
-
-def lives_below(pid, started):
-    """Is it a process of a namespace in this one?"""
-    return any(start_of(seen) == started and inner_pid_of(seen) == pid for seen in all_pids())
-
-
-def may_write(run, file, folder):
+def may_write(run, file):
     """May the process of the report still run, also in another container? `run` may be None."""
-    if run and run.lives():
-        return True
-    is_written = has_writer(file, folder)
-    if is_written is None:
-        return not run or lives_below(*run.process)
-    return is_written
+    return bool(run and run.lives()) or is_open(file)
 
 
 # --- killing --------------------------------------------------------------------------------------

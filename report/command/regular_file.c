@@ -1,6 +1,8 @@
 #define _GNU_SOURCE 1
 #include "report/command/regular_file.h"
 
+#include "report/command/kernels_files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -23,7 +25,7 @@ static int check_type(const struct stat *status)
 static int move_up(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)
-        return fd < 0 ? -errno : fd;
+        return fd;
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int result = moved < 0 ? -errno : moved;
     close(fd);
@@ -41,15 +43,37 @@ static int check_open(int fd)
     return result;
 }
 
-int sc_regular_file_open(const char *path, int flags)
+static int open_any(const char *path, int flags)
+{
+    int fd = open(path, flags);
+    return fd < 0 ? -errno : fd;
+}
+
+static int open_by(int (*open_path)(const char *path, int flags), const char *path, int flags)
 {
     struct stat status;
     if ((flags & O_NOFOLLOW ? lstat : stat)(path, &status) != 0)
         return -errno;
     int result = check_type(&status);
     if (result == 0)
-        result = move_up(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags));
+        result = move_up(open_path(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags));
     return result < 0 ? result : check_open(result);
+}
+
+int sc_regular_file_open(const char *path, int flags)
+{
+    return open_by(open_any, path, flags);
+}
+
+int sc_regular_file_open_named(const char *path)
+{
+    if (sc_kernels_files_has(path))
+        return -EPERM;
+    int fd = open_by(sc_kernels_files_open, path, 0);
+    if (fd < 0 || !sc_kernels_files_is_one(fd))
+        return fd;
+    close(fd);
+    return -EPERM;
 }
 
 FILE *sc_regular_file_stream(const char *path, int flags, int *error)

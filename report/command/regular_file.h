@@ -14,7 +14,11 @@
  * and closes on exec, or -errno: -EISDIR for a folder, -ENOTSUP for what else is no file. */
 int sc_regular_file_open(const char *path, int flags);
 
-/* The same as a stream; NULL, and the error in *error. */
+/* The same for a path that a report, or a file of one, has named: -EPERM for what is the kernel's
+ * (report/command/kernels_files.h). */
+int sc_regular_file_open_named(const char *path);
+
+/* As the first one, but a stream; NULL, and the error in *error. */
 FILE *sc_regular_file_stream(const char *path, int flags, int *error);
 
 /* Reads a regular file of at most `max` bytes, and puts a NUL behind it. The caller frees *text.

@@ -1,20 +1,17 @@
 #define _GNU_SOURCE 1
 #include "report/command/source_roots.h"
 
+#include "report/command/kernels_files.h"
 #include "report/command/say.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
-
-enum { NAME_BYTES = 32 }; /* of a descriptor in /proc */
 
 /* ---- paths ---- */
 
@@ -39,30 +36,6 @@ static bool is_source(const char *path)
     return false;
 }
 
-static bool is_kernels_path(const char *path)
-{
-    static const char *const folders[] = {"/proc", "/sys", "/dev"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        if (is_below(path, folders[i]) || strcmp(path, folders[i]) == 0)
-            return true;
-    return false;
-}
-
-/* A mount gives a file of /proc any path. */
-static bool is_kernels_file(int fd)
-{
-    static const long types[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC,
-                                 TRACEFS_MAGIC,    SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC,
-                                 BPF_FS_MAGIC,     CGROUP2_SUPER_MAGIC};
-    struct statfs system;
-    if (fstatfs(fd, &system) != 0)
-        return true;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (system.f_type == types[i])
-            return true;
-    return false;
-}
-
 /* ---- roots ---- */
 
 static bool keep_root(struct sc_source_roots *roots, char *path)
@@ -82,7 +55,7 @@ static const char *reason_against(const char *path)
         return strerror(errno);
     if (!S_ISDIR(status.st_mode))
         return strerror(ENOTDIR);
-    return is_kernels_path(path) ? "nothing below /proc, /sys and /dev is source" : NULL;
+    return sc_kernels_files_has(path) ? "nothing below /proc, /sys and /dev is source" : NULL;
 }
 
 bool sc_source_roots_add(struct sc_source_roots *roots, const char *folder)
@@ -114,17 +87,11 @@ static bool is_within(const struct sc_source_roots *roots, const char *path)
 
 /* ---- a file ---- */
 
-/* What leads to the file itself, wherever its names lead by now. */
-static void name_descriptor(int fd, char *name)
-{
-    snprintf(name, NAME_BYTES, "/proc/self/fd/%d", fd);
-}
-
 /* `path` has PATH_MAX bytes. */
 static int find_path(int fd, char *path)
 {
-    char name[NAME_BYTES];
-    name_descriptor(fd, name);
+    char name[SC_KERNELS_FILES_NAME_BYTES];
+    sc_kernels_files_name(fd, name);
     ssize_t length = readlink(name, path, PATH_MAX);
     if (length < 0)
         return -ENOSYS;
@@ -153,21 +120,22 @@ static int judge(const struct sc_source_roots *roots, int fd, bool is_called_sou
         return -ENOENT;
     if (!S_ISREG(file.st_mode))
         return -ENOTSUP;
-    if (!is_source(path) || !is_at(&file, path) || is_kernels_path(path) || is_kernels_file(fd))
+    if (!is_source(path) || !is_at(&file, path) || sc_kernels_files_is_one(fd))
         return -EPERM;
     return is_within(roots, path) ? 0 : -EXDEV;
 }
 
-/* O_PATH finds a file and does not open it: no device acts, and no writer of a FIFO goes on. */
+/* O_PATH finds a file and does not open it: no device acts, and no writer of a FIFO goes on. What
+ * is opened then is that file, wherever its names lead by now. */
 static int open_one(const struct sc_source_roots *roots, const char *path)
 {
-    char name[NAME_BYTES];
-    int fd = open(path, O_PATH | O_CLOEXEC);
+    char name[SC_KERNELS_FILES_NAME_BYTES];
+    int fd = sc_kernels_files_open(path, O_PATH | O_CLOEXEC);
     if (fd < 0)
-        return is_source(path) ? -errno : -ENOENT;
+        return is_source(path) ? fd : -ENOENT;
     int result = judge(roots, fd, is_source(path));
     if (result == 0) {
-        name_descriptor(fd, name);
+        sc_kernels_files_name(fd, name);
         result = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         result = result < 0 ? -errno : result;
     }

@@ -9,7 +9,7 @@
  * - at a path without links, by which this process finds the same file; a file that is deleted, or
  *   in another mount namespace, has none;
  * - called as a source is, there;
- * - the kernel's neither by its path (/proc, /sys, /dev) nor by its file system;
+ * - none of the kernel's (report/command/kernels_files.h);
  * - below one of the roots, where there are roots.
  *
  * What is read is what was judged: nobody can put another file in its place.

@@ -1,4 +1,4 @@
-// env: NVTX_INJECTION64_PATH=out/tests/survival/lib/libnvtx_tool.so
+// env: NVTX_INJECTION64_PATH=$PROGRAMS/survival/lib/libnvtx_tool.so
 // env: NVTX_LOG=/dev/stdout
 /* A program with NVTX of its own, under a tool: its domain and marks are its own, also in a forked
  * child. With an argument it makes a mistake as well. */

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 import unittest
+import zlib
 
 import watched_opens
 from damaged_elf import (ADDR, COMP_DIR, DATA4, DWO_ID, DWO_NAME, DATA8, FUNCTION, HIGH_PC, INLINED,
@@ -31,6 +32,7 @@ COMMAND = OUT / "safecopy"
 SAMPLE = ROOT / "tests/unit/formats/sample.jsonl"
 PATIENCE_S = 300  # the bounds are of the processor's time
 MEMORY_MAX_KB = 512 * 1024
+KERNELS = "is below /proc, /sys or /dev, or leads there, and is not read"
 ID = "0123456789abcdef0123456789abcdef01234567"
 NAMED, LINED = "named ({}+0x1234)", "named ({}+0x1234) at /src/a.c:1"
 
@@ -314,14 +316,69 @@ class Opened(Modules):
 
     def test_a_module_that_is_none(self):
         self.module = self.fifo
-        for path in (self.fifo, "/dev/zero"):
-            self.module = path
-            with watched_opens.Watch(self.fifo) as watch:
-                self.assert_shown(self.show(), "? ({}+0x1234)", "is no regular file")
-                self.assertEqual(watch.count(), 0)
-        for self.module in ("/proc/self/maps", "/proc/kcore", "/sys/kernel/notes"):
+        with watched_opens.Watch(self.fifo) as watch:
+            self.assert_shown(self.show(), "? ({}+0x1234)", "is no regular file")
+            self.assertEqual(watch.count(), 0)
+        for self.module in ("/proc/self/maps", "/proc/kcore", "/sys/kernel/notes", "/dev/zero",
+                            "/proc/self/exe", "/proc/self/fd/0"):
             if os.path.exists(self.module):
-                self.assert_shown(self.show(), "? ({}+0x1234)", "is the kernel's")
+                self.assert_shown(self.show(), "? ({}+0x1234)", KERNELS)
+
+    def through_the_kernel(self, path):
+        """Ways that lead to the file by links of the kernel's."""
+        (self.folder / "proc").symlink_to("/proc")
+        (self.folder / "root").symlink_to("/proc/self/root")
+        (self.folder / "link").symlink_to(f"/proc/self/root{path}")
+        return ("/proc/self/cwd/" + path.name, f"/proc/self/root{path}", f"//proc/self/root{path}",
+                f"/proc/{os.getpid()}/root{path}", f"{self.folder}/../../proc/self/root{path}",
+                f"{self.folder}/proc/self/root{path}", f"{self.folder}/root{path}",
+                f"{self.folder}/link")
+
+    def test_a_module_behind_a_link_of_the_kernel_s(self):
+        module = self.module
+        module.write_bytes(plain(b"", b""))
+        for self.module in self.through_the_kernel(module):
+            with self.subTest(self.module), watched_opens.Watch(module) as watch:
+                self.assert_shown(self.show(), "? ({}+0x1234)", KERNELS)
+                self.assertEqual(watch.count(), 0)
+
+    def test_a_link_that_is_no_link_of_the_kernel_s(self):
+        self.module.write_bytes(plain(b"", b""))
+        self.module = self.folder / "other.so"
+        self.module.symlink_to("lib.so")
+        self.assert_shown(self.show(), LINED)
+
+    def test_a_module_below_dev(self):
+        """Also where a link leads there."""
+        if not os.access("/dev/shm", os.W_OK):
+            self.skipTest("no /dev/shm here")
+        with tempfile.NamedTemporaryFile(dir="/dev/shm", suffix=".so") as file:
+            file.write(plain(b"", b""))
+            file.flush()
+            link = self.folder / "shm.so"
+            link.symlink_to(file.name)
+            for self.module in (file.name, link):
+                self.assert_shown(self.show(), "? ({}+0x1234)", KERNELS)
+
+    def test_a_debug_link_behind_a_link_of_the_kernel_s(self):
+        debug = self.folder / "lib.debug"
+        debug.write_bytes(plain(b"", b""))
+        checksum = struct.pack("<I", zlib.crc32(debug.read_bytes()))
+        for name in (bytes(debug), *map(os.fsencode, self.through_the_kernel(debug))):
+            link = name + bytes(4 - len(name) % 4) + checksum
+            shown = self.show(elf(*symbols(1), Section(".gnu_debuglink", link)))
+            is_plain = name == bytes(debug)
+            self.assertEqual(shown.frames[0], (LINED if is_plain else NAMED).format(self.module))
+            self.assertEqual(KERNELS in shown.said, not is_plain, shown.said)
+
+    def test_the_other_half_of_a_unit_is_behind_a_link_of_the_kernel_s(self):
+        half = self.folder / "half.dwo"
+        half.write_bytes(elf(packed(".debug_info.dwo", 1 << 10)))
+        for name in self.through_the_kernel(half):
+            with self.subTest(name), watched_opens.Watch(half) as watch:
+                shown = self.show(self.split(os.fsencode(name)))
+                self.assertEqual(watch.count(), 0)
+                self.assert_shown(shown, NAMED, "which is no regular file, or the kernel's")
 
     def test_a_path_that_begins_nowhere(self):
         self.module.write_bytes(plain(b"", b""))

@@ -170,6 +170,14 @@ class Files(Excerpts):
             self.assert_hidden(file.name, NO_SOURCE)
             self.assert_hidden(file.name, NO_SOURCE, *self.roots("/"))
 
+    def test_a_source_behind_a_link_of_the_kernel_s_is_not_shown(self):
+        path = self.write("own.c", SECRET)
+        for name in (f"/proc/self/root{path}", f"//proc/self/root{path}", "/proc/self/cwd/own.c",
+                     self.link("root.c", f"/proc/self/root{path}")):
+            self.assert_hidden(name, NO_SOURCE, cwd=path.parent)
+            self.assert_hidden(name, NO_SOURCE, *self.roots("/"), cwd=path.parent)
+        self.assert_shown(path)
+
     def test_a_file_that_has_no_name_is_not_shown(self):
         """An open file of another process: taken away, or never had a name."""
         for name in ("gone.c", "gone.c (deleted)"):

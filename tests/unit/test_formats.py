@@ -454,7 +454,8 @@ class Output(Files):
                 ([], None, 0o022, 0o600), ([], None, 0, 0o600), (["--output-mode=private"], None, 0, 0o600),
                 (umask, None, 0o022, 0o644), (umask, None, 0o027, 0o640), (umask, 0o600, 0, 0o666),
                 ([], 0o644, 0o022, 0o644), ([], 0o640, 0o022, 0o640), ([], 0o644, 0o077, 0o600),
-                ([], 0o400, 0o022, 0o600), ([], 0o4777, 0o022, 0o644), ([], 0o666, 0, 0o666)):
+                ([], 0o400, 0o022, 0o600), ([], 0o4777, 0o022, 0o644), ([], 0o666, 0, 0o666),
+                ([], None, 0o777, 0), ([], 0o644, 0o777, 0)):
             with self.subTest(flags=flags, former=mode, mask=oct(mask)):
                 self.assertEqual(self.mode_of_output(*flags, former=mode, mask=mask), oct(wanted))
 

@@ -21,11 +21,14 @@
 
 #include "tests/emulator.h"
 
+#define RUN_BEGINNING SC_REPORT_BEGINNING "1,\"version\":\"0.1.0\",\"command\":"
+#define RUN_END ",\"rank\":null,\"driver_version\":13000,\"modules\":[]}\n"
 /* A process of no host began it. */
-#define OLD_REPORT SC_REPORT_BEGINNING "1,\"command\":[]}\n"
+#define RUN_LINE RUN_BEGINNING "[],\"pid\":1,\"started\":0,\"host\":\"h\"" RUN_END
+#define OLD_REPORT RUN_LINE "{\"type\":\"summary\",\"hazards\":0}\n"
 
 static struct sc_path_names names;
-static bool is_stranger;
+static const char *kept;
 static char directory[] = "/tmp/safecopy-test-XXXXXX";
 static char path[SC_OPTIONS_PATH_SIZE];
 static char contents[1 << 16];
@@ -67,13 +70,12 @@ static const char *read_whole(const char *name)
 static int open_place(void)
 {
     errno = 77;
-    int fd = sc_place_open(path, "", &names, &is_stranger);
+    int fd = sc_place_open(path, "", &names, &kept);
     ck_assert_int_eq(errno, 77);
     if (fd >= 0) {
         ck_assert_int_ge(fd, 3);
         ck_assert_int_ne(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
         ck_assert_int_eq(sc_file_write(fd, "new", 3), 0);
-        sc_file_unlock(fd);
     }
     return fd;
 }
@@ -85,15 +87,15 @@ static const char *path_apart(void)
     return apart;
 }
 
-/* A run line up to where it says of which process it is. */
+/* A report of a run line alone. */
 static const char *run_line(int32_t pid, uint64_t started, const char *host)
 {
     static char bytes[1024];
     struct sc_text line;
     sc_text_init(&line, bytes, sizeof bytes);
-    sc_text_put(&line, "{\"type\":\"run\",\"schema\":1,\"command\":[\"\\\"pid\\\":1\"]");
+    sc_text_put(&line, RUN_BEGINNING "[\"\\\"pid\\\":1\"]");
     sc_json_lines_process(&line, pid, started, host);
-    sc_text_put(&line, ",\"rank\":null}\n");
+    sc_text_put(&line, RUN_END);
     return bytes;
 }
 
@@ -112,25 +114,52 @@ START_TEST(a_new_file_is_its_owners_alone)
 }
 END_TEST
 
-START_TEST(an_older_report_is_replaced_and_under_its_other_name_unchanged)
+START_TEST(an_older_report_is_replaced)
 {
-    write_file("other", OLD_REPORT);
-    ck_assert_int_eq(link("other", "r.jsonl"), 0);
+    write_file("r.jsonl", OLD_REPORT);
     ck_assert_int_ge(open_place(), 0);
     ck_assert_str_eq(read_whole("r.jsonl"), "new");
-    ck_assert_str_eq(read_whole("other"), OLD_REPORT);
-    ck_assert(!is_stranger);
+    ck_assert_ptr_null(kept);
 }
 END_TEST
 
-/* The disk was full, or the process was killed, or the user made the name (mktemp). */
-START_TEST(a_report_of_which_not_a_line_is_there_is_replaced)
+static void expect_kept(const char *content, const char *words)
+{
+    char line[256], expected[256];
+    struct sc_text text;
+    ck_assert_int_ge(open_place(), 0);
+    ck_assert_str_eq(read_whole("r.jsonl"), content);
+    ck_assert_str_eq(read_whole(path_apart()), "new");
+    ck_assert_ptr_nonnull(kept);
+    sc_text_init(&text, line, sizeof line);
+    sc_place_put_kept(&text, path, kept);
+    snprintf(
+        expected, sizeof expected,
+        "%s/r.jsonl %s and stays as it is: the report lies beside it, with .%d behind its name",
+        directory, words, (int)getpid());
+    ck_assert_str_eq(line, expected);
+}
+
+START_TEST(an_older_report_with_another_name_stays)
+{
+    write_file("other", OLD_REPORT);
+    ck_assert_int_eq(link("other", "r.jsonl"), 0);
+    expect_kept(OLD_REPORT, "has another name besides (a hard link)");
+    ck_assert_str_eq(read_whole("other"), OLD_REPORT);
+}
+END_TEST
+
+#define NO_REPORT "is no report, or not a whole one,"
+
+/* The disk was full, or somebody has just made the file and is about to write. */
+START_TEST(a_report_that_is_cut_stays)
 {
     char begun[] = OLD_REPORT;
     begun[_i] = '\0';
+    if (_i == sizeof RUN_LINE - 1)
+        return; /* a whole line */
     write_file("r.jsonl", begun);
-    ck_assert_int_ge(open_place(), 0);
-    ck_assert_str_eq(read_whole("r.jsonl"), "new");
+    expect_kept(begun, NO_REPORT);
 }
 END_TEST
 
@@ -141,25 +170,82 @@ static const char *const strangers[] = {
     "{\"type\":\"hazard\"}\n" OLD_REPORT,
     "{\"type\":\"run\",\"sche\n",
     "{\"text\":\"a data set\"}\n{\"text\":\"of two lines\"}\n",
+    "{\"type\":\"run\",\"schema\":\"wandb/1\",\"loss\":[0.3,0.2]}\n",
+    SC_REPORT_BEGINNING "1,\"data\":\"my thesis\"}\n",
+    SC_REPORT_BEGINNING "1,\"version\":\"0.1.0\",\"command\":[]}\n",
+    RUN_BEGINNING "[],\"pid\":1,\"started\":0,\"host\":\"h\"}\n",
+    RUN_BEGINNING "[],\"pid\":1,\"started\":0,\"host\":\"h\",\"rank\":null,\"mine\":1}\n",
+    RUN_BEGINNING "{},\"pid\":1,\"started\":0,\"host\":\"h\"" RUN_END,
+    RUN_BEGINNING "[1],\"pid\":1,\"started\":0,\"host\":\"h\"" RUN_END,
+    RUN_BEGINNING "[\"a\",],\"pid\":1,\"started\":0,\"host\":\"h\"" RUN_END,
+    RUN_BEGINNING "[],\"started\":0,\"pid\":1,\"host\":\"h\"" RUN_END,
+    RUN_BEGINNING "[],\"pid\":\"1\",\"started\":0,\"host\":\"h\"" RUN_END,
+    OLD_REPORT "MY NOTES\n",
+    OLD_REPORT "MY NOTES",
+    OLD_REPORT "{\"note\":\"mine\"}\n",
+    OLD_REPORT "{\"type\":\"summary of mine\"}\n",
+    OLD_REPORT "{\"type\":\"hazard\",\"cut\n",
+    OLD_REPORT "\n",
 };
 
 START_TEST(a_file_that_is_no_report_stays)
 {
     write_file("r.jsonl", strangers[_i]);
-    ck_assert_int_ge(open_place(), 0);
-    ck_assert_str_eq(read_whole("r.jsonl"), strangers[_i]);
-    ck_assert_str_eq(read_whole(path_apart()), "new");
-    ck_assert(is_stranger);
+    expect_kept(strangers[_i], NO_REPORT);
+}
+END_TEST
 
-    char line[256], expected[256];
-    struct sc_text text;
-    sc_text_init(&text, line, sizeof line);
-    sc_place_put_stranger(&text, path);
-    snprintf(expected, sizeof expected,
-             "%s/r.jsonl is no report and stays as it is: the report lies beside it, with .%d "
-             "behind its name",
-             directory, (int)getpid());
-    ck_assert_str_eq(line, expected);
+static const char *const reports[] = {
+    RUN_LINE,
+    RUN_LINE "{\"type\":\"hazard\",\"code\":\"SC101\"}\n",
+    RUN_LINE RUN_LINE,
+    RUN_BEGINNING "[\"a\\\"b\\\\\",\"\"],\"pid\":1,\"started\":0,\"host\":\"h\"" RUN_END,
+    RUN_BEGINNING "[],\"pid\":1,\"started\":0,\"host\":\"h\",\"rank\":\"3\",\"ledger\":\"1:2\","
+                  "\"driver_version\":null}\n",
+};
+
+START_TEST(a_report_without_a_summary_is_replaced)
+{
+    write_file("r.jsonl", reports[_i]);
+    ck_assert_int_ge(open_place(), 0);
+    ck_assert_str_eq(read_whole("r.jsonl"), "new");
+}
+END_TEST
+
+/* Its end is looked for in pieces. */
+START_TEST(a_long_last_line_is_found)
+{
+    enum { LONGEST = 1 << 20 };
+    static char line[LONGEST + 64];
+    char whole[] = RUN_LINE "{\"type\":\"postmortem\",\"words\":\"";
+    size_t filled = (size_t)_i - (sizeof whole - sizeof RUN_LINE) - 3;
+    memset(line, 'x', filled);
+    strcpy(line + filled, "\"}\n");
+    FILE *file = fopen("r.jsonl", "w");
+    ck_assert_ptr_nonnull(file);
+    ck_assert(fputs(whole, file) >= 0 && fputs(line, file) >= 0 && fclose(file) == 0);
+    ck_assert_int_ge(open_place(), 0);
+    ck_assert_int_eq(access(path_apart(), F_OK) == 0, _i > LONGEST);
+}
+END_TEST
+
+/* As it is where the disk is full; what was written before an exec stays. */
+START_TEST(a_report_without_a_line_is_withdrawn)
+{
+    struct sc_file_identity identity;
+    write_file("r.jsonl", _i ? OLD_REPORT "{\"type\":\"ru" : "{\"type\":\"ru");
+    int fd = open("r.jsonl", O_RDONLY);
+    identity = sc_file_identify(fd);
+    ck_assert_int_eq(link("r.jsonl", "other"), 0);
+    sc_place_withdraw(path, &identity);
+    ck_assert_int_eq(access("r.jsonl", F_OK), 0);
+    ck_assert_int_eq(unlink("other"), 0);
+    write_file("other", "");
+    struct sc_file_identity another = sc_file_identify(open("other", O_RDONLY));
+    sc_place_withdraw(path, &another);
+    ck_assert_int_eq(access("r.jsonl", F_OK), 0);
+    sc_place_withdraw(path, &identity);
+    ck_assert_int_eq(access("r.jsonl", F_OK) == 0, _i);
 }
 END_TEST
 
@@ -318,16 +404,23 @@ END_TEST
 
 /* ---- reports ---- */
 
+static void open_and_close(void)
+{
+    int fd = open_place();
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
 START_TEST(a_report_of_this_process_goes_on)
 {
     write_run_line(names.pid, names.started, names.host);
-    ck_assert_int_ge(open_place(), 0);
-    ck_assert_ptr_nonnull(strstr(read_whole("r.jsonl"), "null}\nnew"));
+    open_and_close();
+    ck_assert_ptr_nonnull(strstr(read_whole("r.jsonl"), "[]}\nnew"));
     write_run_line(names.pid, names.started + 1, names.host);
-    ck_assert_int_ge(open_place(), 0);
+    open_and_close();
     ck_assert_str_eq(read_whole("r.jsonl"), "new");
     write_run_line(names.pid, names.started, "elsewhere");
-    ck_assert_int_ge(open_place(), 0);
+    open_and_close();
     ck_assert_str_eq(read_whole("r.jsonl"), "new");
 }
 END_TEST
@@ -338,11 +431,12 @@ START_TEST(a_long_command_hides_no_process)
     static char bytes[16 * 1024];
     struct sc_text line;
     sc_text_init(&line, bytes, sizeof bytes);
-    sc_text_put(&line, SC_REPORT_BEGINNING);
+    sc_text_put(&line, RUN_BEGINNING "[\"");
     while (line.used < (size_t)_i)
         sc_text_char(&line, 'x');
+    sc_text_put(&line, "\"]");
     sc_json_lines_process(&line, names.pid, names.started, names.host);
-    sc_text_char(&line, '\n');
+    sc_text_put(&line, RUN_END);
     write_file("r.jsonl", bytes);
     ck_assert_int_ge(open_place(), 0);
     ck_assert_ptr_nonnull(strstr(read_whole("r.jsonl"), "\nnew"));
@@ -456,7 +550,7 @@ START_TEST(the_report_of_the_parent_is_left_alone)
 {
     char taken[sizeof path];
     strcpy(taken, path);
-    ck_assert_int_ge(sc_place_open(path, taken, &names, &is_stranger), 0);
+    ck_assert_int_ge(sc_place_open(path, taken, &names, &kept), 0);
     ck_assert_int_ne(access("r.jsonl", F_OK), 0);
     ck_assert_int_eq(access(path_apart(), F_OK), 0);
 }
@@ -474,7 +568,7 @@ START_TEST(processes_that_come_at_once_all_get_a_file)
             sc_path_find_names(&names);
             close(ends[1]);
             bool woken = read(ends[0], contents, 1) == 0;
-            _exit(woken && sc_place_open(path, "", &names, &is_stranger) >= 0 ? 0 : 1);
+            _exit(woken && sc_place_open(path, "", &names, &kept) >= 0 ? 0 : 1);
         }
     }
     close(ends[1]);
@@ -492,11 +586,10 @@ static void be_one_of_many(int start, int opened, int stop)
     sc_path_find_names(&names);
     if (read(start, contents, 1) != 0)
         _exit(1);
-    int fd = sc_place_open(path, "", &names, &is_stranger);
+    int fd = sc_place_open(path, "", &names, &kept);
     const char *line = run_line(names.pid, names.started, names.host);
     if (fd < 0 || sc_file_write(fd, line, strlen(line)) != 0)
         _exit(2);
-    sc_file_unlock(fd);
     if (write(opened, "x", 1) != 1 || read(stop, contents, 1) != 0)
         _exit(3);
     struct stat status;
@@ -560,6 +653,48 @@ START_TEST(the_same_file_is_opened_again_and_no_other)
 }
 END_TEST
 
+/* It may live in another namespace, where neither its host's name nor its number says so. */
+START_TEST(a_report_that_is_open_is_left_alone)
+{
+    write_run_line(1, 1, _i ? "another-host" : names.host);
+    int theirs = open("r.jsonl", O_WRONLY | O_APPEND);
+    ck_assert(sc_file_lock(theirs));
+    ck_assert_int_ge(open_place(), 0);
+    ck_assert_ptr_null(strstr(read_whole("r.jsonl"), "new"));
+    ck_assert_str_eq(read_whole(path_apart()), "new");
+    ck_assert_ptr_null(kept);
+    close(theirs);
+    *strrchr(path, '.') = '\0';
+    ck_assert_int_ge(open_place(), 0);
+    ck_assert_str_eq(read_whole("r.jsonl"), "new");
+}
+END_TEST
+
+static bool is_locked(const char *name)
+{
+    int fd = open(name, O_RDONLY);
+    bool is_it = !sc_file_lock(fd);
+    close(fd);
+    return is_it;
+}
+
+START_TEST(the_file_is_locked_while_it_is_open)
+{
+    int fd = open_place();
+    ck_assert(is_locked("r.jsonl"));
+    struct sc_file_identity identity = sc_file_identify(fd);
+    pid_t child = fork(); /* whose descriptor is another of the same open file */
+    if (child == 0)
+        _exit(close(fd));
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    ck_assert(is_locked("r.jsonl"));
+    close(fd);
+    ck_assert(!is_locked("r.jsonl"));
+    ck_assert_int_ge(sc_place_open_again(path, &identity), 0);
+    ck_assert(is_locked("r.jsonl"));
+}
+END_TEST
+
 static void *drain(void *argument)
 {
     int fd = *(int *)argument;
@@ -600,8 +735,10 @@ static const struct {
              "Remove it or set SAFECOPY_OPTIONS=report_path=FILE"},
     {EACCES, "cannot write the report (Permission denied): /r; hazards are still counted. "
              "Set SAFECOPY_OPTIONS=report_path=FILE"},
-    {EMEDIUMTYPE, "cannot write the report (what is there is no report): /r; hazards are still "
-                  "counted. Move it or set SAFECOPY_OPTIONS=report_path=FILE"},
+    {EMEDIUMTYPE, "cannot write the report (what is there is no report, or not a whole one): /r; "
+                  "hazards are still counted. Move it or set SAFECOPY_OPTIONS=report_path=FILE"},
+    {ENOTUNIQ, "cannot write the report (what is there has another name besides): /r; "
+               "hazards are still counted. Move it or set SAFECOPY_OPTIONS=report_path=FILE"},
     {ENOSPC, "cannot write the report (No space left on device): /r; hazards are still counted. "
              "Free space there or set SAFECOPY_OPTIONS=report_path=FILE"},
 };
@@ -622,9 +759,14 @@ int main(void)
     TCase *group = tcase_create("place");
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_add_test(group, a_new_file_is_its_owners_alone);
-    tcase_add_test(group, an_older_report_is_replaced_and_under_its_other_name_unchanged);
-    tcase_add_loop_test(group, a_report_of_which_not_a_line_is_there_is_replaced, 0,
-                        (int)sizeof OLD_REPORT - 1);
+    tcase_add_test(group, an_older_report_is_replaced);
+    tcase_add_test(group, an_older_report_with_another_name_stays);
+    tcase_add_loop_test(group, a_report_that_is_cut_stays, 0, (int)sizeof OLD_REPORT - 1);
+    tcase_add_loop_test(group, a_report_without_a_summary_is_replaced, 0,
+                        (int)(sizeof reports / sizeof reports[0]));
+    tcase_add_loop_test(group, a_long_last_line_is_found, 4096 - 3, 4096 + 3);
+    tcase_add_loop_test(group, a_long_last_line_is_found, (1 << 20) - 2, (1 << 20) + 3);
+    tcase_add_loop_test(group, a_report_without_a_line_is_withdrawn, 0, 2);
     tcase_add_loop_test(group, a_file_that_is_no_report_stays, 0,
                         (int)(sizeof strangers / sizeof strangers[0]));
     tcase_add_test(group, two_files_that_are_no_reports_leave_no_place);
@@ -652,6 +794,8 @@ int main(void)
     if (stat_is_of_child())
         tcase_add_loop_test(group, who_has_a_name_keeps_it_while_others_come, 0, 20);
     tcase_add_test(group, the_same_file_is_opened_again_and_no_other);
+    tcase_add_loop_test(group, a_report_that_is_open_is_left_alone, 0, 2);
+    tcase_add_test(group, the_file_is_locked_while_it_is_open);
     tcase_add_test(group, a_slow_reader_gets_everything_and_one_that_stopped_is_given_up);
     tcase_add_loop_test(group, a_failure_names_path_and_remedy, 0,
                         (int)(sizeof failures / sizeof failures[0]));

@@ -12,7 +12,6 @@ import pytest_session
 from pytest_session import HAS_XDIST, OUT, RIGHT, ROOT
 
 sys.path.insert(0, str(ROOT / "python"))
-from libsafecopy import _processes  # pylint: disable=wrong-import-position
 
 CHILD = '''
 import glob
@@ -213,11 +212,6 @@ class Doubts(pytest_session.Session):
         self.assertEqual(self.run_pytest(RIGHT, PYTHONPATH=path, LD_PRELOAD=str(
             self.folder / "alone" / "libsafecopy.so")), 4, self.said)
         self.assertIn("the command safecopy, which reads reports, is neither in", self.said)
-
-    def test_a_process_is_known_by_its_start_and_number(self):
-        started = _processes.start_of(os.getpid())
-        self.assertTrue(_processes.lives_below(os.getpid(), started))
-        self.assertFalse(_processes.lives_below(os.getpid(), started + 1))
 
 
 if __name__ == "__main__":

@@ -87,6 +87,19 @@ void give_back(void *block)
     __asm__ volatile("");
 }
 """
+# A tool of NVTX, which tells of itself by a file, and shows nothing.
+TOOL = r"""
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+int InitializeInjectionNvtx2(void *get_table);
+int InitializeInjectionNvtx2(void *get_table)
+{
+    (void)get_table;
+    close(open(getenv("TOOL_RAN"), O_WRONLY | O_CREAT, 0600));
+    return 1;
+}
+"""
 # Tells of itself by a file; it has what makes it pass for any of the libraries.
 EVIL = r"""
 #include <fcntl.h>
@@ -103,7 +116,8 @@ int unw_backtrace(void **frames, int max)
     return 0;
 }
 """
-EVIL_NAMES = ("libsafecopy-unwind.so.8", "libunwind.so.8", "liblzma.so.5", "libcupti.so.13")
+EVIL_NAMES = ("libsafecopy-unwind.so.8", "libunwind.so.8", "liblzma.so.5", "libcupti.so.13",
+              "libtool.so")
 EVIL_FOLDERS = ("", "out", "runtime", "toolkit", "toolkit/lib64", "toolkit/extras/CUPTI/lib64")
 
 
@@ -124,6 +138,7 @@ class Moved(unittest.TestCase):
         compile_c(PROGRAM, cls.built / "app-rpath", "-Wl,--disable-new-dtags,-rpath,.")
         compile_c(PLUGIN, cls.built / "libplugin.so", "-shared", "-fPIC")
         compile_c(EVIL, cls.built / "evil.so", "-shared", "-fPIC")
+        compile_c(TOOL, cls.built / "tool.so", "-shared", "-fPIC")
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="moved-")
@@ -359,6 +374,55 @@ class Moved(unittest.TestCase):
                                 LD_PRELOAD=f"{self.start}/out/libsafecopy.so:runtime/libcupti.so.13")
         self.assertEqual(lines[-1]["cupti"]["library"],
                          str(self.start / "runtime/libcupti.so.13"))
+
+    # ---- a tool of NVTX ----
+
+    def run_with_tool(self, tool, options="", **arguments):
+        """Has the tool been loaded, and what has the library said?"""
+        ran = self.root / "tool ran"
+        ran.unlink(missing_ok=True)
+        _, said = self.run_app(options, NVTX_INJECTION64_PATH=str(tool), TOOL_RAN=str(ran),
+                               **arguments)
+        return ran.exists(), said
+
+    def test_relative_path_of_a_tool(self):
+        """Neither in the new folder nor in the one where the program was started."""
+        self.put(self.built / "tool.so", self.start / "toolkit/libtool.so")
+        for name in ("toolkit/libtool.so", "./libtool.so", "../there/libtool.so"):
+            ran, said = self.run_with_tool(name)
+            self.assertFalse(ran)
+            self.assertEqual(said.count(f"is relative: NVTX_INJECTION64_PATH={name}; name"), 1)
+        for options in ("verbosity=0", "nvtx=off"):
+            self.assertNotIn("NVTX", self.run_with_tool("toolkit/libtool.so", options)[1])
+
+    def test_name_of_a_tool_is_searched_in_absolute_folders(self):
+        self.put(self.built / "tool.so", self.root / "absolute/libtool.so")
+        for relative in ("", ":", ":.", ":toolkit"):
+            ran, said = self.run_with_tool("libtool.so",
+                                           search=f"{relative}:{self.root}/absolute")
+            self.assertTrue(ran)
+            self.assertNotIn("NVTX", said)
+            self.assertFalse(self.run_with_tool("libtool.so", search=relative)[0])
+
+    def test_whole_path_of_a_tool(self):
+        self.put(self.built / "tool.so", self.root / "absolute/libtool.so")
+        for search in ("", ":."):
+            self.assertTrue(self.run_with_tool(self.root / "absolute/libtool.so", search=search)[0])
+
+    # ---- the command ----
+
+    def test_debuginfod_is_searched_in_absolute_folders(self):
+        """The program was built without debug information."""
+        compile_c(PROGRAM, self.root / "app", "-g0", "-Wl,--build-id")
+        self.run_app(app=self.root / "app")
+        self.put(self.built / "evil.so", self.there / "libdebuginfod.so.1")
+        run = subprocess.run([OUT.resolve() / "safecopy", "report", self.root / "report.jsonl"],
+                             env={"LD_LIBRARY_PATH": ":", "DEBUGINFOD_URLS": "http://127.0.0.1:9",
+                                  "HOME": str(self.root), "EVIL_RAN": str(self.root / "evil ran")},
+                             cwd=self.there, timeout=120, encoding="utf-8", check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertFalse((self.root / "evil ran").exists(), run.stdout)
 
     # ---- the report ----
 

@@ -28,6 +28,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -1106,6 +1107,21 @@ START_TEST(a_file_that_is_no_report_stays_and_is_named)
 }
 END_TEST
 
+/* It would be in the way of the next one; what was there before an exec is none of that. */
+START_TEST(a_report_that_finds_no_room_leaves_no_name)
+{
+    struct rlimit before, less = {64, 0};
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    less.rlim_max = before.rlim_max;
+    signal(SIGXFSZ, SIG_IGN); /* Check writes, too */
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &less), 0);
+    open_report();
+    finish(0, true);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_int_ne(access("r.jsonl", F_OK), 0);
+}
+END_TEST
+
 START_TEST(a_working_folder_that_is_gone_is_not_made)
 {
     ck_assert_int_eq(mkdir("folder", 0700), 0);
@@ -1169,6 +1185,80 @@ START_TEST(a_closed_stderr_does_not_kill_the_program)
     sc_report_say(NULL, "nobody hears this");
     close(STDERR_FILENO);
     sc_report_say(NULL, "nor this");
+}
+END_TEST
+
+static int open_data(int flags)
+{
+    return open("other", O_RDWR | O_CREAT | flags, 0600);
+}
+
+static int plain_file(void)
+{
+    return open_data(0);
+}
+
+static int log_file(void)
+{
+    return open_data(O_APPEND);
+}
+
+static int same_file(void)
+{
+    return open("stderr.txt", O_WRONLY);
+}
+
+static int pipe_end(void)
+{
+    int ends[2];
+    return pipe2(ends, O_NONBLOCK) == 0 ? (dup2(ends[0], 100), ends[1]) : -1;
+}
+
+static int socket_end(void)
+{
+    int ends[2];
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0
+               ? (dup2(ends[0], 100), ends[1])
+               : -1;
+}
+
+static int terminal(void)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+        return -1;
+    dup2(master, 100);
+    return open(ptsname(master), O_RDWR | O_NOCTTY);
+}
+
+/* What is at the number of stderr by now; where the words can be read, and whether they are. */
+static const struct {
+    int (*make)(void);
+    const char *file; /* NULL: descriptor 100 */
+    bool is_told;
+} ends[] = {
+    {plain_file, "other", false}, {log_file, "other", true}, {same_file, "stderr.txt", true},
+    {pipe_end, NULL, true},       {socket_end, NULL, false}, {terminal, NULL, true},
+};
+
+START_TEST(words_go_to_a_stderr_and_into_no_data)
+{
+    char bytes[256] = "";
+    sc_report_note_descriptors();
+    int fd = ends[_i].make();
+    if (fd < 0)
+        return; /* no terminals here */
+    ck_assert_int_eq(dup2(fd, STDERR_FILENO), STDERR_FILENO);
+    ck_assert_int_eq(sc_report_has_stderr(), ends[_i].is_told);
+    errno = 77;
+    sc_report_say(NULL, "words");
+    ck_assert_int_eq(errno, 77);
+    if (ends[_i].file)
+        strcpy(bytes, read_whole(ends[_i].file));
+    else if (read(100, bytes, sizeof bytes - 1) < 0)
+        bytes[0] = '\0';
+    ck_assert_int_eq(strncmp(bytes, "safecopy: words", 15) == 0, ends[_i].is_told);
+    ck_assert_int_eq(bytes[0] == '\0', !ends[_i].is_told);
 }
 END_TEST
 
@@ -1485,6 +1575,7 @@ int main(int argc, char **argv)
     if (starts_itself)
         tcase_add_test(group, the_name_of_the_program_cannot_either);
     tcase_add_loop_test(group, a_file_that_is_no_report_stays_and_is_named, 0, 2);
+    tcase_add_test(group, a_report_that_finds_no_room_leaves_no_name);
     tcase_add_test(group, a_working_folder_that_is_gone_is_not_made);
     tcase_add_test(group, a_fifo_is_not_opened_for_reading);
     tcase_add_test(group, a_fifo_that_nobody_reads_is_one_line);
@@ -1492,6 +1583,8 @@ int main(int argc, char **argv)
     tcase_add_test(group, a_path_that_cannot_be_opened_is_one_line);
     tcase_add_test(group, a_limit_on_file_sizes_does_not_kill_the_program);
     tcase_add_test(group, a_closed_stderr_does_not_kill_the_program);
+    tcase_add_loop_test(group, words_go_to_a_stderr_and_into_no_data, 0,
+                        (int)(sizeof ends / sizeof ends[0]));
     tcase_add_test(group, a_closed_report_is_opened_again);
     tcase_add_test(group, a_closed_report_is_not_opened_through_a_link);
     if (starts_itself)

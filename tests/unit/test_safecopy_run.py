@@ -50,6 +50,26 @@ while True:
     time.sleep(0.05)
 """
 
+# Frees a source in flight, says so, waits, and does the same again.
+HOLDS = """
+import ctypes
+runtime, libc = ctypes.CDLL("libcudart.so.13"), ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+SIZE = 1 << 16
+device = ctypes.c_void_p()
+runtime.cudaMalloc(ctypes.byref(device), ctypes.c_size_t(SIZE))
+def free_in_flight():
+    source = ctypes.c_void_p(libc.malloc(ctypes.c_size_t(SIZE)))
+    runtime.cudaHostRegister(source, ctypes.c_size_t(SIZE), 0)
+    runtime.cudaMemcpyAsync(device, source, ctypes.c_size_t(SIZE), 1, None)
+    libc.free(source)
+    runtime.cudaDeviceSynchronize()
+free_in_flight()
+print("ready", flush=True)
+input()
+free_in_flight()
+"""
+
 
 class Runs(unittest.TestCase):
     def setUp(self):
@@ -364,8 +384,71 @@ class Shown(Runs):
         data.write_text('{"text": "a data set"}\n')
         run = self.start(*RUN, "--report", "train.jsonl", RACY)
         self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr)
-        self.assertIn("train.jsonl is no report and stays as it is", run.stderr)
+        self.assertIn("train.jsonl is no report, or not a whole one, and stays as it is", run.stderr)
         self.assertEqual(data.read_text(), '{"text": "a data set"}\n')
+
+    def report_of_a_run(self):
+        self.start(*RUN, "--report", "r.jsonl", RACY)
+        return self.folder / "r.jsonl"
+
+    def expect_kept(self, report, why):
+        before = report.read_bytes()
+        run = self.start(*RUN, "--report", "r.jsonl", RACY)
+        self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr)
+        self.assertEqual(run.stderr.count(f"r.jsonl {why} and stays as it is"), 1, run.stderr)
+        self.assertEqual(report.read_bytes(), before)
+
+    def test_a_report_with_notes_stays(self):
+        report = self.report_of_a_run()
+        with open(report, "a", encoding="utf-8") as file:
+            file.write("MY NOTES\n")
+        self.expect_kept(report, "is no report, or not a whole one,")
+
+    def test_a_report_with_another_name_stays(self):
+        report = self.report_of_a_run()
+        os.link(report, self.folder / "old.jsonl")
+        self.expect_kept(report, "has another name besides (a hard link)")
+
+    def test_whole_reports_are_replaced(self):
+        """Whatever ended them, and whatever the program is called with."""
+        words = ["\n\x1b\u2028\"\\x\xff", *map(str, range(9999))]
+        for ends in ([RACY], ["sh", "-c", f"{RACY}; kill -9 $$"], [sys.executable, "-c", HOLDS, *words]):
+            self.start(*RUN, "--report", "r.jsonl", *ends, input="x\n", stdin=None)
+            first = (self.folder / "r.jsonl").stat()
+            self.start(*RUN, "--report", "r.jsonl", RACY)
+            [report] = self.folder.iterdir()
+            self.assertNotEqual(report.stat().st_mtime_ns, first.st_mtime_ns)
+            report.unlink()
+
+    def expect_both(self, *before):
+        """Of a process that lives behind `before`, and of one that begins beside it."""
+        holds = subprocess.Popen([*before, "env", f"LD_PRELOAD={LIBRARY}", sys.executable, "-c", HOLDS],
+                                 cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 env={**ENVIRONMENT, "SAFECOPY_OPTIONS":
+                                      f"report_path={self.folder}/r.jsonl:verbosity=0"})
+        with holds:
+            self.assertEqual(holds.stdout.readline(), b"ready\n")
+            run = self.start(*RUN, "--report", "r.jsonl", RACY)
+            self.assertIn("SC101 source-freed-in-flight, observed, 1 time:", run.stderr)
+            holds.communicate(b"x\n")
+        self.assertEqual(holds.returncode, 0)
+        lines = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
+        self.assertEqual([lines[-1]["type"], lines[-1]["hazards"]], ["summary", 2])
+        self.assertEqual(len(list(self.folder.iterdir())), 2)
+
+    def test_the_report_of_a_living_process_stays(self):
+        self.expect_both()
+
+    def test_the_report_of_a_living_process_in_another_namespace_stays(self):
+        for flags in (["--pid", "--fork", "--mount-proc"], ["--uts"]):
+            before = ["unshare", *flags, *([] if os.geteuid() == 0 else ["--map-root-user"])]
+            if "--uts" in flags:
+                before += ["sh", "-c", 'hostname another-host && exec "$@"', "sh"]
+            if self.start(*before, "true").returncode != 0:
+                self.skipTest("this process may have no namespaces")
+            self.expect_both(*before)
+            shutil.rmtree(self.folder)
+            self.folder.mkdir()
 
     def test_a_rank_leads_into_no_other_folder(self):
         for rank in "..", ".", "../..", ".\n.", "*[\x1b]", 500 * "9", "%p":

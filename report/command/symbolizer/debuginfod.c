@@ -2,6 +2,7 @@
 #include "report/command/symbolizer/debuginfod.h"
 
 #include "report/command/say.h"
+#include "report/libraries.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -137,7 +138,7 @@ static int watch(struct client *client, long done, long total)
 
 static bool load(struct functions *functions)
 {
-    void *library = dlopen("libdebuginfod.so.1", RTLD_LAZY);
+    void *library = sc_libraries_open("libdebuginfod.so.1", RTLD_LAZY);
     if (!library)
         return false;
     *(void **)&functions->begin = dlsym(library, "debuginfod_begin");

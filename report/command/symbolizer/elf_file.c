@@ -6,36 +6,16 @@
 #include "report/command/say.h"
 
 #include <errno.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { SEGMENTS_MAX = 65536, NOTES_MAX_BYTES = 1024 * 1024, SPARSE_SHARE = 16 };
 #define SPARSE_FROM_BYTES (INT64_C(64) << 20)
 
 /* ---- opening ---- */
-
-/* What the kernel makes up may be anything but a file: /proc/kcore is the whole memory. */
-static bool is_made_up(const char *path)
-{
-    struct statfs system;
-    if (statfs(path, &system) != 0)
-        return false;
-    switch ((unsigned long)system.f_type) {
-    case PROC_SUPER_MAGIC:
-    case SYSFS_MAGIC:
-    case DEBUGFS_MAGIC:
-    case TRACEFS_MAGIC:
-    case SECURITYFS_MAGIC:
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* Where a file system says how much of a file is there, a linker's files are there whole. */
 static bool is_sparse(int fd)
@@ -47,18 +27,19 @@ static bool is_sparse(int fd)
 
 bool sc_elf_file_may_be_opened(const char *path)
 {
-    struct stat status;
-    return stat(path, &status) != 0 || (S_ISREG(status.st_mode) && !is_made_up(path));
+    int fd = sc_regular_file_open_named(path);
+    if (fd >= 0)
+        close(fd);
+    return fd != -EPERM && fd != -ENOTSUP && fd != -EISDIR;
 }
 
 static bool open_file(struct sc_elf_file *file, const char *path)
 {
-    bool may_be_opened = path[0] == '/' && !is_made_up(path);
-    file->fd = may_be_opened ? sc_regular_file_open(path, 0) : -EPERM;
+    file->fd = path[0] == '/' ? sc_regular_file_open_named(path) : -ENOENT;
     if (file->fd == -ENOTSUP)
         sc_say("%s is no regular file, and is not read", path);
-    else if (file->fd == -EPERM && path[0] == '/')
-        sc_say("%s is the kernel's, and is not read", path);
+    else if (file->fd == -EPERM)
+        sc_say("%s is below /proc, /sys or /dev, or leads there, and is not read", path);
     else if (file->fd >= 0 && is_sparse(file->fd))
         sc_say("%s is a sparse file, of which less than a sixteenth is there, and is not read",
                path);

@@ -21,7 +21,7 @@ struct sc_elf_file {
 };
 
 /* Opens the file at `path`, which has to be absolute. False where there is no ELF file, and where
- * it is not to be opened: no regular file, one of the kernel's own (/proc, /sys), or a sparse one.
+ * it is not to be opened: no regular file, one of the kernel's (kernels_files.h), or a sparse one.
  * Says so then. sc_elf_file_close is due either way. */
 bool sc_elf_file_open(struct sc_elf_file *file, const char *path);
 void sc_elf_file_close(struct sc_elf_file *file);

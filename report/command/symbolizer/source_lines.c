@@ -191,7 +191,7 @@ static bool has_harmless_split(struct sc_source_lines *lines, Dwarf_Die *unit)
         (!folder || may_be_opened(lines->real_path, folder, name)))
         return true;
     if (!lines->told_of_split)
-        sc_say("%s names %s, which is no regular file; its lines of source are not shown",
+        sc_say("%s names %s, which is no regular file, or the kernel's; its lines are not shown",
                lines->path, name);
     lines->told_of_split = true;
     return false;

@@ -1,0 +1,185 @@
+#include "report/own_report.h"
+
+#include "report/file.h"
+#include "report/version.h"
+#include "track/text.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+/* A run line has 256 KB at most, and any line 1 MB (report.c). */
+enum { PIECE = 4096, FIRST_MAX = 256 * 1024, LAST_MAX = 1024 * 1024 };
+
+/* ---- the first line ---- */
+
+struct reader {
+    int fd;
+    uint64_t offset; /* of what comes behind `bytes` */
+    size_t at, filled;
+    char bytes[PIECE];
+};
+
+/* The next character, which stays; -1: there is none, or the line is too long. */
+static int peek(struct reader *reader)
+{
+    if (reader->at == reader->filled) {
+        long got = reader->offset < FIRST_MAX
+                       ? sc_file_read_at(reader->fd, reader->bytes, PIECE, reader->offset)
+                       : 0;
+        if (got <= 0)
+            return -1;
+        reader->offset += (uint64_t)got;
+        reader->filled = (size_t)got;
+        reader->at = 0;
+    }
+    return (unsigned char)reader->bytes[reader->at];
+}
+
+static bool take_char(struct reader *reader, char wanted)
+{
+    bool is_it = peek(reader) == (unsigned char)wanted;
+    reader->at += is_it;
+    return is_it;
+}
+
+static bool take(struct reader *reader, const char *words)
+{
+    while (*words != '\0' && take_char(reader, *words))
+        words++;
+    return *words == '\0';
+}
+
+static bool take_number(struct reader *reader, uint64_t *number)
+{
+    unsigned digits = 0;
+    *number = 0;
+    for (int c = peek(reader); c >= '0' && c <= '9'; c = peek(reader)) {
+        *number = *number * 10 + (uint64_t)(c - '0');
+        reader->at++;
+        digits++;
+    }
+    return digits > 0;
+}
+
+/* What is within the quotes goes to `text`, which may be NULL. */
+static bool take_string(struct reader *reader, struct sc_text *text)
+{
+    bool is_escaped = false;
+    if (!take_char(reader, '"'))
+        return false;
+    for (int c = peek(reader); c >= ' '; c = peek(reader)) {
+        reader->at++;
+        if (c == '"' && !is_escaped)
+            return true;
+        is_escaped = c == '\\' && !is_escaped;
+        if (text)
+            sc_text_char(text, (char)c);
+    }
+    return false;
+}
+
+static bool take_strings(struct reader *reader)
+{
+    if (take_char(reader, ']'))
+        return true;
+    while (take_string(reader, NULL))
+        if (!take_char(reader, ','))
+            return take_char(reader, ']');
+    return false;
+}
+
+static bool take_string_or_null(struct reader *reader)
+{
+    return peek(reader) == 'n' ? take(reader, "null") : take_string(reader, NULL);
+}
+
+/* Only under `safecopy run --format`. */
+static bool take_ledger(struct reader *reader)
+{
+    return peek(reader) != 'l' ||
+           (take(reader, "ledger\":") && take_string(reader, NULL) && take(reader, ",\""));
+}
+
+static bool take_rest(struct reader *reader)
+{
+    int last = -1;
+    for (int c = peek(reader); c >= ' '; c = peek(reader)) {
+        last = c;
+        reader->at++;
+    }
+    return last == '}' && take_char(reader, '\n');
+}
+
+/* As sc_json_lines_run writes it. */
+bool sc_own_report_begins(int fd, struct sc_own_report_author *author)
+{
+    struct reader reader = {.fd = fd};
+    struct sc_text host;
+    uint64_t schema, pid;
+    sc_text_init(&host, author->host, sizeof author->host);
+    if (!take(&reader, SC_REPORT_BEGINNING) || !take_number(&reader, &schema) ||
+        !take(&reader, ",\"version\":") || !take_string(&reader, NULL) ||
+        !take(&reader, ",\"command\":[") || !take_strings(&reader) || !take(&reader, ",\"pid\":") ||
+        !take_number(&reader, &pid) || !take(&reader, ",\"started\":") ||
+        !take_number(&reader, &author->started) || !take(&reader, ",\"host\":") ||
+        !take_string(&reader, &host) || !take(&reader, ",\"rank\":") ||
+        !take_string_or_null(&reader))
+        return false;
+    author->pid = (int32_t)pid;
+    if (host.cut)
+        author->host[0] = '\0';
+    return take(&reader, ",\"") && take_ledger(&reader) && take(&reader, "driver_version\":") &&
+           take_rest(&reader);
+}
+
+/* ---- the last line ---- */
+
+/* Where the line begins whose newline is the last byte. False: there is no such newline, or the
+ * line is too long. */
+static bool find_last(int fd, uint64_t size, uint64_t *start)
+{
+    char bytes[PIECE];
+    uint64_t end = size - 1; /* of what may be before the line */
+    uint64_t first = end > LAST_MAX ? end - LAST_MAX : 0;
+    if (sc_file_read_at(fd, bytes, 1, end) != 1 || bytes[0] != '\n')
+        return false;
+    while (end > first) {
+        size_t part = end - first < PIECE ? (size_t)(end - first) : PIECE;
+        if (sc_file_read_at(fd, bytes, part, end - part) != (long)part)
+            return false;
+        while (part > 0 && bytes[part - 1] != '\n') {
+            part--;
+            end--;
+        }
+        if (part > 0)
+            break;
+    }
+    *start = end;
+    return end > first || first == 0;
+}
+
+static bool is_type(const char *line)
+{
+    static const char *const types[] = {"run\"",      "modules\"", "hazard\"",  "timing\"",
+                                        "coverage\"", "cupti\"",   "summary\"", "postmortem\""};
+    static const char words[] = "{\"type\":\"";
+    if (strncmp(line, words, sizeof words - 1) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strncmp(line + sizeof words - 1, types[i], strlen(types[i])) == 0)
+            return true;
+    return false;
+}
+
+bool sc_own_report_ends(int fd)
+{
+    struct stat status;
+    uint64_t start;
+    char line[32] = "", end[2] = "";
+    if (sc_file_status_of(fd, &status) != 0 || status.st_size < 2)
+        return false;
+    uint64_t size = (uint64_t)status.st_size;
+    return find_last(fd, size, &start) && sc_file_read_at(fd, end, 2, size - 2) == 2 &&
+           end[0] == '}' && sc_file_read_at(fd, line, sizeof line - 1, start) > 0 && is_type(line);
+}

@@ -1,0 +1,30 @@
+/* Is a file a report that the library wrote, from its first line to its last?
+ *
+ * What lies at a report's path may be anything, and the user's. So a file counts as a report only
+ * if its first line is a whole run line, with all fields as the library writes them, and its last
+ * line is a whole line of the library's. An empty file, a line that a full disk has cut, and notes
+ * behind the report make it none.
+ *
+ * These functions read the first line and, from the end, the last one. They need 5 KB of stack, and
+ * neither allocate, lock nor change errno.
+ */
+#ifndef SC_REPORT_OWN_REPORT_H
+#define SC_REPORT_OWN_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Which process began it. */
+struct sc_own_report_author {
+    int32_t pid;
+    uint64_t started; /* as in struct sc_path_names */
+    char host[256];   /* as JSON has it, without the quotes; "" if it is longer */
+};
+
+/* The first line. False: it is none of the library's; *author is undefined. */
+bool sc_own_report_begins(int fd, struct sc_own_report_author *author);
+
+/* The last line. */
+bool sc_own_report_ends(int fd);
+
+#endif

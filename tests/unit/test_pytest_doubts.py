@@ -11,7 +11,6 @@ import unittest
 import pytest_session
 from pytest_session import HAS_XDIST, OUT, RIGHT, ROOT
 
-sys.path.insert(0, str(ROOT / "python"))
 
 CHILD = '''
 import glob

@@ -14,7 +14,8 @@
  * mark of one. It opens nothing else for writing, and reads nothing else but a file without a name.
  *
  * A note is "PID STARTED WORD", of SC_LEDGER_REPORT with " PATH", and a NUL. The mark stands before
- * them and is none.
+ * them and is none. A process that gets at the ledger and cannot add to it (RLIMIT_FSIZE) changes
+ * the file's mode to SC_LEDGER_MODE_LACKS instead.
  *
  * No function allocates, locks, waits for anybody, or changes errno.
  */
@@ -31,6 +32,9 @@
 /* F_SEAL_SEAL | F_SEAL_SHRINK: what was noted stays, and what may be done stays as it is. */
 enum { SC_LEDGER_SEALS = 0x1 | 0x2 };
 
+/* Of the file when it is made, and when a process had something to note and could not. */
+enum { SC_LEDGER_MODE = 0640, SC_LEDGER_MODE_LACKS = 0600 };
+
 /* A variable that is longer is cut behind one ledger, and of its ledgers the first are used. */
 enum { SC_LEDGER_VALUE_SIZE = 512, SC_LEDGER_MAX = 4 };
 
@@ -39,6 +43,8 @@ enum sc_ledger_note {
     SC_LEDGER_LATENT,   /* it has had a hazard that is not suppressed, and was latent */
     SC_LEDGER_OBSERVED, /* or observed */
     SC_LEDGER_FAILED,   /* it fails for another reason, as strict=1 has it: its options */
+    SC_LEDGER_LOST,     /* it could not make its report, or not write all of it */
+    SC_LEDGER_ENDED,    /* the report has its last summary */
     SC_LEDGER_NOTE_COUNT
 };
 

@@ -297,8 +297,9 @@ static void tell_without_reports(const struct sc_run_ledger *ledger)
     if (ledger->said != 0)
         sc_say("no report of this run is there to show");
     else
-        sc_say("no process has written a report: nothing used CUDA, or what did was not reached, or "
-               "could not write one (another user's process, say)");
+        sc_say(
+            "no process has written a report: nothing used CUDA, or what did was not reached, or "
+            "could not write one (another user's process, say)");
 }
 
 /* Shows what has been reported, and returns the status to end with. */

@@ -18,7 +18,7 @@ static struct kept {
     struct kept *next;
     dev_t device;
     ino_t inode;
-} *kept;
+} * kept;
 
 /* The name that a file has until it is complete. */
 static char *_Atomic unfinished;

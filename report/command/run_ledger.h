@@ -17,12 +17,12 @@ struct sc_run_note {
 };
 
 struct sc_run_ledger {
-    int file;            /* -1: none can be had, and nobody notes anything */
-    char name[128];      /* of the ledger in SAFECOPY_RUN; "" if there is none */
-    char *notes;         /* each ends with a NUL */
-    size_t size;         /* of `notes` */
-    unsigned said;       /* bit i: a process has noted sc_ledger_note i */
-    size_t report_count; /* notes of a report */
+    int file;                   /* -1: none can be had, and nobody notes anything */
+    char name[128];             /* of the ledger in SAFECOPY_RUN; "" if there is none */
+    char *notes;                /* each ends with a NUL */
+    size_t size;                /* of `notes` */
+    unsigned said;              /* bit i: a process has noted sc_ledger_note i */
+    size_t report_count;        /* notes of a report */
     struct sc_run_note *living; /* notes of a report whose process still ran when they were read */
     size_t living_count;
     bool is_unread; /* what was noted could not be read, or not all of it */

@@ -46,7 +46,7 @@ static bool reader_fails(const struct sc_reader *reader, enum sc_certainty certa
 struct seen {
     struct process {
         int64_t pid, started;
-    } *processes;
+    } * processes;
     size_t count, capacity;
 };
 
@@ -155,8 +155,8 @@ static bool judge(struct judging *judging, const char *path, enum sc_certainty c
 static bool was_seen(const struct judging *judging, const struct sc_run_note *note)
 {
     const struct process sought = {note->pid, (int64_t)note->started};
-    return judging->seen.count > 0 && bsearch(&sought, judging->seen.processes, judging->seen.count,
-                                              sizeof sought, compare);
+    return judging->seen.count > 0 &&
+           bsearch(&sought, judging->seen.processes, judging->seen.count, sizeof sought, compare);
 }
 
 /* Where report_path has no %p, the next process takes the name. */

@@ -74,13 +74,15 @@ def sample_lines():
 
 
 def as_counted(lines):
-    """With a summary that counts what the lines tell of, and no more."""
+    """With a summary, and a post-mortem, that count what the lines tell of, and no more."""
     hazards = [line for line in lines if line["type"] == "hazard"]
     counts = {"hazards": sum(line["count"] for line in hazards),
               "by_code": {line["code"]: line["count"] for line in hazards}}
     for certainty in ("observed", "latent"):
         counts[certainty] = sum(line["count"] for line in hazards if line["certainty"] == certainty)
-    return [{**line, **counts} if line["type"] == "summary" else line for line in lines]
+    lost = {key: counts[key] for key in ("hazards", "by_code")}
+    return [{**line, **counts} if line["type"] == "summary" else
+            {**line, **lost} if line["type"] == "postmortem" else line for line in lines]
 
 
 def as_report(lines):

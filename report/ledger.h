@@ -4,7 +4,8 @@
  * A report may be where nobody looks, or get lost: the disk is full, the next process takes its
  * name, a program gives its children options of their own. So each process notes in the ledger
  * where its report is, once that it has found hazards or fails for another reason, and whether the
- * report has its end or could not be written. The ledger is a memfd of the command's. SAFECOPY_RUN says how to get at it, and which file it is:
+ * report has its end or could not be written. The ledger is a memfd of the command's. SAFECOPY_RUN
+ * says how to get at it, and which file it is:
  * "/proc/PID/fd/N:DEVICE:INODE". Of a run within a run it has both, the inner one first, with a
  * comma between them. A process that cannot get at a ledger (another user, another machine, a
  * container) notes nothing; then its report alone speaks.

@@ -256,6 +256,11 @@ long sc_file_seals(int fd)
     return RAW(SYS_fcntl, fd, F_GET_SEALS);
 }
 
+int sc_file_set_mode(int fd, mode_t mode)
+{
+    return (int)RAW(SYS_fchmod, fd, mode);
+}
+
 int sc_file_open(const char *path)
 {
     return (int)RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);

@@ -66,6 +66,9 @@ struct sc_file_identity sc_file_identify(int fd);
 /* Has `fd` that file open? */
 bool sc_file_is_same(int fd, const struct sc_file_identity *identity);
 
+/* 0 or -errno. */
+int sc_file_set_mode(int fd, mode_t mode);
+
 /* The seals of a memfd (fcntl F_GET_SEALS), or -errno: what `fd` has open cannot have any. */
 long sc_file_seals(int fd);
 

@@ -24,7 +24,7 @@ static char taken[SC_LEDGER_VALUE_SIZE];
 
 const char *sc_ledger_word(enum sc_ledger_note note)
 {
-    static const char *const words[] = {"report", "latent", "observed", "failed"};
+    static const char *const words[] = {"report", "latent", "observed", "failed", "lost", "ended"};
     _Static_assert(sizeof words / sizeof words[0] == SC_LEDGER_NOTE_COUNT, "a word for each note");
     return words[note];
 }
@@ -118,12 +118,14 @@ static int open_ledger(const struct ledger *ledger)
     return is_ledger ? open_if_unnamed(ledger, O_WRONLY) : -1;
 }
 
+/* RLIMIT_FSIZE holds for a memfd as well, and not for its mode. */
 static void append(const struct ledger *ledger, const char *note, size_t size)
 {
     int fd = open_ledger(ledger);
     if (fd < 0)
         return;
-    sc_file_write(fd, note, size);
+    if (sc_file_write(fd, note, size) != 0)
+        sc_file_set_mode(fd, SC_LEDGER_MODE_LACKS);
     sc_file_close(fd);
 }
 

@@ -3,8 +3,9 @@
  *
  * A report may be where nobody looks, or get lost: the disk is full, the next process takes its
  * name, a program gives its children options of their own. So each process notes in the ledger
- * where its report is, and once that it has found hazards or fails for another reason. The ledger
- * is a memfd of the command's. SAFECOPY_RUN says how to get at it, and which file it is:
+ * where its report is, once that it has found hazards or fails for another reason, and whether the
+ * report has its end or could not be written. The ledger is a memfd of the command's. SAFECOPY_RUN
+ * says how to get at it, and which file it is:
  * "/proc/PID/fd/N:DEVICE:INODE". Of a run within a run it has both, the inner one first, with a
  * comma between them. A process that cannot get at a ledger (another user, another machine, a
  * container) notes nothing; then its report alone speaks.
@@ -14,7 +15,8 @@
  * mark of one. It opens nothing else for writing, and reads nothing else but a file without a name.
  *
  * A note is "PID STARTED WORD", of SC_LEDGER_REPORT with " PATH", and a NUL. The mark stands before
- * them and is none.
+ * them and is none. A process that gets at the ledger and cannot add to it (RLIMIT_FSIZE) changes
+ * the file's mode to SC_LEDGER_MODE_LACKS instead.
  *
  * No function allocates, locks, waits for anybody, or changes errno.
  */
@@ -31,6 +33,9 @@
 /* F_SEAL_SEAL | F_SEAL_SHRINK: what was noted stays, and what may be done stays as it is. */
 enum { SC_LEDGER_SEALS = 0x1 | 0x2 };
 
+/* Of the file when it is made, and when a process had something to note and could not. */
+enum { SC_LEDGER_MODE = 0640, SC_LEDGER_MODE_LACKS = 0600 };
+
 /* A variable that is longer is cut behind one ledger, and of its ledgers the first are used. */
 enum { SC_LEDGER_VALUE_SIZE = 512, SC_LEDGER_MAX = 4 };
 
@@ -39,6 +44,8 @@ enum sc_ledger_note {
     SC_LEDGER_LATENT,   /* it has had a hazard that is not suppressed, and was latent */
     SC_LEDGER_OBSERVED, /* or observed */
     SC_LEDGER_FAILED,   /* it fails for another reason, as strict=1 has it: its options */
+    SC_LEDGER_LOST,     /* it could not make its report, or not write all of it */
+    SC_LEDGER_ENDED,    /* the report has its last summary */
     SC_LEDGER_NOTE_COUNT
 };
 

@@ -44,19 +44,20 @@ size_t sc_plain_character(const char *bytes, size_t count, uint32_t *code)
 bool sc_plain_is_harmless(uint32_t code)
 {
     static const struct {
-        uint16_t first, last;
+        uint32_t first, last;
     } harmful[] = {
-        {0x0000, 0x001f}, /* C0 */
-        {0x007f, 0x009f}, /* DEL, C1 */
-        {0x061c, 0x061c}, /* the Arabic letter mark */
-        {0x200b, 0x200b}, /* a blank without width */
-        {0x200e, 0x200f}, /* marks of direction */
-        {0x2028, 0x2029}, /* the separators */
-        {0x202a, 0x202e}, /* embeddings and overrides */
-        {0x2060, 0x2064}, /* joiners and operators that are not seen */
-        {0x2066, 0x2069}, /* isolates */
-        {0xfeff, 0xfeff}, /* the mark of the order of bytes */
-        {0xfff9, 0xfffb}, /* annotations between lines */
+        {0x0000, 0x001f},   /* C0 */
+        {0x007f, 0x009f},   /* DEL, C1 */
+        {0x061c, 0x061c},   /* the Arabic letter mark */
+        {0x115f, 0x1160},   /* Hangul's fillers */
+        {0x200b, 0x200b},   /* a blank without width */
+        {0x200e, 0x200f},   /* marks of direction */
+        {0x2028, 0x2029},   /* the separators */
+        {0x202a, 0x202e},   /* embeddings and overrides */
+        {0x2060, 0x206f},   /* joiners and operators that are not seen, isolates, old controls */
+        {0xfeff, 0xfeff},   /* the mark of the order of bytes */
+        {0xfff9, 0xfffb},   /* annotations between lines */
+        {0x1d173, 0x1d17a}, /* beams, ties and slurs of music begin and end */
     };
     for (size_t i = 0; i < sizeof harmful / sizeof harmful[0]; i++) {
         if (code >= harmful[i].first && code <= harmful[i].last)
@@ -73,6 +74,10 @@ static void put_digits(struct sc_text *text, uint32_t value, unsigned count)
 
 void sc_plain_put_code(struct sc_text *text, uint32_t code)
 {
+    if (code > 0xffff) {
+        sc_plain_put_code(text, 0xd800 + ((code - 0x10000) >> 10));
+        code = 0xdc00 + ((code - 0x10000) & 0x3ff);
+    }
     sc_text_put(text, "\\u");
     put_digits(text, code, 4);
 }

@@ -124,9 +124,18 @@ static void say_failure(const char *path, int error)
     sc_report_say(NULL, line);
 }
 
+static void note_locked(enum sc_ledger_note note, bool is_due, const char *path)
+{
+    if (!is_due || (report.noted & 1U << note) != 0)
+        return;
+    report.noted |= 1U << note;
+    sc_ledger_note(note, &report.names, path);
+}
+
 static void give_up_locked(int error)
 {
     say_failure(report.path, error);
+    note_locked(SC_LEDGER_LOST, true, NULL);
     sc_file_close(report.fd);
     report.fd = -1;
 }
@@ -152,14 +161,6 @@ static bool write_line_locked(const struct sc_text *line)
     if (result != 0)
         give_up_locked(-result);
     return result == 0;
-}
-
-static void note_locked(enum sc_ledger_note note, bool is_due, const char *path)
-{
-    if (!is_due || (report.noted & 1U << note) != 0)
-        return;
-    report.noted |= 1U << note;
-    sc_ledger_note(note, &report.names, path);
 }
 
 /* The run's command learns it, even if it never sees the report. */
@@ -226,6 +227,7 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
         sc_place_withdraw(report.path, &report.identity);
     atomic_store_explicit(&report.opened, true, memory_order_release);
     note_locked(SC_LEDGER_REPORT, fd >= 0, report.path);
+    note_locked(SC_LEDGER_LOST, wanted && fd < 0, NULL);
     tell_ledger_locked();
     leave(&guard);
     return wanted && fd < 0 ? fd : 0;
@@ -544,13 +546,13 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->postmortem = report.postmortem;
 }
 
-static void write_summary_locked(const struct sc_report_totals *totals)
+static bool write_summary_locked(const struct sc_report_totals *totals)
 {
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code,
                           report.by_reason);
-    write_line_locked(&line);
+    return write_line_locked(&line);
 }
 
 static bool is_worth_printing(const struct sc_summary *summary)
@@ -583,7 +585,8 @@ void sc_report_summary(const struct sc_report_totals *totals)
     bool due = !report.summarised;
     if (due) {
         report.summarised = totals->final;
-        write_summary_locked(totals);
+        bool is_written = write_summary_locked(totals);
+        note_locked(SC_LEDGER_ENDED, totals->final && is_written, NULL);
         collect_locked(&summary, totals);
     }
     leave(&guard);

@@ -265,7 +265,8 @@ class Plugin:
         self.reports.ledger.close()
         if self.worker:
             return
-        if self.is_telling():
+        # `safecopy run --format` reads them when all is over (report/ledger.h).
+        if self.is_telling() or os.environ.get("SAFECOPY_RUN"):
             self.folders.release()
             return
         reporter = config.pluginmanager.getplugin("terminalreporter")

@@ -215,6 +215,7 @@ static int take_suppressions(struct work *work, const char *path)
     if (!work->suppressed)
         return SC_COMMAND_USAGE;
     sc_suppressed_tell_expired(work->suppressed);
+    sc_outfile_keep(path);
     return 0;
 }
 
@@ -255,7 +256,7 @@ static int take_flag(struct work *work, int flag, char *const *argv)
         return take_format(work, optarg);
     case 'o':
         work->out.path = optarg;
-        return sc_outfile_is_possible(optarg) ? 0 : SC_COMMAND_USAGE;
+        return 0;
     case 'm':
         return sc_outfile_take_mode(&work->out, optarg) ? 0 : SC_COMMAND_USAGE;
     case 'e':
@@ -267,6 +268,7 @@ static int take_flag(struct work *work, int flag, char *const *argv)
     case 's':
         return take_suggestions(work);
     case 'r':
+        sc_outfile_keep(optarg);
         return sc_frame_rules_read(work->makers.rules, optarg) < 0 ? SC_COMMAND_USAGE : 0;
     case 'd':
         return take_folder(work, optarg);
@@ -300,6 +302,8 @@ static int take_flags(struct work *work, int argc, char **argv)
     opterr = 0;
     while (status == 0 && (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1)
         status = take_flag(work, flag, argv);
+    if (status == 0 && work->out.path && !sc_outfile_is_possible(work->out.path))
+        return SC_COMMAND_USAGE;
     if (status == 0 && !sc_outfile_has_use_of_mode(&work->out))
         return SC_COMMAND_USAGE;
     if (status == 0 && optind == argc) {

@@ -111,6 +111,7 @@ static bool add_suppressions(struct work *work, const char *path)
     if (absolute)
         add_entry(work, "suppressions=", absolute);
     sc_suppressed_free(suppressed);
+    sc_outfile_keep(path);
     return absolute;
 }
 
@@ -145,7 +146,7 @@ static bool take_flag(struct work *work, int flag, char **argv)
         return sc_command_has_format(optarg);
     case 'o':
         work->out.path = optarg;
-        return sc_outfile_is_possible(optarg);
+        return true;
     case 'm':
         return sc_outfile_take_mode(&work->out, optarg);
     case 't':
@@ -180,6 +181,8 @@ static bool take_flags(struct work *work, int argc, char **argv)
     while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1)
         if (!take_flag(work, flag, argv))
             return false;
+    if (work->out.path && !sc_outfile_is_possible(work->out.path))
+        return false;
     if (work->out.path && !work->format)
         sc_say("-o %s has nothing to take: --format says what is shown", work->out.path);
     else if (work->roots.count > 0 && !work->format)
@@ -252,38 +255,37 @@ static bool anchor_reports(struct work *work)
     return parse_options(work);
 }
 
-/* True: there is nothing to fail for. */
-static bool shows_success(struct work *work, char *const *paths)
+static void show(struct work *work, char *const *paths)
 {
     signal(SIGPIPE, SIG_IGN);
-    return sc_command_show(work->format, &work->out, &work->roots, paths) == 0;
+    sc_command_show(work->format, &work->out, &work->roots, paths);
 }
 
-/* Why a run fails that is strict, or NULL. `are_clean`: the reports tell of nothing. */
-static const char *reason_to_fail(const struct work *work, const struct sc_run_ledger *ledger,
-                                  char *const *paths, bool are_clean)
+/* Why a run fails that is strict, or NULL. */
+static const char *reason_to_fail(struct work *work, const struct sc_run_ledger *ledger,
+                                  char *const *paths)
 {
     bool counts_latent = work->parsed.certainty == SC_LATENT;
-    enum sc_verdict verdict =
-        are_clean ? SC_VERDICT_CLEAN : sc_verdict_find(paths, work->parsed.certainty);
-    if (verdict == SC_VERDICT_HAZARD)
+    const char *doubt = NULL;
+    if (sc_verdict_find(paths, work->parsed.certainty, ledger, &work->scratch, &doubt))
         return "a process that was started had a hazard";
     if (sc_run_ledger_says(ledger, SC_LEDGER_OBSERVED) ||
         (counts_latent && sc_run_ledger_says(ledger, SC_LEDGER_LATENT)))
         return "a process that was started had a hazard, of which no report here tells,";
     if (sc_run_ledger_says(ledger, SC_LEDGER_FAILED))
         return "a process that was started fails by its options";
-    if (verdict == SC_VERDICT_UNREAD || ledger->is_unread)
-        return "what a process that was started has reported cannot be read";
-    return NULL;
+    return doubt ? sc_scratch_print(&work->scratch, "unknown, %s,", doubt) : NULL;
 }
 
 /* The status to end with. A hazard of any process fails a strict run of a program that is content
  * with itself. */
-static int end(const struct work *work, int status, const char *reason)
+static int end(struct work *work, const struct sc_run_ledger *ledger, char *const *paths,
+               int status)
 {
     bool is_content = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!work->parsed.strict || !is_content || !reason)
+    const char *reason =
+        work->parsed.strict && is_content ? reason_to_fail(work, ledger, paths) : NULL;
+    if (!reason)
         return sc_program_end_alike(status);
     sc_say("strict: %s and the program ended with 0; exit status %d", reason,
            work->parsed.exitcode);
@@ -295,7 +297,9 @@ static void tell_without_reports(const struct sc_run_ledger *ledger)
     if (ledger->said != 0)
         sc_say("no report of this run is there to show");
     else
-        sc_say("no process has written a report: nothing used CUDA, or what did was not reached");
+        sc_say(
+            "no process has written a report: nothing used CUDA, or what did was not reached, or "
+            "could not write one (another user's process, say)");
 }
 
 /* Shows what has been reported, and returns the status to end with. */
@@ -304,13 +308,14 @@ static int conclude(struct work *work, struct sc_new_reports *reports, struct sc
 {
     sc_run_ledger_read(ledger);
     char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
-    bool are_clean = !paths[0] || shows_success(work, paths);
-    if (!paths[0])
+    if (paths[0])
+        show(work, paths);
+    else
         tell_without_reports(ledger);
-    if (ledger->has_living)
+    if (ledger->living_count > 0)
         sc_say("a process that was started still runs: what it reports from now on is neither "
                "shown nor judged");
-    return end(work, status, reason_to_fail(work, ledger, paths, are_clean));
+    return end(work, ledger, paths, status);
 }
 
 static int run_and_show(struct work *work, char **program)

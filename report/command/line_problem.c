@@ -37,6 +37,25 @@ static bool is_array(json_t *value)
     return json_is_array(value);
 }
 
+/* The status of a process that is not known is null. */
+static bool is_status(json_t *value)
+{
+    return json_is_integer(value) || json_is_null(value);
+}
+
+/* "MAJOR.MINOR.PATCH", with whatever follows. A sign is no part of a version. */
+static bool is_version(json_t *value)
+{
+    const char *at = json_string_value(value);
+    for (int part = 0; at && part < 3; part++) {
+        size_t digits = strspn(at, "0123456789");
+        if (digits == 0 || digits > 3 || (part < 2 && at[digits] != '.'))
+            return false;
+        at += digits + (part < 2);
+    }
+    return at && *at != '.';
+}
+
 static bool is_boolean(json_t *value)
 {
     return json_is_boolean(value);
@@ -116,6 +135,7 @@ static const struct type {
 } types[] = {
     {"run",
      {{"schema", is_positive, "the schema of the run is missing or damaged", false, false},
+      {"version", is_version, "the version of the run is damaged", true, false},
       {"unreached", is_boolean, "a member of the run, `unreached`, is damaged", true, false}}},
     {"modules", {{"modules", is_array, "the modules are missing or damaged", false, false}}},
     {"hazard",
@@ -135,7 +155,9 @@ static const struct type {
     {"cupti", {{"state", is_string, "the state of CUPTI is missing or damaged", false, false}}},
     {"postmortem",
      {{"error", is_object, "the error of a post-mortem is missing or damaged", false, false},
-      {"call", is_object, "the call of a post-mortem is missing or damaged", false, false}}},
+      {"call", is_object, "the call of a post-mortem is missing or damaged", false, false},
+      {"hazards", is_count, "the hazards of a post-mortem are damaged", true, false},
+      {"by_code", is_by_code, "the counts of a post-mortem by code are damaged", true, false}}},
     {"summary",
      {{"hazards", is_count, "the hazards of a summary are missing or damaged", false, false},
       {"observed", is_count, "a count of a summary, `observed`, is missing or damaged", false,
@@ -143,7 +165,8 @@ static const struct type {
       {"latent", is_count, "a count of a summary, `latent`, is missing or damaged", false, false},
       {"by_code", is_by_code, "the counts of a summary by code are missing or damaged", false,
        false},
-      {"suppressed", is_count, "a count of a summary, `suppressed`, is damaged", true, false}}},
+      {"suppressed", is_count, "a count of a summary, `suppressed`, is damaged", true, false},
+      {"exit_status", is_status, "the exit status of a summary is damaged", true, false}}},
 };
 
 static const struct type *find_type(const char *name)

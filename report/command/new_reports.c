@@ -137,10 +137,10 @@ static struct found find_told(struct sc_scratch *scratch, const struct sc_run_le
 {
     struct found told = begin_found(scratch, ledger->report_count);
     struct stat file;
-    const char *path;
-    for (size_t at = 0; (path = sc_run_ledger_next_report(ledger, &at)) != NULL;)
-        if (is_file(path, &file) && !has(&told, &file))
-            add(&told, sc_scratch_print(scratch, "%s", path), &file);
+    struct sc_run_note note;
+    for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);)
+        if (note.path && is_file(note.path, &file) && !has(&told, &file))
+            add(&told, sc_scratch_print(scratch, "%s", note.path), &file);
     return told;
 }
 

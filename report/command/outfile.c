@@ -7,10 +7,39 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Files that the command reads. */
+static struct kept {
+    struct kept *next;
+    dev_t device;
+    ino_t inode;
+} * kept;
+
+/* The name that a file has until it is complete. */
+static char *_Atomic unfinished;
+
+void sc_outfile_keep(const char *path)
+{
+    struct stat status;
+    struct kept *file = stat(path, &status) == 0 ? malloc(sizeof *file) : NULL;
+    if (!file)
+        return;
+    *file = (struct kept){kept, status.st_dev, status.st_ino};
+    kept = file;
+}
+
+static bool is_kept(const struct stat *status)
+{
+    const struct kept *file = kept;
+    while (file && (file->device != status->st_dev || file->inode != status->st_ino))
+        file = file->next;
+    return file;
+}
 
 static bool refuse(const char *path, const char *why)
 {
@@ -40,6 +69,8 @@ static bool may_replace(const char *path)
         return refuse(path, "a folder is there. Name a file in it");
     if (!S_ISREG(status.st_mode))
         return refuse(path, "what is there is no file");
+    if (is_kept(&status))
+        return refuse(path, "this command reads it. Name another file");
     return !is_report(path, &status) || refuse(path, "a report is there. Name another file");
 }
 
@@ -91,6 +122,27 @@ static void buffer_much(FILE *stream)
         setvbuf(stream, NULL, _IOFBF, 64 * 1024);
 }
 
+static void take_away(int number)
+{
+    char *path = unfinished;
+    if (path)
+        unlink(path);
+    raise(number); /* which ends the process when the handler returns */
+}
+
+/* Who is ended while it writes leaves nothing behind. A limit of files is an error of the write. */
+static void heed_signals(void)
+{
+    static const int ending[] = {SIGHUP, SIGINT, SIGTERM, SIGXCPU};
+    struct sigaction before;
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(ending[i],
+                      &(struct sigaction){.sa_handler = take_away, .sa_flags = (int)SA_RESETHAND},
+                      NULL);
+}
+
 static bool open_beside(struct sc_outfile *file, const struct sc_outfile_place *place)
 {
     const char *path = place->path;
@@ -98,11 +150,14 @@ static bool open_beside(struct sc_outfile *file, const struct sc_outfile_place *
         return false;
     if (asprintf(&file->beside, "%s.XXXXXX", path) < 0)
         return refuse(path, "out of memory");
+    heed_signals();
     int fd = mkostemp(file->beside, O_CLOEXEC);
+    unfinished = fd >= 0 ? file->beside : NULL;
     file->stream = fd >= 0 ? open_with_mode(fd, place) : NULL;
     if (file->stream)
         return true;
     refuse(path, strerror(errno));
+    unfinished = NULL;
     free(file->beside);
     return false;
 }
@@ -150,6 +205,7 @@ bool sc_outfile_close(struct sc_outfile *file)
         if (file->beside)
             unlink(file->beside);
     }
+    unfinished = NULL;
     free(file->beside);
     return is_complete;
 }

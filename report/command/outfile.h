@@ -30,6 +30,9 @@ struct sc_outfile {
     char *beside; /* NULL: the stream is standard output */
 };
 
+/* Has the file at `path`, which the command reads, replaced by nothing. */
+void sc_outfile_keep(const char *path);
+
 /* Before the work whose result is to be written: can the file be made, as far as can be seen?
  * `path` "-" is standard output. False after it has said what is wrong. */
 bool sc_outfile_is_possible(const char *path);

@@ -249,7 +249,8 @@ static const char *take_summary(struct reading *reading, json_t *summary)
 {
     const json_t *before = summary_of(reading), *by_code = json_object_get(summary, "by_code");
     if (sc_tallies_exceed(&reading->reader->findings, by_code) ||
-        is_less(summary, before, "observed") || is_less(summary, before, "latent"))
+        is_less(summary, before, "observed") || is_less(summary, before, "latent") ||
+        is_less(summary, json_object_get(reading->run, "postmortem"), "hazards"))
         return "a summary counts fewer hazards than there were before it";
     json_object_set(reading->run, "summary", summary);
     if (sc_field_number(summary, "hazards") > 0)
@@ -266,6 +267,18 @@ static const char *take_hazard(struct sc_reader *reader, const json_t *hazard, c
     return NULL;
 }
 
+/* It counts the hazards up to then, of which a line may still come. */
+static const char *take_postmortem(struct reading *reading, json_t *postmortem)
+{
+    const json_t *summary = summary_of(reading);
+    if (json_is_object(summary) && is_less(summary, postmortem, "hazards"))
+        return "a post-mortem counts more hazards than the summary before it";
+    json_object_set(reading->run, "postmortem", postmortem);
+    if (sc_field_number(postmortem, "hazards") > 0)
+        reading->reader->hazardous = true;
+    return NULL;
+}
+
 /* A line without a problem. Returns what is wrong with it all the same, or NULL. */
 static const char *take_good_line(struct reading *reading, json_t *line, const char *text,
                                   size_t size)
@@ -275,6 +288,8 @@ static const char *take_good_line(struct reading *reading, json_t *line, const c
         return take_hazard(reading->reader, line, text, size);
     if (strcmp(type, "summary") == 0)
         return take_summary(reading, line);
+    if (strcmp(type, "postmortem") == 0)
+        return take_postmortem(reading, line);
     if (strcmp(type, "timing") == 0)
         sc_findings_take_timing(&reading->reader->findings, line, text, size);
     else if (strcmp(type, "run") == 0)

@@ -28,7 +28,7 @@ static bool mark(int file)
 {
     ssize_t size = sizeof SC_LEDGER_MARK;
     return file >= 0 && write(file, SC_LEDGER_MARK, (size_t)size) == size &&
-           fcntl(file, F_ADD_SEALS, SC_LEDGER_SEALS) == 0;
+           fchmod(file, SC_LEDGER_MODE) == 0 && fcntl(file, F_ADD_SEALS, SC_LEDGER_SEALS) == 0;
 }
 
 /* Not one of the three that the command may have been started without: what is said to stderr would
@@ -75,13 +75,6 @@ bool sc_run_ledger_is_in(const struct sc_run_ledger *ledger, const char *value)
     return value;
 }
 
-struct note {
-    int32_t pid;
-    uint64_t started;
-    enum sc_ledger_note what;
-    const char *path; /* of a report */
-};
-
 /* The rest of `text` behind `word`, which ends there or before a blank; else NULL. */
 static const char *behind(const char *text, const char *word)
 {
@@ -91,7 +84,7 @@ static const char *behind(const char *text, const char *word)
 }
 
 /* False: not a note. */
-static bool read_note(const char *text, struct note *note)
+static bool read_note(const char *text, struct sc_run_note *note)
 {
     char *end;
     note->pid = (int32_t)strtol(text, &end, 10);
@@ -107,30 +100,41 @@ static bool read_note(const char *text, struct note *note)
     return false;
 }
 
-static const char *next_note(const struct sc_run_ledger *ledger, size_t *at, struct note *note)
+bool sc_run_ledger_next(const struct sc_run_ledger *ledger, size_t *at, struct sc_run_note *note)
 {
     while (*at < ledger->size) {
         const char *text = ledger->notes + *at;
         *at += strlen(text) + 1;
         if (read_note(text, note))
-            return text;
+            return true;
     }
-    return NULL;
+    return false;
 }
 
-static bool runs(const struct note *note)
+static bool runs(const struct sc_run_note *note)
 {
     return note->started != 0 && sc_path_find_start(note->pid) == note->started;
 }
 
 static void take_notes(struct sc_run_ledger *ledger)
 {
-    struct note note;
-    for (size_t at = 0; next_note(ledger, &at, &note);) {
+    struct sc_run_note note;
+    for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);) {
         ledger->said |= 1U << note.what;
         ledger->report_count += note.what == SC_LEDGER_REPORT;
-        ledger->has_living = ledger->has_living || (note.what == SC_LEDGER_REPORT && runs(&note));
     }
+    ledger->living = calloc(ledger->report_count + 1, sizeof *ledger->living);
+    for (size_t at = 0; ledger->living && sc_run_ledger_next(ledger, &at, &note);)
+        if (note.what == SC_LEDGER_REPORT && runs(&note))
+            ledger->living[ledger->living_count++] = note;
+}
+
+bool sc_run_ledger_has_living(const struct sc_run_ledger *ledger, int64_t pid, int64_t started)
+{
+    for (size_t i = 0; i < ledger->living_count; i++)
+        if (ledger->living[i].pid == pid && (int64_t)ledger->living[i].started == started)
+            return true;
+    return false;
 }
 
 /* As much as there is now: processes that live on may note more. */
@@ -143,6 +147,7 @@ static void read_file(struct sc_run_ledger *ledger)
         ledger->notes ? pread(ledger->file, ledger->notes, (size_t)status.st_size, 0) : -1;
     ledger->size = size > 0 ? (size_t)size : 0;
     ledger->is_unread = size < 0 || size != status.st_size;
+    ledger->lacks = is_known && (status.st_mode & 0777) != SC_LEDGER_MODE;
 }
 
 void sc_run_ledger_read(struct sc_run_ledger *ledger)
@@ -153,18 +158,10 @@ void sc_run_ledger_read(struct sc_run_ledger *ledger)
     take_notes(ledger);
 }
 
-const char *sc_run_ledger_next_report(const struct sc_run_ledger *ledger, size_t *at)
-{
-    struct note note;
-    while (next_note(ledger, at, &note))
-        if (note.what == SC_LEDGER_REPORT)
-            return note.path;
-    return NULL;
-}
-
 void sc_run_ledger_free(struct sc_run_ledger *ledger)
 {
     if (ledger->file >= 0)
         close(ledger->file);
     free(ledger->notes);
+    free(ledger->living);
 }

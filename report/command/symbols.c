@@ -14,15 +14,15 @@
 /* Processes beyond these are ended, the one that was asked longest ago first. What a process has
  * read is read again if it is asked for once more. */
 enum { LIVING_MAX = 256 };
-#define TAKEN_MAX_BYTES (UINT64_C(512) << 20)
+#define TAKEN_MAX_BYTES (UINT64_C(256) << 20)
 
 /* Answers have some hundred bytes. Those of all modules together, and of each question besides: */
 enum { ANSWER_BYTES_MAX = 64 * 1024 * 1024, ANSWER_BYTES_EACH = 2048 };
 
 /* What reading may cost for all modules together, and in vain. Servers of debug files have a time
  * of their own. */
-#define SPENT_MAX_NS (INT64_C(300) * 1000000000)
-#define LOST_MAX_NS (INT64_C(60) * 1000000000)
+#define SPENT_MAX_NS (INT64_C(30) * 1000000000)
+#define LOST_MAX_NS (INT64_C(20) * 1000000000)
 
 struct module {
     struct sc_node node; /* by path */

@@ -3,10 +3,15 @@
 #include "report/command/fields.h"
 #include "report/command/reader.h"
 #include "report/command/regular_file.h"
+#include "report/path.h"
 
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* ---- hazards ---- */
 
 /* A summary counts what is not suppressed. */
 static bool summary_fails(const struct sc_reader *reader, size_t run, enum sc_certainty certainty)
@@ -37,28 +42,178 @@ static bool reader_fails(const struct sc_reader *reader, enum sc_certainty certa
     return false;
 }
 
-static enum sc_verdict judge(const char *path, enum sc_certainty certainty)
+/* The processes whose runs were read. */
+struct seen {
+    struct process {
+        int64_t pid, started;
+    } * processes;
+    size_t count, capacity;
+};
+
+struct judging {
+    const struct sc_run_ledger *ledger;
+    struct sc_scratch *scratch;
+    struct seen seen;
+    const char *doubt; /* the first */
+};
+
+static struct process process_of(const json_t *record)
+{
+    const json_t *run = json_object_get(record, "run");
+    return (struct process){sc_field_number(run, "pid"), sc_field_number(run, "started")};
+}
+
+static void note_seen(struct judging *judging, struct process process)
+{
+    struct seen *seen = &judging->seen;
+    if (seen->count == seen->capacity) {
+        size_t capacity = seen->capacity > 0 ? 2 * seen->capacity : 64;
+        struct process *larger =
+            sc_scratch_take(judging->scratch, capacity * sizeof *seen->processes);
+        if (seen->count > 0)
+            memcpy(larger, seen->processes, seen->count * sizeof *larger);
+        seen->processes = larger;
+        seen->capacity = capacity;
+    }
+    seen->processes[seen->count++] = process;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct process *one = a, *other = b;
+    if (one->pid != other->pid)
+        return one->pid < other->pid ? -1 : 1;
+    return (one->started > other->started) - (one->started < other->started);
+}
+
+/* ---- what the reports leave open ---- */
+
+/* It may have begun since the ledger was read. */
+static bool lives(const struct judging *judging, struct process process)
+{
+    return sc_run_ledger_has_living(judging->ledger, process.pid, process.started) ||
+           (process.started != 0 &&
+            sc_path_find_start((int32_t)process.pid) == (uint64_t)process.started);
+}
+
+/* Why a run of the file is in doubt, or NULL. `is_unread`: lines of the file are. */
+static const char *doubt_of_run(const struct judging *judging, const json_t *record,
+                                const char *file, bool is_unread)
+{
+    const char *unreadable = sc_field_string(record, "unreadable", NULL);
+    const json_t *line = json_array_get(json_object_get(record, "unread"), 0);
+    if (unreadable)
+        return sc_scratch_print(judging->scratch, "%s: %s", file, unreadable);
+    if (is_unread && line)
+        return sc_scratch_print(judging->scratch, "%s:%lld: %s", file,
+                                (long long)sc_field_number(line, "line"),
+                                sc_field_string(line, "problem", "?"));
+    if (is_unread && !json_is_object(json_object_get(record, "run")))
+        return sc_scratch_print(judging->scratch, "%s: the line that says what ran is missing",
+                                file);
+    if (json_is_object(json_object_get(record, "summary")) || json_object_get(record, "replaced") ||
+        lives(judging, process_of(record)))
+        return NULL;
+    return sc_scratch_print(judging->scratch, "%s: a run did not end normally", file);
+}
+
+static void look_for_doubt(struct judging *judging, const struct sc_reader *reader,
+                           const char *file)
+{
+    for (size_t i = 0; i < reader->run_count; i++) {
+        json_t *record = sc_reader_run(reader, i);
+        note_seen(judging, process_of(record));
+        if (!judging->doubt)
+            judging->doubt = doubt_of_run(judging, record, file, reader->unread);
+        json_decref(record);
+    }
+    if (reader->unread && !judging->doubt)
+        judging->doubt = sc_scratch_print(judging->scratch, "%s: it cannot be read", file);
+}
+
+/* Is there a hazard? */
+static bool judge(struct judging *judging, const char *path, enum sc_certainty certainty)
 {
     struct sc_reader reader = {.quiet = true, .brief = true};
     int error;
     FILE *stream = sc_regular_file_stream(path, 0, &error);
-    if (!stream)
-        return SC_VERDICT_UNREAD;
-    sc_reader_add(&reader, path, stream);
-    fclose(stream);
-    enum sc_verdict verdict = reader_fails(&reader, certainty) ? SC_VERDICT_HAZARD
-                              : reader.unread                  ? SC_VERDICT_UNREAD
-                                                               : SC_VERDICT_CLEAN;
+    if (!stream) {
+        sc_reader_add_unreadable(&reader, path, sc_regular_file_error(error));
+    } else {
+        sc_reader_add(&reader, path, stream);
+        fclose(stream);
+    }
+    bool fails = reader_fails(&reader, certainty);
+    if (!fails)
+        look_for_doubt(judging, &reader, path);
     sc_reader_free(&reader);
-    return verdict;
+    return fails;
 }
 
-enum sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty)
+/* ---- what processes have noted, and the reports do not have ---- */
+
+static bool was_seen(const struct judging *judging, const struct sc_run_note *note)
 {
-    enum sc_verdict gravest = SC_VERDICT_CLEAN;
-    for (; *paths && gravest != SC_VERDICT_HAZARD; paths++) {
-        enum sc_verdict verdict = judge(*paths, certainty);
-        gravest = verdict > gravest ? verdict : gravest;
+    const struct process sought = {note->pid, (int64_t)note->started};
+    return judging->seen.count > 0 &&
+           bsearch(&sought, judging->seen.processes, judging->seen.count, sizeof sought, compare);
+}
+
+/* Where report_path has no %p, the next process takes the name. */
+static bool has_handed_on(const struct sc_run_ledger *ledger, const struct sc_run_note *before)
+{
+    struct sc_run_note note;
+    bool has_ended = false, is_taken = false;
+    for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);) {
+        bool is_own = note.pid == before->pid && note.started == before->started;
+        has_ended = has_ended || (is_own && note.what == SC_LEDGER_ENDED);
+        is_taken = is_taken || (!is_own && note.path && strcmp(note.path, before->path) == 0);
     }
-    return gravest;
+    return has_ended && is_taken;
+}
+
+static const char *doubt_of_note(const struct judging *judging, const struct sc_run_note *note)
+{
+    struct stat status;
+    if (note->what == SC_LEDGER_LOST)
+        return sc_scratch_print(judging->scratch,
+                                "process %d could not write its report, or not all of it",
+                                (int)note->pid);
+    if (note->what != SC_LEDGER_REPORT)
+        return NULL;
+    if (lstat(note->path, &status) != 0 || !S_ISREG(status.st_mode))
+        return sc_scratch_print(judging->scratch, "%s: the report of process %d is not there",
+                                note->path, (int)note->pid);
+    if (was_seen(judging, note) || has_handed_on(judging->ledger, note))
+        return NULL;
+    return sc_scratch_print(judging->scratch, "%s: the run of process %d is not in it", note->path,
+                            (int)note->pid);
+}
+
+static void look_at_notes(struct judging *judging)
+{
+    struct sc_run_note note;
+    if (judging->ledger->is_unread)
+        judging->doubt = "what processes have noted cannot be read";
+    else if (judging->ledger->lacks)
+        judging->doubt = "a process could not note what it had to say (its file-size limit?)";
+    if (judging->seen.count > 0)
+        qsort(judging->seen.processes, judging->seen.count, sizeof *judging->seen.processes,
+              compare);
+    for (size_t at = 0; !judging->doubt && sc_run_ledger_next(judging->ledger, &at, &note);)
+        judging->doubt = doubt_of_note(judging, &note);
+}
+
+bool sc_verdict_find(char *const *paths, enum sc_certainty certainty,
+                     const struct sc_run_ledger *ledger, struct sc_scratch *scratch,
+                     const char **doubt)
+{
+    struct judging judging = {.ledger = ledger, .scratch = scratch};
+    for (; *paths; paths++)
+        if (judge(&judging, *paths, certainty))
+            return true;
+    if (!judging.doubt)
+        look_at_notes(&judging);
+    *doubt = judging.doubt;
+    return false;
 }

@@ -2,21 +2,24 @@
  *
  * A process in which there was a hazard ends with `exitcode`, but who started it may pay no heed to
  * that: a launcher that kills its workers, a shell that goes on. The reports say it all the same.
+ * What they do not say is unknown, and never clean.
  */
 #ifndef SC_REPORT_COMMAND_VERDICT_H
 #define SC_REPORT_COMMAND_VERDICT_H
 
+#include "report/command/run_ledger.h"
+#include "report/command/scratch.h"
 #include "track/hazard.h"
 
-enum sc_verdict {
-    SC_VERDICT_CLEAN,
-    SC_VERDICT_UNREAD, /* what could not be read may tell of a hazard */
-    SC_VERDICT_HAZARD,
-};
+#include <stdbool.h>
 
 /* Whether one of the reports (`paths` ends with a NULL) has a hazard of this certainty, or of a
- * stronger one, that is not suppressed. A process that was killed, or has still to end, leaves a
- * report that ends early, in which nothing is unread for that. */
-enum sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty);
+ * stronger one, that is not suppressed. If not, *doubt is why there may have been one all the same,
+ * or NULL: "FILE: why". That is so where a line cannot be read, where a run did not end normally
+ * and its process does not live on, and where a process has noted a report that is not there, or
+ * that it could not write one. The words are the scratch's. */
+bool sc_verdict_find(char *const *paths, enum sc_certainty certainty,
+                     const struct sc_run_ledger *ledger, struct sc_scratch *scratch,
+                     const char **doubt);
 
 #endif

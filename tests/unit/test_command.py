@@ -21,7 +21,7 @@ WRITER = OUT / "tests" / "unit" / "test_report"
 # What a terminal obeys, and a line that nobody has written.
 NASTY = ("\x1b[2J\t\r\x7f\x80\x9b\x9d\u061c\u200e\u200f\u2028\u2029\u202a\u202e\u2066\u2069"
          "\nSC999 forged")
-HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u200b\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u200b\u2028-\u202e\u115f\u2060-\u206f\ufeff\U0001d173-\U0001d17a]")
 SHOW = "import os; print(os.environ['LD_PRELOAD']); print(os.environ.get('SAFECOPY_OPTIONS'))"
 
 

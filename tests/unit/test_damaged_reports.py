@@ -150,7 +150,8 @@ class Gate(Reports):
         for damage in ({"hazards": None}, {"hazards": -1}, {"hazards": "0"}, {"hazards": 0.0},
                        {"hazards": 1}, {"observed": 1}, {"observed": 1, "latent": -1},
                        {"by_code": {"SC101": 1}}, {"by_code": {"SC101": 0}}, {"by_code": []},
-                       {"by_code": {"SC1": 1}, "hazards": 1, "observed": 1}, {"suppressed": -1}):
+                       {"by_code": {"SC1": 1}, "hazards": 1, "observed": 1}, {"suppressed": -1},
+                       {"exit_status": "x"}, {"exit_status": True}, {"exit_status": 0.5}):
             with self.subTest(damage):
                 self.assertEqual(self.status(as_report([RUN, {**summary(), **damage}])), 2)
         for key in "hazards", "observed", "latent", "by_code":
@@ -193,6 +194,23 @@ class Gate(Reports):
             run = self.report("-", stdin=as_report(lines))
             self.assertEqual((run.returncode, b"passed over" in run.stderr),
                              (status, status == 2), version)
+
+    def test_a_version_is_three_numbers(self):
+        for version in "-1.0.0", "+9.0.0", "9.0", "9.0.0.1", "9..0", " 9.0.0", 9:
+            lines = [{**RUN, "version": version}, {"type": "memory", "bytes": 7}, summary()]
+            self.assertEqual(self.status(as_report(lines)), 2, version)
+            self.assertEqual(self.status(as_report([{**RUN, "version": version}, summary()])), 2)
+
+    def test_a_postmortem_counts_no_more_than_the_summary(self):
+        lost = {"type": "postmortem", "error": {}, "call": {}, "hazards": 5, "by_code": {"SC101": 5}}
+        for lines in [RUN, lost, summary()], [RUN, summary(), lost]:
+            self.assertEqual(self.status(as_report(lines), ["--filter", "code=SC5*"]), 2)
+            self.assertIn(self.status(as_report(lines)), (1, 2))
+        for damage in {"hazards": -1}, {"hazards": "0"}, {"by_code": []}:
+            self.assertEqual(self.status(as_report([RUN, {**lost, "hazards": 0, "by_code": {},
+                                                          **damage}, summary()])), 2)
+        none = {**lost, "hazards": 0, "by_code": {}}
+        self.assertEqual(self.status(as_report([RUN, none, summary()])), 0)
 
     def test_two_threads_may_write_in_the_other_order(self):
         first, second = (many_hazards.hazard_line(1, repeat, 3, False) for repeat in (0, 1))
@@ -368,17 +386,18 @@ class Run(Reports):
                        "sed -i 1d $r", "sed -i s/hazards/hazbrds/ $r"):
             run = self.strict(f"{correct}; for r in *.jsonl; do {damage}; done")
             self.assertEqual(run.returncode, 66, (damage, run.stderr))
-            self.assertIn("strict: what a process that was started has reported cannot be read and",
-                          run.stderr)
+            self.assertRegex(run.stderr, r"strict: unknown, \S+\.jsonl:.*, and the program ended")
         run = self.strict(f"{RACY}; printf '\\0\\n' >>*.jsonl; true")
         self.assertIn("strict: a process that was started had a hazard and", run.stderr)
 
-    def test_a_report_that_ends_early_is_not_unread(self):
+    def test_a_report_that_ends_early_fails_a_strict_run(self):
         correct = str(RACY).replace(".racy", ".fixed")
         for cut in "truncate -s -40 $r", "truncate -s 40 $r", "truncate -s 0 $r":
             run = self.strict(f"{correct}; for r in *.jsonl; do {cut}; done")
-            self.assertEqual(run.returncode, 0, (cut, run.stderr))
-            self.assertRegex(run.stderr, "did not end normally|is not a report")
+            self.assertEqual(run.returncode, 66, (cut, run.stderr))
+            self.assertRegex(run.stderr, "strict: unknown, .*(: [0-9]+:|not|cut)")
+            run = self.strict(f"{correct}; for r in *.jsonl; do {cut}; done; exit 4")
+            self.assertEqual(run.returncode, 4)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ DATA = pathlib.Path("tests/unit/formats")
 SAMPLE = DATA / "sample.jsonl"
 ENDINGS = {"text": "txt", "json": "json", "html": "html", "sarif": "sarif", "junit": "xml",
            "github": "github", "markdown": "md", "perfetto": "pftrace"}
-HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u200b\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u200b\u2028-\u202e\u115f\u2060-\u206f\ufeff\U0001d173-\U0001d17a]")
 NASTY = ("\x1b[2J\t\r\x7f\x80\x9b\u061c\u202e\u2066\u2028\u200b\ufeff\nSC999 forged\n::error::forged\n"
          "</script></style></pre></title>\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
          "]]>-->`` ```\n```<!--[click](http://evil)|@somebody #1 %0A::error:: &amp; \ufffe\uffff")
@@ -74,13 +74,15 @@ def sample_lines():
 
 
 def as_counted(lines):
-    """With a summary that counts what the lines tell of, and no more."""
+    """With a summary, and a post-mortem, that count what the lines tell of, and no more."""
     hazards = [line for line in lines if line["type"] == "hazard"]
     counts = {"hazards": sum(line["count"] for line in hazards),
               "by_code": {line["code"]: line["count"] for line in hazards}}
     for certainty in ("observed", "latent"):
         counts[certainty] = sum(line["count"] for line in hazards if line["certainty"] == certainty)
-    return [{**line, **counts} if line["type"] == "summary" else line for line in lines]
+    lost = {key: counts[key] for key in ("hazards", "by_code")}
+    return [{**line, **counts} if line["type"] == "summary" else
+            {**line, **lost} if line["type"] == "postmortem" else line for line in lines]
 
 
 def as_report(lines):

@@ -225,8 +225,73 @@ class Shown(Runs):
                           "tells, and", said)
         status, said = self.judged(f"{RACY}; {CORRECT}", "--report", "one.jsonl")
         self.assertEqual((status, "had a hazard, of which no report" in said), (66, True), said)
-        for clean in f"{CORRECT}; rm safecopy.*.jsonl", f"SAFECOPY_OPTIONS=report_path=none {CORRECT}":
-            self.assertEqual(self.judged(clean)[0], 0)
+        self.assertEqual(self.judged(f"SAFECOPY_OPTIONS=report_path=none {CORRECT}")[0], 0)
+
+    UNKNOWN = "strict: unknown, "
+
+    def test_strict_fails_for_a_report_that_is_gone(self):
+        for gone in ("rm safecopy.*.jsonl", "for r in *.jsonl; do rm $r; mkdir $r; done",
+                     "for r in *.jsonl; do rm $r; ln -s /dev/null $r; done"):
+            status, said = self.judged(f"{CORRECT}; {gone}")
+            self.assertEqual(status, 66, said)
+            self.assertRegex(said, self.UNKNOWN + r"/\S+\.jsonl: the report of process \d+ is not "
+                             "there, and the program ended with 0; exit status 66")
+            shutil.rmtree(self.folder)
+            self.folder.mkdir()
+        other = f"SAFECOPY_RUN= SAFECOPY_OPTIONS=report_path={self.folder}/other {CORRECT}"
+        status, said = self.judged(f"{other}; {CORRECT}; for r in *.jsonl; do cp other $r; done")
+        self.assertEqual(status, 66, said)
+        self.assertRegex(said, self.UNKNOWN + r"\S+: the run of process \d+ is not in it,")
+
+    def test_strict_fails_for_a_report_that_could_not_be_written(self):
+        for path in "/dev/full", f"{self.folder}/file/r":
+            (self.folder / "file").touch()
+            status, said = self.judged(f"SAFECOPY_OPTIONS=report_path={path} {CORRECT}")
+            self.assertEqual((status, self.UNKNOWN in said), (66, True), said)
+
+    def killed(self, prepare):
+        """A program that begins with CUDA and is then prepared for a death without a summary."""
+        return (f"{sys.executable} -c \"import ctypes, os, resource, signal\n"
+                "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n" + prepare + '"')
+
+    def test_strict_fails_for_a_run_that_did_not_end(self):
+        for end in ("os.kill(os.getpid(), 9)",
+                    "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))",
+                    "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+                    "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))",
+                    "os.execv('/bin/true', ['true'])"):
+            for shape in "text", "json":
+                status, said = self.judged(self.killed(end), "--format", shape)
+                self.assertEqual(status, 66, (end, said))
+                self.assertRegex(said, self.UNKNOWN + r"/\S+\.jsonl: a run did not end normally,")
+        self.assertEqual(self.start(*RUN, "sh", "-c", f"{self.killed('os.abort()')}; true").returncode,
+                         0)
+        run = self.start(*RUN, "--strict", "sh", "-c", f"{self.killed('os.abort()')}; exit 3")
+        self.assertEqual((run.returncode, self.UNKNOWN in run.stderr), (3, False), run.stderr)
+
+    def test_strict_knows_when_the_ledger_lacks_a_note(self):
+        """The file-size limit holds for the ledger as well, so its mode says that a note is lacking."""
+        limits = "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
+        status, said = self.judged("SAFECOPY_OPTIONS=report_path=/dev/null " + self.killed(limits))
+        self.assertEqual(status, 66, said)
+        self.assertIn(self.UNKNOWN + "a process could not note what it had to say", said)
+
+    def test_what_ends_well_is_not_unknown(self):
+        """Whose reports are there, or were taken over by the next process."""
+        forks = ("import ctypes, os\n"
+                 "def work(): assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
+                 "for end in (os._exit, exit):\n"
+                 "    if os.fork() == 0:\n"
+                 "        work()\n"
+                 "        end(0)\n"
+                 "    os.wait()\n"
+                 "work()\n")
+        (self.folder / "forks.py").write_text(forks)
+        for script in (f"{CORRECT}; {CORRECT}", f"({CORRECT}) & {CORRECT}; wait",
+                       f"{sys.executable} forks.py", f"env A=1 {CORRECT}; exec {CORRECT}"):
+            for flags in (), ("--report", "one.jsonl"), ("--report-dir", "d"):
+                status, said = self.judged(script, *flags)
+                self.assertEqual((status, "unknown" in said), (0, False), (script, flags, said))
 
     def test_strict_judges_without_standard_files(self):
         for closed in ">&-", "2>&-", "<&-", "<&- >&- 2>&-":
@@ -372,6 +437,31 @@ class Shown(Runs):
                                    f"{sys.executable} -c \"{truncates}\"")
         self.assertIn("PermissionError", said)
         self.assertEqual(status, 66, said)
+
+    def test_the_output_is_not_what_is_read(self):
+        known = self.folder / "known"
+        known.write_text("{\nname: known\ncode: SC2*\nreason: a test\n}\n")
+        before = known.read_text()
+        for flags in ("-o", "known", "--suppressions", "known"), ("--suppressions", "known", "-o",
+                                                                  "known"):
+            run = self.start(*RUN, *flags, "echo", "started")
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn("cannot write known: this command reads it", run.stderr)
+            run = self.start(SAFECOPY, "report", *flags, os.devnull)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("cannot write known: this command reads it", run.stderr)
+        self.assertEqual(known.read_text(), before)
+
+    def test_who_is_ended_leaves_no_unfinished_file(self):
+        """A limit of files is met while the page is written; a signal comes while a FIFO is read."""
+        report = self.folder / "r.jsonl"
+        self.start(RACY, env={**ENVIRONMENT, "LD_PRELOAD": LIBRARY,
+                              "SAFECOPY_OPTIONS": f"report_path={report}"})
+        run = self.start("sh", "-c", f"ulimit -f 8; exec {SAFECOPY} report --format html -o d.html "
+                         f"{report}")
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("cannot write d.html: File too large", run.stderr)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["r.jsonl"])
 
     def test_only_what_this_run_has_written(self):
         for flags in ((), ("--report-dir", "d"), ("--report", "%h.[x]%e.%p"), ("--report", "one")):

@@ -41,6 +41,14 @@ static void put_ascii(FILE *out, char byte)
         fprintf(out, "\\u%04x", (unsigned char)byte);
 }
 
+/* JSON has two for what is past U+FFFF. */
+static void put_code(FILE *out, uint32_t code)
+{
+    if (code > 0xffff)
+        fprintf(out, "\\u%04x", 0xd800 + ((code - 0x10000) >> 10));
+    fprintf(out, "\\u%04x", code > 0xffff ? 0xdc00 + ((code - 0x10000) & 0x3ff) : code);
+}
+
 /* What is not plain ASCII. Returns its length. */
 static size_t put_character(FILE *out, const char *text, size_t count)
 {
@@ -53,7 +61,7 @@ static size_t put_character(FILE *out, const char *text, size_t count)
     else if (sc_plain_is_harmless(code))
         fwrite_unlocked(text, 1, length, out);
     else
-        fprintf(out, "\\u%04x", code);
+        put_code(out, code);
     return length > 0 ? length : 1;
 }
 

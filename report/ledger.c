@@ -5,6 +5,7 @@
 #include "report/options.h"
 #include "track/text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static char taken[SC_LEDGER_VALUE_SIZE];
 
 const char *sc_ledger_word(enum sc_ledger_note note)
 {
-    static const char *const words[] = {"report", "latent", "observed", "failed", "lost", "ended"};
+    static const char *const words[] = {"report", "latent", "observed", "failed",
+                                        "lost",   "ended",  "killed"};
     _Static_assert(sizeof words / sizeof words[0] == SC_LEDGER_NOTE_COUNT, "a word for each note");
     return words[note];
 }
@@ -129,6 +131,21 @@ static void append(const struct ledger *ledger, const char *note, size_t size)
     sc_file_close(fd);
 }
 
+static void append_to_all(const struct sc_text *text)
+{
+    for (unsigned i = 0; i < ledger_count; i++)
+        append(&ledgers[i], text->bytes, text->used + 1);
+}
+
+static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum sc_ledger_note note)
+{
+    sc_text_signed(text, pid);
+    sc_text_char(text, ' ');
+    sc_text_decimal(text, started);
+    sc_text_char(text, ' ');
+    sc_text_put(text, sc_ledger_word(note));
+}
+
 void sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path)
 {
     char bytes[SC_OPTIONS_PATH_SIZE + 128];
@@ -136,13 +153,27 @@ void sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names,
     if (ledger_count == 0)
         return;
     sc_text_init(&text, bytes, sizeof bytes);
-    sc_text_signed(&text, names->pid);
-    sc_text_char(&text, ' ');
-    sc_text_decimal(&text, names->started);
-    sc_text_char(&text, ' ');
-    sc_text_put(&text, sc_ledger_word(note));
+    put_note(&text, names->pid, names->started, note);
     sc_text_put(&text, path ? " " : "");
     sc_text_put(&text, path ? path : "");
-    for (unsigned i = 0; i < ledger_count; i++)
-        append(&ledgers[i], text.bytes, text.used + 1);
+    append_to_all(&text);
+}
+
+bool sc_ledger_is_there(void)
+{
+    return ledger_count != 0;
+}
+
+void sc_ledger_note_killed(int32_t pid)
+{
+    char bytes[64];
+    struct sc_text text;
+    int saved = errno;
+    uint64_t started = sc_path_find_start(pid);
+    if (started != 0) {
+        sc_text_init(&text, bytes, sizeof bytes);
+        put_note(&text, pid, started, SC_LEDGER_KILLED);
+        append_to_all(&text);
+    }
+    errno = saved;
 }

@@ -4,8 +4,8 @@
  * A report may be where nobody looks, or get lost: the disk is full, the next process takes its
  * name, a program gives its children options of their own. So each process notes in the ledger
  * where its report is, once that it has found hazards or fails for another reason, and whether the
- * report has its end or could not be written. The ledger is a memfd of the command's. SAFECOPY_RUN
- * says how to get at it, and which file it is:
+ * report has its end or could not be written, and which process of the run it has killed. The
+ * ledger is a memfd of the command's. SAFECOPY_RUN says how to get at it, and which file it is:
  * "/proc/PID/fd/N:DEVICE:INODE". Of a run within a run it has both, the inner one first, with a
  * comma between them. A process that cannot get at a ledger (another user, another machine, a
  * container) notes nothing; then its report alone speaks.
@@ -22,6 +22,9 @@
  */
 #ifndef SC_REPORT_LEDGER_H
 #define SC_REPORT_LEDGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "report/path.h"
 
@@ -46,6 +49,7 @@ enum sc_ledger_note {
     SC_LEDGER_FAILED,   /* it fails for another reason, as strict=1 has it: its options */
     SC_LEDGER_LOST,     /* it could not make its report, or not write all of it */
     SC_LEDGER_ENDED,    /* the report has its last summary */
+    SC_LEDGER_KILLED, /* another process has sent it a signal that may end it; noted by that one */
     SC_LEDGER_NOTE_COUNT
 };
 
@@ -58,6 +62,12 @@ void sc_ledger_take(const char *value);
 
 /* The value that was taken, which tells runs apart; "" without a ledger. */
 const char *sc_ledger_value(void);
+
+/* Is there a ledger? One load. */
+bool sc_ledger_is_there(void);
+
+/* Notes SC_LEDGER_KILLED of the process, if it runs. Async-signal-safe. */
+void sc_ledger_note_killed(int32_t pid);
 
 /* `path` may be NULL where there is none. */
 void sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path);

@@ -96,6 +96,17 @@ static bool lives(const struct judging *judging, struct process process)
             sc_path_find_start((int32_t)process.pid) == (uint64_t)process.started);
 }
 
+/* By another process of the run: what its report lacks nobody waits for. */
+static bool was_killed(const struct judging *judging, struct process process)
+{
+    struct sc_run_note note;
+    for (size_t at = 0; sc_run_ledger_next(judging->ledger, &at, &note);)
+        if (note.what == SC_LEDGER_KILLED && note.pid == process.pid &&
+            (int64_t)note.started == process.started)
+            return true;
+    return false;
+}
+
 /* Why a run of the file is in doubt, or NULL. `is_unread`: lines of the file are. */
 static const char *doubt_of_run(const struct judging *judging, const json_t *record,
                                 const char *file, bool is_unread)
@@ -112,7 +123,7 @@ static const char *doubt_of_run(const struct judging *judging, const json_t *rec
         return sc_scratch_print(judging->scratch, "%s: the line that says what ran is missing",
                                 file);
     if (json_is_object(json_object_get(record, "summary")) || json_object_get(record, "replaced") ||
-        lives(judging, process_of(record)))
+        lives(judging, process_of(record)) || was_killed(judging, process_of(record)))
         return NULL;
     return sc_scratch_print(judging->scratch, "%s: a run did not end normally", file);
 }

@@ -269,6 +269,31 @@ class Shown(Runs):
         run = self.start(*RUN, "--strict", "sh", "-c", f"{self.killed('os.abort()')}; exit 3")
         self.assertEqual((run.returncode, self.UNKNOWN in run.stderr), (3, False), run.stderr)
 
+    def test_who_is_killed_by_the_run_is_not_unknown(self):
+        """By the shell's own kill, by Python, and as a group of processes."""
+        worker = ("import ctypes\n"
+                  "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
+                  "print(1, flush=True)\n"
+                  "input()\n")
+        (self.folder / "worker.py").write_text(worker)
+        killer = ("import os, subprocess, sys\n"
+                  "worker = subprocess.Popen([sys.executable, 'worker.py'], stdin=subprocess.PIPE,\n"
+                  "                          stdout=subprocess.PIPE, start_new_session=True)\n"
+                  "worker.stdout.readline()\n"
+                  "{}\n"
+                  "worker.wait()\n")
+        shell = (f"mkfifo in out; {sys.executable} worker.py <in >out & exec 3>in; read x <out; "
+                 "kill -9 $!; wait; rm in out")
+        scripts = [shell]
+        for i, how in enumerate(("worker.kill()", "worker.terminate()",
+                                 "os.killpg(worker.pid, 2)", "os.kill(-worker.pid, 15)")):
+            (self.folder / f"killer{i}.py").write_text(killer.format(how))
+            scripts.append(f"{sys.executable} killer{i}.py")
+        for script in scripts:
+            status, said = self.judged(script)
+            self.assertEqual((status, "unknown" in said), (0, False), (script, said))
+            self.assertIn("did not end normally", said)
+
     def test_strict_knows_when_the_ledger_lacks_a_note(self):
         """The file-size limit holds for the ledger as well, so its mode says that a note is lacking."""
         limits = "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"

@@ -21,7 +21,7 @@ enum { ANSWER_BYTES_MAX = 64 * 1024 * 1024, ANSWER_BYTES_EACH = 2048 };
 
 /* What reading may cost for all modules together, and in vain. Servers of debug files have a time
  * of their own. */
-#define SPENT_MAX_NS (INT64_C(30) * 1000000000)
+#define SPENT_MAX_NS (INT64_C(120) * 1000000000)
 #define LOST_MAX_NS (INT64_C(20) * 1000000000)
 
 struct module {

@@ -1,6 +1,6 @@
-/* When asynchronous copies read managed memory and write it, by every way there is, beside memory of
- * every other kind; which of their calls wait; and what small and synchronous copies do with it. The
- * rules behind the cells are in docs/driver.md.
+/* When asynchronous copies read managed memory and write it, by every way there is, beside memory
+ * of every other kind; which of their calls wait; and what small and synchronous copies do with it.
+ * The rules behind the cells are in docs/driver.md.
  *
  * A host function keeps a stream busy for BUSY_MS, or until the cell is asked. A copy is issued
  * behind it, and its source is overwritten when the call has returned. An answer to that is `call

@@ -2,10 +2,8 @@
 
 #include "track/poison.h"
 
-enum {
-    STAGED_BYTES_MAX = 1024 * 1024, /* of pageable memory in a call that waits for nothing */
-    BATCHED_BYTES_MAX = 64 * 1024,  /* the same of a batch */
-};
+/* Of more pageable memory a batch breaks its promises, or is late. */
+enum { BATCHED_BYTES_MAX = 64 * 1024 };
 
 /* `waits`, the source, the target. */
 #define LATE                                                                                       \
@@ -100,7 +98,7 @@ static struct sc_copy_manner cell(enum sc_copy_call call, const struct sc_copy_c
 static struct sc_copy_manner async(const struct sc_copy_case *asked)
 {
     struct sc_copy_manner manner = cell(SC_COPY_ASYNC, asked);
-    if (manner.read == SC_IN_CALL && asked->size_bytes > STAGED_BYTES_MAX)
+    if (manner.read == SC_IN_CALL && asked->size_bytes > SC_COPY_STAGED_BYTES)
         manner.waits = true;
     return manner;
 }

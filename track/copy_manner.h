@@ -12,6 +12,9 @@
 
 #include "track/hazard.h"
 
+/* Of more pageable memory a call in its stream waits for that. */
+enum { SC_COPY_STAGED_BYTES = 1024 * 1024 };
+
 /* What makes the copy. Of a batch each access order is a call of its own. */
 enum sc_copy_call {
     SC_COPY_ASYNC,

@@ -171,13 +171,15 @@ static void take_for_pageable(struct sc_copy_side *side, bool is_pageable)
 }
 
 /* To pageable memory, and between host memory, the copy is complete in the call. To other memory a
- * pageable source is read in the call, and none is taken for the device's. */
+ * pageable source is read in the call, and none is taken for the device's, unless a call with so
+ * much of it waits. */
 static void ask_about(struct sc_copy_sides *sides)
 {
     struct sc_copy_side *src = &sides->src, *dst = &sides->dst;
     if (!dst->known)
         take_for_pageable(dst, is_no_device_address(dst->shape.address));
-    if (!src->known && dst->host)
+    bool may_wait = dst->host || sc_shape_hull_bytes(&src->shape) > SC_COPY_STAGED_BYTES;
+    if (!src->known && may_wait)
         take_for_pageable(src, is_no_device_address(src->shape.address));
     else
         src->unasked = !src->known;

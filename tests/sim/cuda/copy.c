@@ -68,11 +68,13 @@ static enum plan plan_sync(enum where src, enum where dst, const struct sim_rang
                                                                                      : PLAN_WAIT;
 }
 
-static enum plan plan_batch_stream(enum where src, enum where dst)
+static enum plan plan_batch_stream(enum where src, enum where dst, const struct sim_range *to)
 {
     if (src != STAGED)
         return PLAN_LATE;
-    return dst == OF_DEVICE && !sim_options.late_batch ? PLAN_TURN : PLAN_FAULT;
+    if (dst != OF_DEVICE || sim_options.late_batch)
+        return PLAN_FAULT;
+    return is_managed(to) ? PLAN_TURN : PLAN_WAIT;
 }
 
 static enum plan plan_batch_any(enum where src, enum where dst, const struct sim_range *to,
@@ -105,7 +107,7 @@ static enum plan plan_copy(enum sim_manner manner, const struct sim_copy *c,
     case MANNER_SYNC:
         return plan_sync(src, dst, from, to);
     case MANNER_BATCH_STREAM:
-        return plan_batch_stream(src, dst);
+        return plan_batch_stream(src, dst, to);
     case MANNER_BATCH_DURING:
         return plan_batch_during(src, dst, to, bytes);
     case MANNER_BATCH_ANY:
@@ -228,13 +230,18 @@ static bool is_staged(enum plan plan)
     return plan == PLAN_STAGE || plan == PLAN_TURN || plan == PLAN_AT_ONCE;
 }
 
+/* What a launch takes at once it takes before any of its nodes runs: the lock stays. */
 CUresult sim_copy_bind_node_locked(struct sim_work *work, CUstream stream, bool *waits)
 {
     enum plan plan;
     bool small;
     CUresult result = bind_locked(&work->copy, MANNER_NODE, &plan, &small);
-    *waits = *waits || (result == CUDA_SUCCESS && plan == PLAN_WAIT);
-    return result == CUDA_SUCCESS && is_staged(plan) ? stage_unlocked(stream, work, plan) : result;
+    if (result != CUDA_SUCCESS)
+        return result;
+    *waits = *waits || plan == PLAN_WAIT;
+    if (plan == PLAN_TURN)
+        return stage_unlocked(stream, work, plan);
+    return plan == PLAN_STAGE ? stage(&work->copy) : CUDA_SUCCESS;
 }
 
 /* They are taken where nothing is queued in the stream, although that may have to wait: for the

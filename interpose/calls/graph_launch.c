@@ -37,6 +37,7 @@
 #include "track/inflight.h"
 #include "track/order.h"
 #include "track/shape.h"
+#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/told.h"
 #include "track/track.h"

@@ -1,4 +1,4 @@
-// expect: SC201 kind=pageable direction=H2D
+// expect: SC201 kind=pageable direction=H2D certainty=observed
 //
 // A small pageable source with order ANY is taken in the call on its way to the device, and late on
 // its way to managed memory.

@@ -1,4 +1,6 @@
 // expect: none
+// in-place: SC201 action=stalled kind=pinned
+// in-place: SC202 action=stalled kind=pinned
 //
 // Batches with order DURING_API_CALL are complete when the call returns, save for those out of
 // pageable memory to the device's. Where the source is not pageable, or the target managed, the

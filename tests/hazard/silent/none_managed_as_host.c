@@ -1,5 +1,5 @@
 // expect: none
-// in-place: SC201
+// in-place: SC201 action=stalled kind=pinned
 // in-place: wrong
 //
 // Copies whose kind names managed memory as the host's are those of pageable memory: the source has

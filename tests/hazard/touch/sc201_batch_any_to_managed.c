@@ -1,4 +1,6 @@
 // expect: SC201 kind=pageable direction=H2D certainty=observed
+// in-place: SC201 action=reported kind=pageable certainty=latent
+// in-place: wrong
 //
 // A small pageable source with order ANY is taken in the call on its way to the device, and late on
 // its way to managed memory.

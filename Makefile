@@ -385,7 +385,7 @@ $(eval $(call program_rules,$(OUT)/bench/%,tests/bench/%))
 $(eval $(call program_rules,$(OUT)/gpu/%,tests/gpu/%))
 
 $(GPU_OBJ): private CUDA = $(CUDA_CPPFLAGS)
-PROBES := $(filter $(OUT)/gpu/probe%,$(GPU))
+PROBES := $(filter $(OUT)/gpu/probe% $(OUT)/gpu/conformance_managed,$(GPU))
 $(PROBES): $(OBJ)/tests/gpu/asking.o
 $(filter %_activity %_cupti %_resource,$(PROBES)): $(OBJ)/tests/gpu/asking_cupti.o
 $(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/$(notdir $(p))/%,$(GPU_OBJ))))

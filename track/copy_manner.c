@@ -2,73 +2,131 @@
 
 #include "track/poison.h"
 
-/* A batch copies so much pageable memory in the call. */
-enum { STAGED_BYTES_MAX = 64 * 1024 };
+/* Of more pageable memory a batch breaks its promises, or is late. */
+enum { BATCHED_BYTES_MAX = 64 * 1024 };
 
-/* The driver copies by the program's own mapping: no device gets at the memory. */
-static bool is_staged(const struct sc_copy_case *asked, const struct sc_copy_end *end)
+/* `waits`, the source, the target. */
+#define LATE                                                                                       \
+    {                                                                                              \
+        false, SC_LATE, SC_LATE                                                                    \
+    }
+#define READ                                                                                       \
+    {                                                                                              \
+        false, SC_IN_CALL, SC_LATE                                                                 \
+    }
+#define HAD                                                                                        \
+    {                                                                                              \
+        false, SC_TAKEN, SC_LATE                                                                   \
+    }
+#define TURN                                                                                       \
+    {                                                                                              \
+        true, SC_IN_CALL, SC_LATE                                                                  \
+    }
+#define WAIT                                                                                       \
+    {                                                                                              \
+        true, SC_IN_CALL, SC_IN_CALL                                                               \
+    }
+#define DONE                                                                                       \
+    {                                                                                              \
+        false, SC_IN_CALL, SC_IN_CALL                                                              \
+    }
+
+/* A row for each place of the source. In it a cell for each of the target: device, managed, managed
+ * as the host's, locked, pageable. Managed memory is the device's where the call does not name it
+ * the host's, and where it does, it is staged as pageable memory is. */
+static const struct sc_copy_manner manners[][SC_PLACES][SC_PLACES] =
+    {
+        [SC_COPY_ASYNC] =
+            {
+                [SC_PLACE_DEVICE] = {LATE, LATE, WAIT, LATE, WAIT},
+                [SC_PLACE_MANAGED] = {LATE, LATE, WAIT, LATE, WAIT},
+                [SC_PLACE_MANAGED_AS_HOST] = {TURN, TURN, WAIT, WAIT, WAIT},
+                [SC_PLACE_LOCKED] = {LATE, LATE, WAIT, WAIT, WAIT},
+                [SC_PLACE_PAGEABLE] = {READ, READ, WAIT, WAIT, WAIT},
+            },
+        /* What came out of pageable memory may not have landed on the device when the call returns.
+         */
+        [SC_COPY_SYNC] =
+            {
+                [SC_PLACE_DEVICE] = {LATE, WAIT, WAIT, WAIT, WAIT},
+                [SC_PLACE_MANAGED] = {WAIT, WAIT, WAIT, WAIT, WAIT},
+                [SC_PLACE_MANAGED_AS_HOST] = {WAIT, WAIT, WAIT, WAIT, WAIT},
+                [SC_PLACE_LOCKED] = {WAIT, WAIT, WAIT, WAIT, WAIT},
+                [SC_PLACE_PAGEABLE] = {TURN, WAIT, WAIT, WAIT, WAIT},
+            },
+        /* By contract: this driver waits for the stream where pageable memory goes to the device.
+         */
+        [SC_COPY_BATCH_STREAM] =
+            {
+                [SC_PLACE_DEVICE] = {LATE, LATE, LATE, LATE, LATE},
+                [SC_PLACE_MANAGED] = {LATE, LATE, LATE, LATE, LATE},
+                [SC_PLACE_MANAGED_AS_HOST] = {LATE, LATE, LATE, LATE, LATE},
+                [SC_PLACE_LOCKED] = {LATE, LATE, LATE, LATE, LATE},
+                [SC_PLACE_PAGEABLE] = {LATE, LATE, LATE, LATE, LATE},
+            },
+        [SC_COPY_BATCH_DURING_CALL] =
+            {
+                [SC_PLACE_DEVICE] = {WAIT, WAIT, WAIT, WAIT, WAIT},
+                [SC_PLACE_MANAGED] = {WAIT, WAIT, WAIT, WAIT, WAIT},
+                [SC_PLACE_MANAGED_AS_HOST] = {WAIT, WAIT, WAIT, WAIT, WAIT},
+                [SC_PLACE_LOCKED] = {WAIT, WAIT, WAIT, WAIT, DONE},
+                [SC_PLACE_PAGEABLE] = {READ, READ, READ, DONE, DONE},
+            },
+        [SC_COPY_BATCH_ANY] =
+            {
+                [SC_PLACE_DEVICE] = {LATE, LATE, LATE, LATE, LATE},
+                [SC_PLACE_MANAGED] = {LATE, LATE, LATE, LATE, LATE},
+                [SC_PLACE_MANAGED_AS_HOST] = {LATE, LATE, LATE, LATE, LATE},
+                [SC_PLACE_LOCKED] = {LATE, LATE, LATE, LATE, LATE},
+                [SC_PLACE_PAGEABLE] = {HAD, LATE, LATE, LATE, LATE},
+            },
+};
+
+/* A device that works with pageable memory itself stages nothing. */
+static enum sc_copy_place place_of(const struct sc_copy_case *asked, enum sc_copy_place place)
 {
-    return end->place == SC_PLACE_PAGEABLE && !asked->in_place;
+    bool is_staged = place == SC_PLACE_PAGEABLE || place == SC_PLACE_MANAGED_AS_HOST;
+    return asked->in_place && is_staged ? SC_PLACE_LOCKED : place;
 }
 
+static struct sc_copy_manner cell(enum sc_copy_call call, const struct sc_copy_case *asked)
+{
+    return manners[call][place_of(asked, asked->src)][place_of(asked, asked->dst)];
+}
+
+/* A large source is staged when the stream has come to it. */
 static struct sc_copy_manner async(const struct sc_copy_case *asked)
 {
-    if (is_staged(asked, &asked->dst) || (asked->src.is_host && asked->dst.is_host))
-        return (struct sc_copy_manner){true, SC_IN_CALL, SC_IN_CALL};
-    return (struct sc_copy_manner){false, is_staged(asked, &asked->src) ? SC_IN_CALL : SC_LATE,
-                                   SC_LATE};
-}
-
-/* Between two host addresses the launch waits, too (docs/driver.md, Q28), which nothing leans on.
- */
-static struct sc_copy_manner node(const struct sc_copy_case *asked)
-{
-    if (is_staged(asked, &asked->dst))
-        return (struct sc_copy_manner){true, SC_IN_CALL, SC_IN_CALL};
-    return (struct sc_copy_manner){false, is_staged(asked, &asked->src) ? SC_IN_CALL : SC_LATE,
-                                   SC_LATE};
-}
-
-static bool is_devices(const struct sc_copy_end *end)
-{
-    return end->place == SC_PLACE_DEVICE || (end->place == SC_PLACE_MANAGED && !end->is_host);
-}
-
-/* What came out of pageable memory may not have landed on the device when the call returns. */
-static struct sc_copy_manner sync(const struct sc_copy_case *asked)
-{
-    bool waits = asked->src.place != SC_PLACE_DEVICE || asked->dst.place != SC_PLACE_DEVICE;
-    bool lands_late = asked->src.place == SC_PLACE_PAGEABLE && is_devices(&asked->dst);
-    if (!waits)
-        return (struct sc_copy_manner){false, SC_LATE, SC_LATE};
-    return (struct sc_copy_manner){true, SC_IN_CALL, lands_late ? SC_LATE : SC_IN_CALL};
+    struct sc_copy_manner manner = cell(SC_COPY_ASYNC, asked);
+    if (manner.read == SC_IN_CALL && asked->size_bytes > SC_COPY_STAGED_BYTES)
+        manner.waits = true;
+    return manner;
 }
 
 static bool is_small(const struct sc_copy_case *asked)
 {
-    return asked->size_bytes <= STAGED_BYTES_MAX;
+    return asked->size_bytes <= BATCHED_BYTES_MAX;
 }
 
-/* As its contract has it: a batch is no wait for its stream, and writes late. */
+/* Of large copies, and of devices that work in place, the contract counts. */
 static struct sc_copy_manner batch(const struct sc_copy_case *asked)
 {
-    struct sc_copy_manner manner = {false, SC_LATE, SC_LATE};
+    static const struct sc_copy_manner promised = READ, late = LATE;
+    struct sc_copy_manner manner = cell(asked->call, asked);
     if (asked->call == SC_COPY_BATCH_DURING_CALL)
-        manner.read = SC_IN_CALL;
-    else if (asked->call == SC_COPY_BATCH_ANY && is_staged(asked, &asked->src) && is_small(asked))
-        manner.read = SC_TAKEN;
-    return manner;
+        return asked->in_place || (!manner.waits && !is_small(asked)) ? promised : manner;
+    return manner.read == SC_TAKEN && !is_small(asked) ? late : manner;
 }
 
+/* The launch of a graph does with a node's copy what a call in the stream does. */
 struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
 {
     switch (asked->call) {
     case SC_COPY_ASYNC:
+    case SC_COPY_NODE:
         return async(asked);
     case SC_COPY_SYNC:
-        return sync(asked);
-    case SC_COPY_NODE:
-        return node(asked);
+        return cell(SC_COPY_SYNC, asked);
     default:
         return batch(asked);
     }
@@ -76,6 +134,6 @@ struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
 
 bool sc_copy_manner_breaks_promise(const struct sc_copy_case *asked)
 {
-    return asked->call == SC_COPY_BATCH_DURING_CALL && asked->src.place == SC_PLACE_PAGEABLE &&
-           !is_small(asked);
+    return asked->call == SC_COPY_BATCH_DURING_CALL && asked->src == SC_PLACE_PAGEABLE &&
+           (!is_small(asked) || asked->dst == SC_PLACE_MANAGED);
 }

@@ -1,8 +1,8 @@
 /* When a copy reads its source and writes its target, and whether its call waits for that.
  *
- * The driver's rules are in docs/driver.md (Copies); this is the one place that has them. What a
- * manual does not promise counts only where programs lean on it: that a copy between host memory,
- * or to pageable memory, is complete when its call returns. Pure.
+ * The driver's rules are in docs/driver.md (Where a copy's memory lies); this is the one place that
+ * has them. What the driver does in the call, or makes the host wait for, is no hazard, also where
+ * no manual promises it. An exception is what later drivers are known to do late. Pure.
  */
 #ifndef SC_TRACK_COPY_MANNER_H
 #define SC_TRACK_COPY_MANNER_H
@@ -11,6 +11,9 @@
 #include <stddef.h>
 
 #include "track/hazard.h"
+
+/* Of more pageable memory a call in its stream waits for that. */
+enum { SC_COPY_STAGED_BYTES = 1024 * 1024 };
 
 /* What makes the copy. Of a batch each access order is a call of its own. */
 enum sc_copy_call {
@@ -24,23 +27,18 @@ enum sc_copy_call {
 
 enum sc_copy_place {
     SC_PLACE_DEVICE,
-    SC_PLACE_MANAGED,
-    SC_PLACE_LOCKED, /* pinned or registered */
+    SC_PLACE_MANAGED,         /* by a unified address, or named as the device's */
+    SC_PLACE_MANAGED_AS_HOST, /* managed memory that the call names as the host's */
+    SC_PLACE_LOCKED,          /* pinned or registered, whatever the call names it */
     SC_PLACE_PAGEABLE,
-};
-
-/* A side of the copy. `is_host`: the call takes it for host memory, by the type that it names, or
- * by a unified address. A unified address of managed memory is the device's. */
-struct sc_copy_end {
-    enum sc_copy_place place;
-    bool is_host;
+    SC_PLACES,
 };
 
 struct sc_copy_case {
     enum sc_copy_call call;
-    struct sc_copy_end src, dst;
+    enum sc_copy_place src, dst;
     bool in_place;     /* the device works with pageable memory itself */
-    size_t size_bytes; /* of the source's hull; counts for batches alone */
+    size_t size_bytes; /* of the source's hull */
 };
 
 enum sc_copy_time {
@@ -50,7 +48,7 @@ enum sc_copy_time {
 };
 
 /* `waits`: the call returns when all before it on its stream is done, and what is not late is done
- * as well. */
+ * as well. What is late comes behind the call's return then, too. */
 struct sc_copy_manner {
     bool waits;
     enum sc_copy_time read, written;

@@ -53,7 +53,8 @@ static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_
     return earlier->direction == use->direction && earlier->kind == use->kind &&
            earlier->range == use->range && earlier->unjudged == use->unjudged &&
            earlier->possible == use->possible && earlier->told == use->told &&
-           earlier->freed == use->freed && earlier->shape.rows == 1 && use->shape.rows == 1 &&
+           earlier->freed == use->freed && earlier->in_call == use->in_call &&
+           earlier->shape.rows == 1 && use->shape.rows == 1 &&
            use->shape.address <= sc_graph_use_end(earlier);
 }
 

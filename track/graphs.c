@@ -299,14 +299,15 @@ static void unindex_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
 
 /* ---- adding ---- */
 
-/* By a launch, of a device that does not work with pageable memory itself. */
+/* By a launch, of a device that does not work with pageable memory itself. Where nobody has said
+ * what the copy's other side is, it is taken for the device's. */
 static bool is_waited_for(const struct sc_graph_use *use)
 {
     const struct sc_copy_case asked = {
         .call = SC_COPY_NODE,
-        .dst = {sc_copy_manner_place(use->kind), use->kind != SC_MANAGED},
+        .dst = sc_copy_manner_place(use->kind),
     };
-    return use->direction == SC_D2H && sc_copy_manner_of(&asked).waits;
+    return use->waits || (use->direction == SC_D2H && sc_copy_manner_of(&asked).waits);
 }
 
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one)

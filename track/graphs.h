@@ -61,6 +61,9 @@ struct sc_graph_use {
     bool freed : 1;
     bool redirected : 1; /* the node of the exec uses the copy instead */
     bool possible : 1;   /* a launch may leave it out */
+    bool waits : 1;      /* a target: a launch returns when the copy is complete */
+    bool in_call : 1;    /* a launch reads the source before it returns, where memory of its kind is
+                            read late elsewhere */
 };
 
 struct sc_graph_extra {
@@ -152,7 +155,7 @@ struct sc_graph {
     uint32_t last_found;    /* where the next look-up begins */
     uint32_t freed_count;   /* uses of memory that was freed */
     uint32_t stack_count;   /* uses of a stack */
-    uint32_t waiting_count; /* copies into pageable memory: a launch returns when they are done */
+    uint32_t waiting_count; /* targets of copies that a launch waits for */
     bool is_exec;
     struct sc_exec exec; /* of a graph that is none: zeros */
 };

@@ -12,6 +12,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
+#include "track/copy_manner.h"
 #include "track/order.h"
 
 struct sc_batch_source;
@@ -24,6 +25,7 @@ struct sc_batch_copy {
     enum sc_batch_side src_is, dst_is; /* given */
     struct sc_copy_sides sides;
     CUmemcpySrcAccessOrder order;
+    struct sc_copy_manner manner; /* found out */
 };
 
 struct sc_batch;
@@ -45,6 +47,8 @@ struct sc_batch {
     /* results */
     struct sc_stream_record *stream; /* NULL: nothing is noted */
     struct sc_order_call ordered;
+    bool waits;                       /* for its stream: one of the copies does */
+    struct sc_point point;            /* then: what comes before */
     struct sc_batch_source *sources;  /* of each copy; NULL: there is no memory */
     uint32_t extra;                   /* pieces beyond one for each copy */
     uint64_t few[SC_BATCH_FEW_WORDS]; /* for these and the scratch memory behind, if they fit */

@@ -5,6 +5,7 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/calls/batch_sources.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
@@ -13,6 +14,8 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/guard/guard.h"
+#include "interpose/reaper/hazards.h"
 #include "interpose/reaper/large_copies.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
@@ -75,29 +78,32 @@ static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
         add_pageable_source(issue, copy, read);
 }
 
-static void add_destination(struct sc_issue *issue, const struct sc_copy_side *dst)
+static void add_destination(struct sc_issue *issue, const struct sc_copy_side *dst,
+                            enum sc_copy_time written)
 {
-    if (dst->known)
+    if (written == SC_IN_CALL)
+        sc_issue_touch(issue, SC_TOUCH_WRITE, &dst->shape);
+    else if (dst->known)
         sc_issue_host_shape(issue, SC_D2H, &dst->shape);
     else
         sc_issue_pageable(issue, SC_D2H, &dst->shape, false);
 }
 
-static void add_sides(struct sc_issue *issue, const struct sc_batch_copy *copy)
+static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
-    const struct sc_copy_manner manner = sc_copy_sides_manner(
-        sides, sc_batch_sources_call(copy), issue->stream->context->reads_pageable);
+    copy->manner = sc_copy_sides_manner(sides, sc_batch_sources_call(copy),
+                                        issue->stream->context->reads_pageable);
     if (sides->src.used)
-        add_source(issue, copy, manner.read);
+        add_source(issue, copy, copy->manner.read);
     sc_issue_folded(issue, 0, &sides->src.fold);
     unsigned from = issue->host_count;
     if (sides->dst.used)
-        add_destination(issue, &sides->dst);
+        add_destination(issue, &sides->dst, copy->manner.written);
     sc_issue_folded(issue, from, &sides->dst.fold);
 }
 
-/* A batch is no wait for its stream, also where a range went away while we looked at it. */
+/* Whether the batch waits for its stream is known of all copies together. */
 static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t index,
                      struct sc_batch_copy *copy)
 {
@@ -144,6 +150,7 @@ static void prepare_all(struct sc_batch *batch)
     gathered.count = 0;
     for (size_t i = 0; i < batch->count; i++) {
         describe(&issue, batch, i, &copy);
+        batch->waits |= copy.manner.waits;
         remember(batch, i, &copy);
         sc_issue_ready(&issue);
         if (replaces)
@@ -158,7 +165,10 @@ void sc_batch_copies_begin(struct sc_batch *batch)
     batch->stream = sc_active() ? sc_streams_find(batch->handle, batch->call->per_thread) : NULL;
     if (batch->stream) {
         prepare_all(batch);
-        sc_track_begin(&sc_track, batch->stream->id, &batch->ordered);
+        if (batch->waits)
+            batch->point = sc_track_begin_to_wait(&sc_track, batch->stream->id, &batch->ordered);
+        else
+            sc_track_begin(&sc_track, batch->stream->id, &batch->ordered);
     }
     errno = saved;
 }
@@ -284,7 +294,7 @@ static void record(struct sc_batch *batch, size_t index, struct recording *recor
         count(issued, &ops.of[i]);
     if ((source && source->copy) || must_wait(source, &copy))
         keep_source_as_it_was(source, &copy, issued);
-    if (issue.uses.count && sc_issue_tells_device(&issue))
+    if (issue.uses.count && sc_issue_tells_device(&issue) && copy.manner.written == SC_LATE)
         note_uses_of_device(&issue, &ops, issued);
     if (sc_beside_is_asked())
         sc_beside_uses_issued(batch->call, batch->stream, &issue.uses, false);
@@ -304,6 +314,20 @@ static void record_all(struct sc_batch *batch)
     sc_issue_recorded(&recording.issued);
 }
 
+/* The call has waited for what its stream had before it. */
+static void know_earlier(struct sc_batch *batch, CUresult result)
+{
+    SC_OPS(overwritten);
+    if (result != CUDA_SUCCESS) {
+        sc_track_forget_point(&sc_track, &batch->point);
+        return;
+    }
+    sc_track_known(&sc_track, &batch->point, &overwritten);
+    sc_hazards_report_overwritten(&overwritten,
+                                  &(struct sc_culprit){batch->call->api, batch->call->site, NULL});
+    sc_guard_apply();
+}
+
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
 {
     int saved = errno;
@@ -312,6 +336,8 @@ CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
     sc_track_end(&sc_track, &batch->ordered, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
         record_all(batch);
+    if (batch->waits)
+        know_earlier(batch, result);
     sc_batch_sources_end(batch, result != CUDA_SUCCESS);
     errno = saved;
     return result;

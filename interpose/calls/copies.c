@@ -34,7 +34,7 @@ static void device_side(struct sc_issue *issue, enum sc_direction direction, CUd
     sc_issue_device(issue, direction, direction == SC_D2H, &shape);
 }
 
-/* Managed memory is named as the device's, too. */
+/* Managed memory is named as the device's, and pinned memory can be. */
 static OUT_OF_LINE void sides_of_host_and_device(struct sc_issue *issue,
                                                  enum sc_direction direction, const void *host_side,
                                                  CUdeviceptr device, size_t bytes)
@@ -52,7 +52,10 @@ static inline void host_and_device(struct sc_issue *issue, enum sc_direction dir
                                    const void *host_side, CUdeviceptr device, size_t bytes)
 {
     const bool up = direction == SC_H2D;
-    if (sc_unlikely(sc_track_knows_managed(&sc_track))) {
+    if (!sc_issue_is_on(issue))
+        return;
+    if (sc_unlikely(sc_track_knows_managed(&sc_track) ||
+                    sc_track_find_range(&sc_track, device).range)) {
         sides_of_host_and_device(issue, direction, host_side, device, bytes);
         return;
     }

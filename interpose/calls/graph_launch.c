@@ -37,6 +37,7 @@
 #include "track/inflight.h"
 #include "track/order.h"
 #include "track/shape.h"
+#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/told.h"
 #include "track/track.h"
@@ -133,7 +134,10 @@ static bool is_somebody_elses(const struct sc_graph_use *run)
 static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *run)
 {
     const struct sc_graph_extra *extra = sc_graphs_extra(&sc_track.graphs, run);
-    sc_issue_host_shape(issue, run->direction, &run->shape);
+    if (run->in_call && !issue->stream->context->reads_pageable)
+        sc_issue_touch(issue, SC_TOUCH_READ, &run->shape);
+    else
+        sc_issue_host_shape(issue, run->direction, &run->shape);
     sc_issue_folded(issue, 0, &extra->fold);
 }
 
@@ -352,7 +356,8 @@ static bool judges_kernels(const struct launch *launch)
            !has_events(launch) && !launch->hears;
 }
 
-/* A launch that writes pageable memory, unless the device does so itself. */
+/* A launch that writes pageable memory or copies between host memory, unless the device does so
+ * itself. */
 static bool blocks_host(const struct launch *launch)
 {
     return launch->graph && launch->graph->waiting_count &&

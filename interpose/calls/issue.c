@@ -49,6 +49,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->slot = NULL;
     issue->uses.count = 0;
     issue->joins_stream = false;
+    issue->lands_late = false;
     issue->keeps_source = false;
     issue->waits_after = false;
     issue->is_empty = false;
@@ -211,25 +212,33 @@ static void use_on(struct sc_issue *issue, enum sc_direction direction,
         touch(issue, direction, shape);
 }
 
-/* The other side is the device's. */
-static __attribute__((noinline)) enum sc_copy_time time_of_pageable(struct sc_issue *issue,
-                                                                    enum sc_direction direction)
+static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *manner)
 {
-    struct sc_copy_case asked = {.call = SC_COPY_ASYNC, .in_place = is_in_place(issue)};
-    *(direction == SC_H2D ? &asked.src : &asked.dst) =
-        (struct sc_copy_end){SC_PLACE_PAGEABLE, true};
+    issue->joins_stream |= manner->waits;
+    issue->lands_late |= manner->waits && manner->written == SC_LATE;
+}
+
+/* The other side is the device's. */
+static __attribute__((noinline)) enum sc_copy_time
+time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t size_bytes)
+{
+    struct sc_copy_case asked = {
+        .call = SC_COPY_ASYNC, .in_place = is_in_place(issue), .size_bytes = size_bytes};
+    *(direction == SC_H2D ? &asked.src : &asked.dst) = SC_PLACE_PAGEABLE;
     const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
-    issue->joins_stream |= manner.waits;
+    note_waits(issue, &manner);
     return direction == SC_H2D ? manner.read : manner.written;
 }
 
 /* Only copies can be made of pageable memory in the call. */
 static enum sc_copy_time time_of_one(struct sc_issue *issue, enum sc_direction direction,
-                                     const struct sc_range_info *range)
+                                     const struct sc_range_info *range, size_t size_bytes)
 {
     bool is_known = range->range && sc_copy_manner_is_late_beside_device(range->kind);
     bool is_copy = direction == SC_H2D || direction == SC_D2H;
-    return is_known || issue->graph || !is_copy ? SC_LATE : time_of_pageable(issue, direction);
+    if (is_known || issue->graph || !is_copy)
+        return SC_LATE;
+    return time_of_pageable(issue, direction, size_bytes);
 }
 
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -237,11 +246,12 @@ void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
 {
     if (!sc_issue_is_on(issue))
         return;
-    issue->is_empty = sc_shape_hull_bytes(shape) == 0;
+    size_t hull_bytes = sc_shape_hull_bytes(shape);
+    issue->is_empty = hull_bytes == 0;
     if (issue->is_empty)
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
-    use_on(issue, direction, shape, &range, time_of_one(issue, direction, &range));
+    use_on(issue, direction, shape, &range, time_of_one(issue, direction, &range, hull_bytes));
 }
 
 void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
@@ -278,7 +288,7 @@ static bool may_read_elsewhere(const struct sc_copy_case *asked,
                                const struct sc_copy_manner *manner)
 {
     struct sc_copy_case elsewhere = *asked;
-    elsewhere.src = (struct sc_copy_end){SC_PLACE_LOCKED, true};
+    elsewhere.src = SC_PLACE_LOCKED;
     const struct sc_copy_manner other = sc_copy_manner_of(&elsewhere);
     return are_alike(manner, &other);
 }
@@ -290,9 +300,8 @@ static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_c
     if (issue->graph)
         return (struct sc_copy_manner){false, SC_LATE, SC_LATE};
     const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
-    issue->joins_stream |= manner.waits;
-    issue->keeps_source =
-        asked.src.place == SC_PLACE_MANAGED && !may_read_elsewhere(&asked, &manner);
+    note_waits(issue, &manner);
+    issue->keeps_source = asked.src == SC_PLACE_MANAGED && !may_read_elsewhere(&asked, &manner);
     return manner;
 }
 
@@ -659,11 +668,17 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
     return bytes;
 }
 
-/* Are the uses of device memory noted behind the call? What joins the stream is done when the call
- * returns. */
+/* Is all of it done when the call returns? */
+static bool is_over_in_call(const struct sc_issue *issue)
+{
+    return issue->joins_stream && !issue->lands_late;
+}
+
+/* Are the uses of device memory noted behind the call? */
 static bool notes_uses_of_device(const struct sc_issue *issue)
 {
-    return sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue) && !issue->joins_stream;
+    return sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue) &&
+           !is_over_in_call(issue);
 }
 
 static void note_queued(const struct sc_issue *issue, const struct sc_issue_ops *ops,
@@ -724,6 +739,15 @@ static void note_device_work(const struct sc_issue *issue)
     if (issue->stream->kind != SC_STREAM_NONBLOCKING)
         sc_unfinished_queued(issue->stream, now);
     note_issue_in_history(issue, 0, now, next_number(issue->stream));
+}
+
+/* What no operation on host memory is part of. */
+static void note_without(const struct sc_issue *issue)
+{
+    if (is_over_in_call(issue))
+        note_issue_in_history(issue, 0, sc_ticks(), 0);
+    else
+        note_device_work(issue);
 }
 
 static bool is_snapshotted(const struct sc_issue_ops *ops)
@@ -825,12 +849,10 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         record(issue);
     else
         end_without(issue, result);
-    if (issue->joins_stream && result == CUDA_SUCCESS && !issue->is_empty)
-        note_issue_in_history(issue, 0, sc_ticks(), 0);
     if (issue->joins_stream)
         end_joined(issue, result);
-    else if (result == CUDA_SUCCESS && !issue->op_count && !issue->is_empty)
-        note_device_work(issue);
+    if (result == CUDA_SUCCESS && !issue->op_count && !issue->is_empty)
+        note_without(issue);
     errno = saved;
     return result;
 }

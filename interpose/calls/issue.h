@@ -57,6 +57,7 @@ struct sc_issue {
     bool waits_after;  /* for itself: the memory is still registered, and the program has
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */
+    bool lands_late;   /* all that it joins is done then, but it has not written its target yet */
     bool keeps_source; /* the driver would treat the copy otherwise if it read another place */
     bool is_empty;     /* of no bytes: no work */
     bool is_complete;  /* the stream was seen idle after the call */

@@ -230,33 +230,6 @@ static void note_uses(const struct copy *copy, uint64_t place)
     sc_device_uses_note(&uses, copy->call, copy->used_on, place);
 }
 
-/* To managed memory, which is host memory to the tracker. What the call ran into was judged before
- * it. */
-static __attribute__((noinline)) void note_landing(const struct copy *copy)
-{
-    struct sc_issue issue;
-    struct sc_issue_ops ops;
-    uint64_t now = sc_ticks();
-    sc_issue_on(&issue, copy->call, copy->on);
-    sc_issue_host_shape(&issue, SC_D2H, &copy->sides.dst.shape);
-    sc_issue_folded(&issue, 0, &copy->sides.dst.fold);
-    issue.is_judged = true;
-    sc_issue_describe(&issue, &ops);
-    if (!ops.count)
-        return;
-    size_t bytes = sc_issue_record(&issue, &ops, sc_unwind_here(copy->call->site), now);
-    sc_guard_apply();
-    sc_marks_issued(copy->on, bytes, false, now);
-}
-
-static void note_late(const struct copy *copy, uint64_t place)
-{
-    if (copy->used_on)
-        note_uses(copy, place);
-    if (copy->sides.dst.used)
-        note_landing(copy);
-}
-
 static bool orders_contexts(const struct copy *copy)
 {
     return copy->sides.ordered_contexts[0] || copy->sides.ordered_contexts[1];
@@ -282,8 +255,8 @@ static CUresult end(struct copy *copy, CUresult result)
         sc_marks_note_tail(copy->on);
     if (copy->on && result == CUDA_SUCCESS)
         note_in_history(copy);
-    if (copy->on && result == CUDA_SUCCESS && !has_landed(copy))
-        note_late(copy, place);
+    if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))
+        note_uses(copy, place);
     if (orders_contexts(copy) && copy->on && result == CUDA_SUCCESS)
         order_contexts(copy);
     return sc_detour_end(&copy->detour, result);

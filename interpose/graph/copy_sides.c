@@ -36,10 +36,12 @@ static struct sc_copy_side side_of(const struct operand *operand, const struct e
     if (operand->type == CU_MEMORYTYPE_ARRAY)
         return side;
     side.known = is_known(base, &side.kind);
-    if (names_host)
-        side.host = true;
-    else if (operand->type == CU_MEMORYTYPE_UNIFIED)
-        side.host = side.known ? side.kind != SC_MANAGED : !sc_address_is_device(operand->device);
+    side.named_host = names_host;
+    if (side.known)
+        side.host = side.kind != SC_MANAGED && operand->type != CU_MEMORYTYPE_DEVICE;
+    else
+        side.host = names_host || (operand->type == CU_MEMORYTYPE_UNIFIED &&
+                                   !sc_address_is_device(operand->device));
     side.used = side.known || side.host;
     side.shape = (struct sc_shape){
         .address = base + operand->z * slice + operand->y * pitch + operand->x,
@@ -135,7 +137,9 @@ struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes)
 
 struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes)
 {
-    return side_at((uintptr_t)address, size_bytes, always);
+    struct sc_copy_side side = side_at((uintptr_t)address, size_bytes, always);
+    side.named_host = true;
+    return side;
 }
 
 struct sc_copy_side sc_copy_side_unified(CUdeviceptr address, size_t size_bytes)
@@ -148,18 +152,13 @@ struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
     return side_at(address, size_bytes, never);
 }
 
-/* Without managed memory nothing is looked up. */
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes)
 {
-    struct sc_copy_side side = {.device = true, .shape = {address, size_bytes, size_bytes, 1}};
-    enum sc_buffer_kind kind;
-    if (sc_likely(!sc_track_knows_managed(&sc_track)) || !is_known(address, &kind) ||
-        kind != SC_MANAGED)
-        return side;
-    side.device = false;
-    side.known = true;
-    side.kind = kind;
-    side.used = size_bytes != 0;
+    struct sc_copy_side side = {.shape = {address, size_bytes, size_bytes, 1}};
+    side.known = is_known(address, &side.kind);
+    side.device = !side.known;
+    side.host = side.known && side.kind != SC_MANAGED;
+    side.used = side.known && size_bytes;
     return side;
 }
 
@@ -172,13 +171,15 @@ static void take_for_pageable(struct sc_copy_side *side, bool is_pageable)
 }
 
 /* To pageable memory, and between host memory, the copy is complete in the call. To other memory a
- * pageable source is read in the call, and none is taken for the device's. */
+ * pageable source is read in the call, and none is taken for the device's, unless a call with so
+ * much of it waits. */
 static void ask_about(struct sc_copy_sides *sides)
 {
     struct sc_copy_side *src = &sides->src, *dst = &sides->dst;
     if (!dst->known)
         take_for_pageable(dst, is_no_device_address(dst->shape.address));
-    if (!src->known && dst->host)
+    bool may_wait = dst->host || sc_shape_hull_bytes(&src->shape) > SC_COPY_STAGED_BYTES;
+    if (!src->known && may_wait)
         take_for_pageable(src, is_no_device_address(src->shape.address));
     else
         src->unasked = !src->known;
@@ -240,11 +241,13 @@ void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdev
 
 /* ---- what the driver does ---- */
 
-static struct sc_copy_end end_of(const struct sc_copy_side *side)
+static enum sc_copy_place place_of(const struct sc_copy_side *side)
 {
+    if (side->known && side->kind == SC_MANAGED && side->named_host)
+        return SC_PLACE_MANAGED_AS_HOST;
     if (side->known)
-        return (struct sc_copy_end){sc_copy_manner_place(side->kind), side->host};
-    return (struct sc_copy_end){side->used ? SC_PLACE_PAGEABLE : SC_PLACE_DEVICE, side->host};
+        return sc_copy_manner_place(side->kind);
+    return side->used ? SC_PLACE_PAGEABLE : SC_PLACE_DEVICE;
 }
 
 struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,
@@ -252,8 +255,8 @@ struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum s
 {
     return (struct sc_copy_case){
         .call = call,
-        .src = end_of(&sides->src),
-        .dst = end_of(&sides->dst),
+        .src = place_of(&sides->src),
+        .dst = place_of(&sides->dst),
         .in_place = in_place,
         .size_bytes = sc_shape_hull_bytes(&sides->src.shape),
     };
@@ -264,4 +267,14 @@ struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
 {
     const struct sc_copy_case asked = sc_copy_sides_case(sides, call, in_place);
     return sc_copy_manner_of(&asked);
+}
+
+void sc_copy_sides_of_node(struct sc_copy_sides *sides)
+{
+    const struct sc_copy_case asked = sc_copy_sides_case(sides, SC_COPY_NODE, false);
+    const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
+    if (sides->is_empty)
+        return;
+    sides->dst.waits = manner.written == SC_IN_CALL;
+    sides->src.in_call = asked.src == SC_PLACE_MANAGED_AS_HOST && manner.read == SC_IN_CALL;
 }

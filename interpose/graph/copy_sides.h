@@ -19,8 +19,11 @@
 struct sc_copy_side {
     bool used;                /* the side is host memory, or managed, and not empty */
     bool host;                /* the side is host memory, and not managed */
-    bool device;              /* the call names the side as device memory */
+    bool device;              /* it is memory of the device's alone, as far as is known */
+    bool named_host;          /* as host memory, which counts for managed memory */
     bool known;               /* a range of the tracker's lies there */
+    bool waits;               /* a node's target: a launch returns when the copy is complete */
+    bool in_call;             /* a node's managed source: a launch reads it before it returns */
     bool unasked;             /* a source: the device's memory, or pageable and read in the call */
     enum sc_buffer_kind kind; /* of that range; SC_PAGEABLE: there is none */
     struct sc_shape shape;
@@ -56,7 +59,7 @@ struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,
                                          size_t size_bytes); /* if no device's */
 struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes); /* never */
 
-/* The bytes are the device's, also where a range is known that is not of managed memory. */
+/* The call says that the bytes are the device's. Where a range is known they are its. */
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes);
 
 /* Of an asynchronous copy of a run of bytes between two addresses, which are unified ones, or are
@@ -70,6 +73,8 @@ void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdev
 /* What the driver does with a copy of these sides. Pure. */
 struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,
                                        bool in_place);
+void sc_copy_sides_of_node(
+    struct sc_copy_sides *sides); /* says what launches do (`waits`, `in_call`) */
 struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
                                            enum sc_copy_call call, bool in_place);
 

@@ -141,6 +141,9 @@ static void note_side(void *context, enum sc_direction direction, const struct s
     const struct sc_graph_call call = call_of(met);
     extra.fold = side->fold; /* of the same bytes' use, perhaps another */
     extra.inner = call.inner;
+    bool is_it = use.kind == side->kind; /* or the memory was freed, and is kept as it was */
+    use.waits = side->waits && is_it && !met->making->bodies;
+    use.in_call = side->in_call && !met->making->bodies;
     use.possible = !is_certain(met) && sc_options.kernels != SC_KERNELS_OFF;
     use.unjudged = !is_certain(met) && !use.possible;
     if (use.author.api)

@@ -80,6 +80,8 @@ struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction directio
         .kind = side->kind,
         .range = range.range,
         .origin = range.origin,
+        .waits = side->waits,
+        .in_call = side->in_call,
     };
 }
 
@@ -156,10 +158,17 @@ static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_
     sc_node_uses_add(call, &use, &side->fold);
 }
 
+static struct sc_copy_sides sides_of_copy(const CUDA_MEMCPY3D *copy)
+{
+    struct sc_copy_sides sides = sc_copy_sides_of_3d(copy);
+    sc_copy_sides_of_node(&sides);
+    return sides;
+}
+
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
                             const CUDA_MEMCPY3D *copy)
 {
-    struct sc_copy_sides sides = sc_copy_sides_of_3d(copy);
+    struct sc_copy_sides sides = sides_of_copy(copy);
     note_side(call, node, SC_H2D, &sides.src);
     note_side(call, node, SC_D2H, &sides.dst);
     note_sides_of_device(call, node, &sides);
@@ -199,7 +208,7 @@ bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_s
     CUDA_MEMSET_NODE_PARAMS fill;
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY &&
         sc_real.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS)
-        *sides = sc_copy_sides_of_3d(&copy);
+        *sides = sides_of_copy(&copy);
     else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
              sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS)
         *sides = sc_node_uses_sides_of_memset(&fill);
@@ -257,7 +266,7 @@ static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
 bool sc_node_uses_sides_of(const CUgraphNodeParams *params, struct sc_copy_sides *sides)
 {
     if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
-        *sides = sc_copy_sides_of_3d(&params->memcpy.copyParams);
+        *sides = sides_of_copy(&params->memcpy.copyParams);
     } else if (params->type == CU_GRAPH_NODE_TYPE_MEMSET) {
         const CUDA_MEMSET_NODE_PARAMS fill = fill_of(params);
         *sides = sc_node_uses_sides_of_memset(&fill);

@@ -4,6 +4,49 @@
 #ifndef SC_TESTS_FUZZ_RANDOM_BATCH_COPIES_H
 #define SC_TESTS_FUZZ_RANDOM_BATCH_COPIES_H
 
+/* ---- what the call does by itself ---- */
+
+static bool is_pageable_area(const struct area *area)
+{
+    int kind = world.buffers[area->buffer].kind;
+    return kind == HEAP || kind == PAGES;
+}
+
+static bool is_managed_area(const struct area *area)
+{
+    return world.buffers[area->buffer].kind == MANAGED;
+}
+
+static bool is_during_call(const struct copy *copy)
+{
+    return copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && !world.is_in_place;
+}
+
+/* Between host addresses, one of them pageable: the call copies by itself, in no order. */
+static bool is_copied_by_call(const struct copy *copy)
+{
+    return is_during_call(copy) && copy->way == BETWEEN_BUFFERS && !is_managed_area(&copy->src) &&
+           !is_managed_area(&copy->dst) &&
+           (is_pageable_area(&copy->src) || is_pageable_area(&copy->dst)) &&
+           hull_of(&copy->src) <= STAGED_BYTES;
+}
+
+/* The call waits for its stream, and for the copy. */
+static bool is_waited_for(const struct copy *copy)
+{
+    if (!is_during_call(copy))
+        return false;
+    if (copy->way != BETWEEN_BUFFERS)
+        return !reads_buffer(copy) || !is_pageable_area(&copy->src);
+    return is_managed_area(&copy->src) ||
+           (!is_pageable_area(&copy->src) && !is_pageable_area(&copy->dst));
+}
+
+static bool is_written_in_call(const struct copy *copy)
+{
+    return is_waited_for(copy) || is_copied_by_call(copy);
+}
+
 /* ---- what is learnt first ---- */
 
 static bool is_before(const struct op *op, int slot)
@@ -13,7 +56,10 @@ static bool is_before(const struct op *op, int slot)
     return op->stream == world.slots[slot].stream || before.has[op->node];
 }
 
-/* KNOWN: a source that may be read in no order is taken to be read in that of its stream
+/* KNOWN: a call that writes its target by itself is held against the order of its stream. What it
+ * runs into is learnt of, as that is asked for in random_programs.
+ *
+ * KNOWN: a source that may be read in no order is taken to be read in that of its stream
  * (docs/limits.md). A read in the call that is in no order at all is told of as a read too early,
  * if no edge was put in for the batch before. */
 static bool is_read_out_of_order(const struct copy *copy, const struct op *earlier)
@@ -31,7 +77,7 @@ static void clear_way(const struct copy *copy, const struct area *area, bool is_
         if (!in_flight(op) || !meet(&op->area, area) || (!is_written && op->direction == H2D))
             continue;
         if ((!is_written && is_read_out_of_order(copy, op)) ||
-            world.buffers[area->buffer].is_crowded)
+            (is_written && is_written_in_call(copy)) || world.buffers[area->buffer].is_crowded)
             learn(op);
         else if (world.correct && !is_before(op, batch.slot))
             order_before(op, batch.slot);
@@ -115,6 +161,11 @@ static bool is_read_in_call(const struct copy *copy, const struct op *op)
     return op->direction == H2D && copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
 }
 
+static bool is_done_in_call(const struct copy *copy, const struct op *op)
+{
+    return is_read_in_call(copy, op) || (op->direction == D2H && is_written_in_call(copy));
+}
+
 static bool runs_into(const struct op *op, const struct op *earlier)
 {
     return in_flight(earlier) && earlier->stream != op->stream &&
@@ -141,11 +192,12 @@ static void run_into(const struct copy *copy, const struct op *op, int first)
     }
 }
 
-/* The library reads sources in the call, beside what others' copies guard. */
-static void read_beside(const struct op *op)
+/* The library reads sources in the call, beside what others' copies guard; the driver writes
+ * targets there. */
+static void touch_beside(const struct op *op)
 {
     for (int i = 0; i < world.op_count; i++)
-        if (in_flight(&world.ops[i]) && world.ops[i].direction == D2H &&
+        if (in_flight(&world.ops[i]) && (world.ops[i].direction == D2H || op->direction == D2H) &&
             is_on(&world.ops[i], op->area.buffer) && share_a_page(&world.ops[i].area, &op->area))
             world.ops[i].is_unsure = true;
 }
@@ -183,7 +235,7 @@ static void keep(const struct op *op)
     if (op->direction == D2H)
         seal(op);
     else
-        read_beside(op);
+        touch_beside(op);
     *kept = *op;
     repeat(kept);
     world.op_count++;
@@ -217,6 +269,27 @@ static void write_all(void)
     }
 }
 
+static void touch_in_call(const struct op *op)
+{
+    if (op->direction == D2H)
+        seal(op);
+    touch_beside(op);
+}
+
+/* The call has waited for what comes before its first node. */
+static void know_earlier(int first)
+{
+    struct oracle_set before = {{false}};
+    bool waits = false;
+    for (int i = 0; i < batch.count; i++)
+        waits |= is_waited_for(&batch.copies[i]);
+    oracle_reach(&world.oracle, first, &before);
+    for (int node = first; node < world.oracle.node_count; node++)
+        before.has[node] = false;
+    if (waits)
+        know(&before);
+}
+
 /* Many copies are one node, since the oracle has room for so many. */
 static int node_of(int copy)
 {
@@ -238,6 +311,8 @@ static void keep_shared(void)
 {
     for (int i = 0; i < batch.count; i++) {
         const struct copy *copy = &batch.copies[i];
+        if (is_waited_for(copy))
+            continue;
         if (copy->reads_shared)
             keep_use(copy->shared_src, copy->shared_src.node);
         if (copy->writes_shared)
@@ -265,13 +340,14 @@ static void draw_batch(void)
                 node = node_of(i);
             op.node = node;
             run_into(copy, &op, first);
-            if (is_read_in_call(copy, &op))
-                read_beside(&op);
+            if (is_done_in_call(copy, &op))
+                touch_in_call(&op);
             else
                 drawn[count++] = op;
         }
         judge_shared(&batch.copies[i], first, node);
     }
+    know_earlier(first);
     read_all();
     for (int i = 0; i < count; i++)
         keep(&drawn[i]);

@@ -5,9 +5,10 @@
  *   LD_LIBRARY_PATH=out/sim LD_PRELOAD=out/libsafecopy.so out/tests/fuzz/random_batches [N [SEED]]
  *
  * N programs, in turn in both modes and on devices that read the sources of batches early or late
- * (random_jobs.h). What must arrive and what must be reported is told by the contract of batches
- * alone, whenever the driver reads. A program of the class `correct` does before everything that
- * would be a hazard what establishes the order, and then none may be reported.
+ * (random_jobs.h). What must arrive and what must be reported is told by the contract of batches,
+ * whenever the driver reads, save for what it completes in the call. A program of the class
+ * `correct` does before everything that would be a hazard what establishes the order, and then none
+ * may be reported.
  */
 #include "random_batch_world.h"
 

@@ -9,14 +9,18 @@
 static CUDA_MEMCPY3D copy_of(const struct graph_node *node)
 {
     CUDA_MEMCPY3D copy = {.WidthInBytes = node->size_bytes, .Height = 1, .Depth = 1};
-    copy.srcMemoryType = node->direction == H2D ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    copy.dstMemoryType = node->direction == H2D ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    const CUmemorytype own = is_unified() ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_HOST;
+    const CUmemorytype other = is_unified() ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
+    copy.srcMemoryType = node->direction == H2D ? own : other;
+    copy.dstMemoryType = node->direction == H2D ? other : own;
     if (node->direction == H2D) {
         copy.srcHost = (void *)node->address;
+        copy.srcDevice = node->address;
         copy.dstDevice = world.device + node->cell->device_offset;
     } else {
         copy.srcDevice = world.device + node->device_offset;
         copy.dstHost = (void *)node->address;
+        copy.dstDevice = node->address;
     }
     return copy;
 }

@@ -122,10 +122,10 @@ static void draw_copy(struct copy *copy)
     keep_copy(copy);
 }
 
-/* Managed memory is named as the host's, or not at all. */
+/* Managed memory is not: that is another copy (act_managed_named). */
 static bool is_named_host(const struct copy *copy)
 {
-    return world.buffers[copy->buffer].kind != MANAGED || one_in(2);
+    return world.buffers[copy->buffer].kind != MANAGED;
 }
 
 static void copy_up(const struct copy *copy, CUdeviceptr to, CUstream stream)
@@ -337,8 +337,45 @@ static bool is_managed(const struct copy *copy)
     return world.buffers[copy->buffer].kind == MANAGED;
 }
 
+/* By unified addresses; as memory of the device's; or by what one side is. */
+enum across { UNIFIED, AS_PEERS, AS_UPLOAD, AS_DOWNLOAD };
+
+static const char *const across_names[] = {"", " as of peers", " as an upload", " as a download"};
+
+static void call_across(const struct copy *from, const struct copy *to, enum across across)
+{
+    CUstream stream = world.slots[from->slot].handle;
+    CUcontext own = NULL;
+    switch (across) {
+    case UNIFIED:
+        CHECK(cuMemcpyAsync(to->address, from->address, to->size_bytes, stream));
+        break;
+    case AS_PEERS:
+        CHECK(cuCtxGetCurrent(&own));
+        CHECK(cuMemcpyPeerAsync(to->address, own, from->address, own, to->size_bytes, stream));
+        break;
+    case AS_UPLOAD:
+        CHECK(cuMemcpyHtoDAsync(to->address, (const void *)from->address, to->size_bytes, stream));
+        break;
+    case AS_DOWNLOAD:
+        CHECK(cuMemcpyDtoHAsync((void *)to->address, from->address, to->size_bytes, stream));
+        break;
+    }
+}
+
+/* One that is complete when the call returns. */
+static void draw_done(struct copy *from, struct copy *to)
+{
+    int node = oracle_add_node(&world.oracle, from->stream);
+    draw_touch(from, node);
+    draw_touch(to, node);
+    seal(to);
+    memcpy(shadow_of_copy(to), shadow_of_copy(from), to->size_bytes);
+}
+
 /* Between two buffers, which the driver completes in the call: synchronous, or on a stream, unless
- * one of them is managed memory (random_managed.h). */
+ * one of them is managed memory (random_managed.h). In programs that have managed memory the call
+ * may name pinned memory anything. */
 static void act_copy_across(void)
 {
     bool sync = one_in(2);
@@ -346,24 +383,20 @@ static void act_copy_across(void)
     if (from.slot == NOBODY || !pick_copy(&from) || !pick_other(&from, &to) ||
         (!sync && (is_managed(&from) || is_managed(&to))))
         return;
+    const enum across across = !sync && world.kinds & OF_MANAGED ? (enum across)below(4) : UNIFIED;
     from.size_bytes = to.size_bytes =
         from.size_bytes < to.size_bytes ? from.size_bytes : to.size_bytes;
     if (world.correct) {
         avoid_conflicts(&from);
         avoid_conflicts(&to);
     }
-    say("%s from buffer %d to %d on slot %d, %zu bytes at %zu and %zu",
-        sync ? "synchronous copy" : "copy", from.buffer, to.buffer, from.slot, from.size_bytes,
-        from.offset, to.offset);
+    say("%s%s from buffer %d to %d on slot %d, %zu bytes at %zu and %zu",
+        sync ? "synchronous copy" : "copy", across_names[across], from.buffer, to.buffer, from.slot,
+        from.size_bytes, from.offset, to.offset);
     from.stream = to.stream = enter(from.slot);
-    int node = oracle_add_node(&world.oracle, from.stream);
-    draw_touch(&from, node);
-    draw_touch(&to, node);
-    seal(&to);
-    memcpy(shadow_of_copy(&to), shadow_of_copy(&from), to.size_bytes);
+    draw_done(&from, &to);
     if (!sync)
-        CHECK(
-            cuMemcpyAsync(to.address, from.address, to.size_bytes, world.slots[from.slot].handle));
+        call_across(&from, &to, across);
     else
         CHECK((from.slot ? cuMemcpy_ptds : cuMemcpy)(to.address, from.address, to.size_bytes));
     know_scope(from.stream, scope_of(from.stream));

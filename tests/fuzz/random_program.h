@@ -115,6 +115,7 @@ static const struct menu_line {
     {30, act_managed_across, OF_MANAGED},
     {24, act_pageable_to_managed, OF_MANAGED},
     {8, act_managed_to_pageable, OF_MANAGED},
+    {14, act_managed_named, OF_MANAGED},
 };
 
 static int weight_of(const struct menu_line *line)

@@ -91,6 +91,27 @@ static CUgraphNode last_captured(CUstream stream)
     return nodes[0];
 }
 
+/* Do nodes name host memory by unified addresses? A node may be given other memory, also managed
+ * memory, which as the host's would be another copy. */
+static bool is_unified(void)
+{
+    return world.kinds & OF_MANAGED;
+}
+
+static void capture_copy(const struct graph_node *node, CUstream stream)
+{
+    void *bytes = (void *)node->address;
+    bool is_up = node->direction == H2D;
+    CUdeviceptr device = world.device + (is_up ? node->cell->device_offset : node->device_offset);
+    if (is_unified())
+        CHECK(cuMemcpyAsync(is_up ? device : node->address, is_up ? node->address : device,
+                            node->size_bytes, stream));
+    else if (is_up)
+        CHECK(cuMemcpyHtoDAsync(device, bytes, node->size_bytes, stream));
+    else
+        CHECK(cuMemcpyDtoHAsync(bytes, device, node->size_bytes, stream));
+}
+
 static void capture_node(struct graph *graph, int branch)
 {
     struct graph_node node = {.place = next_place(), .branch = branch, .direction = below(7) % 3};
@@ -98,14 +119,10 @@ static void capture_node(struct graph *graph, int branch)
     if (graph->own.count == GRAPH_NODES || graph->own.wait_count || !pick_memory(&node) ||
         clashes(&graph->own, NOBODY, &node) || !pick_content(&node))
         return;
-    void *bytes = (void *)node.address;
-    if (node.direction == H2D)
-        CHECK(cuMemcpyHtoDAsync(world.device + node.cell->device_offset, bytes, node.size_bytes,
-                                stream));
-    else if (node.direction == D2H)
-        CHECK(cuMemcpyDtoHAsync(bytes, world.device + node.device_offset, node.size_bytes, stream));
-    else
+    if (node.direction == MEMSET)
         CHECK(cuMemsetD8Async(node.address, node.value, node.size_bytes, stream));
+    else
+        capture_copy(&node, stream);
     say_node(branch ? "captured in branch 1" : "captured in branch 0", &node);
     node.name = last_captured(stream);
     graph->own.list[graph->own.count++] = node;

@@ -124,13 +124,20 @@ static void move_runs(const struct copy *copy, unsigned char *to, const unsigned
     }
 }
 
+/* Managed memory by its unified address, as the host's it would be another copy. */
+static CUmemorytype type_of(int kind)
+{
+    return kind == MANAGED ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_HOST;
+}
+
 static void copy_rows(const struct copy *copy, CUdeviceptr device, CUstream stream)
 {
     const struct rows *rows = &copy->rows;
     size_t height = rows->slices > 1 ? rows->slice_bytes / rows->pitch : (size_t)rows->count;
     bool down = copy->direction == D2H;
-    CUDA_MEMCPY3D box = {.srcMemoryType = down ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
-                         .dstMemoryType = down ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+    const CUmemorytype own = type_of(world.buffers[copy->buffer].kind);
+    CUDA_MEMCPY3D box = {.srcMemoryType = down ? CU_MEMORYTYPE_DEVICE : own,
+                         .dstMemoryType = down ? own : CU_MEMORYTYPE_DEVICE,
                          .srcPitch = rows->pitch,
                          .srcHeight = height,
                          .dstPitch = rows->pitch,
@@ -145,9 +152,9 @@ static void copy_rows(const struct copy *copy, CUdeviceptr device, CUstream stre
                            .WidthInBytes = rows->row_bytes,
                            .Height = (size_t)rows->count};
     sheet.srcHost = box.srcHost = down ? NULL : (const void *)copy->address;
-    sheet.srcDevice = box.srcDevice = down ? device : 0;
+    sheet.srcDevice = box.srcDevice = down ? device : copy->address;
     sheet.dstHost = box.dstHost = down ? (void *)copy->address : NULL;
-    sheet.dstDevice = box.dstDevice = down ? 0 : device;
+    sheet.dstDevice = box.dstDevice = down ? copy->address : device;
     if (rows->slices > 1)
         CHECK(cuMemcpy3DAsync(&box, stream));
     else

@@ -232,7 +232,8 @@ static void ask_section(size_t index)
 
     say("\n==== %s\n", inquiry->questions[index].name);
     ask(index);
-    say("(%.1f s)\n", ms_since(start_ns) / 1e3);
+    if (!inquiry->untimed)
+        say("(%.1f s)\n", ms_since(start_ns) / 1e3);
 }
 
 int ask_all(const struct inquiry *asked_for, int argc, char **argv)
@@ -256,7 +257,8 @@ int ask_all(const struct inquiry *asked_for, int argc, char **argv)
         }
         (inquiry->in_sections ? ask_section : ask)(i);
     }
-    say("%s done after %.1f s\n", inquiry->program, ms_since(program_start_ns) / 1e3);
+    if (!inquiry->untimed)
+        say("%s done after %.1f s\n", inquiry->program, ms_since(program_start_ns) / 1e3);
     return 0;
 }
 

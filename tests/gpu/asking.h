@@ -59,6 +59,7 @@ struct inquiry {
     unsigned question_s, total_s; /* limits; a total of 0 is none */
     bool share_child;             /* a child goes on with the next question */
     bool in_sections;             /* between the question's name and the time that it took */
+    bool untimed;                 /* no times are told: the output is compared */
 };
 
 /* Asks the questions that the arguments name, without any all of them. Returns main()'s result. */

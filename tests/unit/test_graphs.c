@@ -625,6 +625,33 @@ START_TEST(a_launch_that_writes_pageable_memory_waits)
 }
 END_TEST
 
+/* As of copies between pinned memory. Where the target alone is known, it is taken for late. */
+START_TEST(a_launch_waits_for_targets_that_say_so)
+{
+    struct sc_graph_use use = plain(1, SC_D2H, BASE, 64);
+    add(EXEC, use);
+    ck_assert(!graph_of(EXEC)->waiting_count);
+    use.node = 2;
+    use.waits = true;
+    add(EXEC, use);
+    ck_assert(graph_of(EXEC)->waiting_count);
+    sc_graphs_drop_node(&graphs, EXEC, 2);
+    ck_assert(!graph_of(EXEC)->waiting_count);
+}
+END_TEST
+
+START_TEST(sources_that_a_launch_reads_at_once_are_runs_of_their_own)
+{
+    struct sc_graph_use use = plain(1, SC_H2D, BASE, 64);
+    add(EXEC, use);
+    use = plain(2, SC_H2D, BASE + 64, 64);
+    use.in_call = true;
+    add(EXEC, use);
+    merge(EXEC);
+    ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 2);
+}
+END_TEST
+
 START_TEST(rows_stay_as_they_are)
 {
     add_plain(EXEC, 1, BASE, 64);
@@ -1329,6 +1356,8 @@ int main(void)
     tcase_add_test(group, directions_and_kinds_do_not_mix);
     tcase_add_test(group, neighbours_of_two_ranges_do_not_mix);
     tcase_add_test(group, a_launch_that_writes_pageable_memory_waits);
+    tcase_add_test(group, a_launch_waits_for_targets_that_say_so);
+    tcase_add_test(group, sources_that_a_launch_reads_at_once_are_runs_of_their_own);
     tcase_add_test(group, rows_stay_as_they_are);
     tcase_add_test(group, an_unsorted_graph_is_put_in_order);
     tcase_add_test(group, two_and_three_in_the_wrong_order);

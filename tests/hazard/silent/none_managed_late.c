@@ -39,7 +39,7 @@ static void end_chain(const struct chain *chain, const void *foreign, cudaStream
     CHECK(cudaStreamWaitEvent(other, copied, 0));
     CHECK(cudaEventDestroy(copied));
     CHECK(cudaMemcpyAsync(chain->from, foreign, PART, cudaMemcpyDeviceToHost, stream));
-    CHECK(cudaMemcpyAsync(chain->out, chain->to, PART, cudaMemcpyHostToDevice, other));
+    CHECK(cudaMemcpyAsync(chain->out, chain->to, PART, cudaMemcpyDefault, other));
 }
 
 int main(void)

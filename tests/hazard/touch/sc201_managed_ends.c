@@ -10,7 +10,7 @@ int main(void)
     cudaStream_t stream = new_stream();
     void *from = managed_block(SMALL, WANTED), *to = device_block(SMALL, FOREIGN);
 
-    CHECK(cudaMemcpyAsync(to, from, SMALL, cudaMemcpyHostToDevice, stream));
+    CHECK(cudaMemcpyAsync(to, from, SMALL, cudaMemcpyDefault, stream));
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
     poke(from, 8);

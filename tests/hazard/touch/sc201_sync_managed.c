@@ -13,7 +13,7 @@ int main(void)
     fill(source, SMALL, WANTED);
 
     busy(stream);
-    CHECK(cudaMemcpyAsync(to, source, SMALL, cudaMemcpyHostToDevice, stream));
+    CHECK(cudaMemcpyAsync(to, source, SMALL, cudaMemcpyDefault, stream));
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
     CHECK(cudaMemset(source, 0, SMALL));

@@ -1,9 +1,8 @@
 /*
  * One-dimensional copies, and the rules for all of them.
  *
- * What a call does with pageable memory follows measurements (docs/driver.md), not the
- * manual: sources up to 1 MB are staged within the call, larger ones make it wait, destinations
- * always do, and batch copies keep rules of their own.
+ * What a call does follows measurements (docs/driver.md, Where a copy's memory lies), not the
+ * manual.
  */
 #include "copy.h"
 
@@ -19,60 +18,102 @@
 #define TAKEN_EARLY ((size_t)24 << 10)
 
 enum plan {
-    PLAN_LATE,  /* reads and writes when the stream gets there */
-    PLAN_STAGE, /* takes the source's bytes now */
-    PLAN_WAIT,  /* the call returns when the copy is complete */
-    PLAN_FAULT, /* late, and by a thread that dies if the source is gone */
+    PLAN_LATE,    /* reads and writes when the stream gets there */
+    PLAN_STAGE,   /* takes the source's bytes now */
+    PLAN_TURN,    /* takes them when the stream gets there, and the call returns then */
+    PLAN_WAIT,    /* the call returns when the copy is complete */
+    PLAN_AT_ONCE, /* is complete in the call, which waits for nothing */
+    PLAN_FAULT,   /* late, and by a thread that dies if the source is gone */
 };
 
-static enum plan plan_batch(enum sim_manner manner, bool pageable_source, size_t bytes)
+/* Where the driver takes a side to be. */
+enum where {
+    OF_DEVICE, /* managed memory, too, */
+    OF_HOST,   /* registered or pinned, whatever the call names it */
+    STAGED,    /* pageable; and managed memory that the call names as the host's */
+};
+
+static bool is_managed(const struct sim_range *range)
 {
-    if (manner == MANNER_BATCH_STREAM)
-        return !pageable_source ? PLAN_LATE : sim_options.late_batch ? PLAN_FAULT : PLAN_WAIT;
-    if (pageable_source)
-        return bytes <= STAGED_BATCH ? PLAN_STAGE : PLAN_FAULT;
-    return PLAN_LATE;
+    return range->kind == MEMORY_MANAGED;
 }
 
-/* Does an asynchronous copy take the side for host memory? By a unified address managed memory is
- * the device's, and what a call names by its type is what it is named. */
-static bool is_taken_for_host(CUmemorytype type, const struct sim_range *range)
+static enum where where_is(CUmemorytype type, const struct sim_range *range)
 {
-    return type == CU_MEMORYTYPE_HOST || (type == CU_MEMORYTYPE_UNIFIED && sim_is_host(range));
+    bool is_pageable = range->kind == MEMORY_PAGEABLE;
+    bool named_host = is_managed(range) && type == CU_MEMORYTYPE_HOST;
+    if (is_pageable || named_host)
+        return sim_options.pageable_access ? OF_HOST : STAGED;
+    return sim_is_host(range) ? OF_HOST : OF_DEVICE;
 }
 
-static bool is_between_hosts(const struct sim_copy *c, const struct sim_range *src,
-                             const struct sim_range *dst)
+/* Of a call in its stream, and of a node at its launch. */
+static enum plan plan_ordered(enum where src, enum where dst, const struct sim_range *from,
+                              size_t bytes)
 {
-    return is_taken_for_host(c->src_type, src) && is_taken_for_host(c->dst_type, dst);
+    if (dst == STAGED || (dst == OF_HOST && src != OF_DEVICE))
+        return PLAN_WAIT;
+    if (src != STAGED)
+        return PLAN_LATE;
+    return is_managed(from) || bytes > STAGED_ASYNC ? PLAN_TURN : PLAN_STAGE;
+}
+
+/* Between device addresses it is the device's own business: no wait on the host. */
+static enum plan plan_sync(enum where src, enum where dst, const struct sim_range *from,
+                           const struct sim_range *to)
+{
+    if (!sim_is_waited_for(from) && !sim_is_waited_for(to))
+        return PLAN_LATE;
+    return src == STAGED && !is_managed(from) && dst == OF_DEVICE && !is_managed(to) ? PLAN_TURN
+                                                                                     : PLAN_WAIT;
+}
+
+static enum plan plan_batch_stream(enum where src, enum where dst, const struct sim_range *to)
+{
+    if (src != STAGED)
+        return PLAN_LATE;
+    if (dst != OF_DEVICE || sim_options.late_batch)
+        return PLAN_FAULT;
+    return is_managed(to) ? PLAN_TURN : PLAN_WAIT;
+}
+
+static enum plan plan_batch_any(enum where src, enum where dst, const struct sim_range *to,
+                                size_t bytes)
+{
+    bool is_staged = dst == OF_DEVICE && !is_managed(to) && bytes <= STAGED_BATCH;
+    if (src != STAGED)
+        return PLAN_LATE;
+    return is_staged ? PLAN_STAGE : PLAN_FAULT;
+}
+
+/* Between host addresses the call copies by itself, in no order with its stream. To managed memory
+ * the driver does not keep what the order promises. Of more than 64 KB between host addresses it
+ * was not asked. */
+static enum plan plan_batch_during(enum where src, enum where dst, const struct sim_range *to,
+                                   size_t bytes)
+{
+    bool between_hosts = src != OF_DEVICE && dst != OF_DEVICE;
+    if (between_hosts && (src == STAGED || dst == STAGED) && bytes <= STAGED_BATCH)
+        return PLAN_AT_ONCE;
+    return src == STAGED ? plan_batch_any(src, dst, to, bytes) : PLAN_WAIT;
 }
 
 static enum plan plan_copy(enum sim_manner manner, const struct sim_copy *c,
-                           const struct sim_range *src, const struct sim_range *dst)
+                           const struct sim_range *from, const struct sim_range *to)
 {
     const size_t bytes = c->width * c->height * c->depth;
-    bool from_pageable = src->kind == MEMORY_PAGEABLE && !sim_options.pageable_access;
-    bool to_pageable = dst->kind == MEMORY_PAGEABLE && !sim_options.pageable_access;
+    const enum where src = where_is(c->src_type, from), dst = where_is(c->dst_type, to);
     switch (manner) {
-    case MANNER_ASYNC:
-        if (to_pageable || is_between_hosts(c, src, dst))
-            return PLAN_WAIT;
-        return !from_pageable ? PLAN_LATE : bytes <= STAGED_ASYNC ? PLAN_STAGE : PLAN_WAIT;
     case MANNER_SYNC:
-        if (!sim_is_waited_for(src) && !sim_is_waited_for(dst))
-            return PLAN_LATE; /* the device's own business: no wait on the host */
-        return from_pageable && !sim_is_host(dst) && c->dst_type != CU_MEMORYTYPE_HOST ? PLAN_STAGE
-                                                                                       : PLAN_WAIT;
-    case MANNER_NODE:
-        if (to_pageable || (from_pageable && bytes > STAGED_ASYNC))
-            return PLAN_WAIT;
-        return from_pageable ? PLAN_STAGE : PLAN_LATE;
+        return plan_sync(src, dst, from, to);
+    case MANNER_BATCH_STREAM:
+        return plan_batch_stream(src, dst, to);
     case MANNER_BATCH_DURING:
-        if (sim_is_waited_for(src) && !from_pageable)
-            return PLAN_WAIT; /* of managed memory as its contract has it: that was not asked */
-        return plan_batch(manner, from_pageable, bytes);
+        return plan_batch_during(src, dst, to, bytes);
+    case MANNER_BATCH_ANY:
+        return plan_batch_any(src, dst, to, bytes);
     default:
-        return plan_batch(manner, from_pageable, bytes);
+        return plan_ordered(src, dst, from, bytes);
     }
 }
 
@@ -99,7 +140,7 @@ static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum pla
         !fits(&dst, c->dst, sim_extent(c, c->dst_pitch, c->dst_slice)))
         return CUDA_ERROR_INVALID_VALUE;
     *plan = plan_copy(manner, c, &src, &dst);
-    *small = src.kind != MEMORY_PAGEABLE && sim_is_host(&src) && !sim_is_host(&dst) &&
+    *small = src.kind != MEMORY_PAGEABLE && sim_is_host(&src) && !sim_is_waited_for(&dst) &&
              c->height == 1 && c->depth == 1 && c->width <= TAKEN_EARLY;
     c->src = sim_device_view(&src, c->src, &c->src_access);
     c->dst = sim_device_view(&dst, c->dst, &c->dst_access);
@@ -130,17 +171,7 @@ static CUresult stage(struct sim_copy *c)
     return CUDA_SUCCESS;
 }
 
-CUresult sim_copy_bind_node_locked(struct sim_copy *copy, bool *waits)
-{
-    enum plan plan;
-    bool small;
-    CUresult result = bind_locked(copy, MANNER_NODE, &plan, &small);
-    *waits = *waits || (result == CUDA_SUCCESS && plan == PLAN_WAIT);
-    return result == CUDA_SUCCESS && plan == PLAN_STAGE ? stage(copy) : result;
-}
-
-/* A synchronous copy of pageable memory stages its source once its turn has come, and returns then:
- * before the bytes have landed. */
+/* What stages its source once its turn has come returns then: before the bytes have landed. */
 static CUresult wait_for_turn_locked(CUstream stream)
 {
     struct sim_work mark = {.kind = WORK_MARK};
@@ -151,9 +182,9 @@ static CUresult wait_for_turn_locked(CUstream stream)
     return result;
 }
 
-/* How long a synchronous pageable copy still takes after it returned, in delays: on an H200 the end
- * of one of 64 KB and more is not there yet when another stream reads it at once, that of 16 KB is.
- */
+/* How long such a copy still takes after its call has returned, in delays: on an H200 the end of a
+ * synchronous one of 64 KB and more is not there yet when another stream reads it at once, that of
+ * 16 KB is. */
 static unsigned landing_delays(const struct sim_copy *copy)
 {
     return copy->width * copy->height * copy->depth > 32 * 1024 ? 8 : 0;
@@ -177,19 +208,40 @@ static CUresult take_early(struct sim_copy *c)
     return CUDA_SUCCESS;
 }
 
-static CUresult stage_unlocked(CUstream stream, struct sim_copy *copy, enum sim_manner manner)
+/* The source of a copy with one of the plans, when it is time for that. */
+static CUresult stage_unlocked(CUstream stream, struct sim_work *work, enum plan plan)
 {
     CUresult result = CUDA_SUCCESS;
     sim_stream_ref_locked(stream);
-    if (manner == MANNER_SYNC)
+    if (plan == PLAN_TURN)
         result = wait_for_turn_locked(stream);
     if (result == CUDA_SUCCESS) {
         sim_unlock();
-        result = stage(copy);
+        result = stage(&work->copy);
         sim_lock();
     }
+    work->delays = plan == PLAN_TURN ? landing_delays(&work->copy) : 0;
     sim_stream_unref_locked(stream);
     return result;
+}
+
+static bool is_staged(enum plan plan)
+{
+    return plan == PLAN_STAGE || plan == PLAN_TURN || plan == PLAN_AT_ONCE;
+}
+
+/* What a launch takes at once it takes before any of its nodes runs: the lock stays. */
+CUresult sim_copy_bind_node_locked(struct sim_work *work, CUstream stream, bool *waits)
+{
+    enum plan plan;
+    bool small;
+    CUresult result = bind_locked(&work->copy, MANNER_NODE, &plan, &small);
+    if (result != CUDA_SUCCESS)
+        return result;
+    *waits = *waits || plan == PLAN_WAIT;
+    if (plan == PLAN_TURN)
+        return stage_unlocked(stream, work, plan);
+    return plan == PLAN_STAGE ? stage(&work->copy) : CUDA_SUCCESS;
 }
 
 /* They are taken where nothing is queued in the stream, although that may have to wait: for the
@@ -210,12 +262,15 @@ static CUresult issue_locked(CUstream stream, const struct sim_copy *copy, enum 
     CUresult result = bind_locked(&work.copy, manner, &plan, &small);
     if (result == CUDA_SUCCESS && small && takes_early_locked(stream, manner)) {
         result = take_early(&work.copy);
-    } else if (result == CUDA_SUCCESS && plan == PLAN_STAGE) {
-        result = stage_unlocked(stream, &work.copy, manner);
-        work.delays = manner == MANNER_SYNC ? landing_delays(&work.copy) : 0;
+    } else if (result == CUDA_SUCCESS && is_staged(plan)) {
+        result = stage_unlocked(stream, &work, plan);
     }
     if (result != CUDA_SUCCESS)
         return result;
+    if (plan == PLAN_AT_ONCE) {
+        sim_work_run(&work);
+        return CUDA_SUCCESS;
+    }
     result = sim_stream_work_locked(stream, &work, &seq);
     if (result == CUDA_SUCCESS && plan == PLAN_WAIT)
         sim_stream_wait_locked(stream, seq);

@@ -21,8 +21,9 @@ CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *
  * earlier and later, in whatever stream. */
 CUresult sim_copy_submit_serialized(CUstream dflt, const struct sim_copy *copy, CUcontext dst,
                                     CUcontext src);
-/* Turns the program's addresses into the device's, staging the source where a launch does. */
-CUresult sim_copy_bind_node_locked(struct sim_copy *copy, bool *waits);
+/* Turns the program's addresses into the device's, staging the source where a launch on the stream
+ * does. The lock may be open meanwhile. */
+CUresult sim_copy_bind_node_locked(struct sim_work *work, CUstream stream, bool *waits);
 /* `waits`: so does a synchronous memset. */
 CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *waits);
 /* value.c: the same for a word. */

@@ -173,10 +173,10 @@ static CUresult launch_work_locked(struct launch *launch, CUgraphNode node)
     if (work.kind == WORK_KERNEL_COUNT)
         sim_condition_count_down_locked(launch->graph, work.condition);
     if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
-        result = sim_kernel_bind_locked(&work, &launch->waits);
+        result = sim_kernel_bind_locked(&work, launch->stream, &launch->waits);
     } else if (work.kind == WORK_COPY) {
-        result = sim_copy_empty(&work.copy) ? CUDA_SUCCESS
-                                            : sim_copy_bind_node_locked(&work.copy, &launch->waits);
+        if (!sim_copy_empty(&work.copy))
+            result = sim_copy_bind_node_locked(&work, launch->stream, &launch->waits);
     } else if (work.kind == WORK_FILL) {
         bool synchronous_waits;
         result = sim_fill_bind_locked(&work.fill, &synchronous_waits);

@@ -16,7 +16,7 @@ CUresult sim_kernel_work(CUfunction function, void **params, void **extra, struc
 
 /* The addresses that a kernel works with become the device's, when it is launched. `waits`: as
  * copies have it. */
-CUresult sim_kernel_bind_locked(struct sim_work *work, bool *waits);
+CUresult sim_kernel_bind_locked(struct sim_work *work, CUstream stream, bool *waits);
 
 /* The values of a kernel's parameters, which nodes keep and share. */
 struct sim_values;

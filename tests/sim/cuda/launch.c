@@ -5,11 +5,11 @@
 #include "kernel.h"
 #include "streams.h"
 
-CUresult sim_kernel_bind_locked(struct sim_work *work, bool *waits)
+CUresult sim_kernel_bind_locked(struct sim_work *work, CUstream stream, bool *waits)
 {
     CUresult result = CUDA_SUCCESS;
     if (work->kind == WORK_KERNEL_COPY && !sim_copy_empty(&work->copy)) {
-        result = sim_copy_bind_node_locked(&work->copy, waits);
+        result = sim_copy_bind_node_locked(work, stream, waits);
     } else if (work->kind == WORK_KERNEL_SERVE) {
         result = sim_value_bind_locked(&work->serve.bell);
         result = result ? result : sim_value_bind_locked(&work->serve.answer);
@@ -21,7 +21,7 @@ CUresult sim_kernel_bind_locked(struct sim_work *work, bool *waits)
 static CUresult issue_locked(CUstream stream, struct sim_work *work)
 {
     bool waits = false;
-    CUresult result = sim_kernel_bind_locked(work, &waits);
+    CUresult result = sim_kernel_bind_locked(work, stream, &waits);
     return result ? result : sim_stream_work_locked(stream, work, NULL);
 }
 

@@ -13,8 +13,8 @@ CUptiResult CUPTIAPI cuptiFinalize(void);
 
 #include "cupti_hooks/libcupti.h"
 #include "interpose/base/loader.h"
-#include "interpose/driver/driver_code.h"
 #include "interpose/base/process.h"
+#include "interpose/driver/driver_code.h"
 #include "interpose/missed/audit.h"
 
 #include "track/poison.h"

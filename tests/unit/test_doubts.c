@@ -5,8 +5,8 @@
  * how much of it passes.
  */
 #include "interpose/base/process.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/base/sleeping_threads.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/plain_functions.h"

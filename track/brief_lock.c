@@ -52,8 +52,9 @@ static __attribute__((noinline, cold)) void await(struct sc_brief_lock *lock)
 {
     if (spin(lock))
         return;
+    unsigned slept_ms = 0;
     while (atomic_exchange_explicit(&lock->state, AWAITED, memory_order_acquire) != FREE)
-        sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, AWAITED, NULL);
+        slept_ms += sc_own_lock_sleep(&lock->state, AWAITED, slept_ms);
 }
 
 static __attribute__((noinline, cold)) void wake_one(struct sc_brief_lock *lock)

@@ -9,7 +9,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Above 0 while the calling thread is within such a lock, and always on threads of the library's,
  * which cannot wait for themselves. A signal handler may read it. */
@@ -18,6 +20,19 @@ extern __thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")))
 /* What the thread is to do when it has left its last such lock, or NULL. A signal handler that
  * interrupts the thread within one may set it. */
 extern __thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
+
+/* A thread of the library's is within a lock for good. */
+enum { SC_OWN_LOCK_THREAD = 1 << 20 };
+
+static inline void sc_own_lock_be_own_thread(void)
+{
+    sc_own_lock_depth += SC_OWN_LOCK_THREAD;
+}
+
+static inline bool sc_own_lock_is_own_thread(void)
+{
+    return __builtin_expect(sc_own_lock_depth >= SC_OWN_LOCK_THREAD, 0);
+}
 
 static inline void sc_own_lock_enter(void)
 {
@@ -34,10 +49,23 @@ static inline void sc_own_lock_leave(void)
         sc_own_lock_left();
 }
 
+/* What a thread asks that has found such a lock taken, and has slept for it so long already. True:
+ * it is to ask again in a millisecond. False: it may sleep until the lock is free. Where the wait
+ * is given up this does not return (interpose/base/spare_stack.h). NULL: nobody is asked. */
+typedef bool sc_own_lock_look(unsigned slept_ms);
+extern _Atomic(sc_own_lock_look *) sc_own_lock_looks;
+
+/* Sleeps while the futex has the value. True: for a millisecond, in vain. */
+bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms);
+
+/* Takes a lock that was found taken. */
+void sc_own_lock_await(pthread_mutex_t *lock);
+
 static inline void sc_own_lock_take(pthread_mutex_t *lock)
 {
     sc_own_lock_enter();
-    pthread_mutex_lock(lock);
+    if (__builtin_expect(pthread_mutex_trylock(lock) != 0, 0))
+        sc_own_lock_await(lock);
 }
 
 static inline void sc_own_lock_give(pthread_mutex_t *lock)

@@ -338,10 +338,11 @@ void sc_track_seal(struct sc_track *track, uintptr_t address, size_t size_bytes,
 void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_bytes,
                      enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason);
 
-/* Accuses the thread of touching the operations. `fresh`: those of which the thread had not been
- * accused. */
-void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
-                     struct sc_ops *fresh);
+/* `fresh`: those of the operations of which the thread has not been accused. */
+void sc_track_find_unaccused(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
+                             struct sc_ops *fresh);
+/* Accuses the thread of touching the operations. */
+void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread);
 
 /* These operations are no longer guarded. */
 void sc_track_unguard(struct sc_track *track, const struct sc_ops *ops);

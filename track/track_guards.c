@@ -57,19 +57,32 @@ void sc_track_let_go(struct sc_track *track, uintptr_t address, size_t size_byte
                                  unwatched.bytes);
 }
 
-void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
-                     struct sc_ops *fresh)
+static struct sc_op *find_op(struct sc_track *track, const struct sc_op_info *info)
+{
+    uint32_t id = sc_inflight_find(&track->inflight, info);
+    return id ? sc_inflight_op(&track->inflight, id) : NULL;
+}
+
+void sc_track_find_unaccused(struct sc_track *track, const struct sc_ops *ops, int32_t thread,
+                             struct sc_ops *fresh)
 {
     fresh->count = 0;
     lock(track);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
-        uint32_t id = sc_inflight_find(&track->inflight, &ops->ops[i]);
-        struct sc_op *op = id ? sc_inflight_op(&track->inflight, id) : NULL;
-        if (op && op->accused == thread)
-            continue;
+        const struct sc_op *op = find_op(track, &ops->ops[i]);
+        if (!op || op->accused != thread)
+            sc_ops_add(fresh, &ops->ops[i]);
+    }
+    unlock(track);
+}
+
+void sc_track_accuse(struct sc_track *track, const struct sc_ops *ops, int32_t thread)
+{
+    lock(track);
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_op *op = find_op(track, &ops->ops[i]);
         if (op)
             op->accused = thread;
-        sc_ops_add(fresh, &ops->ops[i]);
     }
     unlock(track);
 }

@@ -10,8 +10,10 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
 #include "track/frames.h"
 #include "track/kernel.h"
+#include "track/own_lock.h"
 #include "track/pool.h"
 #include "track/uncancelled.h"
 
@@ -53,9 +55,12 @@ static char *find_stacks(void)
     return found;
 }
 
+static bool look_for_way_out(unsigned slept_ms);
+
 void sc_spare_stack_start(void)
 {
     int saved = errno;
+    atomic_store_explicit(&sc_own_lock_looks, look_for_way_out, memory_order_release);
     find_stacks();
     errno = saved;
 }
@@ -81,10 +86,13 @@ static void give_stack(unsigned stack)
     atomic_fetch_and(&taken, ~(UINT32_C(1) << stack));
 }
 
-/* sc_spare_stack_switch(top, function, argument): the old stack pointer is the frame pointer
- * meanwhile, which is what unwinders are told. */
-extern void sc_spare_stack_switch(char *top, sc_spare_function *function, void *argument)
-    __attribute__((visibility("hidden")));
+/* Calls function(argument) on the stack that ends at `top`, or on the current one if that is NULL.
+ * True: it has returned. The old stack pointer is the frame pointer meanwhile, which is what
+ * unwinders are told, and lies in `frame`. What sc_spare_stack_leave is given is left: the call
+ * returns false, with the registers that its caller wants kept. */
+extern bool sc_spare_stack_switch(char *top, sc_spare_function *function, void *argument,
+                                  uintptr_t *frame) __attribute__((visibility("hidden")));
+extern void sc_spare_stack_leave(uintptr_t frame) __attribute__((visibility("hidden"), noreturn));
 
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -99,15 +107,44 @@ __asm__(".text\n"
         "	.cfi_offset %rbp, -16\n"
         "	movq %rsp, %rbp\n"
         "	.cfi_def_cfa_register %rbp\n"
-        "	movq %rdi, %rsp\n"
+        "	pushq %rbx\n"
+        "	.cfi_offset %rbx, -24\n"
+        "	pushq %r12\n"
+        "	.cfi_offset %r12, -32\n"
+        "	pushq %r13\n"
+        "	.cfi_offset %r13, -40\n"
+        "	pushq %r14\n"
+        "	.cfi_offset %r14, -48\n"
+        "	pushq %r15\n"
+        "	.cfi_offset %r15, -56\n"
+        "	pushq %r15\n"
+        "	movq %rbp, (%rcx)\n"
+        "	testq %rdi, %rdi\n"
+        "	cmovneq %rdi, %rsp\n"
         "	movq %rdx, %rdi\n"
         "	callq *%rsi\n"
+        "	movl $1, %eax\n"
+        ".Lsc_spare_stack_back:\n"
+        "	movq -8(%rbp), %rbx\n"
+        "	movq -16(%rbp), %r12\n"
+        "	movq -24(%rbp), %r13\n"
+        "	movq -32(%rbp), %r14\n"
+        "	movq -40(%rbp), %r15\n"
         "	movq %rbp, %rsp\n"
         "	popq %rbp\n"
         "	.cfi_def_cfa %rsp, 8\n"
         "	ret\n"
         "	.cfi_endproc\n"
-        ".size sc_spare_stack_switch, . - sc_spare_stack_switch\n");
+        ".size sc_spare_stack_switch, . - sc_spare_stack_switch\n"
+        ".balign 16\n"
+        ".globl sc_spare_stack_leave\n"
+        ".hidden sc_spare_stack_leave\n"
+        ".type sc_spare_stack_leave, @function\n"
+        "sc_spare_stack_leave:\n"
+        "	movq %rdi, %rbp\n"
+        "	xorl %eax, %eax\n"
+        "	jmp .Lsc_spare_stack_back\n"
+        ".size sc_spare_stack_leave, . - sc_spare_stack_leave\n");
 #elif defined(__aarch64__)
 __asm__(".text\n"
         ".balign 16\n"
@@ -116,50 +153,247 @@ __asm__(".text\n"
         ".type sc_spare_stack_switch, %function\n"
         "sc_spare_stack_switch:\n"
         "	.cfi_startproc\n"
-        "	stp x29, x30, [sp, #-16]!\n"
-        "	.cfi_def_cfa_offset 16\n"
-        "	.cfi_offset 29, -16\n"
-        "	.cfi_offset 30, -8\n"
+        "	stp x29, x30, [sp, #-160]!\n"
+        "	.cfi_def_cfa_offset 160\n"
+        "	.cfi_offset 29, -160\n"
+        "	.cfi_offset 30, -152\n"
         "	mov x29, sp\n"
         "	.cfi_def_cfa_register 29\n"
+        "	stp x19, x20, [x29, #16]\n"
+        "	.cfi_offset 19, -144\n"
+        "	.cfi_offset 20, -136\n"
+        "	stp x21, x22, [x29, #32]\n"
+        "	.cfi_offset 21, -128\n"
+        "	.cfi_offset 22, -120\n"
+        "	stp x23, x24, [x29, #48]\n"
+        "	.cfi_offset 23, -112\n"
+        "	.cfi_offset 24, -104\n"
+        "	stp x25, x26, [x29, #64]\n"
+        "	.cfi_offset 25, -96\n"
+        "	.cfi_offset 26, -88\n"
+        "	stp x27, x28, [x29, #80]\n"
+        "	.cfi_offset 27, -80\n"
+        "	.cfi_offset 28, -72\n"
+        "	stp d8, d9, [x29, #96]\n"
+        "	stp d10, d11, [x29, #112]\n"
+        "	stp d12, d13, [x29, #128]\n"
+        "	stp d14, d15, [x29, #144]\n"
+        "	str x29, [x3]\n"
+        "	cbz x0, 1f\n"
         "	mov sp, x0\n"
-        "	mov x0, x2\n"
+        "1:	mov x0, x2\n"
         "	blr x1\n"
+        "	mov w0, #1\n"
+        ".Lsc_spare_stack_back:\n"
         "	mov sp, x29\n"
-        "	ldp x29, x30, [sp], #16\n"
+        "	ldp x19, x20, [x29, #16]\n"
+        "	ldp x21, x22, [x29, #32]\n"
+        "	ldp x23, x24, [x29, #48]\n"
+        "	ldp x25, x26, [x29, #64]\n"
+        "	ldp x27, x28, [x29, #80]\n"
+        "	ldp d8, d9, [x29, #96]\n"
+        "	ldp d10, d11, [x29, #112]\n"
+        "	ldp d12, d13, [x29, #128]\n"
+        "	ldp d14, d15, [x29, #144]\n"
+        "	ldp x29, x30, [sp], #160\n"
         "	.cfi_def_cfa 31, 0\n"
         "	.cfi_restore 29\n"
         "	.cfi_restore 30\n"
         "	ret\n"
         "	.cfi_endproc\n"
-        ".size sc_spare_stack_switch, . - sc_spare_stack_switch\n");
+        ".size sc_spare_stack_switch, . - sc_spare_stack_switch\n"
+        ".balign 16\n"
+        ".globl sc_spare_stack_leave\n"
+        ".hidden sc_spare_stack_leave\n"
+        ".type sc_spare_stack_leave, %function\n"
+        "sc_spare_stack_leave:\n"
+        "	mov x29, x0\n"
+        "	mov w0, #0\n"
+        "	b .Lsc_spare_stack_back\n"
+        ".size sc_spare_stack_leave, . - sc_spare_stack_leave\n");
 #else
 #error "how does this machine change stacks?"
 #endif
 
-static void run_on(char *top, sc_spare_function *function, void *argument)
+static bool run_on(char *top, sc_spare_function *function, void *argument, uintptr_t *frame)
 {
     struct sc_frame_detour there = {(uintptr_t)top, (uintptr_t)__builtin_frame_address(0)};
     struct sc_frame_detour former = sc_frame_set_detour(there);
-    sc_spare_stack_switch(top, function, argument);
+    bool has_returned = sc_spare_stack_switch(top, function, argument, frame);
     sc_frame_set_detour(former);
+    return has_returned;
+}
+
+/* ---- waits that are left ----
+ *
+ * A thread that has a lock of ours may be stopped, by a handler of which we do not know. So nobody
+ * waits for the lock without a way out who keeps signals from the program meanwhile, or is on the
+ * way out of the process. */
+
+enum {
+    SLEPT_LEAST_MS = 2, /* whoever just was not let run has given the lock back by then */
+    LAST_MOST_MS = 1000,
+    LAST_MORE_MS = 20, /* once a lock was not to be had */
+};
+
+/* What the call leaves as it was when it is left. */
+struct way_out {
+    uintptr_t frame;
+    uint64_t outside; /* the mask of signals that cannot come until it is left */
+    struct sc_frame inside;
+    int depth;
+    bool is_left;       /* or may be, at a lock */
+    void (*undo)(void); /* gives back the lock that is held meanwhile, or NULL */
+};
+
+static struct way_out ways[SHARED];
+
+static struct way_out begin_way(bool is_left, uint64_t outside)
+{
+    return (struct way_out){
+        .outside = outside, .inside = sc_inside, .depth = sc_own_lock_depth, .is_left = is_left};
+}
+
+static void end_way(const struct way_out *way)
+{
+    sc_own_lock_depth = way->depth;
+    sc_inside = way->inside;
+}
+
+/* The last calls of a process, by one thread. */
+static struct {
+    _Atomic int32_t thread;
+    _Atomic bool has_left_one;
+    struct way_out way;
+} last;
+
+static bool is_ending(void)
+{
+    return atomic_load_explicit(&last.thread, memory_order_relaxed) == sc_thread_id();
+}
+
+static struct way_out *way_of_shared(void)
+{
+    uintptr_t all = (uintptr_t)atomic_load_explicit(&stacks, memory_order_relaxed);
+    uintptr_t from = (uintptr_t)__builtin_frame_address(0) - (all + MARGIN_BYTES);
+    return all && from < SHARED_BYTES ? &ways[from / STACK_BYTES] : NULL;
+}
+
+/* The caller counts as within the lock that it waits for. Who holds another one does not leave it,
+ * unless that can be given back, or at the end of the process. */
+static bool may_leave(const struct way_out *way)
+{
+    int held = sc_own_lock_depth - way->depth - 1;
+    return way->is_left && held == (way->undo ? 1 : 0);
+}
+
+void sc_spare_stack_undo_by(void (*undo)(void))
+{
+    struct way_out *way = way_of_shared();
+    if (way)
+        way->undo = undo;
+}
+
+static bool look_for_way_out(unsigned slept_ms)
+{
+    struct way_out *way = way_of_shared();
+    if (is_ending()) {
+        if (slept_ms >= (atomic_load(&last.has_left_one) ? LAST_MORE_MS : LAST_MOST_MS))
+            sc_spare_stack_leave(last.way.frame);
+        return true;
+    }
+    if (!way || !may_leave(way))
+        return false;
+    if (slept_ms < SLEPT_LEAST_MS || !sc_kernel_mask_holds_back(way->outside))
+        return true;
+    if (way->undo)
+        way->undo();
+    sc_spare_stack_leave(way->frame);
+}
+
+static struct sc_frame_detour detour_now(void)
+{
+    struct sc_frame_detour now = sc_frame_set_detour((struct sc_frame_detour){0, 0});
+    sc_frame_set_detour(now);
+    return now;
+}
+
+static void call_last(sc_spare_function *function, void *argument)
+{
+    struct sc_frame_detour detour = detour_now();
+    struct way_out former = last.way;
+    uint64_t before = sc_kernel_mask_block(0);
+    last.way = begin_way(true, before);
+    if (!sc_spare_stack_switch(NULL, function, argument, &last.way.frame)) {
+        end_way(&last.way);
+        sc_frame_set_detour(detour);
+        sc_kernel_mask_set(before);
+        atomic_store(&last.has_left_one, true);
+    }
+    last.way = former;
+}
+
+void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
+{
+    SC_NO_CANCELLATION_POINT();
+    int saved = errno;
+    int32_t none = 0;
+    bool is_first = atomic_compare_exchange_strong(&last.thread, &none, sc_thread_id());
+    if (is_first || is_ending())
+        call_last(function, argument);
+    else
+        function(argument);
+    if (is_first)
+        atomic_store(&last.thread, 0);
+    errno = saved;
+}
+
+/* ---- calls ---- */
+
+static bool call_shared(sc_spare_function *function, void *argument, const struct way_out *way)
+{
+    char *all = find_stacks();
+    if (!all || sc_spare_stack_is_current()) {
+        function(argument);
+        return true;
+    }
+    unsigned stack = take_stack();
+    char *top = all + MARGIN_BYTES + (stack + (size_t)1) * STACK_BYTES;
+    ways[stack] = *way;
+    bool has_returned = run_on(top, function, argument, &ways[stack].frame);
+    if (!has_returned)
+        end_way(way);
+    give_stack(stack);
+    return has_returned;
 }
 
 void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
     int saved = errno;
-    char *all = find_stacks();
+    struct way_out way = begin_way(false, 0);
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
-    if (all && !sc_spare_stack_is_current()) {
-        unsigned stack = take_stack();
-        run_on(all + MARGIN_BYTES + (stack + (size_t)1) * STACK_BYTES, function, argument);
-        give_stack(stack);
-    } else {
-        function(argument);
-    }
+    call_shared(function, argument, &way);
     sc_kernel_mask_set(before);
     errno = saved;
+}
+
+bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside)
+{
+    SC_NO_CANCELLATION_POINT();
+    int saved = errno;
+    uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
+    struct way_out way = begin_way(true, outside ? *outside : before);
+    bool has_returned = call_shared(function, argument, &way);
+    sc_kernel_mask_set(before);
+    errno = saved;
+    return has_returned;
+}
+
+void sc_spare_stack_repeat(sc_spare_function *function, void *argument)
+{
+    while (!sc_spare_stack_try(function, argument, NULL))
+        continue;
 }
 
 /* The stack that is the calling thread's alone while it runs there. */
@@ -168,8 +402,9 @@ static __thread char *own_spare __attribute__((tls_model("initial-exec")));
 static void run_on_own(char *stack, sc_spare_function *function, void *argument)
 {
     char *former = own_spare;
+    uintptr_t unused;
     own_spare = stack;
-    run_on(stack + STACK_BYTES, function, argument);
+    run_on(stack + STACK_BYTES, function, argument, &unused);
     own_spare = former;
 }
 

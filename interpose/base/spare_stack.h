@@ -26,8 +26,27 @@ void sc_spare_stack_start(void);
  * stack has to do. Unwinding leads through. */
 void sc_spare_stack_call(sc_spare_function *function, void *argument);
 
-/* The same on a stack that is mapped for the call, so the function may wait for the device: the
- * signal by which setuid reaches all threads is not blocked. For a thread that is at its end. */
+/* The same, with a way out where the function waits for a lock of the library's and holds none
+ * itself: whoever has that lock may be stopped until this thread takes a signal. False: such a
+ * signal is pending, and the function was left in the midst. `outside`: the mask that the thread
+ * has when it gets on, or NULL for the caller's. The function may be called again from its
+ * beginning. */
+bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside);
+
+/* On such a stack: the one lock that is held from here on does not keep the thread, since `undo`
+ * gives it back, and nothing is half done. NULL: it does. Elsewhere does nothing. */
+void sc_spare_stack_undo_by(void (*undo)(void));
+
+/* The same until the function has returned. The caller's signals come in between. */
+void sc_spare_stack_repeat(sc_spare_function *function, void *argument);
+
+/* Calls function(argument) on the current stack, at the end of the process. Who has a lock of the
+ * library's may be stopped for good: a wait for one ends after a second, and with it the call. */
+void sc_spare_stack_call_last(sc_spare_function *function, void *argument);
+
+/* sc_spare_stack_call on a stack that is mapped for the call, so the function may wait for the
+ * device: the signal by which setuid reaches all threads is not blocked. For a thread that is at
+ * its end. */
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument);
 
 /* Does the calling thread run on a spare stack that is shared? */

@@ -100,6 +100,10 @@ struct sc_fault {
  */
 bool sc_guard_fault(const struct sc_fault *fault);
 
+/* guard/guard.c: in the child of a fork: lets go of all pages, and returns true. Made by a system
+ * call of the program's own, the child has run no handler of the library's. Async-signal-safe. */
+bool sc_guard_is_done_by_child(void);
+
 /* signals/signal_mask.c: a thread of the driver's, which may have SIGSEGV really blocked, is about
  * to run a function of the program's. One load before SIGSEGV is shared, else a system call. */
 void sc_signals_function_begins(void);

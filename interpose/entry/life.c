@@ -245,6 +245,20 @@ static void in_child(void)
     sc_report_child();
 }
 
+/* Runs no handler, and so not ours; it may be called in a handler of a signal. */
+typedef pid_t fork_function(void);
+
+SC_EXPORT pid_t _Fork(void);
+SC_EXPORT pid_t _Fork(void)
+{
+    pid_t child = SC_NEXT(fork_function *, "_Fork")();
+    int saved = errno;
+    if (child == 0)
+        in_child();
+    errno = saved;
+    return child;
+}
+
 /* ---- exit ---- */
 
 /* What is left of a status when the process is gone: exit(256) is success. */
@@ -258,11 +272,16 @@ bool sc_life_is_ours(void)
     return atomic_load(&up) && sc_process_is_owner();
 }
 
+static void get_holds(void *holds)
+{
+    *(struct sc_hold_totals *)holds = sc_track_hold_totals(&sc_track);
+}
+
 static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
     if (!sc_own_lock_depth)
-        holds = sc_track_hold_totals(&sc_track);
+        sc_spare_stack_call_last(get_holds, &holds);
     struct sc_report_totals totals = {
         .operations = atomic_load(&sc_track.operations),
         .held_peak_bytes = holds.peak_bytes,
@@ -311,6 +330,18 @@ struct ending {
     bool unsubscribe;
 };
 
+static void release_all(void *unused)
+{
+    (void)unused;
+    sc_guard_release_all();
+}
+
+static void stop_showing(void *unused)
+{
+    (void)unused;
+    sc_nvtx_stop();
+}
+
 static void end_all(void *argument)
 {
     struct ending *ending = argument;
@@ -318,9 +349,9 @@ static void end_all(void *argument)
     if (!sc_own_lock_depth) { /* or else a signal handler that interrupted us: the locks are taken
                                */
         sc_reaper_stop();
-        sc_guard_release_all();
+        sc_spare_stack_call_last(release_all, NULL);
         sc_copy_times_stop();
-        sc_nvtx_stop();
+        sc_spare_stack_call_last(stop_showing, NULL);
     }
     sc_audit_stop(ending->unsubscribe);
     ending->status = sc_report_exit_status(ending->status);
@@ -434,6 +465,12 @@ SC_EXPORT void quick_exit(int status)
     end_with(SC_NEXT(exit_function *, "quick_exit"), status);
 }
 
+static void show_all(void *unused)
+{
+    (void)unused;
+    sc_nvtx_await();
+}
+
 /* A child of vfork goes on as another process. */
 void sc_life_may_vanish(void)
 {
@@ -443,7 +480,7 @@ void sc_life_may_vanish(void)
     SC_UNCANCELLED();
     sc_postmortem_await();
     sc_reaper_await_verdicts();
-    sc_nvtx_await();
+    sc_spare_stack_call_last(show_all, NULL);
     errno = saved;
 }
 

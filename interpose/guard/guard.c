@@ -85,7 +85,7 @@ void sc_guard_let_go(const void *address, size_t size_bytes)
 {
     struct interval interval = {(uintptr_t)address, size_bytes ? size_bytes : 1};
     if (!sc_guard_is_done_by_child())
-        sc_spare_stack_call(let_go, &interval);
+        sc_spare_stack_repeat(let_go, &interval);
 }
 
 static void let_all_go(void *unused)
@@ -98,7 +98,7 @@ static void let_all_go(void *unused)
 void sc_guard_release_all(void)
 {
     if (!sc_guard_is_done_by_child())
-        sc_spare_stack_call(let_all_go, NULL);
+        sc_spare_stack_repeat(let_all_go, NULL);
 }
 
 static void give_all_up(void *unused)
@@ -114,7 +114,7 @@ bool sc_guard_makes_room(void)
     if (errno != ENOMEM || (!sc_guard_busy() && !sc_apart_any()) || sc_own_lock_depth ||
         !sc_map_budget_is_spent())
         return false;
-    sc_spare_stack_call(give_all_up, NULL);
+    sc_spare_stack_repeat(give_all_up, NULL);
     return true;
 }
 

@@ -72,8 +72,4 @@ bool sc_guard_may_be_stack(uintptr_t address, size_t size_bytes);
 /* In the child of a fork, which has nothing in flight: lets go of all pages. Takes no lock. */
 void sc_guard_child(void);
 
-/* In the child of a fork: lets go of all pages, and returns true. Made by _Fork or clone, the child
- * has run no handler of the library's. */
-bool sc_guard_is_done_by_child(void);
-
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "interpose/base/spare_stack.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/page_access.h"
@@ -18,14 +19,22 @@ static struct sc_spans *guards(void)
     return &sc_track.inflight.guards;
 }
 
+static void give_lock(void)
+{
+    sc_brief_lock_give(&protect_lock);
+}
+
+/* It is held over waits for the tracker's. */
 static void lock(void)
 {
     sc_brief_lock_take(&protect_lock);
+    sc_spare_stack_undo_by(give_lock);
 }
 
 static void unlock(void)
 {
-    sc_brief_lock_give(&protect_lock);
+    sc_spare_stack_undo_by(NULL);
+    give_lock();
 }
 
 /* ---- applying ---- */
@@ -56,17 +65,24 @@ static int tell(struct sc_access_change change)
     return refused ? refused : result;
 }
 
+static void make_change(const struct sc_access_change *change)
+{
+    int refused = change->size_bytes ? tell(*change) : 0;
+    if (refused == -ENOMEM)
+        sc_apart_join_all();
+    if (refused)
+        sc_track_refuse_guard(&sc_track, change,
+                              refused == -ENOMEM ? SC_NO_VERDICT_MAPPINGS : SC_NO_VERDICT_MEMORY);
+}
+
+/* The tracker takes a change that it has told of for made. */
 static void tell_all(void)
 {
     struct sc_access_change change;
     while (sc_track_apply_guards(&sc_track, &change)) {
-        int refused = change.size_bytes ? tell(change) : 0;
-        if (refused == -ENOMEM)
-            sc_apart_join_all();
-        if (refused)
-            sc_track_refuse_guard(&sc_track, &change,
-                                  refused == -ENOMEM ? SC_NO_VERDICT_MAPPINGS
-                                                     : SC_NO_VERDICT_MEMORY);
+        sc_spare_stack_undo_by(NULL);
+        make_change(&change);
+        sc_spare_stack_undo_by(give_lock);
     }
 }
 
@@ -77,6 +93,7 @@ static void apply_locked(void)
     tell_all();
     if (!sc_track_retry_guards(&sc_track))
         return;
+    sc_spare_stack_undo_by(NULL);
     sc_track_give_up_guards(&sc_track);
     tell_all();
     if (sc_track_retry_guards(&sc_track))

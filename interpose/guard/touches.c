@@ -68,6 +68,7 @@ struct touch {
     bool is_excused;              /* what forbids it is behind a function that waits for us */
     bool is_behind_function;      /* or may be */
     bool lets_kernels_go_on;      /* one that forbids it is found to wait for the program */
+    bool is_stuck;                /* result: a kernel that forbids it may be such a one */
     uint32_t kernel_stream;       /* of a kernel that forbids it; 0: none does */
     struct sc_excuses_stand kernel_stand;
     uint32_t hold; /* result: it has to end first; 0: none */
@@ -85,6 +86,8 @@ static __thread struct {
 
 /* ---- reporting ---- */
 
+/* The step may be left in the midst (sc_spare_stack_try), so the thread counts as accused when the
+ * hazard is on its way. */
 static void report_each(const struct sc_ops *ops, const struct touch *touch)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
@@ -94,6 +97,7 @@ static void report_each(const struct sc_ops *ops, const struct touch *touch)
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         sc_hazards_report_touch(sc_hazards_touch_code(&one.ops[0], touch->kind), action, &one,
                                 &buffer, touch->culprit);
+        sc_track_accuse(&sc_track, &one, sc_thread_id());
     }
 }
 
@@ -239,12 +243,12 @@ static bool leave_those_talked_with(struct sc_ops *ops, const struct touch *touc
     return ops->count < before;
 }
 
-static bool is_stuck(struct touch *touch)
+static void look_whether_stuck(struct touch *touch)
 {
     if (touch->is_behind_function)
         touch->kernel_stand.since_ns = 0;
-    return touch->kernel_stream && !touch->is_behind_function &&
-           sc_excuses_kernel_is_stuck(&touch->kernel_stand, touch->kernel_stream);
+    touch->is_stuck = touch->kernel_stream && !touch->is_behind_function &&
+                      sc_excuses_kernel_is_stuck(&touch->kernel_stand, touch->kernel_stream);
 }
 
 /* ---- handling, a step at a time ---- */
@@ -266,12 +270,12 @@ static bool await(const struct sc_ops *ops, struct touch *touch)
     sc_track_await(&sc_track, ops, &request);
     if (!request.held)
         return false;
-    if (!touch->is_behind_function)
-        sc_track_note_awaited(&sc_track, &ops->ops[0].ticket);
     touch->awaited = ops->ops[0].ticket;
     touch->awaited_ticks = ops->ops[0].ticks;
     touch->hold = request.held;
     touch->hold_age = request.held_age;
+    if (!touch->is_behind_function)
+        sc_track_note_awaited(&sc_track, &ops->ops[0].ticket);
     sc_reaper_wake();
     return true;
 }
@@ -345,7 +349,7 @@ static void handle(struct touch *touch)
             in_order = true;
             break;
         }
-        sc_track_accuse(&sc_track, &found, sc_thread_id(), &fresh);
+        sc_track_find_unaccused(&sc_track, &found, sc_thread_id(), &fresh);
         if (fresh.count) {
             stalled.since_ns = 0;
             sc_neighbours_watch(touch->address);
@@ -375,18 +379,10 @@ static void take_step(void *argument)
     handle(touch);
 }
 
-static void look_whether_ended(void *argument)
-{
-    struct touch *touch = argument;
-    if (!sc_track_hold_lives(&sc_track, touch->hold, touch->hold_age))
-        touch->hold = 0;
-}
-
 /* A page that is let go meanwhile, as for the driver that comes to copy, excuses nothing: what the
  * thread waits for is still to end. */
-static void look_for_excuse(void *argument)
+static void look_for_excuse(struct touch *touch)
 {
-    struct touch *touch = argument;
     SC_OPS(found);
     sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
     sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
@@ -397,10 +393,52 @@ static void look_for_excuse(void *argument)
     touch->is_excused = excuses_all(&found);
 }
 
-static bool is_found_to_wait(struct touch *touch)
+static void look_around(void *argument)
 {
-    sc_spare_stack_call(look_for_excuse, touch);
-    return touch->is_excused;
+    struct touch *touch = argument;
+    touch->is_excused = false;
+    if (touch->is_behind_function)
+        look_for_excuse(touch);
+    look_whether_stuck(touch);
+}
+
+static void look_whether_ended(void *argument)
+{
+    struct touch *touch = argument;
+    if (!sc_track_hold_lives(&sc_track, touch->hold, touch->hold_age))
+        touch->hold = 0;
+}
+
+/* Our locks, too, are waited for only until a signal is pending that the handler of a fault keeps
+ * from the program: whoever has one may be stopped until this thread takes that signal. */
+static bool call(struct touch *touch, sc_spare_function *function)
+{
+    const struct sc_fault *fault = touch->fault;
+    if (!fault)
+        sc_spare_stack_repeat(function, touch);
+    return !fault || sc_spare_stack_try(function, touch, &fault->mask);
+}
+
+enum wait { WAIT_OVER, WAIT_LEFT, WAIT_GOES_ON };
+
+static enum wait look_once(struct touch *touch, uint64_t now_ns, uint64_t until_ns)
+{
+    if (!call(touch, look_whether_ended))
+        return WAIT_LEFT;
+    if (!touch->hold || sc_reaper_has_stopped())
+        return WAIT_OVER;
+    touch->gives_up |= now_ns >= until_ns;
+    touch->may_not_wait |= sc_streams_are_locked_here() || sc_contexts_are_locked_here();
+    if (touch->gives_up || touch->may_not_wait)
+        return WAIT_OVER;
+    if (touch->fault && sc_kernel_mask_holds_back(touch->fault->mask))
+        return WAIT_LEFT;
+    if (!touch->is_behind_function && !touch->kernel_stream)
+        return WAIT_GOES_ON;
+    if (!call(touch, look_around))
+        return WAIT_LEFT;
+    touch->lets_kernels_go_on |= touch->is_stuck;
+    return touch->is_excused || touch->is_stuck ? WAIT_OVER : WAIT_GOES_ON;
 }
 
 /* Holds no lock and leaves nothing behind. False: a signal is pending that the handler of a fault
@@ -410,25 +448,9 @@ static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
     while (touch->hold) {
         uint32_t round = sc_reaper_round();
         uint64_t now_ns = sc_now_ns();
-        sc_spare_stack_call(look_whether_ended, touch);
-        if (!touch->hold || sc_reaper_has_stopped())
-            return true;
-        if (now_ns >= until_ns)
-            touch->gives_up = true;
-        if (touch->gives_up)
-            return true;
-        if (sc_streams_are_locked_here() || sc_contexts_are_locked_here()) {
-            touch->may_not_wait = true;
-            return true;
-        }
-        if (touch->fault && sc_kernel_mask_holds_back(touch->fault->mask))
-            return false;
-        if (touch->is_behind_function && is_found_to_wait(touch))
-            return true;
-        if (is_stuck(touch)) {
-            touch->lets_kernels_go_on = true;
-            return true;
-        }
+        enum wait wait = look_once(touch, now_ns, until_ns);
+        if (wait != WAIT_GOES_ON)
+            return wait == WAIT_OVER;
         bool looks = touch->fault || touch->is_behind_function || touch->kernel_stream;
         uint64_t slice_ns = looks ? now_ns + SLICE_NS : until_ns;
         sc_reaper_sleep(round, slice_ns < until_ns ? slice_ns : until_ns);
@@ -445,20 +467,38 @@ static uint64_t stalled_since(uintptr_t address)
     return stalled.since_ns;
 }
 
-/* True: handled. */
+/* NVTX's lock is one of ours, too. A stall that is shown begins again with the next touch. */
+static void show_stall(void *argument)
+{
+    struct touch *touch = argument;
+    sc_nvtx_stall_begin(touch->culprit->api);
+}
+
+static void show_end_of_stall(void *unused)
+{
+    (void)unused;
+    sc_nvtx_stall_end();
+}
+
+static bool wait_shown(struct touch *touch)
+{
+    uint64_t until_ns = stalled_since(touch->address) + sc_options.stall_limit_ns;
+    bool waited = call(touch, show_stall) && wait_for_hold(touch, until_ns);
+    return call(touch, show_end_of_stall) && waited;
+}
+
+/* True: handled. False: the instruction is repeated. */
 static bool take_steps(struct touch *touch, sc_spare_function *step)
 {
-    for (;;) {
-        sc_spare_stack_call(step, touch);
-        if (!touch->hold)
-            break;
-        sc_nvtx_stall_begin(touch->culprit->api);
-        bool waited =
-            wait_for_hold(touch, stalled_since(touch->address) + sc_options.stall_limit_ns);
-        sc_nvtx_stall_end();
-        if (!waited)
+    do {
+        touch->is_stepped = false;
+        if (!call(touch, step)) {
+            sc_single_step_forget(touch->fault);
             return false;
-    }
+        }
+    } while (touch->hold && wait_shown(touch));
+    if (touch->hold)
+        return false;
     stalled.since_ns = 0;
     return true;
 }

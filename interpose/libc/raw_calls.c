@@ -3,7 +3,8 @@
  * What a program asks for here is what it would ask the hooked function of that name for, and is
  * looked at in the same way (interpose/libc/io.c, raw_calls.def); so is what changes mappings,
  * starts another program or ends the process, and SIGSEGV is really blocked by nobody
- * (interpose/signals/signals.h). All else is left to libc's own, by a jump in a process without
+ * (interpose/signals/signals.h). A child that has run no handler of ours lets go of what its parent
+ * guards before it starts a program or sets an action. All else is left to libc's own, by a jump in a process without
  * pinned memory.
  *
  * Async-signal-safe and no cancellation point, as libc's is. Calls of our own do not come here
@@ -141,6 +142,7 @@ static inline __attribute__((always_inline)) bool has_hook(long number)
     case SYS_execve:
     case SYS_exit_group:
     case SYS_rt_sigprocmask:
+    case SYS_rt_sigaction:
         return true;
     default:
         return false;
@@ -220,7 +222,9 @@ static __attribute__((noinline)) long call_seen(long number, long a, long b, lon
     note_wait(number, of);
     if (number == SYS_rt_sigprocmask)
         return change_mask(a, b, c, d);
-    if (has_hook(number) && sc_active())
+    if (number == SYS_rt_sigaction || (number == SYS_execve && !sc_active()))
+        sc_guard_is_done_by_child();
+    else if (has_hook(number) && sc_active())
         return call_prepared(number, of, site);
     if (look)
         return look_and_call(look, site, number, of);

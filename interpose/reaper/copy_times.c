@@ -104,10 +104,13 @@ static bool wait_for_work(uint64_t poll_ns)
 {
     struct timespec at = sc_deadline_in(poll_ns);
     int result;
+    sc_own_threads_close();
     do
         result = poll_ns ? sc_sem_wait_until(&work, &at) : sem_wait(&work);
     while (result != 0 && errno == EINTR);
-    return result == 0;
+    bool fresh = result == 0;
+    sc_own_threads_open();
+    return fresh;
 }
 
 /* What is in flight may still end; what shares a buffer with a copy that does not is had by force.

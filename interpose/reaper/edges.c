@@ -186,10 +186,12 @@ static void *run(void *unused)
         if (looks && next_ns)
             next_ns = earlier_of(next_ns, now_ns + LOOK_NS);
         struct timespec at = sc_deadline_in(next_ns > now_ns ? next_ns - now_ns : 0);
+        sc_own_threads_close();
         if (next_ns)
             sc_sem_wait_until(&fresh, &at);
         else
             sem_wait(&fresh);
+        sc_own_threads_open();
     }
     return NULL;
 }

@@ -213,8 +213,10 @@ static bool await_work_locked(void)
     shown.showing = false;
     if (shown.count == 0)
         pthread_cond_broadcast(&shown.done);
+    sc_own_threads_close();
     while (shown.count == 0 && !shown.stopping)
         pthread_cond_wait(&shown.work, &shown.lock);
+    sc_own_threads_open();
     shown.showing = shown.count != 0;
     return shown.showing;
 }

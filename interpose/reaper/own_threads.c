@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -15,7 +16,10 @@
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
+#include "interpose/signals/blocked_threads.h"
+#include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
+#include "report/options.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"
 #include "track/track.h"
@@ -32,11 +36,9 @@ typedef int mask_function(pthread_attr_t *attributes, const sigset_t *mask);
  * for libc comes by, so it is asked by its own name. NULL: there is none. */
 extern create_function of_sanitizer __asm__("__interceptor_pthread_create") __attribute__((weak));
 
-/* Signals of faults that the caller blocks stay so: one may be pending. */
-static uint64_t mask_of_thread(void)
-{
-    return sc_kernel_mask_block(0) | (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
-}
+/* Whatever is pending for the process stays so. Signal 32 is in it, by which a thread is known that
+ * runs no code of the program's (interpose/signals/blocked_threads.h). */
+static const uint64_t mask_of_thread = ~SC_KERNEL_MASK_SETXID;
 
 /* The C library may wait in there for a thread of the program's, so the caller's signals are not
  * blocked, but by a C library before 2.32, which gives a thread its creator's mask only. */
@@ -46,7 +48,7 @@ static bool create(const pthread_attr_t *attributes, bool has_mask, run_function
     create_function *real = of_sanitizer ? of_sanitizer : pthread_create;
     pthread_t thread;
     SC_INSIDE();
-    uint64_t before = has_mask ? 0 : sc_kernel_mask_set(mask_of_thread());
+    uint64_t before = has_mask ? 0 : sc_kernel_mask_set(mask_of_thread);
     bool is_created = real(&thread, attributes, run, argument) == 0;
     if (!has_mask)
         sc_kernel_mask_set(before);
@@ -58,9 +60,8 @@ static bool start(run_function *run, void *argument, size_t stack_bytes)
     mask_function *set_mask = SC_NEXT(mask_function *, "pthread_attr_setsigmask_np");
     pthread_attr_t attributes;
     sigset_t mask;
-    uint64_t bits = mask_of_thread();
     sigemptyset(&mask);
-    memcpy(&mask, &bits, sizeof bits);
+    memcpy(&mask, &mask_of_thread, sizeof mask_of_thread);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     if (stack_bytes)
@@ -76,12 +77,62 @@ bool sc_own_threads_start(run_function *run, size_t stack_bytes)
     return start(run, NULL, stack_bytes);
 }
 
+/* ---- which signals come here ---- */
+
+/* As the kernel has it: the program may have set it by a system call of its own. */
+static bool has_handler(int number)
+{
+    struct {
+        void (*handler)(int);
+        unsigned long rest[8];
+    } found = {0};
+    sc_kernel_call(SYS_rt_sigaction, number, NULL, &found, sizeof(uint64_t));
+    return found.handler != SIG_DFL && found.handler != SIG_IGN;
+}
+
+/* One that was sent, and passed on to the program, may still be pending. */
+static bool is_pending(int number)
+{
+    uint64_t pending = 0;
+    sc_kernel_call(SYS_rt_sigpending, &pending, sizeof pending);
+    return pending & SC_SIGNAL_BIT(number);
+}
+
+static bool may_have_fault(void)
+{
+    if (!sc_options.guard)
+        return has_handler(SIGSEGV);
+    return sc_sharing_is_on() || !sc_blocked_threads_were_found();
+}
+
+/* The filter may ask for the handler here as well, so the handler can come meanwhile. */
+static bool is_filtered(void)
+{
+    sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSYS));
+    return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;
+}
+
+void sc_own_threads_close(void)
+{
+    sc_kernel_mask_set(mask_of_thread);
+}
+
+void sc_own_threads_open(void)
+{
+    uint64_t open = 0;
+    if (may_have_fault() && !is_pending(SIGSEGV))
+        open |= SC_SIGNAL_BIT(SIGSEGV);
+    if (has_handler(SIGSYS) && !is_pending(SIGSYS) && is_filtered())
+        open |= SC_SIGNAL_BIT(SIGSYS);
+    sc_kernel_mask_set(mask_of_thread & ~open);
+}
+
 void sc_own_threads_enter(const char *name)
 {
     prctl(PR_SET_NAME, name);
-    sc_kernel_mask_set(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS);
+    sc_own_threads_open();
     sc_signal_mask_believe_unblocked();
-    sc_own_lock_enter(); /* for good */
+    sc_own_lock_be_own_thread();
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
         sc_real.cuThreadExchangeStreamCaptureMode(&mode);

@@ -43,6 +43,7 @@ enum {
     POLL_MIN_NS = 20 * 1000,
     POLL_MAX_NS = 1000 * 1000,
     STOP_WAIT_NS = 500 * 1000 * 1000,
+    LOOK_NS = 5 * 1000 * 1000, /* what another thread judges is told by no round */
     NS_PER_S = 1000 * 1000 * 1000,
     TELLING_MAX_S = 5,
 };
@@ -371,12 +372,13 @@ static void wait_for_work_locked(uint64_t poll_ns)
 {
     if (reaper.woken || reaper.stopping)
         return;
-    if (poll_ns == 0) {
-        pthread_cond_wait(&reaper.work, &reaper.lock);
-        return;
-    }
     struct timespec at = sc_deadline_in(poll_ns);
-    sc_cond_wait_until(&reaper.work, &reaper.lock, &at);
+    sc_own_threads_close();
+    if (poll_ns == 0)
+        pthread_cond_wait(&reaper.work, &reaper.lock);
+    else
+        sc_cond_wait_until(&reaper.work, &reaper.lock, &at);
+    sc_own_threads_open();
 }
 
 static void end_round(void)
@@ -435,6 +437,7 @@ static void start(void)
     atomic_store_explicit(&runs, false, memory_order_release);
     pthread_cond_broadcast(&reaper.done);
     unlock_reaper();
+    end_round();
 }
 
 /* The thread starts when the lock is given up. */
@@ -625,67 +628,86 @@ void sc_reaper_collect(void)
     errno = saved;
 }
 
+/* How long the end of the process waits for the reaper: while the thread has its lock. */
 struct patience {
-    struct timespec at;
-    uint64_t last_ns;
+    uint64_t until_ns, last_ns;
+    bool has_lock;
 };
+
+static bool lock_patiently(struct patience *patience)
+{
+    struct timespec until = sc_deadline_in(STOP_WAIT_NS);
+    sc_own_lock_enter();
+    patience->has_lock = sc_lock_until(&reaper.lock, &until) == 0;
+    if (!patience->has_lock)
+        sc_own_lock_leave();
+    return patience->has_lock;
+}
 
 static struct patience begin_patience(void)
 {
-    return (struct patience){sc_deadline_in(STOP_WAIT_NS),
-                             sc_now_ns() + TELLING_MAX_S * (uint64_t)NS_PER_S};
+    uint64_t now_ns = sc_now_ns();
+    struct patience patience = {now_ns + STOP_WAIT_NS, now_ns + TELLING_MAX_S * (uint64_t)NS_PER_S,
+                                false};
+    lock_patiently(&patience);
+    return patience;
+}
+
+static void end_patience(const struct patience *patience)
+{
+    if (patience->has_lock)
+        sc_own_lock_give(&reaper.lock);
 }
 
 /* Waits for news. To find the names of a hazard's functions may take a second in a program with
- * many symbols, so who waits waits on while that is done. False: no longer. */
+ * many symbols, so who waits waits on while that is done. False: no longer. A condition would take
+ * the lock back without a limit. */
 static bool wait_patiently_locked(struct patience *patience)
 {
-    if (sc_cond_wait_until(&reaper.done, &reaper.lock, &patience->at) != ETIMEDOUT)
-        return true;
-    if (!reaper.judging || sc_now_ns() > patience->last_ns)
+    uint64_t now_ns = sc_now_ns();
+    if (now_ns > patience->until_ns && (!reaper.judging || now_ns > patience->last_ns))
         return false;
-    patience->at = sc_deadline_in(STOP_WAIT_NS);
-    return true;
+    uint32_t round = sc_reaper_round();
+    sc_own_lock_give(&reaper.lock);
+    sc_reaper_sleep(round, now_ns + LOOK_NS);
+    return lock_patiently(patience);
 }
 
 void sc_reaper_await_judged(void)
 {
     struct patience patience = begin_patience();
-    lock_reaper();
-    while ((reaper.count || reaper.judging) && !reaper.stopped && wait_patiently_locked(&patience))
+    while (patience.has_lock && (reaper.count || reaper.judging) && !reaper.stopped &&
+           wait_patiently_locked(&patience))
         continue;
-    unlock_reaper();
+    end_patience(&patience);
 }
 
 void sc_reaper_await_verdicts(void)
 {
     struct patience patience = begin_patience();
-    sc_own_lock_enter();
-    if (sc_lock_until(&reaper.lock, &patience.at) == 0) {
-        if (reaper.suspended_count) {
-            atomic_store(&reaper.decides_all, true);
-            wake_locked();
-        }
-        while ((reaper.count || reaper.judging || reaper.suspended_count) && !reaper.stopped &&
-               wait_patiently_locked(&patience))
-            continue;
-        pthread_mutex_unlock(&reaper.lock);
+    if (patience.has_lock && reaper.suspended_count) {
+        atomic_store(&reaper.decides_all, true);
+        wake_locked();
     }
-    sc_own_lock_leave();
+    while (patience.has_lock && (reaper.count || reaper.judging || reaper.suspended_count) &&
+           !reaper.stopped && wait_patiently_locked(&patience))
+        continue;
+    end_patience(&patience);
 }
 
 void sc_reaper_stop(void)
 {
     struct patience patience = begin_patience();
-    lock_reaper();
-    reaper.stopping = true;
-    atomic_store_explicit(&runs, false, memory_order_release);
-    if (!reaper.started)
-        reaper.stopped = true;
-    pthread_cond_signal(&reaper.work);
-    while ((!reaper.stopped || reaper.judging) && wait_patiently_locked(&patience))
+    if (patience.has_lock) {
+        reaper.stopping = true;
+        atomic_store_explicit(&runs, false, memory_order_release);
+        reaper.stopped |= !reaper.started;
+        pthread_cond_signal(&reaper.work);
+    }
+    while (patience.has_lock && (!reaper.stopped || reaper.judging) &&
+           wait_patiently_locked(&patience))
         continue;
-    unlock_reaper();
+    end_patience(&patience);
 }
 
 void sc_reaper_child(void)

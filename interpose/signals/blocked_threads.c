@@ -61,16 +61,19 @@ static const char *behind(const char *status, const char *words)
 enum way { NOT_AT_ALL, PERHAPS_FOR_A_MOMENT, SURELY };
 
 /* The signals that glibc keeps to itself tell of whom a mask is. No mask call of glibc's gives them
- * to a thread of the program's. glibc's helper of timers has the first of them. All are blocked for
- * the moment in which glibc starts or ends a thread, and by system calls of the program's own. In
- * that moment a thread does not sleep, though it may wait for a processor. */
+ * to a thread of the program's. glibc's helper of timers has the first of them, and so has a thread
+ * of ours that has not got its name yet. All are blocked for the moment in which glibc starts or
+ * ends a thread, and by system calls of the program's own. In that moment a thread does not sleep,
+ * though it may wait for a processor. Threads of ours see to SIGSEGV themselves. */
 static enum way way_of(const char *status)
 {
     static const char kernels[] = "Name:\tiou-";
+    static const char ours[] = "Name:\tsafecopy-";
     uint64_t mask = strtoull(behind(status, "\nSigBlk:\t"), NULL, 16);
     uint64_t librarys = mask & SC_KERNEL_MASK_LIBRARYS;
     if (!(mask & SC_SIGNAL_BIT(SIGSEGV)) || librarys == SC_SIGNAL_BIT(32) ||
-        strncmp(status, kernels, sizeof kernels - 1) == 0)
+        strncmp(status, kernels, sizeof kernels - 1) == 0 ||
+        strncmp(status, ours, sizeof ours - 1) == 0)
         return NOT_AT_ALL;
     bool sleeps = behind(status, "\nState:\t")[0] == 'S';
     return librarys == SC_KERNEL_MASK_LIBRARYS && !sleeps ? PERHAPS_FOR_A_MOMENT : SURELY;
@@ -171,11 +174,17 @@ bool sc_blocked_threads_look_again(void)
 
 /* ---- how often ---- */
 
+static _Atomic bool last;
+
+bool sc_blocked_threads_were_found(void)
+{
+    return atomic_load_explicit(&last, memory_order_relaxed);
+}
+
 /* Nobody is waited for once a thread was found: the next look comes soon. */
 bool sc_blocked_threads_any(void)
 {
     static _Atomic uint64_t good_until; /* ticks */
-    static _Atomic bool last;
     uint64_t took_ticks;
     bool was_found = atomic_load_explicit(&last, memory_order_relaxed);
     if (sc_likely(sc_ticks() < atomic_load_explicit(&good_until, memory_order_relaxed)))

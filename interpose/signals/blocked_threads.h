@@ -4,8 +4,9 @@
  * While SIGSEGV is shared no mask call of the C library blocks it really (signal_mask.h). What is
  * found here was blocked before, or by a system call of the program's own. Threads that run no code
  * of the program's do not count: the kernel's io_uring workers, the C library's helper of timers,
- * and the driver's own, which inherit the mask of who comes up. (Before one of these runs a host
- * function its mask is seen to.) Without /proc nothing is found.
+ * our own (interpose/reaper/own_threads.h), and the driver's, which inherit the mask of who comes
+ * up. (Before one of these runs a host function its mask is seen to.) Without /proc nothing is
+ * found.
  *
  * Thread-safe. No lock; errno is kept. Not for a signal handler.
  */
@@ -19,6 +20,9 @@
  * there is one). A thread that the C library may just be starting is waited for, at most half a
  * second, with no signal blocked. */
 bool sc_blocked_threads_any(void);
+
+/* The last answer, without a look. Signal-safe. */
+bool sc_blocked_threads_were_found(void);
 
 /* The same, by a look now. */
 bool sc_blocked_threads_look_again(void);

@@ -17,6 +17,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/base/sanitizers.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/signals/postponed_signal.h"
 #include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
@@ -228,9 +229,13 @@ static int change(int number, const struct sigaction *action, struct sigaction *
     return result;
 }
 
-/* The child of a vfork changes its own actions, and must not leave word of them with its parent. */
-static int change_in_vfork_child(int number, const struct sigaction *action, struct sigaction *old)
+/* The child of a vfork changes its own actions, and must not leave word of them with its parent. So
+ * does one that has run no handler of ours: there the kernel's action becomes the program's, and no
+ * page may stay that only our handler lets go. */
+static int change_in_child(int number, const struct sigaction *action, struct sigaction *old)
 {
+    if (number == SIGSEGV && action)
+        sc_guard_is_done_by_child();
     int result = real_sigaction(number, action, old);
     if (result == 0 && old)
         tell_as_set(number, old, atomic_load(&handlers[number]), is_in(&masks_fault, number),
@@ -314,7 +319,7 @@ SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigac
         return pass_on(number, action, old);
     if (action)
         next = *action;
-    int result = (sc_sharing_is_vfork_child() ? change_in_vfork_child : change)(
+    int result = (sc_sharing_is_vfork_child() ? change_in_child : change)(
         number, action ? &next : NULL, old ? &before : NULL);
     if (result == 0 && old)
         *old = before;

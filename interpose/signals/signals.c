@@ -24,6 +24,7 @@
 #include "interpose/signals/single_step.h"
 #include "track/frames.h"
 #include "track/kernel.h"
+#include "track/own_lock.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -203,6 +204,15 @@ static bool is_ours_to_handle(const siginfo_t *info, const ucontext_t *context)
     return sc_guard_fault(&fault);
 }
 
+/* One that is sent to the process is taken by a thread of ours only where the main thread cannot:
+ * it is that thread's, as it would be without us. */
+static void pass_to_program(int number, siginfo_t *info)
+{
+    pid_t process = getpid();
+    if (sc_kernel_call(SYS_rt_tgsigqueueinfo, process, process, number, info) != 0)
+        sc_kernel_call(SYS_tgkill, process, process, number);
+}
+
 /* What the program wants to be called for the signal, or NULL where the interrupted code goes on.
  * An action with the other stack is being set just now, and will be known here when the instruction
  * is repeated. */
@@ -212,6 +222,10 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
     bool is_fault = info->si_code > 0;
     if (is_fault && is_ours_to_handle(info, context))
         return NULL;
+    if (!is_fault && sc_own_lock_is_own_thread()) {
+        pass_to_program(number, info);
+        return NULL;
+    }
     if (!sc_signals_is_about_to_enter(context))
         sc_signal_mask_compare(sc_kernel_mask_of(&context->uc_sigmask));
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);

@@ -61,13 +61,19 @@ static void set_default(void)
     real_sigaction(SIGTRAP, &by_default, NULL);
 }
 
-static void finish(bool is_repeated)
+static void end(void)
+{
+    set_default();
+    atomic_store(&stepped, 0);
+}
+
+/* `outside`: the mask that the thread has behind the handler. */
+static void finish(bool is_repeated, uint64_t outside)
 {
     step.is_repeated = is_repeated;
     if (step.done)
-        sc_spare_stack_call(call_done, NULL);
-    set_default();
-    atomic_store(&stepped, 0);
+        sc_spare_stack_try(call_done, NULL, &outside);
+    end();
 }
 
 /* Another thread's, which the default action is for. It is blocked until the handler returns. */
@@ -87,7 +93,8 @@ static void on_trap(int number, siginfo_t *info, void *argument)
     } else {
         registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
         if (sc_single_step_is_under_way())
-            finish((uintptr_t)registers[REG_RIP] == step.pc);
+            finish((uintptr_t)registers[REG_RIP] == step.pc,
+                   sc_kernel_mask_of(&((ucontext_t *)argument)->uc_sigmask));
     }
     errno = saved;
 }
@@ -167,7 +174,7 @@ static bool does_trap(void)
     if (atomic_load(&machine) == UNKNOWN && begin(false)) {
         atomic_store(&machine, try_machine() ? TRAPS : TRAPS_NOT);
         if (atomic_load(&machine) == TRAPS_NOT)
-            finish(false);
+            end();
     }
     return atomic_load(&machine) == TRAPS;
 }
@@ -189,14 +196,34 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
     return begun;
 }
 
-void sc_single_step_cancel(const struct sc_fault *fault)
+static bool is_stepped_here(void)
 {
     int32_t thread = atomic_load_explicit(&stepped, memory_order_relaxed);
-    if (__builtin_expect(thread == 0, 1) || thread != sc_thread_id())
-        return;
-    int saved = errno;
+    return __builtin_expect(thread != 0, 0) && thread == sc_thread_id();
+}
+
+static void clear_flag(const struct sc_fault *fault)
+{
     ((ucontext_t *)(uintptr_t)fault->context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-    finish(false);
+}
+
+void sc_single_step_cancel(const struct sc_fault *fault)
+{
+    int saved = errno;
+    if (is_stepped_here()) {
+        clear_flag(fault);
+        finish(false, fault->mask);
+    }
+    errno = saved;
+}
+
+void sc_single_step_forget(const struct sc_fault *fault)
+{
+    int saved = errno;
+    if (is_stepped_here()) {
+        clear_flag(fault);
+        end();
+    }
     errno = saved;
 }
 
@@ -219,6 +246,11 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
 }
 
 void sc_single_step_cancel(const struct sc_fault *fault)
+{
+    (void)fault;
+}
+
+void sc_single_step_forget(const struct sc_fault *fault)
 {
     (void)fault;
 }

@@ -18,7 +18,8 @@
 struct sc_fault;
 
 /* Called on the stepped thread behind the instruction, on a spare stack, with signals blocked.
- * `is_repeated`: the instruction has done a part of its work, and goes on. */
+ * `is_repeated`: the instruction has done a part of its work, and goes on. Left where it would wait
+ * for a lock whose owner may be stopped (sc_spare_stack_try): the page stays as it is then. */
 typedef void sc_single_step_done(uintptr_t page, bool is_repeated);
 
 /* In the handler of the fault. True: the instruction that faulted runs when the handler returns,
@@ -28,6 +29,9 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
 /* In the handler of a fault. If it was the stepped instruction that faulted once more, the step is
  * over, and `done` has been called. */
 void sc_single_step_cancel(const struct sc_fault *fault);
+
+/* In the handler of a fault, which has begun a step perhaps, and the page was not opened for it. */
+void sc_single_step_forget(const struct sc_fault *fault);
 
 /* In a forked child, where no thread is stepped. */
 void sc_single_step_child(void);

@@ -17,6 +17,7 @@ static const char *const names[] = {
     "epoll_pwait2",
     "arc4random_buf",
     "getdents64",
+    "_Fork",
 };
 
 int main(void)

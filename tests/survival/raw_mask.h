@@ -42,4 +42,31 @@ static SURVIVAL_HELPER void raw_set_mask(unsigned long mask)
     raw_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }
 
+/* An action as the kernel takes it. */
+struct raw_action {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    unsigned long mask;
+};
+
+#if defined(__x86_64__)
+extern void raw_restorer(void);
+__asm__(".text\n"
+        ".type raw_restorer, @function\n"
+        "raw_restorer:\n"
+        "	movq $15, %rax\n"
+        "	syscall\n");
+#endif
+
+static SURVIVAL_HELPER struct raw_action raw_action_of(void (*handler)(int))
+{
+    struct raw_action action = {.handler = handler, .flags = SA_RESTART};
+#if defined(__x86_64__)
+    action.flags |= 0x04000000; /* SA_RESTORER */
+    action.restorer = raw_restorer;
+#endif
+    return action;
+}
+
 #endif

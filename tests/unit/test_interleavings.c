@@ -305,9 +305,21 @@ bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
     return false;
 }
 
-void sc_spare_stack_call(sc_spare_function *function, void *argument)
+bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside)
+{
+    (void)outside;
+    function(argument);
+    return true;
+}
+
+void sc_spare_stack_repeat(sc_spare_function *function, void *argument)
 {
     function(argument);
+}
+
+void sc_spare_stack_undo_by(void (*undo)(void))
+{
+    (void)undo;
 }
 
 __thread int32_t sc_process_thread_id; /* never known: it is asked for each time */
@@ -450,6 +462,11 @@ void sc_single_step_cancel(const struct sc_fault *fault)
 {
     (void)fault;
     end_step();
+}
+
+void sc_single_step_forget(const struct sc_fault *fault)
+{
+    (void)fault;
 }
 
 void sc_neighbours_note(uintptr_t address)

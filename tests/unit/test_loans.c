@@ -24,6 +24,7 @@ static const uintptr_t lent_page = UINT64_C(0x7f0000000000);
 /* ---- what the guard's loans lean on ---- */
 
 __thread int32_t sc_process_thread_id;
+__thread struct sc_frame sc_inside;
 
 int32_t sc_process_find_thread_id(void)
 {

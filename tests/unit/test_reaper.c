@@ -224,6 +224,14 @@ bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes)
            pthread_detach(thread) == 0;
 }
 
+void sc_own_threads_close(void)
+{
+}
+
+void sc_own_threads_open(void)
+{
+}
+
 void sc_own_threads_enter(const char *name)
 {
     (void)name;

@@ -4,8 +4,8 @@
  * looked at in the same way (interpose/libc/io.c, raw_calls.def); so is what changes mappings,
  * starts another program or ends the process, and SIGSEGV is really blocked by nobody
  * (interpose/signals/signals.h). A child that has run no handler of ours lets go of what its parent
- * guards before it starts a program or sets an action. All else is left to libc's own, by a jump in a process without
- * pinned memory.
+ * guards before it starts a program or sets an action. All else is left to libc's own, by a jump in
+ * a process without pinned memory.
  *
  * Async-signal-safe and no cancellation point, as libc's is. Calls of our own do not come here
  * (track/kernel.h).

@@ -7,6 +7,9 @@ guarded pages, is called back by the driver or starts others, and with the libra
 does without, and is not accused. In two it is wrong, `overwrite` and `free`, and has to be told so
 and be healed. In the others it dies, and dies alike.
 
+Some runtimes have threads that really block SIGSEGV before the first copy (libgc's markers, those
+of Node, of OCaml): nothing is guarded beside them, which strict=1 says, and an overwrite may pass.
+
     copies      pins, copies up and down, collects meanwhile, checks, and frees what it pinned
     small       the same on stacks of 64 KB
     signals     the same under a storm of signals
@@ -38,6 +41,7 @@ RUNTIME = ROOT / "out" / "sim" / "libcudart.so.13"
 
 SETTINGS = ("", "strict=1", "mode=report", "guard=off")
 WRONG = {"overwrite": "SC201", "free": "SC101"}
+BLOCKED = b"a thread has SIGSEGV blocked"
 AGAIN = 5
 TIMEOUT_S = 60
 
@@ -118,7 +122,8 @@ class Language:
                 run.expect_status(0)
                 if run.stdout != bare.stdout:
                     raise run.failure("stdout differs from what it is without the library")
-                if b"safecopy:" in run.stderr:
+                says_blocked = options == "strict=1" and BLOCKED in run.stderr
+                if b"safecopy:" in run.stderr and not says_blocked:
                     raise run.failure("the library has something to say")
                 programs.check_hazards(run, report.hazards(run), [])
                 last = report.lines(run)[-1]
@@ -133,12 +138,19 @@ class Language:
         for options in SETTINGS[:3]:
             with self.report() as report:
                 run = self.launch(machine, case, options, report)
+                if case == "overwrite" and self.was_blocked(run, report):
+                    continue
                 strict = options == "strict=1" and not self.ends_itself
                 run.expect_status(STRICT_EXIT if strict else 0)
                 if options != "mode=report":
                     run.expect_right()
                 expected = programs.Expectation(WRONG[case])
                 programs.check_hazards(run, report.hazards(run), [expected])
+
+    def was_blocked(self, run, report):
+        """Nothing was guarded, and that was counted."""
+        last = report.lines(run)[-1]
+        return "blocked" in last.get("unguarded", {}).get("by_reason", {})
 
     def check_death(self, machine, case):
         self.build()

@@ -145,7 +145,14 @@ static bool take_signal(bool alternate)
     return taken;
 }
 
-/* A step over nothing, on this very thread. What emulates a processor may know no trap flag. */
+static bool is_stepped_here(void)
+{
+    int32_t thread = atomic_load_explicit(&stepped, memory_order_relaxed);
+    return __builtin_expect(thread != 0, 0) && thread == sc_thread_id();
+}
+
+/* A step over nothing, on this very thread. What emulates a processor may know no trap flag. Behind
+ * the trap another thread may be the stepped one at once. */
 static bool try_machine(void)
 {
     step.done = NULL;
@@ -153,7 +160,7 @@ static bool try_machine(void)
                      :
                      : "i"(TRAP_FLAG)
                      : "cc", "memory");
-    return !sc_single_step_is_under_way();
+    return !is_stepped_here();
 }
 
 /* The thread becomes the stepped one, with the signal. */
@@ -194,12 +201,6 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
     }
     errno = saved;
     return begun;
-}
-
-static bool is_stepped_here(void)
-{
-    int32_t thread = atomic_load_explicit(&stepped, memory_order_relaxed);
-    return __builtin_expect(thread != 0, 0) && thread == sc_thread_id();
 }
 
 static void clear_flag(const struct sc_fault *fault)

@@ -1,6 +1,7 @@
 // expect-exit: 0
 // timeout: 100
 // needs: sim
+// strict-may-say: a_thread_has_SIGSEGV_blocked
 //
 // Processes that set their ids (setresuid, of all threads, with a signal of glibc's own) again and
 // again while their threads make their first copies.

@@ -1,5 +1,6 @@
 // expect: none
 // in-place: SC201 action=stalled kind=pinned
+// in-place: wrong
 //
 // A copy out of more than 1 MB of pageable memory waits for its stream before it reads the source:
 // the upload before it is done when the call returns.

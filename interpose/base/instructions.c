@@ -47,9 +47,9 @@ static unsigned char next(struct reading *reading)
 
 static int32_t next_number(struct reading *reading, unsigned size_bytes)
 {
-    uint32_t number = 0;
+    uint64_t number = 0; /* of 8 bytes the lower half is returned */
     for (unsigned i = 0; i < size_bytes; i++)
-        number |= (uint32_t)next(reading) << 8 * i;
+        number |= (uint64_t)next(reading) << 8 * i;
     return size_bytes == 1 ? (int8_t)number : (int32_t)number;
 }
 

@@ -35,7 +35,7 @@ static sem_t semaphore;
 static pthread_mutex_t mutex;
 static pthread_rwlock_t rwlock;
 static uint32_t word;
-static pthread_t joined;
+static _Atomic pthread_t joined;
 static _Atomic int32_t thread;
 static const struct timespec long_time = {LONG_MS / 1000, 0};
 
@@ -73,7 +73,7 @@ static void in_timed_futex(void)
 
 static void in_join(void)
 {
-    pthread_join(joined, NULL);
+    pthread_join(atomic_load(&joined), NULL);
 }
 
 static void in_read(void)
@@ -165,7 +165,7 @@ static void start(void (*way)(void))
     ck_assert_int_eq(pthread_create(&started, NULL, sleep_so, &ways[count++]), 0);
     while (!atomic_load(&thread))
         usleep(100);
-    joined = started;
+    atomic_store(&joined, started);
 }
 
 static enum sc_sleep sleep_of(void (*way)(void))

@@ -23,7 +23,7 @@ of Node, of OCaml): nothing is guarded beside them, which strict=1 says, and an 
     overflow    dies at the end of its stack, a copy in flight
 
 A language that is not here is left out, with a word. `more-languages` runs the right programs in
-other settings of their runtimes, and again and again.
+other settings of their runtimes and of the library, and again and again.
 """
 
 import os
@@ -40,6 +40,7 @@ OUT = ROOT / "out" / "tests" / "languages"
 RUNTIME = ROOT / "out" / "sim" / "libcudart.so.13"
 
 SETTINGS = ("", "strict=1", "mode=report", "guard=off")
+QUICK = SETTINGS[:2]  # in `languages`
 WRONG = {"overwrite": "SC201", "free": "SC101"}
 BLOCKED = b"a thread has SIGSEGV blocked"
 AGAIN = 5
@@ -109,14 +110,14 @@ class Language:
     def report(self):
         return Report(ends=not self.ends_itself)
 
-    def check_right(self, machine, case, variant="", times=1):
+    def check_right(self, machine, case, variant="", settings=QUICK):
         self.build()
         bare = self.launch(machine, case, None, variant=variant)
         if variant and bare.status != 0:
             raise Skip("not in this runtime")
         bare.expect_status(0)
         bare.expect_right()
-        for options in SETTINGS * times:
+        for options in settings:
             with self.report() as report:
                 run = self.launch(machine, case, options, report, variant)
                 run.expect_status(0)
@@ -152,12 +153,12 @@ class Language:
         last = report.lines(run)[-1]
         return "blocked" in last.get("unguarded", {}).get("by_reason", {})
 
-    def check_death(self, machine, case):
+    def check_death(self, machine, case, settings=QUICK):
         self.build()
         bare = self.launch(machine, case, None)
         if bare.status == 0:
             raise bare.failure("it does not die")
-        for options in SETTINGS:
+        for options in settings:
             with self.report() as report:
                 run = self.launch(machine, case, options, report)
                 run.expect_status(bare.status)
@@ -175,11 +176,13 @@ class Language:
         return self.named(found)
 
     def more_checks(self, machine):
-        """The right programs in all variants."""
-        return self.named([
+        """The right programs in all variants, and all ends with all settings of the library."""
+        dies = [(case, lambda case=case: self.check_death(machine, case, SETTINGS))
+                for case in self.dies]
+        return self.named(dies + [
             (" ".join(filter(None, (case, variant))),
              lambda case=case, variant=variant: self.check_right(
-                 machine, case, variant, 1 if variant else AGAIN))
+                 machine, case, variant, SETTINGS * (1 if variant else AGAIN)))
             for case in self.right for variant in ("", *self.variants)])
 
     def named(self, found):

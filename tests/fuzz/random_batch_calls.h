@@ -97,14 +97,15 @@ static void describe_batch(void)
     }
 }
 
-/* KNOWN: the driver reads a large pageable source late against its order, which mode=report leaves
- * as it is (docs/limits.md). */
+/* KNOWN: the driver reads a pageable source that is large, or goes to managed memory, late against
+ * its order, which mode=report leaves as it is (docs/limits.md). */
 static bool is_read_late(const struct copy *copy)
 {
     int kind = world.buffers[copy->src.buffer].kind;
+    bool to_managed = writes_buffer(copy) && world.buffers[copy->dst.buffer].kind == MANAGED;
     return !world.healed && reads_buffer(copy) && (kind == HEAP || kind == PAGES) &&
            copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL &&
-           hull_of(&copy->src) > STAGED_BYTES;
+           (to_managed || hull_of(&copy->src) > STAGED_BYTES);
 }
 
 static void act_batch(void)

@@ -13,6 +13,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/process.h"
+#include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
 #include "track/kernel.h"
 #include "track/text.h"
@@ -156,6 +157,9 @@ static bool find(bool is_patient, uint64_t *took_ticks)
 {
     int saved = errno;
     enum way strongest = look_once(took_ticks);
+    /* Its run-time has a thread that blocks all signals, and touches no memory of the program's. */
+    if (sc_sanitizers_see_threads())
+        strongest = NOT_AT_ALL;
     for (long pause = PAUSE_NS, paused = 0; paused < patience_ns(strongest, is_patient);
          paused += pause, pause *= 2) {
         const struct timespec time = {.tv_nsec = pause};

@@ -203,6 +203,14 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
     return begun;
 }
 
+/* A handler that comes between the fault and the stepped instruction runs without the flag, and may
+ * fault as well. */
+static bool is_step_of(const struct sc_fault *fault)
+{
+    const ucontext_t *context = fault->context;
+    return is_stepped_here() && (context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG);
+}
+
 static void clear_flag(const struct sc_fault *fault)
 {
     ((ucontext_t *)(uintptr_t)fault->context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
@@ -211,7 +219,7 @@ static void clear_flag(const struct sc_fault *fault)
 void sc_single_step_cancel(const struct sc_fault *fault)
 {
     int saved = errno;
-    if (is_stepped_here()) {
+    if (is_step_of(fault)) {
         clear_flag(fault);
         finish(false, fault->mask);
     }
@@ -221,7 +229,7 @@ void sc_single_step_cancel(const struct sc_fault *fault)
 void sc_single_step_forget(const struct sc_fault *fault)
 {
     int saved = errno;
-    if (is_stepped_here()) {
+    if (is_step_of(fault)) {
         clear_flag(fault);
         end();
     }

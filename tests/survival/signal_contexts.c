@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: kernel (masks of contexts)
 //
 // Masks that come with a context: of one that is made, left and entered again, of the one
 // that a handler interrupts and returns to, and of jumps with and without a mask. All of them may

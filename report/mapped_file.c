@@ -1,67 +1,32 @@
 #include "report/mapped_file.h"
 
 #include "report/file.h"
+#include "track/maps_reader.h"
 #include "track/text.h"
 
 #include <string.h>
 
 #include "track/poison.h"
 
-enum { BUFFER_BYTES = 4096, FIELDS_BEFORE_PATH = 4 };
+enum { FIELDS_BEFORE_PATH = 4 };
 
-struct reader {
-    int fd;
-    uint64_t offset;
-    size_t used, filled;
-    char buffer[BUFFER_BYTES];
-};
-
-/* -1: the end. */
-static int next_char(struct reader *reader)
+static void skip_line(struct sc_maps_reader *reader)
 {
-    if (reader->used == reader->filled) {
-        long got = sc_file_read_at(reader->fd, reader->buffer, BUFFER_BYTES, reader->offset);
-        if (got <= 0)
-            return -1;
-        reader->offset += (uint64_t)got;
-        reader->filled = (size_t)got;
-        reader->used = 0;
-    }
-    return (unsigned char)reader->buffer[reader->used++];
-}
-
-/* The character after the number. */
-static int read_hex(struct reader *reader, uintptr_t *value)
-{
-    *value = 0;
-    for (;;) {
-        int c = next_char(reader);
-        if (c >= '0' && c <= '9')
-            *value = *value << 4 | (uintptr_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            *value = *value << 4 | (uintptr_t)(c - 'a' + 10);
-        else
-            return c;
-    }
-}
-
-static void skip_line(struct reader *reader)
-{
-    int c = next_char(reader);
+    int c = sc_maps_reader_next(reader);
     while (c != '\n' && c != -1)
-        c = next_char(reader);
+        c = sc_maps_reader_next(reader);
 }
 
 /* Behind "start-end" comes " rwxp offset device inode", then blanks, then the path. */
-static void read_path(struct reader *reader, struct sc_text *path)
+static void read_path(struct sc_maps_reader *reader, struct sc_text *path)
 {
     int c = ' ';
     for (int field = 0; field < FIELDS_BEFORE_PATH; field++)
-        for (c = next_char(reader); c != ' ' && c != '\n' && c != -1;)
-            c = next_char(reader);
+        for (c = sc_maps_reader_next(reader); c != ' ' && c != '\n' && c != -1;)
+            c = sc_maps_reader_next(reader);
     while (c == ' ')
-        c = next_char(reader);
-    for (; c != '\n' && c != -1; c = next_char(reader))
+        c = sc_maps_reader_next(reader);
+    for (; c != '\n' && c != -1; c = sc_maps_reader_next(reader))
         sc_text_char(path, (char)c);
 }
 
@@ -74,10 +39,10 @@ static bool is_removed(const struct sc_text *path)
 
 static bool find_in(int fd, uintptr_t address, struct sc_text *path)
 {
-    struct reader reader = {.fd = fd};
+    struct sc_maps_reader reader = {.fd = fd};
     uintptr_t start, end;
-    while (read_hex(&reader, &start) == '-') {
-        if (read_hex(&reader, &end) == ' ' && start <= address && address < end) {
+    while (sc_maps_reader_hex(&reader, &start) == '-') {
+        if (sc_maps_reader_hex(&reader, &end) == ' ' && start <= address && address < end) {
             read_path(&reader, path);
             return path->bytes[0] == '/' && !path->cut && !is_removed(path);
         }

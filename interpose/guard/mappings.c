@@ -9,11 +9,12 @@
 
 #include "interpose/base/compiler.h"
 #include "track/kernel.h"
+#include "track/maps_reader.h"
 #include "track/peek.h"
 
 #include "track/poison.h"
 
-enum { BUFFER_BYTES = 4096, TAIL = 256 };
+enum { TAIL = 256 };
 
 static int open_mappings(void)
 {
@@ -61,62 +62,29 @@ static bool is_plain(const struct query *mapping)
 
 /* ---- all of them ---- */
 
-struct reader {
-    int fd;
-    size_t used, filled;
-    char buffer[BUFFER_BYTES];
-};
-
-/* -1: the end. */
-static int next_char(struct reader *reader)
-{
-    if (reader->used == reader->filled) {
-        ssize_t got = sc_kernel_call(SYS_read, reader->fd, reader->buffer, sizeof reader->buffer);
-        if (got <= 0)
-            return -1;
-        reader->filled = (size_t)got;
-        reader->used = 0;
-    }
-    return (unsigned char)reader->buffer[reader->used++];
-}
-
-/* The character after the number. */
-static int read_hex(struct reader *reader, uintptr_t *value)
-{
-    *value = 0;
-    for (;;) {
-        int c = next_char(reader);
-        if (c >= '0' && c <= '9')
-            *value = *value << 4 | (uintptr_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            *value = *value << 4 | (uintptr_t)(c - 'a' + 10);
-        else
-            return c;
-    }
-}
-
 struct mapping {
     uintptr_t start, end;
     char access[4];  /* "rwxp" */
     char tail[TAIL]; /* the rest of the line, cut off at its end */
 };
 
-static void read_line(struct reader *reader, char *line, size_t size)
+static void read_line(struct sc_maps_reader *reader, char *line, size_t size)
 {
     size_t used = 0;
-    for (int c = next_char(reader); c != '\n' && c != -1; c = next_char(reader))
+    for (int c = sc_maps_reader_next(reader); c != '\n' && c != -1; c = sc_maps_reader_next(reader))
         if (used + 1 < size)
             line[used++] = (char)c;
     line[used] = '\0';
 }
 
 /* A line reads "start-end rwxp offset device inode path". */
-static bool next_mapping(struct reader *reader, struct mapping *mapping)
+static bool next_mapping(struct sc_maps_reader *reader, struct mapping *mapping)
 {
-    if (read_hex(reader, &mapping->start) != '-' || read_hex(reader, &mapping->end) != ' ')
+    if (sc_maps_reader_hex(reader, &mapping->start) != '-' ||
+        sc_maps_reader_hex(reader, &mapping->end) != ' ')
         return false;
     for (unsigned i = 0; i < sizeof mapping->access; i++)
-        mapping->access[i] = (char)next_char(reader);
+        mapping->access[i] = (char)sc_maps_reader_next(reader);
     read_line(reader, mapping->tail, sizeof mapping->tail);
     return true;
 }
@@ -203,7 +171,7 @@ static bool is_disguised(sc_mappings_disguised *disguised, uintptr_t start, uint
 static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
                                  sc_mappings_disguised *disguised)
 {
-    struct reader reader = {.fd = fd};
+    struct sc_maps_reader reader = {.fd = fd};
     struct mapping mapping;
     uintptr_t start = 0;
     uintptr_t reached = 0;
@@ -292,7 +260,7 @@ bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
 
 static bool allows_by_reading(int fd, uintptr_t address, bool write)
 {
-    struct reader reader = {.fd = fd};
+    struct sc_maps_reader reader = {.fd = fd};
     struct mapping mapping = {0};
     while (mapping.end <= address && next_mapping(&reader, &mapping)) {
     }
@@ -322,7 +290,7 @@ bool sc_mappings_allow(uintptr_t address, bool write)
 uint64_t sc_mappings_count(void)
 {
     int saved = errno;
-    struct reader reader = {.fd = open_mappings()};
+    struct sc_maps_reader reader = {.fd = open_mappings()};
     struct mapping mapping;
     uint64_t count = 0;
     while (reader.fd >= 0 && next_mapping(&reader, &mapping))
@@ -335,7 +303,7 @@ uint64_t sc_mappings_count(void)
 bool sc_mappings_have(const char *part)
 {
     int saved = errno;
-    struct reader reader = {.fd = open_mappings()};
+    struct sc_maps_reader reader = {.fd = open_mappings()};
     struct mapping mapping;
     bool found = false;
     while (reader.fd >= 0 && !found && next_mapping(&reader, &mapping))
@@ -348,7 +316,7 @@ bool sc_mappings_have(const char *part)
 bool sc_mappings_each(sc_mappings_visit *visit, void *context)
 {
     int saved = errno;
-    struct reader reader = {.fd = open_mappings()};
+    struct sc_maps_reader reader = {.fd = open_mappings()};
     struct mapping mapping;
     while (reader.fd >= 0 && next_mapping(&reader, &mapping) &&
            visit(context, mapping.start, mapping.end, mapping.access, mapping.tail)) {

@@ -317,14 +317,11 @@ static void record_all(struct sc_batch *batch)
 /* The call has waited for what its stream had before it. */
 static void know_earlier(struct sc_batch *batch, CUresult result)
 {
-    SC_OPS(overwritten);
     if (result != CUDA_SUCCESS) {
         sc_track_forget_point(&sc_track, &batch->point);
         return;
     }
-    sc_track_known(&sc_track, &batch->point, &overwritten);
-    sc_hazards_report_overwritten(&overwritten,
-                                  &(struct sc_culprit){batch->call->api, batch->call->site, NULL});
+    sc_hazards_know(&batch->point, &(struct sc_culprit){batch->call->api, batch->call->site, NULL});
     sc_guard_apply();
 }
 

@@ -495,14 +495,11 @@ static void end_records(struct launch *launch, const struct sc_told *told)
 /* Some host nodes may have run by now. */
 static void note_heard(struct launch *launch, const struct sc_told *told)
 {
-    SC_OPS(overwritten);
     struct sc_point point = sc_track_heard_launched(&sc_track, launch->heard, told);
     launch->heard = NULL;
     if (!point.stream)
         return;
-    sc_track_known(&sc_track, &point, &overwritten);
-    sc_hazards_report_overwritten(
-        &overwritten, &(struct sc_culprit){launch->call->api, launch->call->site, NULL});
+    sc_hazards_know(&point, &(struct sc_culprit){launch->call->api, launch->call->site, NULL});
     sc_guard_apply();
 }
 

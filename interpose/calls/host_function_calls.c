@@ -98,9 +98,7 @@ static CUresult end(struct launch *launch, CUresult result)
 
 static void known(struct host_call *call)
 {
-    SC_OPS(overwritten);
-    sc_track_known(&sc_track, &call->point, &overwritten);
-    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){call->api, call->site, NULL});
+    sc_hazards_know(&call->point, &(struct sc_culprit){call->api, call->site, NULL});
     sc_guard_apply();
 }
 

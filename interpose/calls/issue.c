@@ -818,14 +818,11 @@ static void end_captured(const struct sc_issue *issue)
 
 static void end_joined(struct sc_issue *issue, CUresult result)
 {
-    SC_OPS(overwritten);
     if (result != CUDA_SUCCESS) {
         sc_track_forget_point(&sc_track, &issue->point);
         return;
     }
-    sc_track_known(&sc_track, &issue->point, &overwritten);
-    sc_hazards_report_overwritten(&overwritten,
-                                  &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
+    sc_hazards_know(&issue->point, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
     sc_guard_apply();
 }
 

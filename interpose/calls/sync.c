@@ -124,11 +124,7 @@ struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event)
 
 static void know(struct sc_sync *sync)
 {
-    SC_OPS(overwritten);
-    sc_track_known(&sc_track, &sync->point, &overwritten);
-    if (sc_unlikely(overwritten.count))
-        sc_hazards_report_overwritten(
-            &overwritten, &(struct sc_culprit){sync->call->api, sync->call->site, NULL});
+    sc_hazards_know(&sync->point, &(struct sc_culprit){sync->call->api, sync->call->site, NULL});
 }
 
 /* The work before the event, like the operations. */

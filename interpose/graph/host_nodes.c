@@ -16,11 +16,9 @@
 
 static void know(struct sc_point *point, void *site)
 {
-    SC_OPS(overwritten);
     if (!point->stream)
         return;
-    sc_track_known(&sc_track, point, &overwritten);
-    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){"cuGraphLaunch", site, NULL});
+    sc_hazards_know(point, &(struct sc_culprit){"cuGraphLaunch", site, NULL});
     sc_guard_apply();
 }
 

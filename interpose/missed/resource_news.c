@@ -24,9 +24,7 @@
  * followed. Waits pass by, and so will events: from now on they are followed. */
 static void waited(struct sc_point *point, const char *api)
 {
-    SC_OPS(overwritten);
-    sc_track_known(&sc_track, point, &overwritten);
-    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){api, NULL, NULL});
+    sc_hazards_know(point, &(struct sc_culprit){api, NULL, NULL});
     sc_guard_apply();
     sc_cupti_widen();
 }

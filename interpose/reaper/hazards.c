@@ -1,10 +1,12 @@
 #include "interpose/reaper/hazards.h"
+#include "interpose/base/compiler.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/reaper/excuses.h"
@@ -228,6 +230,14 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
         report(code, sc_ops_is_copied(&one.ops[0]) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED,
                &one, &buffer, where, SC_LATER, NULL);
     }
+}
+
+void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where)
+{
+    SC_OPS(overwritten);
+    sc_track_known(&sc_track, point, &overwritten);
+    if (sc_unlikely(overwritten.count))
+        sc_hazards_report_overwritten(&overwritten, where);
 }
 
 void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,

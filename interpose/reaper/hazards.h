@@ -42,6 +42,9 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op);
  * call that found the change, and not the one that made it. */
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where);
 
+/* What comes before the point is known done (sc_track_known), and such sources are reported. */
+void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where);
+
 /* Reports operations on locals of functions that have returned. The event is the return, and its
  * stack the function. */
 void sc_hazards_report_returned(const struct sc_ops *ops);

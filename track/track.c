@@ -495,6 +495,17 @@ struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t addre
     return info;
 }
 
+bool sc_track_has_range(struct sc_track *track, uintptr_t address)
+{
+    uint32_t id = sc_inflight_range_of(&track->inflight, address);
+    if (id != SC_GRID_RETRY)
+        return id != 0;
+    lock(track);
+    id = sc_grid_point_locked(&track->inflight.range_grid, address);
+    unlock(track);
+    return id != 0;
+}
+
 bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
                            uint32_t stream)
 {

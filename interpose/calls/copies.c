@@ -54,8 +54,7 @@ static inline void host_and_device(struct sc_issue *issue, enum sc_direction dir
     const bool up = direction == SC_H2D;
     if (!sc_issue_is_on(issue))
         return;
-    if (sc_unlikely(sc_track_knows_managed(&sc_track) ||
-                    sc_track_find_range(&sc_track, device).range)) {
+    if (sc_unlikely(sc_track_knows_managed(&sc_track) || sc_track_has_range(&sc_track, device))) {
         sides_of_host_and_device(issue, direction, host_side, device, bytes);
         return;
     }

@@ -15,6 +15,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
+#include "report/file.h"
 #include "track/kernel.h"
 #include "track/text.h"
 #include "track/ticks.h"
@@ -42,11 +43,7 @@ static long read_status(const char *thread, char *text)
     sc_text_put(&put, "/proc/self/task/");
     sc_text_put(&put, thread);
     sc_text_put(&put, "/status");
-    long file = sc_kernel_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return file;
-    long size = sc_kernel_call(SYS_read, file, text, STATUS_BYTES - 1);
-    sc_kernel_call(SYS_close, file);
+    long size = sc_file_read(path, text, STATUS_BYTES - 1);
     text[size > 0 ? size : 0] = '\0';
     return size;
 }
@@ -156,10 +153,11 @@ static enum way look_once(uint64_t *took_ticks)
 static bool find(bool is_patient, uint64_t *took_ticks)
 {
     int saved = errno;
-    enum way strongest = look_once(took_ticks);
+    *took_ticks = 0;
     /* Its run-time has a thread that blocks all signals, and touches no memory of the program's. */
     if (sc_sanitizers_see_threads())
-        strongest = NOT_AT_ALL;
+        return false;
+    enum way strongest = look_once(took_ticks);
     for (long pause = PAUSE_NS, paused = 0; paused < patience_ns(strongest, is_patient);
          paused += pause, pause *= 2) {
         const struct timespec time = {.tv_nsec = pause};

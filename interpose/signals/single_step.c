@@ -15,6 +15,7 @@
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/signals/signals.h"
+#include "report/file.h"
 #include "track/kernel.h"
 #include "track/ticks.h"
 
@@ -111,10 +112,7 @@ static bool is_traced(void)
     uint64_t now_ns = sc_coarse_now_ns();
     if (now_ns < atomic_load_explicit(&good_until_ns, memory_order_relaxed))
         return atomic_load_explicit(&traced, memory_order_relaxed);
-    int fd = (int)sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
-    long size_bytes = fd >= 0 ? sc_kernel_call(SYS_read, fd, text, sizeof text - 1) : 0;
-    if (fd >= 0)
-        sc_kernel_call(SYS_close, fd);
+    long size_bytes = sc_file_read("/proc/self/status", text, sizeof text - 1);
     text[size_bytes > 0 ? size_bytes : 0] = '\0';
     const char *tracer = strstr(text, name);
     bool is = !tracer || tracer[sizeof name - 1] != '0';

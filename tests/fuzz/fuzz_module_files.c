@@ -9,10 +9,10 @@
 #include "report/command/say.h"
 #include "report/command/symbolizer/module_reader.h"
 #include "report/command/symbolizer/symbol_answer.h"
+#include "tests/fuzz/changed_file.h"
 #include "tests/fuzz/terminal.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -143,55 +143,7 @@ static void make_module(void)
     make_sections();
 }
 
-/* ---- the file ---- */
-
-static void write_all(int fd, const void *bytes, size_t size)
-{
-    if (write(fd, bytes, size) != (ssize_t)size)
-        abort();
-}
-
-static void write_changed(int fd, const uint8_t *data, size_t size)
-{
-    union {
-        struct module module;
-        uint8_t bytes[sizeof(struct module)];
-    } changed = {module};
-    for (; size >= 3; data += 3, size -= 3)
-        changed.bytes[(data[0] << 8 | data[1]) % sizeof changed] = data[2];
-    write_all(fd, &changed, sizeof changed);
-}
-
-/* What the reader opens has a name, and is not the kernel's. */
-static char path[64];
-
-static void remove_file(void)
-{
-    unlink(path);
-}
-
-static int open_file(void)
-{
-    const char *folder = getenv("TMPDIR");
-    if (path[0])
-        return open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
-    snprintf(path, sizeof path, "%s/module-XXXXXX",
-             folder && strlen(folder) < 40 ? folder : "/tmp");
-    atexit(remove_file);
-    return mkostemp(path, O_CLOEXEC);
-}
-
-static int make_file(const uint8_t *data, size_t size)
-{
-    int fd = open_file();
-    if (fd < 0)
-        abort();
-    if (size > 0 && data[0] == 'm')
-        write_changed(fd, data + 1, size - 1);
-    else
-        write_all(fd, data, size);
-    return fd;
-}
+static const struct image image = {'m', &module, sizeof module};
 
 /* ---- what is read ---- */
 
@@ -233,8 +185,8 @@ static struct sc_symbol_answer ask(struct sc_module_reader *reader, uint64_t off
 static void read_module(const uint8_t *data, size_t size)
 {
     static const uint64_t offsets[] = {1, OFFSET, BASE + 1, UINT64_MAX};
-    int fd = make_file(data, size);
-    const struct sc_module_sought sought = {path, NULL, "/nowhere"};
+    int fd = make_file(&image, data, size);
+    const struct sc_module_sought sought = {path_of_file(), NULL, "/nowhere"};
     struct sc_module_reader *reader = sc_module_reader_open(&sought);
     for (size_t i = 0; reader && i < sizeof offsets / sizeof offsets[0]; i++) {
         struct sc_symbol_answer answer = ask(reader, offsets[i]);
@@ -243,6 +195,7 @@ static void read_module(const uint8_t *data, size_t size)
     if (reader)
         sc_module_reader_close(reader);
     close(fd);
+    unlink(path_of_file());
 }
 
 static void read_answer(const uint8_t *data, size_t size)
@@ -278,9 +231,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* That the module is read at all, or nothing of this would be tried. */
 static void check_module(void)
 {
-    int fd = make_file((const uint8_t *)"m", 1);
-    const struct sc_module_sought sought = {path, "abababababababababababababababababababab",
-                                            "/nowhere"};
+    int fd = make_file(&image, (const uint8_t *)"m", 1);
+    const struct sc_module_sought sought = {path_of_file(),
+                                            "abababababababababababababababababababab", "/nowhere"};
     struct sc_module_reader *reader = sc_module_reader_open(&sought);
     require(reader);
     struct sc_symbol_answer answer = ask(reader, OFFSET);
@@ -292,6 +245,7 @@ static void check_module(void)
     }
     sc_module_reader_close(reader);
     close(fd);
+    unlink(path_of_file());
 }
 
 int main(int argc, char **argv)

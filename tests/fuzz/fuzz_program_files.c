@@ -8,10 +8,10 @@
 #include "report/command/doctor/diagnosis.h"
 #include "report/command/doctor/program_file.h"
 #include "report/command/doctor/show.h"
+#include "tests/fuzz/changed_file.h"
 #include "tests/fuzz/terminal.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -108,44 +108,7 @@ static void make_program(void)
     make_sections();
 }
 
-/* ---- the file ---- */
-
-static void write_all(int fd, const void *bytes, size_t size)
-{
-    if (write(fd, bytes, size) != (ssize_t)size)
-        abort();
-}
-
-static void write_changed(int fd, const uint8_t *data, size_t size)
-{
-    union {
-        struct program program;
-        uint8_t bytes[sizeof(struct program)];
-    } changed = {program};
-    for (; size >= 3; data += 3, size -= 3)
-        changed.bytes[(data[0] << 8 | data[1]) % sizeof changed] = data[2];
-    write_all(fd, &changed, sizeof changed);
-}
-
-/* No link, since the report of a trial is read through none. */
-static const char *path_of_file(void)
-{
-    static char path[64];
-    snprintf(path, sizeof path, "/tmp/safecopy-fuzz-%d", (int)getpid());
-    return path;
-}
-
-static int make_file(const uint8_t *data, size_t size)
-{
-    int fd = open(path_of_file(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0700);
-    if (fd < 0)
-        abort();
-    if (size > 0 && data[0] == 'p')
-        write_changed(fd, data + 1, size - 1);
-    else
-        write_all(fd, data, size);
-    return fd;
-}
+static const struct image image = {'p', &program, sizeof program};
 
 /* ---- what is said ---- */
 
@@ -186,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct said said = {.diagnosis = {.scratch = &scratch}};
     if (program.header.e_phnum == 0)
         make_program();
-    int fd = make_file(data, size);
+    int fd = make_file(&image, data, size);
     sc_program_file_look(&said.program, &scratch, path_of_file());
     sc_diagnosis_of_program(&said.diagnosis, &said.program);
     read_report(&said.trial, &scratch, path_of_file());
@@ -207,7 +170,7 @@ static void check_program(void)
 {
     struct sc_scratch scratch = {0};
     struct sc_elf_facts facts;
-    int fd = make_file((const uint8_t *)"p", 1);
+    int fd = make_file(&image, (const uint8_t *)"p", 1);
     sc_elf_facts_read(&facts, &scratch, fd);
     if (!facts.is_elf || !facts.is_program || !facts.loader || !facts.cudart || !facts.driver ||
         !facts.is_symbolic || !facts.calls_itself_pie || !facts.opens_namespaces ||

@@ -123,18 +123,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     is_made = true;
     const uint8_t *end = size > 0 ? memchr(data, '\n', size) : NULL;
     size_t length = end ? (size_t)(end - data) : size;
-    char *path = strndup((const char *)data, length), *said = NULL;
-    FILE *usual = stderr;
-    size_t said_size;
-    stderr = open_memstream(&said, &said_size);
-    if (!path || !stderr)
+    char *path = strndup((const char *)data, length);
+    if (!path)
         abort();
+    terminal_listen();
     write_file("f.c", data + length, size - length);
     show_all(path);
-    fclose(stderr);
-    stderr = usual;
-    terminal_take(said, said_size, "\n");
-    free(said);
+    terminal_judge();
     free(path);
     return 0;
 }

@@ -89,17 +89,9 @@ static void read_all(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    FILE *usual = stderr;
-    char *said = NULL;
-    size_t length;
-    stderr = open_memstream(&said, &length);
-    if (!stderr)
-        abort();
+    terminal_listen();
     read_all(data, size);
-    fclose(stderr);
-    stderr = usual;
-    terminal_take(said, length, "\n");
-    free(said);
+    terminal_judge();
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #define SC_TESTS_FUZZ_TERMINAL_H
 
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uchar.h>
@@ -36,6 +37,29 @@ static void terminal_take(const char *bytes, size_t count, const char *kept)
         terminal_take_character(c, kept);
         i += length;
     }
+}
+
+/* What is said on stderr from `listen` to `judge` is taken. One at a time. */
+static struct {
+    FILE *usual;
+    char *said;
+    size_t size;
+} terminal;
+
+static inline void terminal_listen(void)
+{
+    terminal.usual = stderr;
+    stderr = open_memstream(&terminal.said, &terminal.size);
+    if (!stderr)
+        abort();
+}
+
+static inline void terminal_judge(void)
+{
+    fclose(stderr);
+    stderr = terminal.usual;
+    terminal_take(terminal.said, terminal.size, "\n");
+    free(terminal.said);
 }
 
 #endif

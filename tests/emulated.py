@@ -11,7 +11,6 @@ advice (`not-under: qemu`); and single tests of other files by tests/emulator.h.
     kind of a touch   no fault says whether it was a write, and each counts as one (SC203 for SC202)
     execve            starts no program of the other processor (ENOEXEC)
     seccomp           no filter is taken (EINVAL)
-    masks of contexts are told without SIGSEGV with the library (docs/known-faults.md)
     sent SIGSEGV      does not wait while it is blocked: sigpending and sigwait never tell of it
     ptrace            is not there (ENOSYS)
     SS_AUTODISARM     is no flag of sigaltstack (EINVAL)

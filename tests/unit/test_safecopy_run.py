@@ -270,8 +270,12 @@ class Shown(Runs):
         self.assertEqual((run.returncode, self.UNKNOWN in run.stderr), (3, False), run.stderr)
 
     def test_who_is_killed_by_the_run_is_not_unknown(self):
-        """By the shell's own kill, by Python, and as a group of processes."""
-        worker = ("import ctypes\n"
+        """By the shell's own kill, by Python, and as a group of processes.
+
+        SIGINT kills at once: Python's own handler would be unseen between its last look and read.
+        """
+        worker = ("import ctypes, signal\n"
+                  "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
                   "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
                   "print(1, flush=True)\n"
                   "input()\n")

@@ -596,18 +596,6 @@ class Main(Command):
         self.assertIn("## SC201", self.start("explain", "source-overwritten-in-flight").stdout)
         self.fails(2, "did you mean 'SC201'?", "explain", "SC209")
 
-    def test_the_readme_shows_what_is_printed(self):
-        """Its example against scripts/sample, but for numbers and the lines of source."""
-        def masked(text):
-            text = re.sub(r" at tests/\S+:\d+$", "", text, flags=re.M)
-            text = re.sub(r"(?<=frees\.c:)\d+|(?<=^ {6}[ >] {4})\d+(?= \|)", "N", text, flags=re.M)
-            return re.sub(r"0x[0-9a-f]+|(?<=pid )\d+|(?<=thread )\d+", "N", text)
-        page = (ROOT / "README.md").read_text(encoding="utf-8")
-        shown = "".join(re.findall(r"^```console\n(.*?)^```$", page, re.M | re.S))
-        printed = subprocess.run([ROOT / "scripts" / "sample"], stdout=subprocess.PIPE,
-                                 encoding="utf-8", check=False).stdout
-        self.assertEqual(masked(shown).strip(), masked(printed).strip())
-
     def test_the_table_of_options_has_every_key_and_default(self):
         page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
         rows = re.findall(r"^\| ([a-z_]+) \| (\S+?),? .*?\| .*?(not in this version)?\)? \|$", page,

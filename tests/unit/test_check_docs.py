@@ -66,6 +66,13 @@ class Docs(unittest.TestCase):
                       "[a](../track/low.h)", "[a](https://b.c/d)", "# Here\n[a](#here)",
                       "```\n[a](lost.md)\n```")
 
+    def test_figures(self):
+        self.write("docs/tools.tsv", "tool\tfound\nfirst\t3 of 26\nsecond\t0 of 26\n")
+        self.refused("says 4 of 26, which no row of tools.tsv does", "first [4 of 26](tools.tsv)")
+        self.refused("says 3 of 26", "second [3 of 26](tools.tsv)")
+        self.refused("links to lost.tsv", "first [3 of 26](lost.tsv)")
+        self.accepted("first [3 of 26](tools.tsv)", "[the table](tools.tsv)")
+
     def test_names(self):
         self.refused("names sc_low_lose", "`sc_low_lose` and `sc_low_find`", "sc_low_lose",
                      "`sc_low_lose()`")

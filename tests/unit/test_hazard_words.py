@@ -26,9 +26,9 @@ class Words(unittest.TestCase):
         self.assertEqual(table, rows("SC_HAZARD"))
         self.assertEqual(re.findall(r"^## (SC\d+)$", HAZARDS, re.M), CODES)
 
-    def test_the_readme_links_each_section(self):
-        links = re.findall(r"\[(SC\d+)\]\(docs/hazards.md#(sc\d+)\)", README)
-        self.assertEqual(links, [(code, code.lower()) for code in CODES])
+    def test_the_readme_has_each_code_and_links_its_section(self):
+        table = re.findall(r"^\| \[(SC\d+)\]\(docs/hazards.md#(sc\d+)\) \| ([a-z-]+) \|", README, re.M)
+        self.assertEqual(table, [(code, code.lower(), name) for code, name in rows("SC_HAZARD")])
 
     def test_the_schema_allows_these_words_and_no_others(self):
         hazard = SCHEMA["definitions"]["hazard"]["properties"]

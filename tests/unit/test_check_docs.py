@@ -26,6 +26,8 @@ class Docs(unittest.TestCase):
         self.root = pathlib.Path(folder.name).resolve()
         self.docs = loaded(self.root)
         self.write("track/low.h", "void sc_low_find(void);\n")
+        self.write("share/man/man1/safecopy.1", ".BI \\-\\-report\\-dir \" DIR\"\n.B \\-o\n")
+        self.write("docs/options.md", "# Options\n\n### strict\n")
         self.write("docs/other.md", "# Other\n\n## The two ways\n\n## A `b`, and c\n\n## A `b`, and c\n")
 
     def write(self, path, text):
@@ -82,6 +84,14 @@ class Docs(unittest.TestCase):
         self.refused("names `track/lost.h`", "`track/lost.h`")
         self.accepted("`sc_low_find`", "`sc_low_find()`", "`sc_low_*`", "`low.h`", "`track/low.h`",
                       "`track/`", "`out/lost.c`", "`track/as_NAME.c`", "```\n`lost.c`\n```")
+
+    def test_flags_and_options(self):
+        self.refused("gives safecopy --report-folder", "`safecopy run --report-folder x -- ./app`")
+        self.refused("gives safecopy -p", "out/safecopy report -p x")
+        self.refused("sets strikt", "`SAFECOPY_OPTIONS=strikt=1`", 'SAFECOPY_OPTIONS="strict=1:strikt=1"')
+        self.accepted("`safecopy run --report-dir x -- ./app --any`", "safecopy report -o x y",
+                      "`safecopy run -- ./app -p`", "SAFECOPY_OPTIONS=strict=1 ./app",
+                      "`safecopy run`, and `--other`")
 
     def test_folders_of_a_machine(self):
         self.refused("shows a folder", "ran in /root/x", "`/work/x.c:3`", "/home/bob/x")

@@ -11,7 +11,7 @@
 // run: HOW=slept -> hazards=0
 // run: strict=1:device=0 HOW=slept -> hazards=0 exit=0
 // run: device=1 HOW=slept -> hazard:code=SC501 hazard:action=ordered
-// run: strict=1 HOW=slept -> hazard:code=SC501 hazard:certainty=observed exit=66
+// run: strict=1 HOW=slept -> hazard:code=SC501 hazard:action=ordered exit=66
 // run: mode=report HOW=slept -> hazard:code=SC501 hazard:action=reported
 /* A stream is held up until the program has waited for another one, which uses the same device
  * memory. The wait ends all the same: at once where the host function is found to wait for the

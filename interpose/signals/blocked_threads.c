@@ -28,21 +28,23 @@ enum {
     DRIVERS_MAX = 64,
     SOON_NS = 1000 * 1000,
     SELDOM_NS = 100 * 1000 * 1000,
-    PAUSE_NS = 50 * 1000,
-    LIBRARYS_NS = 500 * 1000 * 1000, /* of patience with what may be the C library's own moment, */
-    FIRST_NS = 2 * 1000 * 1000       /* and with a handler of the program's, at the first look */
+    PAUSE_NS = 50 * 1000, /* the first one; each is twice as long, up to */
+    PAUSE_MAX_NS = 20 * 1000 * 1000,
+    HANDLERS_NS = 2 * 1000 * 1000, /* of patience with a handler of the program's, */
+    SIGHTINGS_MAX = 24, /* and with what may be the C library's own moment: of a thread */
+    LIBRARYS_NS = 2000 * 1000 * 1000 /* that runs in between, and of whatever threads */
 };
 
 /* ---- one thread ---- */
 
-static long read_status(const char *thread, char *text)
+static long read_of_thread(const char *thread, const char *file, char *text)
 {
     char path[64];
     struct sc_text put;
     sc_text_init(&put, path, sizeof path);
     sc_text_put(&put, "/proc/self/task/");
     sc_text_put(&put, thread);
-    sc_text_put(&put, "/status");
+    sc_text_put(&put, file);
     long size = sc_file_read(path, text, STATUS_BYTES - 1);
     text[size > 0 ? size : 0] = '\0';
     return size;
@@ -101,101 +103,148 @@ static enum way way_of_thread(const char *name)
 {
     char status[STATUS_BYTES];
     int32_t thread = atoi(name);
-    if (is_drivers(thread) || read_status(name, status) <= 0)
+    if (is_drivers(thread) || read_of_thread(name, "/status", status) <= 0)
         return NOT_AT_ALL;
     enum way way = way_of(status);
     return way == PERHAPS_FOR_A_MOMENT && thread == sc_thread_id() ? SURELY : way;
 }
 
+/* How long a thread has had a processor. 0: the kernel does not tell. */
+static uint64_t ran_ns(const char *name)
+{
+    char text[STATUS_BYTES];
+    return read_of_thread(name, "/schedstat", text) > 0 ? strtoull(text, NULL, 10) : 0;
+}
+
 /* ---- all threads ---- */
 
-static void look_at_some(const char *entries, long size, enum way *strongest)
+/* A thread that is followed from look to look. On a loaded machine a program that starts threads
+ * has one in the C library's moment at each look, but another one, or the same that has not run. */
+struct followed {
+    int32_t thread; /* 0: none */
+    uint64_t ran_ns;
+    unsigned sightings; /* in a row, each after it has run */
+};
+
+struct seen {
+    enum way strongest;
+    int32_t thread; /* that is seen in that way; the one that is followed, if that is seen so */
+    uint64_t ran_ns;
+};
+
+static void add(struct seen *seen, enum way way, const char *name, const struct followed *followed)
 {
-    for (long at = 0; at < size && *strongest != SURELY;) {
+    int32_t thread = atoi(name);
+    if (way < seen->strongest || way == NOT_AT_ALL ||
+        (way == seen->strongest && thread != followed->thread))
+        return;
+    *seen = (struct seen){way, thread, way == PERHAPS_FOR_A_MOMENT ? ran_ns(name) : 0};
+}
+
+struct looking {
+    const struct followed *followed;
+    struct seen seen;
+};
+
+static void look_at_some(struct looking *looking, const char *entries, long size)
+{
+    for (long at = 0; at < size && looking->seen.strongest != SURELY;) {
         const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-        enum way way = entry->d_name[0] != '.' ? way_of_thread(entry->d_name) : NOT_AT_ALL;
-        *strongest = way > *strongest ? way : *strongest;
+        if (entry->d_name[0] != '.')
+            add(&looking->seen, way_of_thread(entry->d_name), entry->d_name, looking->followed);
         at += entry->d_reclen;
     }
 }
 
-/* enum way *strongest. On a stack of ours: a copy may come from a coroutine's. */
-static void look(void *strongest)
+/* struct looking *. On a stack of ours: a copy may come from a coroutine's. */
+static void look(void *context)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
+    struct looking *looking = context;
     long size;
     long threads =
         sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    *(enum way *)strongest = NOT_AT_ALL;
     if (threads < 0)
         return;
     while ((size = sc_kernel_call(SYS_getdents64, threads, entries, sizeof entries)) > 0)
-        look_at_some(entries, size, strongest);
+        look_at_some(looking, entries, size);
     sc_kernel_call(SYS_close, threads);
 }
 
-static long patience_ns(enum way way, bool is_patient)
+static struct seen look_once(struct followed *followed, uint64_t *took_ticks)
 {
-    static const long patience[] = {[PERHAPS_FOR_A_MOMENT] = LIBRARYS_NS, [SURELY] = FIRST_NS};
-    return is_patient ? patience[way] : 0;
-}
-
-static enum way look_once(uint64_t *took_ticks)
-{
-    enum way strongest;
+    struct looking looking = {.followed = followed};
     uint64_t before = sc_ticks();
-    sc_spare_stack_call(look, &strongest);
+    sc_spare_stack_call(look, &looking);
     *took_ticks = sc_ticks() - before;
-    return strongest;
+    if (looking.seen.thread != followed->thread)
+        *followed = (struct followed){looking.seen.thread, looking.seen.ran_ns, 0};
+    else if (looking.seen.ran_ns != followed->ran_ns || looking.seen.ran_ns == 0)
+        *followed =
+            (struct followed){looking.seen.thread, looking.seen.ran_ns, followed->sightings + 1};
+    return looking.seen;
 }
 
-/* The pauses grow, so that the longest patience is a dozen looks. *took_ticks: the last of them. */
-static bool find(bool is_patient, uint64_t *took_ticks)
+/* May what is seen be over soon? */
+static bool is_worth_a_wait(const struct seen *seen, const struct followed *followed, int32_t known,
+                            long paused_ns)
+{
+    if (seen->strongest == NOT_AT_ALL || seen->thread == known)
+        return false;
+    return seen->strongest == SURELY
+               ? !known && paused_ns < HANDLERS_NS
+               : followed->sightings < SIGHTINGS_MAX && paused_ns < LIBRARYS_NS;
+}
+
+/* The thread, or 0. `known`: that was found the last time, and is not waited for. *took_ticks: the
+ * last look. */
+static int32_t find(int32_t known, uint64_t *took_ticks)
 {
     int saved = errno;
+    struct followed followed = {0};
     *took_ticks = 0;
     /* Its run-time has a thread that blocks all signals, and touches no memory of the program's. */
     if (sc_sanitizers_see_threads())
-        return false;
-    enum way strongest = look_once(took_ticks);
-    for (long pause = PAUSE_NS, paused = 0; paused < patience_ns(strongest, is_patient);
-         paused += pause, pause *= 2) {
+        return 0;
+    struct seen seen = look_once(&followed, took_ticks);
+    for (long pause = PAUSE_NS, paused = 0; is_worth_a_wait(&seen, &followed, known, paused);
+         paused += pause, pause = pause < PAUSE_MAX_NS / 2 ? pause * 2 : PAUSE_MAX_NS) {
         const struct timespec time = {.tv_nsec = pause};
         sc_kernel_call(SYS_nanosleep, &time, NULL);
-        strongest = look_once(took_ticks);
+        seen = look_once(&followed, took_ticks);
     }
     errno = saved;
-    return strongest != NOT_AT_ALL;
+    return seen.thread;
 }
 
 bool sc_blocked_threads_look_again(void)
 {
     uint64_t took_ticks;
-    return find(true, &took_ticks);
+    return find(0, &took_ticks) != 0;
 }
 
 /* ---- how often ---- */
 
-static _Atomic bool last;
+static _Atomic int32_t last; /* the thread that was found; 0: none */
 
 bool sc_blocked_threads_were_found(void)
 {
-    return atomic_load_explicit(&last, memory_order_relaxed);
+    return atomic_load_explicit(&last, memory_order_relaxed) != 0;
 }
 
-/* Nobody is waited for once a thread was found: the next look comes soon. */
+/* A thread that was found is not waited for again: the next look comes soon. */
 bool sc_blocked_threads_any(void)
 {
     static _Atomic uint64_t good_until; /* ticks */
     uint64_t took_ticks;
-    bool was_found = atomic_load_explicit(&last, memory_order_relaxed);
+    int32_t known = atomic_load_explicit(&last, memory_order_relaxed);
     if (sc_likely(sc_ticks() < atomic_load_explicit(&good_until, memory_order_relaxed)))
-        return was_found;
-    bool is_found = find(!was_found, &took_ticks);
-    uint64_t least = sc_ticks_in_ns(is_found ? SOON_NS : SELDOM_NS);
-    uint64_t interval = took_ticks * (is_found ? 64 : 1000);
-    atomic_store_explicit(&last, is_found, memory_order_relaxed);
+        return known != 0;
+    int32_t found = find(known, &took_ticks);
+    uint64_t least = sc_ticks_in_ns(found ? SOON_NS : SELDOM_NS);
+    uint64_t interval = took_ticks * (found ? 64 : 1000);
+    atomic_store_explicit(&last, found, memory_order_relaxed);
     atomic_store_explicit(&good_until, sc_ticks() + (interval > least ? interval : least),
                           memory_order_relaxed);
-    return is_found;
+    return found != 0;
 }

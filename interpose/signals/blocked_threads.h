@@ -17,8 +17,8 @@
 
 /* Is there such a thread? The answer may be as old as the last look, which takes some 20 us a
  * thread and is repeated so seldom that it costs a thousandth of the time (a sixty-fourth while
- * there is one). A thread that the C library may just be starting is waited for, at most half a
- * second, with no signal blocked. */
+ * there is one). A thread that the C library may just be starting or ending is waited for until
+ * it has run and is there still, two seconds at most, with no signal blocked. */
 bool sc_blocked_threads_any(void);
 
 /* The last answer, without a look. Signal-safe. */

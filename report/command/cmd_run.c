@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/command.h"
 
+#include "report/command/left_running.h"
 #include "report/command/new_reports.h"
 #include "report/command/outfile.h"
 #include "report/command/preload.h"
@@ -31,6 +32,8 @@ struct work {
     struct sc_outfile_place out; /* its path NULL: stderr */
     struct sc_source_roots roots;
     bool is_injected;
+    bool awaits; /* all that the program leaves running */
+    int limit_s; /* of the waiting; negative: none */
     struct sc_options parsed; /* of `options` */
     struct sc_scratch scratch;
 };
@@ -123,20 +126,37 @@ static bool parse_options(struct work *work)
 
 /* ---- flags ---- */
 
+static bool take_value(struct work *work, const char *key, const char *value)
+{
+    if (!is_option_value(value))
+        return false;
+    add_entry(work, key, value);
+    return true;
+}
+
+/* NULL: without an end. */
+static bool take_limit(struct work *work, const char *seconds)
+{
+    char *end = NULL;
+    long limit = seconds ? strtol(seconds, &end, 10) : -1;
+    work->awaits = true;
+    work->limit_s = (int)limit;
+    if (!seconds || (end != seconds && *end == '\0' && limit >= 0 && limit <= INT_MAX))
+        return true;
+    sc_say("--wait takes seconds, and not '%s'", seconds);
+    return false;
+}
+
 static bool take_flag(struct work *work, int flag, char **argv)
 {
     switch (flag) {
     case 's':
-        add_entry(work, "strict=", "1");
-        return true;
+        return take_value(work, "strict=", optarg ? optarg : "1");
     case 'k':
         add_entry(work, "", optarg);
         return true;
     case 'r':
-        if (!is_option_value(optarg))
-            return false;
-        add_entry(work, "report_path=", optarg);
-        return true;
+        return take_value(work, "report_path=", optarg);
     case 'd':
         return add_report_folder(work, optarg);
     case 'u':
@@ -154,6 +174,8 @@ static bool take_flag(struct work *work, int flag, char **argv)
     case 'i':
         work->is_injected = true;
         return true;
+    case 'w':
+        return take_limit(work, optarg);
     default:
         sc_command_refuse_flag(argv);
         return false;
@@ -164,7 +186,7 @@ static bool take_flag(struct work *work, int flag, char **argv)
 static bool take_flags(struct work *work, int argc, char **argv)
 {
     static const struct option flags[] = {
-        {"strict", no_argument, NULL, 's'},
+        {"strict", optional_argument, NULL, 's'},
         {"option", required_argument, NULL, 'k'},
         {"report", required_argument, NULL, 'r'},
         {"report-dir", required_argument, NULL, 'd'},
@@ -174,6 +196,7 @@ static bool take_flags(struct work *work, int argc, char **argv)
         {"output-mode", required_argument, NULL, 'm'},
         {"source-root", required_argument, NULL, 't'},
         {"injection", no_argument, NULL, 'i'},
+        {"wait", optional_argument, NULL, 'w'},
         {NULL, 0, NULL, 0},
     };
     int flag;
@@ -255,41 +278,66 @@ static bool anchor_reports(struct work *work)
     return parse_options(work);
 }
 
+static bool is_shown_on_stderr(const struct work *work)
+{
+    return work->format && !work->out.path;
+}
+
 static void show(struct work *work, char *const *paths)
 {
     signal(SIGPIPE, SIG_IGN);
     sc_command_show(work->format, &work->out, &work->roots, paths);
 }
 
-/* Why a run fails that is strict, or NULL. */
+/* Why a run fails that is strict, or NULL. *doubt: nobody knows whether it does. */
 static const char *reason_to_fail(struct work *work, const struct sc_run_ledger *ledger,
-                                  char *const *paths)
+                                  char *const *paths, const char **doubt)
 {
     bool counts_latent = work->parsed.certainty == SC_LATENT;
-    const char *doubt = NULL;
-    if (sc_verdict_find(paths, work->parsed.certainty, ledger, &work->scratch, &doubt))
+    if (sc_verdict_find(paths, work->parsed.certainty, ledger, &work->scratch, doubt))
         return "a process that was started had a hazard";
     if (sc_run_ledger_says(ledger, SC_LEDGER_OBSERVED) ||
         (counts_latent && sc_run_ledger_says(ledger, SC_LEDGER_LATENT)))
         return "a process that was started had a hazard, of which no report here tells,";
     if (sc_run_ledger_says(ledger, SC_LEDGER_FAILED))
         return "a process that was started fails by its options";
-    return doubt ? sc_scratch_print(&work->scratch, "unknown, %s,", doubt) : NULL;
+    return NULL;
 }
 
-/* The status to end with. A hazard of any process fails a strict run of a program that is content
- * with itself. */
+/* A hazard of any process, and a doubt, fail a program that is content with itself. */
+static int end_content(struct work *work, const char *reason, const char *doubt)
+{
+    if (!reason && !doubt)
+        return 0;
+    sc_say("strict: %s%s%s and the program ended with 0; exit status %d",
+           reason ? reason : "unknown, ", reason ? "" : doubt, reason ? "" : ",",
+           work->parsed.exitcode);
+    return work->parsed.exitcode;
+}
+
+/* Where the processes print no summaries, they have not said it themselves. */
+static void tell_of_failed(const struct work *work, int status)
+{
+    if (WIFSIGNALED(status))
+        sc_say("strict: failed; the program was ended by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) == work->parsed.exitcode)
+        sc_say("strict: failed, exit status %d", work->parsed.exitcode);
+    else
+        sc_say("strict: failed; the program's own exit status %d stays", WEXITSTATUS(status));
+}
+
+/* The status to end with. */
 static int end(struct work *work, const struct sc_run_ledger *ledger, char *const *paths,
                int status)
 {
-    bool is_content = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    const char *doubt = NULL;
     const char *reason =
-        work->parsed.strict && is_content ? reason_to_fail(work, ledger, paths) : NULL;
-    if (!reason)
-        return sc_program_end_alike(status);
-    sc_say("strict: %s and the program ended with 0; exit status %d", reason,
-           work->parsed.exitcode);
-    return work->parsed.exitcode;
+        work->parsed.strict ? reason_to_fail(work, ledger, paths, &doubt) : NULL;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return end_content(work, reason, doubt);
+    if (reason && is_shown_on_stderr(work))
+        tell_of_failed(work, status);
+    return sc_program_end_alike(status);
 }
 
 static void tell_without_reports(const struct sc_run_ledger *ledger)
@@ -302,33 +350,50 @@ static void tell_without_reports(const struct sc_run_ledger *ledger)
             "could not write one (another user's process, say)");
 }
 
+/* Whom no look has found (another user's process, say) may have noted a report. */
+static void tell_what_runs(struct work *work, const struct sc_run_ledger *ledger,
+                           const char *running)
+{
+    for (size_t i = 0; !running && i < ledger->living_count; i++)
+        running = sc_scratch_print(&work->scratch, "%d", (int)ledger->living[i].pid);
+    if (running)
+        sc_say("still running: %s; what is reported from now on is neither shown nor judged "
+               "(--wait waits)",
+               running);
+}
+
 /* Shows what has been reported, and returns the status to end with. */
 static int conclude(struct work *work, struct sc_new_reports *reports, struct sc_run_ledger *ledger,
                     int status)
 {
+    if (work->awaits)
+        sc_program_await_orphans(work->limit_s);
+    const char *running = sc_left_running_find(&work->scratch, ledger);
     sc_run_ledger_read(ledger);
     char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
-    if (paths[0])
+    if (work->format && paths[0])
         show(work, paths);
-    else
+    else if (work->format)
         tell_without_reports(ledger);
-    if (ledger->living_count > 0)
-        sc_say("a process that was started still runs: what it reports from now on is neither "
-               "shown nor judged");
+    tell_what_runs(work, ledger, running);
     return end(work, ledger, paths, status);
 }
 
-static int run_and_show(struct work *work, char **program)
+static int run_and_judge(struct work *work, char **program)
 {
     struct sc_new_reports reports = {0};
     struct sc_run_ledger ledger;
-    if (!anchor_reports(work) || !set_environment(work))
+    if ((work->format && !anchor_reports(work)) || !set_environment(work))
         return SC_COMMAND_USAGE;
-    sc_run_ledger_begin(&ledger);
-    sc_new_reports_begin(&reports, &work->scratch, work->parsed.report_path);
+    const char *path = work->parsed.report_path;
+    sc_run_ledger_begin(&ledger, is_shown_on_stderr(work));
+    sc_new_reports_begin(&reports, &work->scratch, strcmp(path, "none") != 0 ? path : NULL);
     bool is_to_stdout = work->out.path && strcmp(work->out.path, "-") == 0;
     int status = sc_program_run(
-        program, is_to_stdout ? SC_PROGRAM_STDOUT_KEPT : SC_PROGRAM_STDOUT_LET_GO, ledger.file);
+        program, &(struct sc_program_ways){
+                     .out = is_to_stdout ? SC_PROGRAM_STDOUT_KEPT : SC_PROGRAM_STDOUT_LET_GO,
+                     .own = ledger.file,
+                     .is_orphanage = work->awaits});
     if (status < 0)
         status = refuse_program(program[0], -status);
     else
@@ -338,6 +403,16 @@ static int run_and_show(struct work *work, char **program)
     return status;
 }
 
+static int run_as_asked(struct work *work, char **program)
+{
+    if (work->format || work->parsed.strict)
+        return run_and_judge(work, program);
+    if (!work->awaits)
+        return run(work, program);
+    sc_say("--wait has nothing to wait for: --strict judges and --format shows what is reported");
+    return SC_COMMAND_USAGE;
+}
+
 int sc_command_run(int argc, char **argv)
 {
     static struct work work; /* two paths of its options are long */
@@ -345,7 +420,7 @@ int sc_command_run(int argc, char **argv)
     work.options = inherited ? inherited : "";
     int status = SC_COMMAND_USAGE;
     if (take_flags(&work, argc, argv) && parse_options(&work))
-        status = (work.format ? run_and_show : run)(&work, argv + optind);
+        status = run_as_asked(&work, argv + optind);
     sc_source_roots_free(&work.roots);
     sc_scratch_free(&work.scratch);
     return status;

@@ -42,8 +42,7 @@ static bool names_ledger(const char *pid, const struct sc_run_ledger *ledger)
     size_t size;
     char *environment = read_file(pid, "environ", ENVIRONMENT_MAX, &size);
     bool is_named = false;
-    for (size_t at = 0; environment && !is_named && at < size;
-         at += strlen(environment + at) + 1)
+    for (size_t at = 0; environment && !is_named && at < size; at += strlen(environment + at) + 1)
         is_named = strncmp(environment + at, variable, sizeof variable - 1) == 0 &&
                    sc_run_ledger_is_in(ledger, environment + at + sizeof variable - 1);
     free(environment);

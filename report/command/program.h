@@ -19,17 +19,15 @@ enum sc_program_stdout {
 
 struct sc_program_ways {
     enum sc_program_stdout out;
-    int own;       /* a descriptor of the command's own, close-on-exec, that stays open; -1: none */
-    bool is_orphanage; /* processes that lose their parent become children of this one */
+    int own;     /* a descriptor of the command's own, close-on-exec, that stays open; -1: none */
+    bool awaits; /* comes back when all that the program has left running has ended, too, or when
+                    SIGHUP, SIGINT, SIGQUIT or SIGTERM comes after its end */
+    int limit_s; /* negative: there is no limit */
 };
 
 /* Runs argv[0], which is looked for as a shell does. Returns the program's status as wait(2) has
  * it, or -errno if the program could not be started. To be called by the only thread, once. */
 int sc_program_run(char **argv, const struct sc_program_ways *ways);
-
-/* Waits for all that the program has left running, where this process is an orphanage: for so many
- * seconds (negative: without an end), or until SIGHUP, SIGINT, SIGQUIT or SIGTERM comes. */
-void sc_program_await_orphans(int limit_s);
 
 /* Ends by the signal that has ended the program, without a core dump. Returns the status to exit
  * with where no signal has, or where this process survives it (process 1). */

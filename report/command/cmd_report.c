@@ -247,6 +247,22 @@ static int take_path_change(struct work *work, const char *change)
     return SC_COMMAND_USAGE;
 }
 
+static const struct option flags[] = {
+    {"json", no_argument, NULL, 'j'},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"output-mode", required_argument, NULL, 'm'},
+    {"filter", required_argument, NULL, 'e'},
+    {"baseline", required_argument, NULL, 'b'},
+    {"debug-dir", required_argument, NULL, 'd'},
+    {"path-map", required_argument, NULL, 'p'},
+    {"source-root", required_argument, NULL, 't'},
+    {"frames", required_argument, NULL, 'r'},
+    {"suppressions", required_argument, NULL, 'u'},
+    {"suggest-suppressions", no_argument, NULL, 's'},
+    {NULL, 0, NULL, 0},
+};
+
 static int take_flag(struct work *work, int flag, char *const *argv)
 {
     switch (flag) {
@@ -277,27 +293,12 @@ static int take_flag(struct work *work, int flag, char *const *argv)
     case 't':
         return sc_source_roots_add(work->roots, optarg) ? 0 : SC_COMMAND_USAGE;
     default:
-        return sc_command_refuse_flag(argv);
+        return sc_command_refuse_flag(argv, flags);
     }
 }
 
 static int take_flags(struct work *work, int argc, char **argv)
 {
-    static const struct option flags[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'},
-        {"output-mode", required_argument, NULL, 'm'},
-        {"filter", required_argument, NULL, 'e'},
-        {"baseline", required_argument, NULL, 'b'},
-        {"debug-dir", required_argument, NULL, 'd'},
-        {"path-map", required_argument, NULL, 'p'},
-        {"source-root", required_argument, NULL, 't'},
-        {"frames", required_argument, NULL, 'r'},
-        {"suppressions", required_argument, NULL, 'u'},
-        {"suggest-suppressions", no_argument, NULL, 's'},
-        {NULL, 0, NULL, 0},
-    };
     int flag, status = 0;
     opterr = 0;
     while (status == 0 && (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1)
@@ -307,7 +308,7 @@ static int take_flags(struct work *work, int argc, char **argv)
     if (status == 0 && !sc_outfile_has_use_of_mode(&work->out))
         return SC_COMMAND_USAGE;
     if (status == 0 && optind == argc) {
-        sc_say("which report? name a file; see safecopy --help");
+        sc_say("which report? name a file; see safecopy help report");
         return SC_COMMAND_USAGE;
     }
     return status;

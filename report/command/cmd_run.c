@@ -39,6 +39,15 @@ static bool take_limit(struct sc_run_work *work, const char *seconds)
     return false;
 }
 
+static const struct option flags[] = {
+    {"strict", optional_argument, NULL, 's'},       {"option", required_argument, NULL, 'k'},
+    {"report", required_argument, NULL, 'r'},       {"report-dir", required_argument, NULL, 'd'},
+    {"suppressions", required_argument, NULL, 'u'}, {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},       {"output-mode", required_argument, NULL, 'm'},
+    {"source-root", required_argument, NULL, 't'},  {"injection", no_argument, NULL, 'i'},
+    {"wait", optional_argument, NULL, 'w'},         {NULL, 0, NULL, 0},
+};
+
 static bool take_flag(struct sc_run_work *work, int flag, char **argv)
 {
     switch (flag) {
@@ -69,7 +78,7 @@ static bool take_flag(struct sc_run_work *work, int flag, char **argv)
     case 'w':
         return take_limit(work, optarg);
     default:
-        sc_command_refuse_flag(argv);
+        sc_command_refuse_flag(argv, flags);
         return false;
     }
 }
@@ -77,20 +86,6 @@ static bool take_flag(struct sc_run_work *work, int flag, char **argv)
 /* Leaves optind at the program. */
 static bool take_flags(struct sc_run_work *work, int argc, char **argv)
 {
-    static const struct option flags[] = {
-        {"strict", optional_argument, NULL, 's'},
-        {"option", required_argument, NULL, 'k'},
-        {"report", required_argument, NULL, 'r'},
-        {"report-dir", required_argument, NULL, 'd'},
-        {"suppressions", required_argument, NULL, 'u'},
-        {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'},
-        {"output-mode", required_argument, NULL, 'm'},
-        {"source-root", required_argument, NULL, 't'},
-        {"injection", no_argument, NULL, 'i'},
-        {"wait", optional_argument, NULL, 'w'},
-        {NULL, 0, NULL, 0},
-    };
     int flag;
     opterr = 0;
     while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1)
@@ -105,7 +100,7 @@ static bool take_flags(struct sc_run_work *work, int argc, char **argv)
     else if (!sc_outfile_has_use_of_mode(&work->out))
         return false;
     else if (optind == argc)
-        sc_say("run what? name a program; see safecopy --help");
+        sc_say("run what? name a program; see safecopy help run");
     else
         return true;
     return false;

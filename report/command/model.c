@@ -59,9 +59,13 @@ void sc_model_free(struct sc_model *model)
 
 const char *sc_model_headline(struct sc_model *model)
 {
-    return sc_scratch_print(&model->scratch, "%zu place%s with hazards%s", model->count,
-                            model->count == 1 ? "" : "s",
-                            model->reader->unread ? " in what could be read" : "");
+    const char *words = sc_scratch_print(&model->scratch, "%zu place%s with hazards%s",
+                                         model->count, model->count == 1 ? "" : "s",
+                                         model->reader->unread ? " in what could be read" : "");
+    size_t left_out = model->reader->findings.count - model->count;
+    return left_out > 0
+               ? sc_scratch_print(&model->scratch, "%s, %zu left out by --filter", words, left_out)
+               : words;
 }
 
 const struct sc_run *sc_model_run(struct sc_model *model, size_t index)

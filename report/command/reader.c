@@ -118,7 +118,7 @@ static void add_run(struct sc_reader *reader, char *text)
 
 static void keep_run(struct sc_reader *reader, json_t *run)
 {
-    static const char *const not_shown[] = {"modules", "options", "devices", "protections_off"};
+    static const char *const not_shown[] = {"modules", "options", "devices"};
     json_t *line = json_object_get(run, "run");
     expect_process(reader->symbols, line);
     expect_modules(reader->symbols, line);

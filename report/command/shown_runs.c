@@ -201,6 +201,20 @@ static void add_summary(struct making *making, const json_t *entry)
 
 /* ---- what was not looked for ---- */
 
+/* Without the preload, what nobody looked after. */
+static void add_unprotected(struct making *making, const json_t *run)
+{
+    const char *words =
+        "loaded by the driver, and not preloaded. Neither protected nor looked for:";
+    const char *before = words;
+    size_t index;
+    json_t *what;
+    json_array_foreach(json_object_get(run, "protections_off"), index, what) words =
+        sc_scratch_print(making->scratch, "%s%s %s", words, index > 0 ? ";" : "", text_of(what));
+    if (words != before)
+        add(making, words);
+}
+
 static void add_misses(struct making *making, const json_t *entry)
 {
     size_t index;
@@ -324,6 +338,7 @@ struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_fra
     if (!making.run.reached)
         add(&making,
             "CUDA was used, but no call of it came through the library: nothing was looked for");
+    add_unprotected(&making, line);
     add_misses(&making, entry);
     add_cupti(&making, entry);
     add_postmortem(&making, entry);

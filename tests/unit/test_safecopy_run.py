@@ -116,6 +116,9 @@ class Environment(Runs):
                          env={**ENVIRONMENT, "RACY": "1"})
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("\nSC105 pinned-freed-in-flight", run.stderr)
+        self.assertRegex(run.stderr, r"\n    loaded by the driver, and not preloaded\. Neither protected "
+                         r"nor looked for: free, realloc, munmap and their like; page protection .*\n")
+        self.assertNotIn("Neither protected", self.start(*RUN, RACY).stderr)
 
 
 class Shown(Runs):

@@ -202,7 +202,7 @@ class Machine(Doctor):
 
     def test_usage(self):
         for arguments, words in ((["--format", "xml"], "text or json"), (["--fix"], "there is no flag"),
-                                 (["--format"], "there is no flag")):
+                                 (["--format"], "without its value")):
             run = self.start(*arguments)
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(words, run.stderr)

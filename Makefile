@@ -441,7 +441,7 @@ $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
 FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files \
     module_files)
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
-$(FUZZ_COMMAND): $(filter-out %/main.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
+$(FUZZ_COMMAND): $(filter-out %/main.o %/run_judged.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 
 # Nothing is built where the probe does not run, for want of the compiler or of the run-time; the file
 # `why` says so.

@@ -17,6 +17,7 @@
 struct ledger {
     char path[64];
     struct sc_file_identity identity;
+    bool is_shown;
 };
 
 static struct ledger ledgers[SC_LEDGER_MAX];
@@ -53,6 +54,8 @@ static bool read_ledger(const char *at, struct ledger *ledger)
     at += length;
     ledger->identity.device = (dev_t)take_number(&at);
     ledger->identity.inode = (ino_t)take_number(&at);
+    ledger->is_shown = strncmp(at, SC_LEDGER_SHOWN, sizeof SC_LEDGER_SHOWN - 1) == 0;
+    at += ledger->is_shown ? sizeof SC_LEDGER_SHOWN - 1 : 0;
     return ledger->identity.inode != 0 && (*at == '\0' || *at == ',');
 }
 
@@ -121,20 +124,26 @@ static int open_ledger(const struct ledger *ledger)
 }
 
 /* RLIMIT_FSIZE holds for a memfd as well, and not for its mode. */
-static void append(const struct ledger *ledger, const char *note, size_t size)
+static bool append(const struct ledger *ledger, const char *note, size_t size)
 {
     int fd = open_ledger(ledger);
     if (fd < 0)
-        return;
-    if (sc_file_write(fd, note, size) != 0)
+        return false;
+    bool is_noted = sc_file_write(fd, note, size) == 0;
+    if (!is_noted)
         sc_file_set_mode(fd, SC_LEDGER_MODE_LACKS);
     sc_file_close(fd);
+    return is_noted;
 }
 
-static void append_to_all(const struct sc_text *text)
+/* Whether one that is shown has it. */
+static bool append_to_all(const struct sc_text *text)
 {
+    bool is_shown = false;
     for (unsigned i = 0; i < ledger_count; i++)
-        append(&ledgers[i], text->bytes, text->used + 1);
+        if (append(&ledgers[i], text->bytes, text->used + 1))
+            is_shown = is_shown || ledgers[i].is_shown;
+    return is_shown;
 }
 
 static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum sc_ledger_note note)
@@ -146,17 +155,17 @@ static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum s
     sc_text_put(text, sc_ledger_word(note));
 }
 
-void sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path)
+bool sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path)
 {
     char bytes[SC_OPTIONS_PATH_SIZE + 128];
     struct sc_text text;
     if (ledger_count == 0)
-        return;
+        return false;
     sc_text_init(&text, bytes, sizeof bytes);
     put_note(&text, names->pid, names->started, note);
     sc_text_put(&text, path ? " " : "");
     sc_text_put(&text, path ? path : "");
-    append_to_all(&text);
+    return append_to_all(&text);
 }
 
 bool sc_ledger_is_there(void)

@@ -1,14 +1,15 @@
-/* The ledger of a run: what its processes tell `safecopy run --format` itself, whatever becomes of
- * their reports.
+/* The ledger of a run: what its processes tell `safecopy run` with --strict or --format itself,
+ * whatever becomes of their reports.
  *
  * A report may be where nobody looks, or get lost: the disk is full, the next process takes its
  * name, a program gives its children options of their own. So each process notes in the ledger
  * where its report is, once that it has found hazards or fails for another reason, and whether the
  * report has its end or could not be written, and which process of the run it has killed. The
  * ledger is a memfd of the command's. SAFECOPY_RUN says how to get at it, and which file it is:
- * "/proc/PID/fd/N:DEVICE:INODE". Of a run within a run it has both, the inner one first, with a
- * comma between them. A process that cannot get at a ledger (another user, another machine, a
- * container) notes nothing; then its report alone speaks.
+ * "/proc/PID/fd/N:DEVICE:INODE", with ":shown" behind it if the command shows the reports on
+ * stderr. Of a run within a run it has both, the inner one first, with a comma between them. A
+ * process that cannot get at a ledger (another user, another machine, a container) notes nothing;
+ * then its report alone speaks.
  *
  * The variable may name any file by now, or from the start. A process writes to no other file than
  * to a memfd of its own user that has the seals of a ledger, exactly these, and begins with the
@@ -29,6 +30,9 @@
 #include "report/path.h"
 
 #define SC_LEDGER_VARIABLE "SAFECOPY_RUN"
+
+/* Behind a ledger whose command shows the reports on stderr. */
+#define SC_LEDGER_SHOWN ":shown"
 
 /* With its NUL. */
 #define SC_LEDGER_MARK "safecopy run, notes 1"
@@ -69,7 +73,8 @@ bool sc_ledger_is_there(void);
 /* Notes SC_LEDGER_KILLED of the process, if it runs. Async-signal-safe. */
 void sc_ledger_note_killed(int32_t pid);
 
-/* `path` may be NULL where there is none. */
-void sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path);
+/* `path` may be NULL where there is none. Returns whether a command that shows the reports on
+ * stderr has the note. */
+bool sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path);
 
 #endif

@@ -94,7 +94,7 @@ static bool take_string_or_null(struct reader *reader)
     return peek(reader) == 'n' ? take(reader, "null") : take_string(reader, NULL);
 }
 
-/* Only under `safecopy run --format`. */
+/* Only under `safecopy run` with --strict or --format. */
 static bool take_ledger(struct reader *reader)
 {
     return peek(reader) != 'l' ||

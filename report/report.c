@@ -124,12 +124,13 @@ static void say_failure(const char *path, int error)
     sc_report_say(NULL, line);
 }
 
-static void note_locked(enum sc_ledger_note note, bool is_due, const char *path)
+/* Whether a command that shows the report has it. */
+static bool note_locked(enum sc_ledger_note note, bool is_due, const char *path)
 {
     if (!is_due || (report.noted & 1U << note) != 0)
-        return;
+        return false;
     report.noted |= 1U << note;
-    sc_ledger_note(note, &report.names, path);
+    return sc_ledger_note(note, &report.names, path);
 }
 
 static void give_up_locked(int error)
@@ -582,15 +583,16 @@ void sc_report_summary(const struct sc_report_totals *totals)
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
     enter(&guard);
-    bool due = !report.summarised;
+    bool due = !report.summarised, is_shown = false;
     if (due) {
         report.summarised = totals->final;
         bool is_written = write_summary_locked(totals);
-        note_locked(SC_LEDGER_ENDED, totals->final && is_written, NULL);
+        is_shown = note_locked(SC_LEDGER_ENDED, totals->final && is_written, NULL) &&
+                   report.fd >= 0 && report.options->verbosity < 2;
         collect_locked(&summary, totals);
     }
     leave(&guard);
-    if (due && totals->final && is_worth_printing(&summary))
+    if (due && totals->final && !is_shown && is_worth_printing(&summary))
         print_summary(&summary);
 }
 

@@ -637,8 +637,10 @@ static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
         sc_text_put(text, "passed");
         put_what_is_not_judged(text, summary->no_verdicts);
         sc_text_char(text, '\n');
-    } else if (summary->exit_status < 0 || summary->exit_status == summary->exitcode) {
-        sc_text_put(text, "failed, exit status ");
+    } else if (summary->exit_status < 0) { /* it aborts */
+        sc_text_put(text, "failed\n");
+    } else if (summary->exit_status == summary->exitcode) {
+        sc_text_put(text, "failed, this process ends with ");
         sc_text_signed(text, summary->exitcode);
         sc_text_char(text, '\n');
     } else {

@@ -320,6 +320,9 @@ static void take_value(struct parser *parser, enum key key, struct sc_part value
         break;
     case REASON:
         entry->reason = value;
+        if (is(value, SC_SUPPRESSIONS_NO_REASON))
+            reject_plainly(parser, value.bytes,
+                           "the reason is the one that was suggested: say why");
         break;
     case EXPIRES:
         take_date(parser, value);

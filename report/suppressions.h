@@ -13,6 +13,9 @@
 
 enum { SC_SUPPRESSIONS_MAX = 1024, SC_SUPPRESSIONS_FILE_MAX_BYTES = 1 << 20 };
 
+/* What stands for a reason in a suggested entry, and is none. */
+#define SC_SUPPRESSIONS_NO_REASON "say here why this is left out"
+
 /* A part of the text; not terminated. */
 struct sc_part {
     const char *bytes;

@@ -1,5 +1,5 @@
-/* Who ends other processes of a run knows why their reports have no end: `safecopy run --format` is
- * told (report/ledger.h), and does not call them unknown. */
+/* Who ends other processes of a run knows why their reports have no end: `safecopy run` is told
+ * (report/ledger.h), and does not call them unknown. */
 #include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>

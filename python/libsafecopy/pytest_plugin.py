@@ -265,7 +265,7 @@ class Plugin:
         self.reports.ledger.close()
         if self.worker:
             return
-        # `safecopy run --format` reads them when all is over (report/ledger.h).
+        # `safecopy run` reads them when all is over (report/ledger.h).
         if self.is_telling() or os.environ.get("SAFECOPY_RUN"):
             self.folders.release()
             return

@@ -4,6 +4,7 @@
 #include "report/command/elements.h"
 #include "report/command/fields.h"
 #include "report/command/fingerprint.h"
+#include "report/command/given_reports.h"
 #include "report/command/input.h"
 #include "report/command/progress.h"
 #include "report/command/reader.h"
@@ -181,12 +182,8 @@ bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
     if (!stream)
         return false;
     int result = add_stream(baseline, path, stream, makers);
-    if (result < 0)
-        sc_say("cannot read %s: %s", path, sc_input_error(result));
-    if (result == 0)
-        sc_say("%s is neither a report nor what --format json wrote of one", path);
     fclose(stream);
-    return result > 0;
+    return sc_given_reports_tell(path, result, "a report, nor what --format json wrote of one");
 }
 
 /* ---- asking ---- */

@@ -54,7 +54,7 @@ static bool take_flags(struct visit *visit, int argc, char **argv)
         if (flag == 'n')
             visit->only_looks = true;
         else if (flag != 'f')
-            return sc_command_refuse_flag(argv), false;
+            return sc_command_refuse_flag(argv, flags), false;
         else if (!take_format(visit, optarg))
             return false;
     }

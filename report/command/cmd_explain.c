@@ -1,9 +1,11 @@
 #define _GNU_SOURCE 1
 #include "report/command/command.h"
 #include "report/command/embed.h"
+#include "report/command/markdown.h"
 #include "report/command/say.h"
 #include "report/nearest.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,23 +33,59 @@ static const char *code_of(const char *asked)
 }
 
 /* The section of the page that begins with "## CODE", up to the next one. */
-static void print_section(const char *code)
+static const char *find_section(const char *code, size_t *length)
 {
     char head[32];
     snprintf(head, sizeof head, "\n## %s\n", code);
     const char *start = strstr(sc_explain_page, head);
     const char *end = start ? strstr(start + strlen(head), "\n## ") : NULL;
-    if (start)
-        printf("%.*s\n", (int)(end ? end - start - 1 : (int)strlen(start + 1)), start + 1);
+    *length = start ? (end ? (size_t)(end - start - 1) : strlen(start + 1)) : 0;
+    return start ? start + 1 : NULL;
+}
+
+static void print_section(const char *code)
+{
+    size_t length;
+    const char *section = find_section(code, &length);
+    if (section)
+        sc_markdown_put_plain(stdout, section, length);
+    putchar('\n');
+}
+
+/* Its code, and the paragraph below it, which begins with its name. */
+static void print_brief(const char *code)
+{
+    size_t length;
+    const char *section = find_section(code, &length);
+    const char *start = section ? strstr(section, "\n\n") : NULL;
+    const char *end = start ? strstr(start + 2, "\n\n") : NULL;
+    printf("%s ", code);
+    if (end)
+        sc_markdown_put_plain(stdout, start + 2, (size_t)(end - start - 2));
+    puts("\n");
+}
+
+/* "SC2" are all codes that begin so. */
+static bool print_group(const char *asked)
+{
+    size_t length = strlen(asked);
+    bool is_there = false;
+    for (size_t i = 0; length >= 2 && i < COUNT; i++) {
+        if (strncasecmp(asked, rows[i][0], length) != 0)
+            continue;
+        print_brief(rows[i][0]);
+        is_there = true;
+    }
+    return is_there;
 }
 
 static int explain(const char *asked)
 {
     const char *code = code_of(asked);
-    if (code) {
+    if (code)
         print_section(code);
+    if (code || print_group(asked))
         return 0;
-    }
     sc_say("no hazard is called '%s'; did you mean '%s'?", asked,
            sc_nearest_word(asked, strlen(asked), word));
     return SC_COMMAND_USAGE;

@@ -3,12 +3,11 @@
 #include "report/command/command.h"
 #include "report/command/filter.h"
 #include "report/command/formats/formats.h"
-#include "report/command/input.h"
+#include "report/command/given_reports.h"
 #include "report/command/model.h"
 #include "report/command/outfile.h"
 #include "report/command/progress.h"
 #include "report/command/reader.h"
-#include "report/command/regular_file.h"
 #include "report/command/say.h"
 #include "report/command/suggest.h"
 #include "report/command/suppressed.h"
@@ -38,35 +37,11 @@ struct work {
 
 /* ---- reading ---- */
 
-/* "-" is standard input. */
-static bool add_file(struct sc_reader *reader, const char *path)
-{
-    bool is_input = strcmp(path, "-") == 0;
-    int error = 0;
-    FILE *stream = is_input ? stdin : sc_input_open(path, &error);
-    if (!stream) {
-        sc_reader_add_unreadable(reader, path, sc_regular_file_error(error));
-        sc_say("cannot read %s: %s", path, sc_regular_file_error(error));
-        return false;
-    }
-    int result = sc_reader_add(reader, path, stream);
-    if (!is_input)
-        fclose(stream);
-    if (result < 0)
-        sc_say("cannot read %s: %s", path, sc_input_error(result));
-    if (result == 0)
-        sc_say("%s is not a report", path);
-    return result > 0;
-}
-
 static bool read_all(struct work *work, char *const *paths)
 {
-    bool readable = true;
     work->reader.symbols = work->makers.symbols;
     work->reader.brief = work->format->is_brief;
-    for (; *paths; paths++)
-        readable = add_file(&work->reader, *paths) && readable;
-    return readable;
+    return sc_given_reports_read(&work->reader, paths);
 }
 
 static bool read_baseline(struct work *work)
@@ -155,8 +130,9 @@ static int status_of(const struct work *work)
 
 static int show(struct work *work, char *const *paths)
 {
-    bool readable = read_baseline(work);
-    readable = read_all(work, paths) && readable;
+    if (!read_baseline(work))
+        return SC_COMMAND_USAGE;
+    bool readable = read_all(work, paths);
     bool made = sc_model_init(&work->model, &work->reader, work->makers, work->excerpts);
     work->model.suppressed = work->suppressed;
     if (made)
@@ -247,6 +223,22 @@ static int take_path_change(struct work *work, const char *change)
     return SC_COMMAND_USAGE;
 }
 
+static const struct option flags[] = {
+    {"json", no_argument, NULL, 'j'},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"output-mode", required_argument, NULL, 'm'},
+    {"filter", required_argument, NULL, 'e'},
+    {"baseline", required_argument, NULL, 'b'},
+    {"debug-dir", required_argument, NULL, 'd'},
+    {"path-map", required_argument, NULL, 'p'},
+    {"source-root", required_argument, NULL, 't'},
+    {"frames", required_argument, NULL, 'r'},
+    {"suppressions", required_argument, NULL, 'u'},
+    {"suggest-suppressions", no_argument, NULL, 's'},
+    {NULL, 0, NULL, 0},
+};
+
 static int take_flag(struct work *work, int flag, char *const *argv)
 {
     switch (flag) {
@@ -277,27 +269,12 @@ static int take_flag(struct work *work, int flag, char *const *argv)
     case 't':
         return sc_source_roots_add(work->roots, optarg) ? 0 : SC_COMMAND_USAGE;
     default:
-        return sc_command_refuse_flag(argv);
+        return sc_command_refuse_flag(argv, flags);
     }
 }
 
 static int take_flags(struct work *work, int argc, char **argv)
 {
-    static const struct option flags[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'},
-        {"output-mode", required_argument, NULL, 'm'},
-        {"filter", required_argument, NULL, 'e'},
-        {"baseline", required_argument, NULL, 'b'},
-        {"debug-dir", required_argument, NULL, 'd'},
-        {"path-map", required_argument, NULL, 'p'},
-        {"source-root", required_argument, NULL, 't'},
-        {"frames", required_argument, NULL, 'r'},
-        {"suppressions", required_argument, NULL, 'u'},
-        {"suggest-suppressions", no_argument, NULL, 's'},
-        {NULL, 0, NULL, 0},
-    };
     int flag, status = 0;
     opterr = 0;
     while (status == 0 && (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1)
@@ -307,7 +284,7 @@ static int take_flags(struct work *work, int argc, char **argv)
     if (status == 0 && !sc_outfile_has_use_of_mode(&work->out))
         return SC_COMMAND_USAGE;
     if (status == 0 && optind == argc) {
-        sc_say("which report? name a file; see safecopy --help");
+        sc_say("which report? name a file; see safecopy help report");
         return SC_COMMAND_USAGE;
     }
     return status;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+struct option;
 struct sc_outfile_place;
 struct sc_source_roots;
 
@@ -31,9 +32,9 @@ int sc_command_explain(int argc, char **argv);
  * it could not be found out. Tries the program unless told not to. */
 int sc_command_doctor(int argc, char **argv);
 
-/* Complains of the flag that getopt_long, with opterr 0, has just refused with '?'. Returns
- * SC_COMMAND_USAGE. */
-int sc_command_refuse_flag(char *const *argv);
+/* Complains of the flag that getopt_long, with opterr 0, has just refused with '?', and names the
+ * nearest of `flags`. Returns SC_COMMAND_USAGE. */
+int sc_command_refuse_flag(char *const *argv, const struct option *flags);
 
 /* False after it has said which formats there are. */
 bool sc_command_has_format(const char *name);

@@ -59,9 +59,13 @@ void sc_model_free(struct sc_model *model)
 
 const char *sc_model_headline(struct sc_model *model)
 {
-    return sc_scratch_print(&model->scratch, "%zu place%s with hazards%s", model->count,
-                            model->count == 1 ? "" : "s",
-                            model->reader->unread ? " in what could be read" : "");
+    const char *words = sc_scratch_print(&model->scratch, "%zu place%s with hazards%s",
+                                         model->count, model->count == 1 ? "" : "s",
+                                         model->reader->unread ? " in what could be read" : "");
+    return model->left_out > 0
+               ? sc_scratch_print(&model->scratch, "%s; --filter leaves out %zu more", words,
+                                  model->left_out)
+               : words;
 }
 
 const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
@@ -123,8 +127,10 @@ static bool takes(const struct selecting *selecting, struct sc_choice *choice, b
     bool is_known =
         !selecting->baseline ||
         sc_baseline_knows(selecting->baseline, sc_fingerprint_make(&model->scratch, hazard));
-    if (!sc_filter_takes(selecting->filter, hazard))
+    if (!sc_filter_takes(selecting->filter, hazard)) {
+        model->left_out++;
         return false;
+    }
     if (model->suppressed && !hazard->suppression)
         choice->suppression = sc_suppressed_reason(model->suppressed, &model->scratch, hazard);
     bool is_suppressed = hazard->suppression || choice->suppression;

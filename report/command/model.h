@@ -100,6 +100,7 @@ struct sc_model {
     struct sc_choice *chosen;           /* those that are shown, in the order of showing */
     size_t count, new_count;            /* with a baseline the new ones are the first */
     size_t open_count;                  /* those that are not suppressed */
+    size_t left_out;                    /* hazards that the filter does not take */
     const struct sc_baseline *baseline; /* NULL: none */
     bool knows_fixed; /* since the baseline: neither it nor what is shown may lack hazards */
     struct sc_suppressed *suppressed; /* the caller's; NULL: none */

@@ -29,6 +29,8 @@ static const char *pattern_of(struct sc_scratch *scratch, const char *report_pat
 static void look(struct sc_new_reports *reports)
 {
     memset(&reports->found, 0, sizeof reports->found);
+    if (!reports->pattern)
+        return;
     glob(reports->pattern, GLOB_PERIOD, NULL, &reports->found);
     if (reports->pattern_if_taken)
         glob(reports->pattern_if_taken, GLOB_PERIOD | GLOB_APPEND, NULL, &reports->found);
@@ -55,6 +57,8 @@ static bool leads_elsewhere(const struct sc_new_reports *reports, const char *pa
 void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scratch,
                           const char *report_path)
 {
+    if (!report_path)
+        return;
     reports->pattern = pattern_of(scratch, report_path);
     if (reports->pattern[strlen(reports->pattern) - 1] != '*')
         reports->pattern_if_taken = sc_scratch_print(scratch, "%s.[0-9]*", reports->pattern);

@@ -19,8 +19,8 @@ struct sc_new_reports {
     glob_t found;
 };
 
-/* Notes what is there. `reports` is all zero, and `report_path` absolute. What `scratch` gives has
- * to live for as long as `reports`. */
+/* Notes what is there. `reports` is all zero. A relative `report_path` begins where this process
+ * is, and NULL describes nothing. What `scratch` gives has to live for as long as `reports`. */
 void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scratch,
                           const char *report_path);
 

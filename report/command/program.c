@@ -7,11 +7,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define NS_A_SECOND INT64_C(1000000000)
 
 /* What this process was started with, and the program gets. */
 struct inherited {
@@ -128,6 +132,49 @@ static int attend(pid_t program)
     return status;
 }
 
+/* Reaps. Is any child left? */
+static bool has_children(void)
+{
+    pid_t child;
+    while ((child = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return child == 0;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * NS_A_SECOND + now.tv_nsec;
+}
+
+static bool ends_waiting(int number)
+{
+    return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
+}
+
+/* False: a signal that ends the waiting has come, or the time is over. */
+static bool await_signal(int64_t end_ns)
+{
+    sigset_t all;
+    int64_t left_ns = end_ns - now_ns();
+    if (left_ns <= 0)
+        return false;
+    struct timespec left = {left_ns / NS_A_SECOND, left_ns % NS_A_SECOND};
+    sigfillset(&all);
+    int number = sigtimedwait(&all, NULL, &left);
+    if (number == SIGTSTP)
+        stop_alike(number);
+    return !ends_waiting(number);
+}
+
+static void await_orphans(int limit_s)
+{
+    int64_t end_ns = limit_s < 0 ? INT64_MAX : now_ns() + limit_s * NS_A_SECOND;
+    while (has_children() && await_signal(end_ns))
+        ;
+}
+
 static void let_files_go(enum sc_program_stdout out, int own)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -155,15 +202,19 @@ static int start(char **argv, const struct inherited *inherited, enum sc_program
     return -error;
 }
 
-int sc_program_run(char **argv, enum sc_program_stdout out, int own)
+int sc_program_run(char **argv, const struct sc_program_ways *ways)
 {
     struct inherited inherited;
     pid_t program = -1;
     hold_signals(&inherited);
-    int result = start(argv, &inherited, out, &program);
+    if (ways->awaits)
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int result = start(argv, &inherited, ways->out, &program);
     if (result == 0) {
-        let_files_go(out, own);
+        let_files_go(ways->out, ways->own);
         result = attend(program);
+        if (ways->awaits)
+            await_orphans(ways->limit_s);
     }
     release_signals(&inherited);
     return result;

@@ -9,16 +9,25 @@
 #ifndef SC_REPORT_COMMAND_PROGRAM_H
 #define SC_REPORT_COMMAND_PROGRAM_H
 
+#include <stdbool.h>
+
 enum sc_program_stdout {
     SC_PROGRAM_STDOUT_LET_GO,   /* the program's; this process's becomes stderr */
     SC_PROGRAM_STDOUT_KEPT,     /* both write to it */
     SC_PROGRAM_STDOUT_IS_STDERR /* this process's; the program's is stderr */
 };
 
-/* Runs argv[0], which is looked for as a shell does. `own` is a descriptor of the command's own,
- * close-on-exec, that stays open; -1: none. Returns the program's status as wait(2) has it, or
- * -errno if the program could not be started. To be called by the only thread, once. */
-int sc_program_run(char **argv, enum sc_program_stdout out, int own);
+struct sc_program_ways {
+    enum sc_program_stdout out;
+    int own;     /* a descriptor of the command's own, close-on-exec, that stays open; -1: none */
+    bool awaits; /* comes back when all that the program has left running has ended, too, or when
+                    SIGHUP, SIGINT, SIGQUIT or SIGTERM comes after its end */
+    int limit_s; /* negative: there is no limit */
+};
+
+/* Runs argv[0], which is looked for as a shell does. Returns the program's status as wait(2) has
+ * it, or -errno if the program could not be started. To be called by the only thread, once. */
+int sc_program_run(char **argv, const struct sc_program_ways *ways);
 
 /* Ends by the signal that has ended the program, without a core dump. Returns the status to exit
  * with where no signal has, or where this process survives it (process 1). */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COMPLAINTS_MAX = 100 };
+enum { TOLD_MAX = 100 };
 
 void sc_reader_free(struct sc_reader *reader)
 {
@@ -39,7 +39,7 @@ struct reading {
     struct sc_reader *reader;
     const char *name;
     size_t line_number;
-    size_t complaints;
+    size_t told, untold; /* bad lines, by being named on stderr or not */
     bool is_report;
     bool is_unread;               /* lines of the file are */
     bool is_foreign, had_foreign; /* lines are, or some were, of a run of a later schema */
@@ -55,15 +55,29 @@ static void complain(struct reading *reading, struct sc_input *input, const char
     if (reading->bad_lines++ < SC_READER_NAMED_LINES_MAX)
         sc_run_record_add_bad_line(reading->run, reading->line_number, problem);
     sc_input_refuse(input);
-    if (!reading->reader->quiet && reading->complaints++ < COMPLAINTS_MAX)
-        sc_say("%s:%zu: %s; passed over", reading->name, reading->line_number, problem);
 }
 
-static void tell_further_complaints(const struct reading *reading)
+/* At the end of a run: only then it is known whether the file is a report at all. */
+static void tell_bad_lines(struct reading *reading)
 {
-    if (reading->complaints > COMPLAINTS_MAX)
-        sc_say("%s: %zu more lines are passed over", reading->name,
-               reading->complaints - COMPLAINTS_MAX);
+    size_t index, told = reading->told;
+    json_t *line;
+    json_array_foreach(json_object_get(reading->run, "unread"), index, line)
+    {
+        if (reading->reader->quiet || reading->told == TOLD_MAX)
+            break;
+        sc_say("%s:%lld: %s; passed over", reading->name, (long long)sc_field_number(line, "line"),
+               sc_field_string(line, "problem", "?"));
+        reading->told++;
+    }
+    reading->untold += reading->bad_lines - (reading->told - told);
+}
+
+static void tell_further_bad_lines(const struct reading *reading)
+{
+    if (reading->untold > 0 && reading->is_report && !reading->reader->quiet)
+        sc_say("%s: %zu more line%s passed over", reading->name, reading->untold,
+               reading->untold == 1 ? " is" : "s are");
 }
 
 /* Tells the symbols what ran. */
@@ -104,7 +118,7 @@ static void add_run(struct sc_reader *reader, char *text)
 
 static void keep_run(struct sc_reader *reader, json_t *run)
 {
-    static const char *const not_shown[] = {"modules", "options", "devices", "protections_off"};
+    static const char *const not_shown[] = {"modules", "options", "devices"};
     json_t *line = json_object_get(run, "run");
     expect_process(reader->symbols, line);
     expect_modules(reader->symbols, line);
@@ -167,6 +181,8 @@ static void end_run(struct reading *reading, const json_t *next)
         judge_run(reading, next);
         reading->is_report = true;
     }
+    if (reading->is_report)
+        tell_bad_lines(reading);
     end_findings(reading->reader, reading->run);
     json_object_set_new(reading->run, "bad_lines", json_integer((json_int_t)reading->bad_lines));
     keep_run(reading->reader, reading->run);
@@ -363,7 +379,7 @@ static void judge_file(struct reading *reading, int error)
     if (error < 0)
         sc_run_record_set_unreadable(reading->run, strerror(-error));
     else if (!is_started)
-        sc_run_record_set_unreadable(reading->run, "it is not a report");
+        sc_run_record_refuse_file(reading->run);
     if (error < 0 || reading->is_unread)
         reading->reader->unread = true;
     if (!is_started)
@@ -380,7 +396,7 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
         read_line(&reading, &input);
     judge_file(&reading, result);
     end_run(&reading, NULL);
-    tell_further_complaints(&reading);
+    tell_further_bad_lines(&reading);
     sc_input_free(&input);
     if (result >= 0 && reading.had_foreign)
         return -ENOTSUP;

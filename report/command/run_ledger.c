@@ -42,26 +42,26 @@ static int make_file(void)
     return file;
 }
 
-static void name_file(struct sc_run_ledger *ledger)
+static void name_file(struct sc_run_ledger *ledger, bool is_shown)
 {
     char value[SC_LEDGER_VALUE_SIZE];
     struct stat status;
     const char *outer = getenv(SC_LEDGER_VARIABLE);
     if (fstat(ledger->file, &status) != 0)
         return;
-    snprintf(ledger->name, sizeof ledger->name, "/proc/%d/fd/%d:%ju:%ju", getpid(), ledger->file,
-             (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+    snprintf(ledger->name, sizeof ledger->name, "/proc/%d/fd/%d:%ju:%ju%s", getpid(), ledger->file,
+             (uintmax_t)status.st_dev, (uintmax_t)status.st_ino, is_shown ? SC_LEDGER_SHOWN : "");
     bool has_room = outer && strlen(ledger->name) + 1 + strlen(outer) < sizeof value;
     snprintf(value, sizeof value, "%s%s%s", ledger->name, has_room ? "," : "",
              has_room ? outer : "");
     setenv(SC_LEDGER_VARIABLE, value, 1);
 }
 
-void sc_run_ledger_begin(struct sc_run_ledger *ledger)
+void sc_run_ledger_begin(struct sc_run_ledger *ledger, bool is_shown)
 {
     *ledger = (struct sc_run_ledger){.file = make_file()};
     if (ledger->file >= 0)
-        name_file(ledger);
+        name_file(ledger, is_shown);
 }
 
 bool sc_run_ledger_is_in(const struct sc_run_ledger *ledger, const char *value)

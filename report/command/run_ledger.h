@@ -29,9 +29,9 @@ struct sc_run_ledger {
     bool lacks;     /* a process had something to note and could not */
 };
 
-/* Makes a ledger and names it in the environment, before those of the run that this one is part
- * of. */
-void sc_run_ledger_begin(struct sc_run_ledger *ledger);
+/* Makes a ledger and names it in the environment, before those of the run that this one is part of.
+ * `is_shown`: the reports are shown on stderr, so that the processes print no summary. */
+void sc_run_ledger_begin(struct sc_run_ledger *ledger, bool is_shown);
 
 /* Reads what was noted. To be called once. */
 void sc_run_ledger_read(struct sc_run_ledger *ledger);

@@ -20,6 +20,12 @@ void sc_run_record_set_unreadable(json_t *record, const char *why)
     json_object_set_new(record, "unreadable", json_string(why));
 }
 
+void sc_run_record_refuse_file(json_t *record)
+{
+    sc_run_record_set_unreadable(record, "it is not a report");
+    json_object_del(record, "unread");
+}
+
 static json_t *array_of(json_t *record, const char *key)
 {
     if (!json_object_get(record, key))

@@ -11,6 +11,9 @@ json_t *sc_run_record_make(const char *name);
 /* Nothing, or nothing more, of the file is known, and why. */
 void sc_run_record_set_unreadable(json_t *record, const char *why);
 
+/* The file is no report, and its lines are none of one. */
+void sc_run_record_refuse_file(json_t *record);
+
 void sc_run_record_add_bad_line(json_t *record, size_t number, const char *problem);
 
 /* Takes a `coverage` line. Of equal ones the last is kept, which counts them all. */

@@ -42,6 +42,17 @@ static struct sc_note *add(struct making *making, const char *words)
     return note;
 }
 
+/* "WORDS: one, another", nothing where there are none. */
+static void add_list(struct making *making, const char *words, const json_t *list)
+{
+    size_t index;
+    json_t *entry;
+    json_array_foreach(list, index, entry) words =
+        sc_scratch_print(making->scratch, "%s%s %s", words, index > 0 ? "," : ":", text_of(entry));
+    if (json_array_size(list) > 0)
+        add(making, words);
+}
+
 /* ---- what ran ---- */
 
 /* A program that writes a title over its arguments may leave hundreds of empty ones behind it. */
@@ -197,6 +208,8 @@ static void add_summary(struct making *making, const json_t *entry)
     add_unguarded(making, summary);
     add_unjudged(making, summary);
     add_ignored(making, summary);
+    add_list(making, "suppressions that have expired",
+             json_object_get(summary, "suppressions_expired"));
 }
 
 /* ---- what was not looked for ---- */
@@ -324,6 +337,8 @@ struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_fra
     if (!making.run.reached)
         add(&making,
             "CUDA was used, but no call of it came through the library: nothing was looked for");
+    add_list(&making, "loaded by the driver, not preloaded; neither protected nor looked for",
+             json_object_get(line, "protections_off"));
     add_misses(&making, entry);
     add_cupti(&making, entry);
     add_postmortem(&making, entry);

@@ -1,6 +1,7 @@
 #include "report/command/suggest.h"
 
 #include "report/command/fields.h"
+#include "report/suppressions.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -96,7 +97,7 @@ static void put_entry(FILE *out, size_t number, const struct sc_shown *hazard)
     put_text(out, hazard->code);
     fprintf(out, "-%zu\n  code:    ", number);
     put_text(out, hazard->code);
-    fputs("\n  reason:  say here why this is left out\n", out);
+    fputs("\n  reason:  " SC_SUPPRESSIONS_NO_REASON "\n", out);
     put_stack(out, "  copy:    ", &hazard->copy.stack);
     put_stack(out, "  event:   ", &hazard->event.stack);
     fputs("}\n", out);

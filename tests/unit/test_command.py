@@ -354,6 +354,47 @@ class Report(Command):
             result = self.fails(2, words, "report", path, self.report)
             self.assertIn("SC101", result.stdout)
 
+    def test_a_file_that_is_no_report_costs_one_line(self):
+        junk = self.folder / "junk"
+        junk.write_bytes(bytes(range(256)) * 400)
+        for path in junk, self.command:
+            run = self.fails(2, f"{path} is not a report\n", "report", path)
+            self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+            self.assertIn("the file could not be read: it is not a report\n", run.stdout)
+            self.assertNotIn("not JSON", run.stdout)
+
+    def test_a_later_schema_is_said_once(self):
+        run = json.dumps({**json.loads(self.lines[0]), "schema": 99, "version": "9.0.0"}) + "\n"
+        later = self.write("later.jsonl", [run, *self.lines[1:]])
+        for arguments in [later], ["--baseline", later, self.report]:
+            said = self.fails(2, "schema 99, of libsafecopy 9.0.0", "report", *arguments).stderr
+            self.assertEqual(said.count("\n"), 1, said)
+            self.assertNotIn("not supported", said)
+
+    def test_a_file_that_is_named_twice_counts_once(self):
+        link = self.folder / "link"
+        link.symlink_to(self.report)
+        once = self.start("report", "--json", self.report).stdout
+        run = self.fails(1, f"{link} is named twice, and counts once\n", "report", "--json",
+                         self.report, link)
+        self.assertEqual(run.stdout, once)
+        copy = self.folder / "copy.jsonl"
+        shutil.copy(self.report, copy)
+        self.assertNotEqual(self.start("report", "--json", self.report, copy).stdout, once)
+
+    def test_a_baseline_that_is_not_there_is_an_error(self):
+        run = self.fails(2, "none: No such file", "report", "--baseline", self.folder / "none",
+                         self.report)
+        self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1))
+
+    def test_a_filter_says_what_it_leaves_out(self):
+        run = self.start("report", "--filter", "function=nobody", self.report)
+        self.assertEqual(run.returncode, 0)
+        self.assertIn(f"\n0 places with hazards; --filter leaves out {len(CODES)} more\n", run.stdout)
+        run = self.start("report", "--filter", "code=SC101", self.report)
+        self.assertIn(f"\n1 place with hazards; --filter leaves out {len(CODES) - 1} more\n", run.stdout)
+        self.assertNotIn("leaves out", self.start("report", self.report).stdout)
+
     def test_what_is_said_of_a_file_is_not_read(self):
         """stderr may be the very file."""
         log = self.write("log", ["hello\n", *self.lines])
@@ -515,8 +556,12 @@ class Report(Command):
         self.assertIn(f"{shown}: ", show(1).stdout)
         with open(path, "wb") as file:
             file.write(b"\x1b[2J\n\xff\n")
-        self.assertEqual(show(2).stderr.count(shown), 3)
-        self.assertEqual(show(2).stderr.count("\n"), 3)
+        self.assertEqual(show(2).stderr.count(shown), 1)
+        self.assertEqual(show(2).stderr.count("\n"), 1)
+        with open(path, "ab") as file:
+            file.write("".join(self.lines).encode())
+        self.assertEqual(show(1).stderr.count(shown), 2)
+        self.assertEqual(show(1).stderr.count("\n"), 2)
         for words in (["report", b"--" + name], ["run", b"--" + name], ["run", b"-" + name],
                       ["run", "--option", name, "true"], ["run", name], [name]):
             run = self.start(*words)
@@ -576,41 +621,88 @@ class Main(Command):
     def test_help_names_commands_and_options(self):
         run = self.start("--help")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
-        for word in ("safecopy run", "safecopy report", "safecopy explain", "report_path", "max_held"):
+        for word in ("  run ", "  report ", "  explain ", "  doctor ", "safecopy help options"):
             self.assertIn(word, run.stdout)
-        for arguments in (["-h"], ["run", "--help"], ["report", "--help"], ["report", "-h"]):
+        for arguments in ["-h"], ["help"]:
             again = self.start(*arguments)
             self.assertEqual((again.returncode, again.stdout), (0, run.stdout), arguments)
+        for word in "report_path", "max_held":
+            self.assertIn(word, self.start("help", "options").stdout)
+
+    def test_help_on_a_command_has_its_flags_alone(self):
+        flags = {"run": "--injection", "report": "--filter", "doctor": "--no-run", "explain": "CODE"}
+        for command, flag in flags.items():
+            run = self.start("help", command)
+            self.assertEqual((run.returncode, run.stderr), (0, ""))
+            self.assertTrue(run.stdout.startswith(f"usage: safecopy {command} "))
+            self.assertLessEqual(max(map(len, run.stdout.splitlines())), 100)
+            for other, others in flags.items():
+                self.assertEqual(others in run.stdout, other == command, (command, others))
+            for again in ([command, "--help"], [command, "-h"]):
+                self.assertEqual(self.start(*again).stdout, run.stdout)
+        self.fails(2, "did you mean 'report'?", "help", "reprot")
 
     def test_usage(self):
         self.fails(2, "run, report, explain or doctor")
-        self.fails(2, "there is no command exlpain", "exlpain")
+        self.fails(2, "there is no command exlpain; did you mean explain?", "exlpain")
+
+    def test_a_misspelt_flag_has_a_nearest_one(self):
+        for arguments, words in (
+                (["run", "--stict", "true"], "no flag --stict; did you mean --strict?"),
+                (["run", "--fromat=text", "true"], "did you mean --format? See safecopy help run"),
+                (["report", "--base-line", "x", "y"], "did you mean --baseline?"),
+                (["doctor", "--norun"], "did you mean --no-run? See safecopy help doctor"),
+                (["run", "--injection=1", "true"], "--injection takes no value, and has '1'"),
+                (["run", "--format"], "without its value: --format"),
+                (["run", "-x", "true"], "not understood, or without its value: -x")):
+            run = self.fails(2, words, *arguments)
+            self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1))
 
     def test_explains_each_hazard(self):
         page = (ROOT / "docs" / "hazards.md").read_text(encoding="utf-8")
         for code in CODES:
             section = re.search(rf"^## {code}\n.*?(?=\n## |\Z)", page, re.M | re.S)[0]
-            self.assertEqual(self.start("explain", code.lower()).stdout.rstrip("\n"),
-                             section.rstrip("\n"))
+            shown = self.start("explain", code.lower()).stdout
+            self.assertTrue(shown.startswith(f"{code}\n"))
+            self.assertEqual(re.findall(r"\w+", shown), self.words(section), code)
         self.assertEqual(re.findall(r"^SC\d+", self.start("explain").stdout, re.M), CODES)
-        self.assertIn("## SC201", self.start("explain", "source-overwritten-in-flight").stdout)
+        self.assertIn("SC201\n", self.start("explain", "source-overwritten-in-flight").stdout)
         self.fails(2, "did you mean 'SC201'?", "explain", "SC209")
+
+    def words(self, section):
+        """Of a section, without the targets of links and what else is Markdown's."""
+        section = re.sub(r"^```\w*$", "", section, flags=re.M)
+        return re.findall(r"\w+", re.sub(r"\]\((?!http)[^)]*\)", "", section))
+
+    def test_what_is_explained_is_plain_text(self):
+        for code in CODES:
+            text = re.sub(r"^    .*$", "", self.start("explain", code).stdout, flags=re.M)
+            self.assertNotRegex(text, r"[`#]|\*\*|\]\(|\| ---", code)
+        self.assertIn("\n    float *staging;\n", self.start("explain", "SC201").stdout)
+
+    def test_explains_a_group_of_codes(self):
+        shown = self.start("explain", "sc2").stdout
+        self.assertEqual(re.findall(r"^SC\d+", shown, re.M),
+                         [code for code in CODES if code.startswith("SC2")])
+        self.assertIn("SC201 source-overwritten-in-flight. The program writes into", shown)
+        for group in "SC", "SC10":
+            self.assertEqual(re.findall(r"^SC\d+", self.start("explain", group).stdout, re.M),
+                             [code for code in CODES if code.startswith(group)])
+        self.fails(2, "did you mean", "explain", "SC9")
 
     def test_the_table_of_options_has_every_key_and_default(self):
         page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
         rows = re.findall(r"^\| ([a-z_]+) \| (\S+?),? .*?\| .*?(not in this version)?\)? \|$", page,
                           re.M)
         table = re.findall(r"^  ([a-z_]+) +(\S+?),? .*?(not in this version)?\)?$",
-                           self.start("--help").stdout, re.M)
-        wanted = [row for row in table if row[0] not in ("run", "report", "explain")]
-        self.assertEqual([row for row in rows if row[0] in [key for key, *_ in wanted]], wanted)
+                           self.start("help", "options").stdout, re.M)
+        self.assertEqual([row for row in rows if row[0] in [key for key, *_ in table]], table)
 
     def test_the_page_of_options_has_every_key_and_default(self):
         """docs/options.md against the table that the parser uses."""
         page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
-        rows = re.findall(r"^  ([a-z_]+) +(\S+?),? .*?(not in this version)?\)?$",
-                          self.start("--help").stdout, re.M)
-        options = [row for row in rows if row[0] not in ("run", "report", "explain")]
+        options = re.findall(r"^  ([a-z_]+) +(\S+?),? .*?(not in this version)?\)?$",
+                             self.start("help", "options").stdout, re.M)
         self.assertGreaterEqual(len(options), 20)
         for key, default, later in options:
             section = re.search(rf"^### {key}\n(.*?)(?=^##|\Z)", page, re.M | re.S)

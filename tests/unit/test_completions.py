@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The man page and the completions of shells have what `safecopy --help` has, and nothing else."""
+"""The man page and the completions of shells have what `safecopy help` has, and nothing else."""
 
 import os
 import pathlib
@@ -16,9 +16,10 @@ BASH = SHARE / "bash-completion" / "completions" / "safecopy"
 ZSH = SHARE / "zsh" / "site-functions" / "_safecopy"
 FISH = SHARE / "fish" / "vendor_completions.d" / "safecopy.fish"
 FLAG = re.compile(r"(?<![\w-])(--[a-z-]+|-o\b)")
-HELP = subprocess.run([OUT / "safecopy", "--help"], stdout=subprocess.PIPE, text=True,
-                      check=True).stdout
-# Told of in the usage alone.
+COMMANDS = ("run", "report", "explain", "doctor")
+HELP = {page: subprocess.run([OUT / "safecopy", "help", page], stdout=subprocess.PIPE, text=True,
+                             check=True).stdout for page in (*COMMANDS, "options")}
+# Of every command, and on no page.
 HELP_FLAG = "--help"
 
 
@@ -27,20 +28,20 @@ def section(text, begin, end):
 
 
 def wanted(command):
-    following = {"run": "report ", "report": "explain ", "doctor": "\n"}[command]
-    return sorted({*FLAG.findall(section(HELP, f"{command} ", following)), HELP_FLAG})
+    return sorted({*FLAG.findall(HELP[command]), HELP_FLAG})
 
 
 def formats():
-    return re.search(r"--format FORMAT +(text.*)", HELP)[1].replace(" (or --json)", "").split(", ")
+    text = re.search(r"--format FORMAT +(text.*)", HELP["report"])[1]
+    return text.replace(" (or --json)", "").split(", ")
 
 
 def doctor_formats():
-    return re.search(r"--format FORMAT +(text or json)\n", HELP)[1].split(" or ")
+    return re.search(r"--format FORMAT +(text or json)\n", HELP["doctor"])[1].split(" or ")
 
 
 def keys():
-    return sorted(re.findall(r"^  ([a-z_]+) ", HELP, re.M))
+    return sorted(re.findall(r"^  ([a-z_]+) ", HELP["options"], re.M))
 
 
 def words(*command):
@@ -87,7 +88,7 @@ class Bash(unittest.TestCase):
         for command in ("run", "report", "doctor"):
             self.assertEqual(self.completes("safecopy", command, "-"), wanted(command))
         self.assertEqual(self.completes("safecopy", ""),
-                         ["--help", "--version", "doctor", "explain", "report", "run"])
+                         ["--help", "--version", "doctor", "explain", "help", "report", "run"])
 
     def test_values(self):
         self.assertEqual(self.completes("safecopy", "report", "--format", ""), sorted(formats()))
@@ -95,6 +96,7 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.completes("safecopy", "run", "--option", ""),
                          [f"{key}=" for key in keys()])
         self.assertIn("SC201", self.completes("safecopy", "explain", "SC2"))
+        self.assertEqual(self.completes("safecopy", "help", ""), sorted(HELP))
 
     def test_the_program_and_what_is_its_own(self):
         self.assertIn("bash", self.completes("safecopy", "run", "--strict", "bas"))
@@ -144,6 +146,7 @@ class Fish(unittest.TestCase):
         self.assertEqual(sorted(completes("safecopy report --format ")), sorted(formats()))
         self.assertEqual(sorted(completes("safecopy run --option ")), [f"{key}=" for key in keys()])
         self.assertIn("SC201", completes("safecopy explain SC2"))
+        self.assertEqual(sorted(completes("safecopy help ")), sorted(HELP))
         self.assertIn("bash", completes("safecopy run bas"))
 
 

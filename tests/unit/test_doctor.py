@@ -201,8 +201,8 @@ class Machine(Doctor):
             self.assertIn(words, found["cupti-unusable"]["text"])
 
     def test_usage(self):
-        for arguments, words in ((["--format", "xml"], "text or json"), (["--fix"], "not understood"),
-                                 (["--format"], "not understood")):
+        for arguments, words in ((["--format", "xml"], "text or json"), (["--fix"], "there is no flag"),
+                                 (["--format"], "without its value")):
             run = self.start(*arguments)
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(words, run.stderr)
@@ -261,6 +261,21 @@ class Program(Doctor):
                               (self.circle(), "program-not-readable")):
             self.expect(self.ask(program), "problem", name)
             self.assertIsNone(self.answer["trial"], name)
+
+    def test_a_file_that_is_no_program(self):
+        """Whether it is named by its path, or as a program of PATH would be."""
+        self.write("README.md", "# hello\n", 0o644)
+        self.write("beside", "#!/bin/sh\n")
+        self.write("words", "hello\n", 0o755)
+        says = "is no program: neither an ELF program nor a script with a #! line"
+        for name, words in (("README.md", f"README.md {says}"), ("./README.md", f"./README.md {says}"),
+                            ("words", f"words {says}"),
+                            ("beside", "there is no beside in PATH, but in this folder"),
+                            ("nothing", "there is no nothing\n")):
+            run = subprocess.run([SAFECOPY, "doctor", "--", name], cwd=self.folder, text=True,
+                                 capture_output=True, check=False)
+            self.assertEqual((run.returncode, run.stderr), (1, ""))
+            self.assertIn(f"\n  problem  {words}", run.stdout)
 
     def test_static(self):
         for name in ("-static", "-static-pie"):

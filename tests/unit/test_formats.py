@@ -748,7 +748,8 @@ class Baseline(Files):
         nothing.write_text("{\"hazards\":[{}]}")
         run = report("--baseline", nothing, SAMPLE)
         self.assertEqual(run.returncode, 2)
-        self.assertIn("is neither a report nor", run.stderr.decode())
+        self.assertIn("is not a report, nor what --format json wrote", run.stderr.decode())
+        self.assertEqual(run.stdout, b"")
 
 
 class Frames(Files):

@@ -153,8 +153,13 @@ class Gate(unittest.TestCase):
         self.assertEqual((said.returncode, said.stderr), (1, ""))
         self.assertRegex(said.stdout, r"\{\n  name:    SC101-1\n  code:    SC101\n  reason:  say .*\n"
                                       r"  copy:    \.\.\.\n           fun:main\n(.*\n)+\}\n")
-        self.assertEqual(self.run_twin("strict=1", said.stdout), 0)
+        self.assertEqual(self.run_twin("strict=1", said.stdout), 66)
+        self.assertIn("the reason is the one that was suggested: say why", self.said)
+        self.assertEqual(self.run_twin("strict=1", self.with_reasons(said.stdout)), 0)
         self.assertEqual(self.lines[-1]["suppressed"], 1)
+
+    def with_reasons(self, suggestions):
+        return re.sub(r"(?<=  reason:  )say .*", "a test", suggestions)
 
     def test_a_suggestion_is_for_the_users_own_frames(self):
         """In the midst of ctypes, which every copy of such a program comes through."""
@@ -168,7 +173,7 @@ class Gate(unittest.TestCase):
             self.assertRegex(said, r"copy:    \.\.\.\n +py:made:(Loader\.)?step\n +py:made:<module>\n"
                                    r"( +\.\.\.\n)? +py:<string>:<module>\n")
             self.assertNotIn("ffi", said)
-            (path / "s.supp").write_text(said)
+            (path / "s.supp").write_text(self.with_reasons(said))
             environment = MACHINE.environment(
                 programs.Directives.none(), True,
                 f"strict=1:report_path=none:suppressions={path / 's.supp'}")

@@ -471,7 +471,7 @@ START_TEST(the_summary_says_what_where_and_what_was_done)
     ck_has("stderr.txt", "cuMemcpyHtoDAsync_v2 to read 4 MB of registered memory");
     ck_has("stderr.txt", "healed: the memory was kept until the copy was complete\n");
     ck_has("stderr.txt", "/r.jsonl\n");
-    ck_has("stderr.txt", "strict: failed, exit status 66\n");
+    ck_has("stderr.txt", "strict: failed, this process ends with 66\n");
 }
 END_TEST
 

@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 SAFECOPY = str(OUT / "safecopy")
 RUN = [SAFECOPY, "run", "--format", "text"]
+STRICT = [SAFECOPY, "run", "--strict"]
 LIBRARY = str((OUT / "libsafecopy.so").resolve())
 HAZARDS = OUT / "tests" / "hazard"
 RACY, CORRECT = (str(HAZARDS / f"sc101_free_h2d.{variant}") for variant in ("racy", "fixed"))
@@ -115,6 +116,9 @@ class Environment(Runs):
                          env={**ENVIRONMENT, "RACY": "1"})
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("\nSC105 pinned-freed-in-flight", run.stderr)
+        self.assertRegex(run.stderr, r"\n    loaded by the driver, not preloaded; neither protected "
+                         r"nor looked for: free, realloc, munmap and their like, page protection .*\n")
+        self.assertNotIn("neither protected", self.start(*RUN, RACY).stderr)
 
 
 class Shown(Runs):
@@ -381,8 +385,9 @@ class Shown(Runs):
                                    "until [ -e up ]; do sleep 0.01; done")
         os.kill(int((self.folder / "pid").read_text()), signal.SIGKILL)
         self.assertEqual(status, 0, said)
-        self.assertIn("a process that was started still runs", said)
-        self.assertNotIn("still runs", self.judged(RACY)[1])
+        self.assertRegex(said, r"\nsafecopy: still running: \d+ \(python[\d.]*\); what is reported "
+                         "from now on is neither shown nor judged")
+        self.assertNotIn("still running", self.judged(RACY)[1])
 
     def test_the_ledger_is_nothing_else(self):
         """What SAFECOPY_RUN names may be another file by now."""
@@ -620,6 +625,137 @@ class Shown(Runs):
             self.assertEqual((run.returncode, run.stderr.count("\n")), (status, 1), run.stderr)
 
 
+class StrictAlone(Runs):
+    """--strict without --format: the processes are judged, and nothing is shown at the end."""
+
+    def judged(self, script, *flags, **more):
+        run = self.start(*STRICT, *flags, "sh", "-c", script, **more)
+        if run.returncode != 66:
+            self.assertNotIn("exit status 66", run.stderr)
+        return run.returncode, run.stderr
+
+    def test_a_hazard_of_any_process_counts(self):
+        for script in f"{RACY}; exit 0", f"{RACY} || true", f"{RACY} & wait":
+            status, said = self.judged(script)
+            self.assertEqual(status, 66, said)
+            self.assertIn("safecopy: strict: a process that was started had a hazard and the program "
+                          "ended with 0; exit status 66\n", said)
+            self.assertNotIn("What to do:", said)
+        self.assertEqual(self.judged(f"{RACY}; exit 0", "--option", "exitcode=9")[0], 9)
+        self.assertEqual(self.judged(CORRECT), (0, ""))
+        self.assertEqual(self.start(*STRICT, "true").stderr, "")
+
+    def test_a_program_that_fails_keeps_its_status(self):
+        for end, status in ("exit 3", 3), ("kill -9 $$", -9):
+            run = self.start(*STRICT, "sh", "-c", f"{RACY}; {end}")
+            self.assertEqual(run.returncode, status)
+            self.assertIn("strict: failed, this process ends with 66\n", run.stderr)
+            self.assertNotIn("exit status 66", run.stderr)
+
+    def test_strict_may_come_from_the_environment(self):
+        given = {**ENVIRONMENT, "SAFECOPY_OPTIONS": "strict=1"}
+        run = self.start(SAFECOPY, "run", "sh", "-c", f"{RACY}; exit 0", env=given)
+        self.assertEqual(run.returncode, 66, run.stderr)
+        run = self.start(SAFECOPY, "run", "--strict=0", "sh", "-c", f"{RACY}; exit 0", env=given)
+        self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_strict_takes_a_value_that_the_option_has(self):
+        self.assertEqual(self.start(*STRICT[:-1], "--strict=1", RACY).returncode, 66)
+        self.assertEqual(self.start(*STRICT[:-1], "--strict=0", RACY).returncode, 0)
+        run = self.start(*STRICT[:-1], "--strict=maybe", "echo", "started")
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertIn("'strict' cannot be 'maybe'", run.stderr)
+
+    def test_wherever_the_reports_are(self):
+        for flags in (("--report", "one.jsonl"), ("--report-dir", "d"), ("--option", "report_path=none"),
+                      ("--report", "/dev/null")):
+            with self.subTest(flags):
+                self.assertEqual(self.judged(f"{RACY}; exit 0", *flags)[0], 66)
+                self.assertEqual(self.judged(CORRECT, *flags), (0, ""))
+        odd = self.folder / "a:b%p"
+        odd.mkdir()
+        self.assertEqual(self.judged(f"{RACY}; exit 0", cwd=odd)[0], 66)
+
+    def test_what_is_unknown_fails(self):
+        for script in (f"{CORRECT}; rm safecopy.*.jsonl",
+                       f"{sys.executable} -c \"import ctypes, os\n"
+                       "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\nos.kill(os.getpid(), 9)\"; "
+                       "true"):
+            status, said = self.judged(script)
+            self.assertEqual(status, 66, said)
+            self.assertIn("strict: unknown, ", said)
+
+    LATE = f"(read go <go; {RACY}) >/dev/null 2>&1 & echo $! >pid; "
+
+    def test_who_still_runs_is_named(self):
+        os.mkfifo(self.folder / "go")
+        status, said = self.judged(f"{self.LATE} true")
+        self.assertEqual(status, 0, said)
+        pid = (self.folder / "pid").read_text().strip()
+        self.assertRegex(said, rf"^safecopy: still running: {pid} \(sh\); what is reported from now on "
+                         r"is neither shown nor judged \(--wait waits\)\n$")
+        os.kill(int(pid), signal.SIGKILL)
+
+    def test_who_still_runs_is_waited_for(self):
+        os.mkfifo(self.folder / "go")
+        with subprocess.Popen([*STRICT, "--wait", "sh", "-c", f"{self.LATE} echo over"], text=True,
+                              env=ENVIRONMENT, cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as run:
+            self.assertEqual(run.stdout.readline(), "over\n")
+            self.assertIsNone(run.poll())
+            (self.folder / "go").write_text("go\n")
+            said = run.communicate(timeout=PATIENCE_S)[1]
+        self.assertEqual((run.returncode, "still running" in said), (66, False), said)
+
+    def test_the_waiting_has_an_end(self):
+        stays = "sleep 600 >/dev/null 2>&1 & echo $! >pid"
+        self.assertIn("still running: ", self.judged(stays, "--wait=0")[1])
+        os.kill(int((self.folder / "pid").read_text()), signal.SIGKILL)
+        with subprocess.Popen([*STRICT, "--wait", "sh", "-c", f"{stays}; echo $$"], text=True,
+                              env=ENVIRONMENT, cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as run:
+            program = run.stdout.readline().strip()
+            while os.path.exists(f"/proc/{program}"):  # until then a signal is the program's
+                time.sleep(0.01)
+            run.terminate()
+            said = run.communicate(timeout=PATIENCE_S)[1]
+        os.kill(int((self.folder / "pid").read_text()), signal.SIGKILL)
+        self.assertEqual(run.returncode, 0, said)
+        self.assertIn("still running: ", said)
+
+    def test_waiting_needs_something_to_wait_for(self):
+        for flags, words in (("--wait",), "nothing to wait for"), (("--strict", "--wait=x"), "takes sec"):
+            run = self.start(SAFECOPY, "run", *flags, "echo", "started")
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn(words, run.stderr)
+
+
+class Once(Runs):
+    """What the report shows no summary says as well."""
+
+    def test_shown_on_stderr(self):
+        for strict in (), ("--strict",):
+            run = self.start(*RUN, *strict, "sh", "-c", f"{RACY}; exit 3")
+            self.assertEqual(run.stderr.count("SC101 source-freed-in-flight"), 1, run.stderr)
+            self.assertEqual("strict: failed; the program's own exit status 3 stays\n" in run.stderr,
+                             bool(strict))
+        run = self.start(*RUN, "--strict", RACY)
+        self.assertTrue(run.stderr.endswith("safecopy: strict: failed, exit status 66\n"), run.stderr)
+        old = self.folder / "old"
+        old.write_text("{\nname: old\ncode: SC1*\nreason: a test\nexpires: 2020-01-01\n}\n")
+        run = self.start(*RUN, "--suppressions", str(old), RACY)
+        self.assertEqual(run.stderr.count("suppressions that have expired: old\n"), 1, run.stderr)
+
+    def test_shown_elsewhere_or_not_at_all(self):
+        for flags in (("-o", "r.txt"), ("--option", "verbosity=2")):
+            said = self.start(*RUN, *flags, RACY).stderr
+            self.assertIn("safecopy: 1 hazard at 1 place", said)
+        said = self.start(*RUN, "sh", "-c", f"SAFECOPY_OPTIONS=report_path=none {RACY}").stderr
+        self.assertIn("safecopy: 1 hazard at 1 place", said)
+        said = self.start(*RUN, "sh", "-c", f"SAFECOPY_RUN= {RACY}").stderr
+        self.assertIn("safecopy: 1 hazard at 1 place", said)
+
+
 class Launchers(Runs):
     """Each of these starts the program in its own way, and the library is in all of them."""
 
@@ -698,13 +834,14 @@ class Launchers(Runs):
 
 
 class AsWithout(Runs):
-    """What the program and its parent see with --format, and without `safecopy run`."""
+    """What the program and its parent see with --format or --strict, and without `safecopy run`."""
 
     def same(self, program, **more):
         """Returns what both have put out."""
         plain = self.start(*program, **more)
-        run = self.start(*RUN, *program, **more)
-        self.assertEqual((run.returncode, run.stdout), (plain.returncode, plain.stdout))
+        for wrapper in RUN, STRICT:
+            run = self.start(*wrapper, *program, **more)
+            self.assertEqual((run.returncode, run.stdout), (plain.returncode, plain.stdout))
         return plain.stdout
 
     def test_ends_as_the_program_does(self):

@@ -65,6 +65,8 @@ static const struct {
     {"}" GOOD, "1:1 '}' stands outside of an entry, which begins with '{'\n"},
     {HEAD "}" GOOD, "4:1 the entry lacks 'reason:'\n"},
     {HEAD "  raeson: r\n}" GOOD, "4:3 an entry has no 'raeson'; did you mean 'reason:'?\n"},
+    {HEAD "reason: " SC_SUPPRESSIONS_NO_REASON "\n}" GOOD,
+     "4:9 the reason is the one that was suggested: say why\n"},
     {HEAD "reason:\n}" GOOD, "4:1 'reason:' wants a value behind it, on the same line\n"},
     {HEAD "reason\n}" GOOD, "4:1 'reason:' wants a value behind it, on the same line\n"},
     {HEAD "name: b\nfun:x\n}" GOOD, "4:1 the entry has 'name:' already\n"},

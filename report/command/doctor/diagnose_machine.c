@@ -356,7 +356,8 @@ static void of_settings(struct sc_diagnosis *diagnosis, const struct sc_machine_
     bool is_preloaded = facts->preload && facts->preload[0] != '\0';
     bool is_injected = facts->injection && facts->injection[0] != '\0';
     for (const char *const *line = facts->complaints; line && *line; line++)
-        PROBLEM("bad-option", "Mend SAFECOPY_OPTIONS; safecopy --help lists the keys", "%s", *line);
+        PROBLEM("bad-option", "Mend SAFECOPY_OPTIONS; safecopy help options lists the keys", "%s",
+                *line);
     if (facts->is_off)
         PROBLEM("mode-off", "Take mode=off out of SAFECOPY_OPTIONS",
                 "SAFECOPY_OPTIONS has mode=off: the library does nothing");

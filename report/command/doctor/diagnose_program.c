@@ -25,6 +25,11 @@ static bool is_there(const struct sc_file_facts *file)
     return (file->error == 0 || file->error == EACCES) && !file->is_folder && file->is_executable;
 }
 
+static bool is_no_program(const struct sc_file_facts *file)
+{
+    return file->kind == SC_FILE_OTHER;
+}
+
 static void say_absent(struct sc_diagnosis *diagnosis, const struct sc_file_facts *file,
                        bool is_interpreter)
 {
@@ -35,6 +40,12 @@ static void say_absent(struct sc_diagnosis *diagnosis, const struct sc_file_fact
     else if (file->path[0] == '\0')
         PROBLEM("program-not-found", "Name its path, or a program of PATH",
                 "the name of the program is empty");
+    else if (file->is_beside && is_no_program(file))
+        PROBLEM("program-not-found", "Name a program",
+                "%s is no program: neither an ELF program nor a script with a #! line", file->path);
+    else if (file->is_beside)
+        PROBLEM("program-not-found", "Name it with its folder: ./NAME",
+                "there is no %s in PATH, but in this folder", file->path);
     else if (file->error == ENOENT)
         PROBLEM("program-not-found", "Name its path, or a program of PATH", "there is no %s",
                 file->path);
@@ -43,6 +54,9 @@ static void say_absent(struct sc_diagnosis *diagnosis, const struct sc_file_fact
     else if (file->error == ENOTSUP)
         PROBLEM("program-not-readable", "Name a file", "%s is a device, a pipe or a socket",
                 file->path);
+    else if (is_seen && !file->is_executable && is_no_program(file))
+        PROBLEM("program-not-executable", "Name a program, or what is to read it before it",
+                "%s is no program: neither an ELF program nor a script with a #! line", file->path);
     else if (is_seen && !file->is_executable)
         PROBLEM("program-not-executable",
                 "chmod +x it, or name the program that is to read it before it",

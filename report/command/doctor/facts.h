@@ -95,6 +95,7 @@ enum sc_file_kind { SC_FILE_NONE, SC_FILE_ELF, SC_FILE_SCRIPT, SC_FILE_OTHER };
 
 struct sc_file_facts {
     const char *path; /* where it was found, or what was looked for */
+    bool is_beside;   /* no program of PATH, and a file in the working folder; `error` is ENOENT */
     int error;        /* of finding or reading it: errno, or 0 */
     bool is_executable;
     bool is_folder;

@@ -168,13 +168,26 @@ static const char *look_at_file(struct sc_file_facts *file, struct sc_scratch *s
     return interpreter;
 }
 
+/* It would not be found, but whoever has named it may mean it. */
+static void look_beside(struct sc_file_facts *file, struct sc_scratch *scratch, const char *name)
+{
+    *file = (struct sc_file_facts){.path = name, .error = ENOENT};
+    if (*name == '\0' || access(name, F_OK) != 0)
+        return;
+    struct sc_file_facts beside = {.path = sc_scratch_print(scratch, "./%s", name)};
+    look_at_file(&beside, scratch);
+    file->is_beside = !beside.is_folder;
+    file->is_executable = beside.is_executable;
+    file->kind = beside.kind;
+}
+
 void sc_program_file_look(struct sc_program_facts *facts, struct sc_scratch *scratch,
                           const char *program)
 {
     const char *path = find(scratch, program);
     *facts = (struct sc_program_facts){.count = 1};
     if (!path) {
-        facts->files[0] = (struct sc_file_facts){.path = program, .error = ENOENT};
+        look_beside(&facts->files[0], scratch, program);
         return;
     }
     for (facts->count = 0; path && facts->count < SC_FILES_MAX; facts->count++) {

@@ -197,7 +197,8 @@ void sc_trial_run(struct sc_trial_facts *facts, struct sc_scratch *scratch, char
         facts->error = ENOENT;
         return;
     }
-    int status = sc_program_run(argv, SC_PROGRAM_STDOUT_IS_STDERR, -1);
+    int status = sc_program_run(
+        argv, &(struct sc_program_ways){.out = SC_PROGRAM_STDOUT_IS_STDERR, .own = -1});
     if (status < 0)
         facts->error = -status;
     else

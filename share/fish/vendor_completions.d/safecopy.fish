@@ -5,15 +5,16 @@ set -l report '__fish_seen_subcommand_from report'
 set -l explain '__fish_seen_subcommand_from explain'
 set -l doctor '__fish_seen_subcommand_from doctor'
 set -l formats 'text json html sarif junit github markdown perfetto'
-set -l keys "(safecopy --help | string replace -rf '^  ([a-z_]+) .*' '\$1=')"
+set -l keys "(safecopy help options | string replace -rf '^  ([a-z_]+) .*' '\$1=')"
 set -l codes "(safecopy explain | string match -r '^SC[0-9]+')"
 
-complete -c safecopy -n __fish_use_subcommand -f -a 'run report explain doctor'
+complete -c safecopy -n __fish_use_subcommand -f -a 'run report explain doctor help'
 complete -c safecopy -l help -d 'Print the options'
 complete -c safecopy -n __fish_use_subcommand -l version -d 'Print the version'
 
 complete -c safecopy -n $run -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c safecopy -n $run -l strict -d 'Exit status 66 if a hazard is found'
+complete -c safecopy -n $run -l wait -d 'Wait for what the program leaves running'
 complete -c safecopy -n $run -l option -x -a $keys -d 'Set an option'
 complete -c safecopy -n $run -l report -r -d 'Where the report goes'
 complete -c safecopy -n $run -l report-dir -x -a '(__fish_complete_directories)' -d 'A folder of reports'
@@ -36,6 +37,8 @@ complete -c safecopy -n $report -l source-root -x -a '(__fish_complete_directori
 complete -c safecopy -n $report -l frames -r -d 'Whose a frame is'
 complete -c safecopy -n $report -l suppressions -r -d 'Hazards to mark'
 complete -c safecopy -n $report -l suggest-suppressions -d 'Write entries for a file of suppressions'
+
+complete -c safecopy -n '__fish_seen_subcommand_from help' -f -a 'run report explain doctor options'
 
 complete -c safecopy -n $explain -f -a $codes
 

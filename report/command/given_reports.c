@@ -1,0 +1,78 @@
+#define _GNU_SOURCE 1
+#include "report/command/given_reports.h"
+
+#include "report/command/input.h"
+#include "report/command/regular_file.h"
+#include "report/command/say.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool sc_given_reports_tell(const char *path, int result, const char *kind)
+{
+    if (result == 0)
+        sc_say("%s is not %s", path, kind);
+    else if (result < 0 && result != -ENOTSUP)
+        sc_say("cannot read %s: %s", path, sc_input_error(result));
+    return result > 0;
+}
+
+/* The files that were read. */
+struct seen {
+    struct stat *files;
+    size_t count;
+};
+
+/* What comes out of a pipe comes once. */
+static bool is_seen(struct seen *seen, FILE *stream)
+{
+    struct stat file;
+    if (fstat(fileno(stream), &file) != 0 || !S_ISREG(file.st_mode))
+        return false;
+    for (size_t i = 0; i < seen->count; i++)
+        if (seen->files[i].st_dev == file.st_dev && seen->files[i].st_ino == file.st_ino)
+            return true;
+    if (seen->files)
+        seen->files[seen->count++] = file;
+    return false;
+}
+
+static bool read_stream(struct sc_reader *reader, struct seen *seen, const char *path, FILE *stream)
+{
+    if (!is_seen(seen, stream))
+        return sc_given_reports_tell(path, sc_reader_add(reader, path, stream), "a report");
+    sc_say("%s is named twice, and counts once", path);
+    return true;
+}
+
+static bool read_file(struct sc_reader *reader, struct seen *seen, const char *path)
+{
+    int error = 0;
+    if (strcmp(path, "-") == 0)
+        return read_stream(reader, seen, path, stdin);
+    FILE *stream = sc_input_open(path, &error);
+    if (!stream) {
+        sc_reader_add_unreadable(reader, path, sc_regular_file_error(error));
+        sc_say("cannot read %s: %s", path, sc_regular_file_error(error));
+        return false;
+    }
+    bool is_read = read_stream(reader, seen, path, stream);
+    fclose(stream);
+    return is_read;
+}
+
+bool sc_given_reports_read(struct sc_reader *reader, char *const *paths)
+{
+    size_t count = 0;
+    bool are_read = true;
+    while (paths[count])
+        count++;
+    struct seen seen = {.files = calloc(count + 1, sizeof *seen.files)};
+    for (; *paths; paths++)
+        are_read = read_file(reader, &seen, *paths) && are_read;
+    free(seen.files);
+    return are_read;
+}

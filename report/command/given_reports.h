@@ -1,0 +1,17 @@
+/* The reports that the command line names. */
+#ifndef SC_REPORT_COMMAND_GIVEN_REPORTS_H
+#define SC_REPORT_COMMAND_GIVEN_REPORTS_H
+
+#include "report/command/reader.h"
+
+#include <stdbool.h>
+
+/* Reads them, up to a NULL; "-" is standard input. A file that is named twice, by whatever paths,
+ * counts once. Returns false after it has said which cannot be read. */
+bool sc_given_reports_read(struct sc_reader *reader, char *const *paths);
+
+/* Says what sc_reader_add has returned for the file: nothing of 1, nor of what the reader has said
+ * itself. `kind`: what it is not if it is none, "a report". Returns whether it could be read. */
+bool sc_given_reports_tell(const char *path, int result, const char *kind);
+
+#endif

@@ -1,0 +1,137 @@
+#define _GNU_SOURCE 1
+#include "report/command/run_judged.h"
+
+#include "report/command/command.h"
+#include "report/command/left_running.h"
+#include "report/command/new_reports.h"
+#include "report/command/program.h"
+#include "report/command/run_ledger.h"
+#include "report/command/say.h"
+#include "report/command/verdict.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static bool is_shown_on_stderr(const struct sc_run_work *work)
+{
+    return work->format && !work->out.path;
+}
+
+static void show(struct sc_run_work *work, char *const *paths)
+{
+    signal(SIGPIPE, SIG_IGN);
+    sc_command_show(work->format, &work->out, &work->roots, paths);
+}
+
+/* Why a run fails that is strict, or NULL. *doubt: nobody knows whether it does. */
+static const char *reason_to_fail(struct sc_run_work *work, const struct sc_run_ledger *ledger,
+                                  char *const *paths, const char **doubt)
+{
+    bool counts_latent = work->parsed.certainty == SC_LATENT;
+    if (sc_verdict_find(paths, work->parsed.certainty, ledger, &work->scratch, doubt))
+        return "a process that was started had a hazard";
+    if (sc_run_ledger_says(ledger, SC_LEDGER_OBSERVED) ||
+        (counts_latent && sc_run_ledger_says(ledger, SC_LEDGER_LATENT)))
+        return "a process that was started had a hazard, of which no report here tells,";
+    if (sc_run_ledger_says(ledger, SC_LEDGER_FAILED))
+        return "a process that was started fails by its options";
+    return NULL;
+}
+
+/* A hazard of any process, and a doubt, fail a program that is content with itself. */
+static int end_content(struct sc_run_work *work, const char *reason, const char *doubt)
+{
+    if (!reason && !doubt)
+        return 0;
+    sc_say("strict: %s%s%s and the program ended with 0; exit status %d",
+           reason ? reason : "unknown, ", reason ? "" : doubt, reason ? "" : ",",
+           work->parsed.exitcode);
+    return work->parsed.exitcode;
+}
+
+/* Where the processes print no summaries, they have not said it themselves. */
+static void tell_of_failed(const struct sc_run_work *work, int status)
+{
+    if (WIFSIGNALED(status))
+        sc_say("strict: failed; the program was ended by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) == work->parsed.exitcode)
+        sc_say("strict: failed, exit status %d", work->parsed.exitcode);
+    else
+        sc_say("strict: failed; the program's own exit status %d stays", WEXITSTATUS(status));
+}
+
+/* The status to end with. */
+static int end(struct sc_run_work *work, const struct sc_run_ledger *ledger, char *const *paths,
+               int status)
+{
+    const char *doubt = NULL;
+    const char *reason = work->parsed.strict ? reason_to_fail(work, ledger, paths, &doubt) : NULL;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return end_content(work, reason, doubt);
+    if (reason && is_shown_on_stderr(work))
+        tell_of_failed(work, status);
+    return sc_program_end_alike(status);
+}
+
+static void tell_without_reports(const struct sc_run_ledger *ledger)
+{
+    if (ledger->said != 0)
+        sc_say("no report of this run is there to show");
+    else
+        sc_say(
+            "no process has written a report: nothing used CUDA, or what did was not reached, or "
+            "could not write one (another user's process, say)");
+}
+
+/* Whom no look has found (another user's process, say) may have noted a report. */
+static void tell_what_runs(struct sc_run_work *work, const struct sc_run_ledger *ledger,
+                           const char *running)
+{
+    for (size_t i = 0; !running && i < ledger->living_count; i++)
+        running = sc_scratch_print(&work->scratch, "%d", (int)ledger->living[i].pid);
+    if (running)
+        sc_say("still running: %s; what is reported from now on is neither shown nor judged "
+               "(--wait waits)",
+               running);
+}
+
+/* Shows what has been reported, and returns the status to end with. */
+static int conclude(struct sc_run_work *work, struct sc_new_reports *reports,
+                    struct sc_run_ledger *ledger, int status)
+{
+    const char *running = sc_left_running_find(&work->scratch, ledger);
+    sc_run_ledger_read(ledger);
+    char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
+    if (work->format && paths[0])
+        show(work, paths);
+    else if (work->format)
+        tell_without_reports(ledger);
+    tell_what_runs(work, ledger, running);
+    return end(work, ledger, paths, status);
+}
+
+int sc_run_judged(struct sc_run_work *work, char **program)
+{
+    struct sc_new_reports reports = {0};
+    struct sc_run_ledger ledger;
+    if ((work->format && !sc_run_work_anchor(work)) || !sc_run_work_set_environment(work))
+        return SC_COMMAND_USAGE;
+    const char *path = work->parsed.report_path;
+    sc_run_ledger_begin(&ledger, is_shown_on_stderr(work));
+    sc_new_reports_begin(&reports, &work->scratch, strcmp(path, "none") != 0 ? path : NULL);
+    bool is_to_stdout = work->out.path && strcmp(work->out.path, "-") == 0;
+    int status = sc_program_run(
+        program, &(struct sc_program_ways){.out = is_to_stdout ? SC_PROGRAM_STDOUT_KEPT
+                                                               : SC_PROGRAM_STDOUT_LET_GO,
+                                           .own = ledger.file,
+                                           .awaits = work->awaits,
+                                           .limit_s = work->limit_s});
+    if (status < 0)
+        status = sc_run_work_refuse_program(program[0], -status);
+    else
+        status = conclude(work, &reports, &ledger, status);
+    sc_new_reports_free(&reports);
+    sc_run_ledger_free(&ledger);
+    return status;
+}

@@ -1,0 +1,147 @@
+#define _GNU_SOURCE 1
+#include "report/command/run_work.h"
+
+#include "report/command/preload.h"
+#include "report/command/say.h"
+#include "report/command/suppressed.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- entries ---- */
+
+static void complain(void *context, const char *line)
+{
+    (void)context;
+    sc_say("%s", line);
+}
+
+void sc_run_work_add_entry(struct sc_run_work *work, const char *key, const char *value)
+{
+    const char *separator = work->options[0] != '\0' ? ":" : "";
+    work->options =
+        sc_scratch_print(&work->scratch, "%s%s%s%s", work->options, separator, key, value);
+}
+
+bool sc_run_work_is_value(const char *value)
+{
+    if (!strchr(value, ':'))
+        return true;
+    sc_say("'%s' cannot be given: ':' separates options", value);
+    return false;
+}
+
+/* '%' has a meaning in report_path. */
+static bool is_folder_of_reports(const char *folder)
+{
+    if (!strchr(folder, '%'))
+        return true;
+    sc_say("%s cannot take reports: '%%' has a meaning in report_path", folder);
+    return false;
+}
+
+/* The absolute path, since the program may change its folder. NULL after it has said why the path
+ * cannot be used. */
+static const char *absolute_path(struct sc_run_work *work, const char *path)
+{
+    char *absolute = sc_scratch_take(&work->scratch, PATH_MAX);
+    if (realpath(path, absolute))
+        return sc_run_work_is_value(absolute) ? absolute : NULL;
+    sc_say("cannot use %s: %s", path, strerror(errno));
+    return NULL;
+}
+
+static bool make_folder(const char *path)
+{
+    struct stat status;
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        sc_say("cannot make the folder %s: %s", path, strerror(errno));
+        return false;
+    }
+    if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
+        sc_say("%s is no folder", path);
+        return false;
+    }
+    return true;
+}
+
+bool sc_run_work_add_folder(struct sc_run_work *work, const char *path)
+{
+    const char *folder = make_folder(path) ? absolute_path(work, path) : NULL;
+    if (!folder || !is_folder_of_reports(folder))
+        return false;
+    sc_run_work_add_entry(work, "report_path=",
+                          sc_scratch_print(&work->scratch, "%s/safecopy.%%e.%%p.jsonl", folder));
+    return true;
+}
+
+bool sc_run_work_add_suppressions(struct sc_run_work *work, const char *path)
+{
+    struct sc_suppressed *suppressed = sc_suppressed_read(path);
+    const char *absolute = suppressed ? absolute_path(work, path) : NULL;
+    if (absolute)
+        sc_run_work_add_entry(work, "suppressions=", absolute);
+    sc_suppressed_free(suppressed);
+    sc_outfile_keep(path);
+    return absolute;
+}
+
+bool sc_run_work_parse(struct sc_run_work *work)
+{
+    sc_options_defaults(&work->parsed);
+    return sc_options_parse(&work->parsed, work->options, complain, NULL) == 0;
+}
+
+/* ---- where the reports are ---- */
+
+/* What is there may be of the kind that reports are written to, and not read from. */
+static bool can_be_shown(const char *report_path)
+{
+    struct stat status;
+    if (strcmp(report_path, "none") != 0 &&
+        (lstat(report_path, &status) != 0 || S_ISREG(status.st_mode)))
+        return true;
+    sc_say("report_path=%s leaves nothing to show", report_path);
+    return false;
+}
+
+bool sc_run_work_anchor(struct sc_run_work *work)
+{
+    const char *path = work->parsed.report_path;
+    if (!can_be_shown(path))
+        return false;
+    if (path[0] == '/')
+        return true;
+    const char *folder = absolute_path(work, ".");
+    if (!folder || !is_folder_of_reports(folder))
+        return false;
+    sc_run_work_add_entry(work,
+                          "report_path=", sc_scratch_print(&work->scratch, "%s/%s", folder, path));
+    return sc_run_work_parse(work);
+}
+
+/* ---- what is started ---- */
+
+bool sc_run_work_set_environment(struct sc_run_work *work)
+{
+    const char *library = sc_preload_find(&work->scratch);
+    if (!library ||
+        !(work->is_injected ? sc_preload_inject(library) : sc_preload_set(&work->scratch, library)))
+        return false;
+    if (work->options[0] != '\0')
+        setenv("SAFECOPY_OPTIONS", work->options, 1);
+    if (work->parsed.strict && work->parsed.mode == SC_MODE_OFF)
+        sc_say("strict=1 and mode=off: nothing is looked for, so the run cannot fail");
+    if (work->parsed.verbosity == 2)
+        sc_say("%s %s", work->is_injected ? "injecting" : "preloading", library);
+    return true;
+}
+
+int sc_run_work_refuse_program(const char *program, int error)
+{
+    sc_say("cannot run %s: %s", program, strerror(error));
+    return error == ENOENT ? 127 : 126;
+}

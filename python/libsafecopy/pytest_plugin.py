@@ -6,7 +6,7 @@ Each test is a label. After each phase of a test (setup, call, teardown) the plu
 new in the reports of this process and of its children (_session.py), which lie in a folder of the
 run's own (_folders.py). A hazard under the label of an earlier test comes too late for its verdict:
 it fails the session. A report that cannot be called clean fails the test in which it came, or else
-the session.
+the session. A test that its process does not survive is told of all the same (_deaths.py).
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import tempfile
 import pytest
 
 import libsafecopy
-from libsafecopy import _doubts, _folders, _reports, _session
+from libsafecopy import _deaths, _doubts, _folders, _reports, _session
 
 LABEL_MAX_BYTES = 255
 TITLE = "safecopy"
@@ -49,13 +49,23 @@ def pytest_configure(config):
         raise pytest.UsageError(NO_COMMAND)
     if mode != "off":
         config.pluginmanager.register(Plugin(config, mode), "safecopy-verdicts")
+    elif libsafecopy.version():
+        add_options("mode=off")
 
 
 def comes_by_itself(config):
     """An installed plugin is loaded in every run, whether anybody wants it or not."""
+    named = [*config.getoption("plugins"), *os.environ.get("PYTEST_PLUGINS", "").split(",")]
     installed = any(plugin is sys.modules[__name__]
                     for plugin, _ in config.pluginmanager.list_plugin_distinfo())
-    return installed and not libsafecopy.version()
+    return installed and __name__ not in named and not libsafecopy.version()
+
+
+def add_options(own):
+    """The later of two entries wins. The library reads the variable when it is first needed, and
+    children have it too."""
+    given = os.environ.get("SAFECOPY_OPTIONS")
+    os.environ["SAFECOPY_OPTIONS"] = f"{given}:{own}" if given else own
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -80,13 +90,16 @@ class Plugin:
         self.config = config
         self.mode = mode
         self.worker = getattr(config, "workerinput", None)  # of xdist
+        self.controls = False  # workers of xdist
         self.folders = None if self.worker else self.make_folders()
+        self.watcher = self.make_watcher()
         self.reports = self.make_reports()
         self.hazardous = {}  # a test that has hazards, and what they say
         self.unknown = {}    # a test, or None for none, and its doubts
         self.labels = {}     # of tests that have begun
         self.late = []       # what belongs to no test whose verdict is still to come
-        self.set_report_path()
+        self.dying = {}      # a test, or None, and the hazards it has in workers that have died
+        add_options(f"report_path={self.reports.folder.path}/%e.%p.jsonl")
 
     # Reports
 
@@ -104,26 +117,34 @@ class Plugin:
         except OSError as error:
             raise cannot_keep(error) from error
 
+    def make_watcher(self):
+        is_of_use = self.folders and libsafecopy.version()
+        return _deaths.Watcher(self.folders.folder.path) if is_of_use else None
+
+    def tell_watcher(self, what, of=None):
+        if self.watcher:
+            self.watcher.tell(what, of)
+
+    def add_folder(self, process):
+        folder = self.folders.add(process)
+        self.tell_watcher("folder", str(folder.path))
+        return folder
+
     def make_reports(self):
         """The folder of a worker is there, unless the worker is on another host."""
         try:
             if not self.worker:
-                return _session.Reports(self.folders.add("main"))
+                return _session.Reports(self.add_folder("main"))
             os.makedirs(self.worker["safecopy_folder"], exist_ok=True)
             return _session.Reports(_folders.Folder(self.worker["safecopy_folder"]))
         except OSError as error:
             raise cannot_keep(error) from error
 
-    def set_report_path(self):
-        """The later of two entries wins. Children have the variable too."""
-        given = os.environ.get("SAFECOPY_OPTIONS")
-        own = f"report_path={self.reports.folder.path}/%e.%p.jsonl"
-        os.environ["SAFECOPY_OPTIONS"] = f"{given}:{own}" if given else own
-
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node):
         self.reports.ledger.close()  # its processes are judged by the worker, which has its own
-        folder = self.folders.add(node.workerinput["workerid"])
+        self.controls = True
+        folder = self.add_folder(node.workerinput["workerid"])
         node.workerinput["safecopy_folder"] = str(folder.path)
 
     # Tests
@@ -135,15 +156,20 @@ class Plugin:
 
     def pytest_runtest_logstart(self, nodeid):
         self.take(None)
-        self.label(label_of(nodeid))
-        self.labels[label_of(nodeid)] = nodeid
+        label = label_of(nodeid)
+        self.labels[label] = nodeid
+        self.tell_watcher("begin", [label, nodeid])
+        self.label(label)
 
     def pytest_runtest_logfinish(self, nodeid):
         """Of a test that another process has run nothing was taken yet."""
         self.take_late(self.reports.new_hazards(nodeid), nodeid)
+        self.tell_watcher("end", nodeid)
         self.label(None)
 
     def label(self, label):
+        if self.controls:  # several tests run, and none of them here
+            return
         libsafecopy.set_label(label)
         if label is None:
             os.environ.pop("SAFECOPY_LABEL", None)
@@ -209,15 +235,45 @@ class Plugin:
                 self.note_doubts(report.nodeid, text.splitlines())
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node):
+    def pytest_testnodedown(self, node, error):
         told = getattr(node, "workeroutput", {})
         self.late += told.get("safecopy_late", [])
         self.note_doubts(None, told.get("safecopy_unknown", []))
+        if error and not told:
+            self.take_of_dead(node.workerinput["workerid"], node.workerinput["safecopy_folder"])
 
     def doubts(self):
-        return [text for texts in self.unknown.values() for text in texts]
+        return list(dict.fromkeys(f"{nodeid}: {text}" if nodeid else text
+                                  for nodeid, texts in self.unknown.items() for text in texts))
+
+    # Workers that have died
+
+    def take_of_dead(self, worker, path):
+        """What the worker has not told: of the test that it died in, and of those before."""
+        try:
+            folder = _folders.Folder(path)
+            for hazard in _deaths.hazards_in(folder):
+                owner = self.labels.get(hazard.label)
+                if not self.has_told(owner, hazard.text):
+                    self.dying.setdefault(owner, []).append(hazard.text)
+            self.note_doubts(None, [f"worker {worker} died", *_deaths.doubts_in(folder)])
+        except OSError as error:
+            self.note_doubts(None, [f"worker {worker} died, and its reports cannot be read: {error}"])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem, report):
+        text = "\n".join(self.dying.pop(crashitem, []))
+        if text:
+            report.user_properties.append((TITLE, text))
+            report.longrepr = f"{report.longrepr}\n{text}"
+
+    def take_rest_of_dead(self):
+        self.late += [f"{owner or 'outside of tests'}: {text}"
+                      for owner, texts in self.dying.items() for text in texts]
+        self.dying.clear()
 
     def pytest_sessionfinish(self, session):
+        self.take_rest_of_dead()
         self.take_late(self.reports.last_hazards(None))
         if self.worker:
             self.config.workeroutput["safecopy_late"] = self.late
@@ -229,7 +285,7 @@ class Plugin:
     def verdict(self):
         if not libsafecopy.version():
             return NOT_PRELOADED
-        doubts = len(set(self.doubts()))
+        doubts = len(self.doubts())
         if not (doubts or self.folders.have_reports() or libsafecopy.is_watching()):
             return "no process used CUDA, as far as is known: nothing was looked for"
         tests = len(self.hazardous)
@@ -243,7 +299,7 @@ class Plugin:
         for text in self.late:
             terminalreporter.line(f"found too late, {text}")
         terminalreporter.line(self.verdict())
-        for text in dict.fromkeys(self.doubts()):
+        for text in self.doubts():
             terminalreporter.line(f"unknown: {text}")
         for path in sorted(self.reports.living):
             terminalreporter.line(f"still runs, and is judged up to now: {_reports.shown(path)}")
@@ -263,6 +319,8 @@ class Plugin:
 
     def pytest_unconfigure(self, config):
         self.reports.ledger.close()
+        if self.watcher:
+            self.watcher.close()
         if self.worker:
             return
         # `safecopy run --format` reads them when all is over (report/ledger.h).

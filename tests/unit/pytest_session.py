@@ -52,6 +52,7 @@ def wrong():
     Block().free()
 '''
 
+PLUGIN = ("-p", "libsafecopy.pytest_plugin")
 RIGHT = "import cuda\ndef test_right():\n    cuda.right()\n"
 WRONG = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"
 
@@ -67,7 +68,16 @@ class Session(unittest.TestCase):
         self.folder = pathlib.Path(temporary.name).resolve()
         (self.folder / "cuda.py").write_text(CUDA)
 
-    def run_pytest(self, tests, *arguments, preload=True, options="", plugins=(), **variables):
+    def install(self):
+        """The plugin is known to pytest as that of the wheel is: by its entry point."""
+        project = (ROOT / "python" / "pyproject.toml").read_text()
+        points = project.split("[project.entry-points.pytest11]\n")[1].split("\n\n")[0]
+        information = self.folder / "libsafecopy-0.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text("Name: libsafecopy\nVersion: 0\n")
+        (information / "entry_points.txt").write_text(f"[pytest11]\n{points}\n".replace('"', ""))
+
+    def run_pytest(self, tests, *arguments, preload=True, options="", plugins=PLUGIN, **variables):
         (self.folder / "test_it.py").write_text(tests)
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("LD_PRELOAD", "PYTEST_ADDOPTS")}
@@ -78,8 +88,8 @@ class Session(unittest.TestCase):
             environment["LD_PRELOAD"] = str(OUT / "libsafecopy.so")
         environment.update(variables)
         run = subprocess.run(
-            [sys.executable, "-m", "pytest", "-rA", "-p", "libsafecopy.pytest_plugin",
-             "-p", "no:cacheprovider", *plugins, *arguments, "test_it.py"],
+            [sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider", *plugins, *arguments,
+             "test_it.py"],
             cwd=self.folder, env=environment, capture_output=True, text=True, timeout=100)
-        self.said = run.stdout + run.stderr
+        self.said, self.complaints = run.stdout + run.stderr, run.stderr
         return run.returncode

@@ -34,6 +34,7 @@ ENDS = {
 CLOSING = '''
 import contextlib
 import os
+import time
 
 
 def sockets():
@@ -48,8 +49,8 @@ FORKS = CLOSING + DYING.format(end='''if os.fork() == 0:
         for file in set(range(1024)) - kept:
             with contextlib.suppress(OSError):
                 os.close(file)
-        while not os.path.exists("end"):
-            os.sched_yield()
+        while os.path.exists("test_it.py"):
+            time.sleep(0.01)
         os._exit(0)
     os.abort()''')
 HAZARD = (r"{}SC105 pinned-freed-in-flight, observed, deferred\n"
@@ -95,7 +96,6 @@ class Deaths(pytest_session.Session):
     def test_a_forked_process_may_live_on(self):
         if not hasattr(os, "pidfd_open"):
             self.skipTest("no process files here")
-        self.addCleanup(lambda: (self.folder / "end").touch())
         self.run_pytest(FORKS)
         self.expect_death("in test_it.py::test_dies")
         self.expect_hazard("test_it.py::test_dies")
@@ -152,9 +152,8 @@ def test_hears_nothing():
         tests = ("def test_it():\n    path = {!r}.encode()\n    import test_pytest_deaths as t\n"
                  "    assert any(b'_deaths' in line and path in line for line in t.commands())\n")
         here = pathlib.Path(__file__).resolve().parent
-        python = pytest_session.ROOT / "python"
-        self.assertEqual(self.run_pytest(tests.format(str(self.folder)), PYTHONPATH=(
-            f"{python}:{self.folder}:{here}")), 0, self.said)
+        status = self.run_pytest(tests.format(str(self.folder)), PYTHONPATH=self.path(here))
+        self.assertEqual(status, 0, self.said)
         while any(b"_deaths" in line and str(self.folder).encode() in line for line in commands()):
             time.sleep(0.01)
 

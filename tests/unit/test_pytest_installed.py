@@ -36,6 +36,17 @@ class Installed(pytest_session.Session):
     def test_workers_load_it_as_well(self):
         self.expect_verdicts("--safecopy=fail", "-n2")
 
+    def test_a_test_may_fork(self):
+        tests = ("import os\ndef fork(do):\n    import cuda\n    child = os.fork()\n"
+                 "    if child == 0:\n        getattr(cuda, do)()\n        os._exit(0)\n"
+                 "    assert os.waitpid(child, 0)[1] == 0\n"
+                 "def test_wrong():\n    fork('wrong')\ndef test_right():\n    fork('right')\n")
+        for way in self.each_way():
+            self.assertEqual(self.run_pytest(tests, **way), 1, self.said)
+            self.assertIn("\nFAILED test_it.py::test_wrong", self.said)
+            self.assertIn("1 failed, 1 passed", self.said)
+            self.assertNotIn("unknown: ", self.said)
+
     def test_it_needs_no_loading_of_others(self):
         status = self.run_pytest(WRONG, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
         self.assertEqual(status, 1, self.said)

@@ -17,7 +17,7 @@ import tempfile
 import pytest
 
 import libsafecopy
-from libsafecopy import _deaths, _doubts, _folders, _reports, _session
+from libsafecopy import _deaths, _doubts, _folders, _junit, _reports, _session
 
 LABEL_MAX_BYTES = 255
 TITLE = "safecopy"
@@ -97,7 +97,8 @@ class Plugin:
         self.hazardous = {}  # a test that has hazards, and what they say
         self.unknown = {}    # a test, or None for none, and its doubts
         self.labels = {}     # of tests that have begun
-        self.late = []       # what belongs to no test whose verdict is still to come
+        self.late = []       # (test, hazard) where no verdict is still to come
+        self.vague = []      # (test, doubt) likewise
         self.dying = {}      # a test, or None, and the hazards it has in workers that have died
         add_options(f"report_path={self.reports.folder.path}/%e.%p.jsonl")
 
@@ -183,7 +184,7 @@ class Plugin:
     def take_late(self, new, nodeid=None):
         """There is no verdict to come, but a forked process may have given one."""
         hazards, doubts = self.sorted_out(new, nodeid)
-        self.late += [f"{nodeid}: {text}" for text in hazards if not self.has_told(nodeid, text)]
+        self.late += [(nodeid, text) for text in hazards if not self.has_told(nodeid, text)]
         self.note_doubts(nodeid, doubts)
 
     def sorted_out(self, new, nodeid):
@@ -191,8 +192,8 @@ class Plugin:
         found = [(self.labels.get(hazard.label, nodeid), hazard.text) for hazard in hazards]
         if untold:
             found.append((nodeid, f"{untold} more: {_session.UNTOLD}"))
-        self.late += [f"{owner or 'outside of tests'}: {text}" for owner, text in found
-                      if (owner is None or owner != nodeid) and not self.has_told(owner, text)]
+        self.late += [(owner, text) for owner, text in found if (
+            owner is None or owner != nodeid) and not self.has_told(owner, text)]
         doubts = self.reports.new_doubts()
         for doubt in doubts:
             if doubt.owner is None or doubt.owner != nodeid:
@@ -204,9 +205,11 @@ class Plugin:
         """Has a forked process judged the test by it?"""
         return any(text in told for told in self.hazardous.get(nodeid, ()))
 
-    def note_doubts(self, nodeid, texts):
+    def note_doubts(self, nodeid, texts, is_late=True):
         known = self.unknown.setdefault(nodeid, [])
-        known += [text for text in texts if text not in known]
+        new = [text for text in texts if text not in known]
+        known += new
+        self.vague += [(nodeid, text) for text in new if is_late]
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item):
@@ -232,13 +235,14 @@ class Plugin:
             if title == TITLE:
                 self.hazardous.setdefault(report.nodeid, []).append(text)
             elif title == UNKNOWN:
-                self.note_doubts(report.nodeid, text.splitlines())
+                self.note_doubts(report.nodeid, text.splitlines(), is_late=False)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node, error):
         told = getattr(node, "workeroutput", {})
-        self.late += told.get("safecopy_late", [])
-        self.note_doubts(None, told.get("safecopy_unknown", []))
+        self.late += map(tuple, told.get("safecopy_late", []))
+        for nodeid, text in told.get("safecopy_vague", []):
+            self.note_doubts(nodeid, [text])
         if error and not told:
             self.take_of_dead(node.workerinput["workerid"], node.workerinput["safecopy_folder"])
 
@@ -268,17 +272,23 @@ class Plugin:
             report.longrepr = f"{report.longrepr}\n{text}"
 
     def take_rest_of_dead(self):
-        self.late += [f"{owner or 'outside of tests'}: {text}"
-                      for owner, texts in self.dying.items() for text in texts]
+        self.late += [(owner, text) for owner, texts in self.dying.items() for text in texts]
         self.dying.clear()
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
         self.take_rest_of_dead()
         self.take_late(self.reports.last_hazards(None))
         if self.worker:
             self.config.workeroutput["safecopy_late"] = self.late
-            self.config.workeroutput["safecopy_unknown"] = self.doubts()
-        elif (self.late or self.doubts()) and self.mode == "fail" and session.exitstatus in (
+            self.config.workeroutput["safecopy_vague"] = self.vague
+        elif self.mode == "fail":
+            self.fail(session)
+
+    def fail(self, session):
+        vague = [(nodeid, f"unknown: {text}") for nodeid, text in self.vague]
+        _junit.add(self.config, self.late + vague)
+        if (self.late or self.doubts()) and session.exitstatus in (
                 pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -296,8 +306,8 @@ class Plugin:
         terminalreporter.section(TITLE)
         for nodeid, texts in self.hazardous.items() if self.mode == "warn" else ():
             terminalreporter.line(f"{nodeid}: " + "\n".join(texts))
-        for text in self.late:
-            terminalreporter.line(f"found too late, {text}")
+        for owner, text in self.late:
+            terminalreporter.line(f"found too late, {owner or 'outside of tests'}: {text}")
         terminalreporter.line(self.verdict())
         for text in self.doubts():
             terminalreporter.line(f"unknown: {text}")

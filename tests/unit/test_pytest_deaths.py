@@ -198,7 +198,9 @@ def test_dies():
     cuda.libsafecopy.hazards()
     os.abort()
 '''
-        self.assertEqual(self.run_pytest(tests, "-n1"), 1, self.said)
+        result = self.folder / "result.xml"
+        self.assertEqual(self.run_pytest(tests, "-n1", f"--junitxml={result}"), 1, self.said)
+        self.assertRegex(result.read_text(), r'name="test_first"[^>]*><error[^<]*SC105')
         self.assertIn("\nfound too late, test_it.py::test_first: SC105", self.said)
         self.assertIn("1 failed, 1 passed", self.said)
         self.assertNotIn("crashed while running 'test_it.py::test_dies'\nSC105", self.said)

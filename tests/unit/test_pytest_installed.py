@@ -74,15 +74,17 @@ class Installed(pytest_session.Session):
     def test_off_reports_nothing(self):
         tests = WRONG + ("def test_child():\n    import subprocess, sys\n    subprocess.run("
                          "[sys.executable, '-c', 'import cuda; cuda.wrong()'], check=True)\n")
-        workers = (["-n1"],) if HAS_XDIST else ()
+        def run(*arguments, **way):
+            status = self.run_pytest(tests, "--safecopy=off", *arguments, options="strict=1", **way)
+            self.assertEqual(status, 0, self.said)
+            self.assertEqual(self.complaints, "")
+            self.assertNotIn("SC105", self.said)
+            self.assertEqual(list(self.folder.glob("**/*.jsonl*")), [])
+
         for way in self.each_way():
-            for arguments in ([], *workers):
-                status = self.run_pytest(tests, "--safecopy=off", *arguments, options="strict=1",
-                                         **way)
-                self.assertEqual(status, 0, self.said)
-                self.assertEqual(self.complaints, "")
-                self.assertNotIn("SC105", self.said)
-                self.assertEqual(list(self.folder.glob("**/*.jsonl*")), [])
+            run(**way)
+        if HAS_XDIST:
+            run("-n1")
 
 
 if __name__ == "__main__":

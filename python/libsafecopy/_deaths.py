@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 
-from libsafecopy import _descriptors, _doubts, _folders, _reports
+from libsafecopy import _descriptors, _doubts, _folders, _processes, _reports
 
 WIDTH = 80
 READ_BYTES = 1 << 16
@@ -78,7 +78,8 @@ class Watcher:
         environment = {name: value for name, value in os.environ.items() if name not in NOT_FOR_IT}
         try:
             subprocess.run([*START, str(sys.executable), "-I", "-S", "-c", CODE,
-                            pathlib.Path(__file__).resolve().parents[1], path, *map(str, passed)],
+                            pathlib.Path(__file__).resolve().parents[1], path, str(os.getpid()),
+                           *map(str, passed)],
                            pass_fds=passed, start_new_session=True, stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, env=environment, check=True)
         finally:
@@ -170,9 +171,10 @@ def lines_of(told, path):
 
 def watch():
     """The program that CODE is: arguments are the folder of the package, that of the reports, the
-    socket, and the process file if there is one."""
-    path, file, *process = sys.argv[2:]
+    session's process, the socket, and the process file if there is one."""
+    path, pid, file, *process = sys.argv[2:]
     told = listen_to_the_end(socket.socket(fileno=int(file)), map(int, process))
-    if not told.is_over:
+    # It lives on where a test has closed the socket, or where it has become another program.
+    if not told.is_over and _processes.is_ending(pid):
         lines = [f"\n{' safecopy ':=^{WIDTH}}", *lines_of(told, path)]
         sys.stderr.write("".join(f"{line}\n" for line in lines))

@@ -92,15 +92,18 @@ class Plugin:
         self.worker = getattr(config, "workerinput", None)  # of xdist
         self.controls = False  # workers of xdist
         self.folders = None if self.worker else self.make_folders()
-        self.watcher = self.make_watcher()
+        self.watcher = None
         self.reports = self.make_reports()
         self.hazardous = {}  # a test that has hazards, and what they say
         self.unknown = {}    # a test, or None for none, and its doubts
         self.labels = {}     # of tests that have begun
         self.late = []       # (test, hazard) where no verdict is still to come
-        self.vague = []      # (test, doubt) likewise
+        self.late_doubts = []
         self.dying = {}      # a test, or None, and the hazards it has in workers that have died
         add_options(f"report_path={self.reports.folder.path}/%e.%p.jsonl")
+        if self.folders and libsafecopy.version():
+            self.watcher = _deaths.Watcher(self.folders.folder.path)
+            self.tell_watcher("folder", str(self.reports.folder.path))
 
     # Reports
 
@@ -118,24 +121,15 @@ class Plugin:
         except OSError as error:
             raise cannot_keep(error) from error
 
-    def make_watcher(self):
-        is_of_use = self.folders and libsafecopy.version()
-        return _deaths.Watcher(self.folders.folder.path) if is_of_use else None
-
     def tell_watcher(self, what, of=None):
         if self.watcher:
             self.watcher.tell(what, of)
-
-    def add_folder(self, process):
-        folder = self.folders.add(process)
-        self.tell_watcher("folder", str(folder.path))
-        return folder
 
     def make_reports(self):
         """The folder of a worker is there, unless the worker is on another host."""
         try:
             if not self.worker:
-                return _session.Reports(self.add_folder("main"))
+                return _session.Reports(self.folders.add("main"))
             os.makedirs(self.worker["safecopy_folder"], exist_ok=True)
             return _session.Reports(_folders.Folder(self.worker["safecopy_folder"]))
         except OSError as error:
@@ -145,8 +139,9 @@ class Plugin:
     def pytest_configure_node(self, node):
         self.reports.ledger.close()  # its processes are judged by the worker, which has its own
         self.controls = True
-        folder = self.add_folder(node.workerinput["workerid"])
-        node.workerinput["safecopy_folder"] = str(folder.path)
+        path = str(self.folders.add(node.workerinput["workerid"]).path)
+        node.workerinput["safecopy_folder"] = path
+        self.tell_watcher("folder", path)
 
     # Tests
 
@@ -209,7 +204,7 @@ class Plugin:
         known = self.unknown.setdefault(nodeid, [])
         new = [text for text in texts if text not in known]
         known += new
-        self.vague += [(nodeid, text) for text in new if is_late]
+        self.late_doubts += [(nodeid, text) for text in new if is_late]
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item):
@@ -241,7 +236,7 @@ class Plugin:
     def pytest_testnodedown(self, node, error):
         told = getattr(node, "workeroutput", {})
         self.late += map(tuple, told.get("safecopy_late", []))
-        for nodeid, text in told.get("safecopy_vague", []):
+        for nodeid, text in told.get("safecopy_doubts", []):
             self.note_doubts(nodeid, [text])
         if error and not told:
             self.take_of_dead(node.workerinput["workerid"], node.workerinput["safecopy_folder"])
@@ -281,13 +276,13 @@ class Plugin:
         self.take_late(self.reports.last_hazards(None))
         if self.worker:
             self.config.workeroutput["safecopy_late"] = self.late
-            self.config.workeroutput["safecopy_vague"] = self.vague
+            self.config.workeroutput["safecopy_doubts"] = self.late_doubts
         elif self.mode == "fail":
             self.fail(session)
 
     def fail(self, session):
-        vague = [(nodeid, f"unknown: {text}") for nodeid, text in self.vague]
-        _junit.add(self.config, self.late + vague)
+        doubts = [(nodeid, f"unknown: {text}") for nodeid, text in self.late_doubts]
+        _junit.add(self.config, self.late + doubts)
         if (self.late or self.doubts()) and session.exitstatus in (
                 pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

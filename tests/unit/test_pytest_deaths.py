@@ -53,15 +53,26 @@ FORKS = CLOSING + DYING.format(end='''if os.fork() == 0:
             time.sleep(0.01)
         os._exit(0)
     os.abort()''')
-HAZARD = (r"{}SC105 pinned-freed-in-flight, observed, deferred\n"
+HAZARD = (r"{}SC105 pinned-freed-in-flight, \w+, deferred\n"
           r"  cuMemFreeHost at .*/cuda.py:\d+ \(Block.free\)\n"
           r"  (cudaM|cuM)emcpy\w+ at .*/cuda.py:\d+ \(Block.__init__\)\n")
 
 
-def commands():
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def others(folder):
+    """The processes beside sessions whose reports lie there."""
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            yield path.read_bytes()
+            line = path.read_bytes()
+            if b"_deaths" in line and folder.encode() in line:
+                yield path
+
+
+def await_no_other(folder):
+    while any(others(folder)):
+        time.sleep(0.01)
 
 
 class Deaths(pytest_session.Session):
@@ -128,10 +139,11 @@ class Deaths(pytest_session.Session):
         self.assertEqual(self.run_pytest(tests), 0, self.said)
 
     def test_a_test_may_take_its_descriptor(self):
-        """What has its number by then hears nothing."""
+        """What has its number by then hears nothing, and nobody takes that for the end."""
         tests = CLOSING + '''
 import socket
 import pytest
+import test_pytest_deaths
 a, b = socket.socketpair()
 
 
@@ -139,6 +151,7 @@ def test_takes():
     taken = set(sockets()) - {a.fileno(), b.fileno()}
     assert len(taken) == 1
     os.dup2(a.fileno(), *taken)
+    test_pytest_deaths.await_no_other(os.getcwd())
 
 
 def test_hears_nothing():
@@ -146,16 +159,15 @@ def test_hears_nothing():
     with pytest.raises(BlockingIOError):
         b.recv(1)
 '''
-        self.assertEqual(self.run_pytest(tests), 0, self.said)
+        self.assertEqual(self.run_pytest(tests, PYTHONPATH=self.path(HERE)), 0, self.said)
+        self.assertNotIn("pytest died", self.said)
 
     def test_the_process_beside_it_ends_with_the_session(self):
-        tests = ("def test_it():\n    path = {!r}.encode()\n    import test_pytest_deaths as t\n"
-                 "    assert any(b'_deaths' in line and path in line for line in t.commands())\n")
-        here = pathlib.Path(__file__).resolve().parent
-        status = self.run_pytest(tests.format(str(self.folder)), PYTHONPATH=self.path(here))
+        tests = ("def test_it():\n    import os, test_pytest_deaths\n"
+                 "    assert list(test_pytest_deaths.others(os.getcwd()))\n")
+        status = self.run_pytest(tests, PYTHONPATH=self.path(HERE))
         self.assertEqual(status, 0, self.said)
-        while any(b"_deaths" in line and str(self.folder).encode() in line for line in commands()):
-            time.sleep(0.01)
+        await_no_other(str(self.folder))
 
     @unittest.skipUnless(HAS_XDIST, "no xdist here")
     def test_a_worker_that_dies_has_its_hazards_told(self):

@@ -94,7 +94,7 @@ class Plugin:
         self.folders = None if self.worker else self.make_folders()
         self.watcher = None
         self.reports = self.make_reports()
-        self.hazardous = {}  # a test that has hazards, and what they say
+        self.hazardous = {}  # (worker or None, test) that has hazards, and what they say
         self.unknown = {}    # a test, or None for none, and its doubts
         self.labels = {}     # of tests that have begun
         self.late = []       # (test, hazard) where no verdict is still to come
@@ -196,9 +196,9 @@ class Plugin:
         return ([text for owner, text in found if nodeid and owner == nodeid],
                 [doubt.text for doubt in doubts if nodeid and doubt.owner == nodeid])
 
-    def has_told(self, nodeid, text):
-        """Has a forked process judged the test by it?"""
-        return any(text in told for told in self.hazardous.get(nodeid, ()))
+    def has_told(self, nodeid, text, worker=None):
+        """Has a forked process judged the test by it, or has the worker?"""
+        return any(text in told for told in self.hazardous.get((worker, nodeid), ()))
 
     def note_doubts(self, nodeid, texts, is_late=True):
         known = self.unknown.setdefault(nodeid, [])
@@ -228,7 +228,8 @@ class Plugin:
     def pytest_runtest_logreport(self, report):
         for title, text in report.user_properties:
             if title == TITLE:
-                self.hazardous.setdefault(report.nodeid, []).append(text)
+                owner = getattr(report, "worker_id", None), report.nodeid
+                self.hazardous.setdefault(owner, []).append(text)
             elif title == UNKNOWN:
                 self.note_doubts(report.nodeid, text.splitlines(), is_late=False)
 
@@ -253,11 +254,12 @@ class Plugin:
             folder = _folders.Folder(path)
             for hazard in _deaths.hazards_in(folder):
                 owner = self.labels.get(hazard.label)
-                if not self.has_told(owner, hazard.text):
+                if not self.has_told(owner, hazard.text, worker):
                     self.dying.setdefault(owner, []).append(hazard.text)
-            self.note_doubts(None, [f"worker {worker} died", *_deaths.doubts_in(folder)])
+            doubts = list(_deaths.doubts_in(folder))
         except OSError as error:
-            self.note_doubts(None, [f"worker {worker} died, and its reports cannot be read: {error}"])
+            doubts = [f"reports of worker {worker} cannot be read: {error}"]
+        self.note_doubts(None, [f"worker {worker} died", *doubts])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem, report):
@@ -293,13 +295,13 @@ class Plugin:
         doubts = len(self.doubts())
         if not (doubts or self.folders.have_reports() or libsafecopy.is_watching()):
             return "no process used CUDA, as far as is known: nothing was looked for"
-        tests = len(self.hazardous)
+        tests = len({nodeid for _, nodeid in self.hazardous})
         known = f"hazards in {tests} test{'' if tests == 1 else 's'}"
         return f"{known}, and there may be more: {doubts} unknown" if doubts else known
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section(TITLE)
-        for nodeid, texts in self.hazardous.items() if self.mode == "warn" else ():
+        for (_, nodeid), texts in self.hazardous.items() if self.mode == "warn" else ():
             terminalreporter.line(f"{nodeid}: " + "\n".join(texts))
         for owner, text in self.late:
             terminalreporter.line(f"found too late, {owner or 'outside of tests'}: {text}")

@@ -84,6 +84,10 @@ class Deaths(pytest_session.Session):
         self.assertIn(f"\npytest died {where}\n", self.said)
         self.expect_reports()
 
+    def expect_crash(self, worker):
+        crash = rf"\nworker '{worker}' crashed while running 'test_it.py::test_dies'\n"
+        self.assertRegex(self.said, HAZARD.format(crash))
+
     def expect_hazard(self, nodeid):
         found = re.findall(HAZARD.format(rf"\n{nodeid}: "), self.said)
         self.assertEqual(len(found), 1, self.said)
@@ -174,9 +178,9 @@ def test_hears_nothing():
         for name, end in ENDS.items():
             with self.subTest(name):
                 tests, result = DYING.format(end=end), self.folder / "result.xml"
-                self.assertEqual(self.run_pytest(tests, "-n1", f"--junitxml={result}"), 1, self.said)
-                crash = r"\nworker 'gw0' crashed while running 'test_it.py::test_dies'\n"
-                self.assertRegex(self.said, HAZARD.format(crash))
+                status = self.run_pytest(tests, "-n1", f"--junitxml={result}")
+                self.assertEqual(status, 1, self.said)
+                self.expect_crash("gw0")
                 self.assertEqual(len(re.findall(HAZARD.format(r"\n"), self.said)), 2, self.said)
                 self.assertIn("2 failed, 1 passed", self.said)
                 self.assertIn("\nhazards in 2 tests, and there may be more: 1 unknown\n", self.said)
@@ -216,6 +220,17 @@ def test_dies():
         self.assertIn("\nfound too late, test_it.py::test_first: SC105", self.said)
         self.assertIn("1 failed, 1 passed", self.said)
         self.assertNotIn("crashed while running 'test_it.py::test_dies'\nSC105", self.said)
+
+    @unittest.skipUnless(HAS_XDIST, "no xdist here")
+    def test_a_test_may_die_again(self):
+        """As pytest-rerunfailures does it. Equal hazards of two workers are two."""
+        (self.folder / "conftest.py").write_text(
+            "again = [1]\ndef pytest_handlecrashitem(crashitem, sched):\n"
+            "    if again:\n        again.pop()\n        sched.mark_test_pending(crashitem)\n")
+        self.assertEqual(self.run_pytest(DYING.format(end="os.abort()"), "-n1"), 1, self.said)
+        self.expect_crash("gw0")
+        self.expect_crash("gw1")
+        self.assertIn("\nhazards in 2 tests, and there may be more: 2 unknown\n", self.said)
 
     @unittest.skipUnless(HAS_XDIST, "no xdist here")
     def test_a_dead_workers_reports_may_be_damaged(self):

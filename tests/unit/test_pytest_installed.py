@@ -61,8 +61,8 @@ class Installed(pytest_session.Session):
                 self.assertEqual("is not preloaded" in self.said, bool(is_asked), self.said)
 
     def test_who_does_not_ask_is_left_alone(self):
-        tests = ("import os\ndef test_nothing():\n"
-                 "    assert not os.environ['SAFECOPY_OPTIONS'] and 'SAFECOPY_RUN' not in os.environ\n")
+        tests = ("from os import environ\ndef test_nothing():\n"
+                 "    assert not environ['SAFECOPY_OPTIONS'] and 'SAFECOPY_RUN' not in environ\n")
         self.assertEqual(self.run_pytest(tests, preload=False, plugins=()), 0, self.said)
         self.assertNotIn(" safecopy ==", self.said)
 

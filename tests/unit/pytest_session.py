@@ -96,7 +96,7 @@ class Session(unittest.TestCase):
         (self.folder / "test_it.py").write_text(tests)
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("LD_PRELOAD", "PYTEST_ADDOPTS")}
-        environment.update(LD_LIBRARY_PATH=str(OUT / "sim"), SIM_GPU="late=1", TMPDIR=str(self.folder),
+        environment.update(LD_LIBRARY_PATH=str(OUT / "sim"), SIM_GPU="late=1:late_limit=10s", TMPDIR=str(self.folder),
                            PYTHONPATH=self.path(), PYTHONDONTWRITEBYTECODE="1",
                            SAFECOPY_OPTIONS=options, COLUMNS="1000")
         if preload:

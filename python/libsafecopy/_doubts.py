@@ -3,7 +3,7 @@ each line that the library writes and each contradiction between them."""
 
 import json
 import os
-from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
+from subprocess import PIPE, Popen, TimeoutExpired
 
 import libsafecopy
 

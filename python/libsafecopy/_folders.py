@@ -22,7 +22,8 @@ import pathlib
 import re
 import stat
 
-from libsafecopy import _processes, _reports
+from libsafecopy import _descriptors, _processes, _reports
+from libsafecopy._descriptors import identity
 
 MARK = ".safecopy-reports"
 MARK_TEXT = (b"The pytest plugin of libsafecopy made this folder. A later session removes from it "
@@ -33,10 +34,6 @@ NUMBERS = 100  # of folders beside one that cannot be used
 
 class InTheWay(Exception):
     """Something is not ours, and stays; the words say why."""
-
-
-def identity(status):
-    return status.st_dev, status.st_ino
 
 
 # --- reports --------------------------------------------------------------------------------------
@@ -164,7 +161,7 @@ class OwnFolder(Folder):
 
     def __init__(self, parent, name):
         super().__init__(parent.path / name)
-        self.mark = self.mark_identity = None
+        self.mark = None
         self.left = []  # what is in the way in it
         try:
             self.take()
@@ -181,20 +178,16 @@ class OwnFolder(Folder):
         if status.st_uid != os.geteuid():
             raise InTheWay("is another user's")
         with self.opened() as folder:
-            self.mark = open_mark(folder)
-            self.mark_identity = identity(os.fstat(self.mark))
-            check_mark(self.mark)
-            lock_mark(self.mark)
+            self.mark = _descriptors.take(open_mark(folder))
+            check_mark(self.mark.file)
+            lock_mark(self.mark.file)
             self.left = [(f"{self.path}/{name}", reason)
                          for name, reason in remove_reports(folder)]
 
     def release(self):
-        """Lets others lock the mark. A program may have closed the descriptor, and opened a file of
-        its own under that number."""
-        with contextlib.suppress(OSError, TypeError):
-            if identity(os.fstat(self.mark)) == self.mark_identity:
-                os.close(self.mark)
-        self.mark = None
+        """Lets others lock the mark."""
+        if self.mark:
+            self.mark.close()
 
     def remove(self):
         """Takes away what the session has written. (path, reason) of what stays."""
@@ -219,7 +212,7 @@ class OwnFolder(Folder):
             mark = os.stat(MARK, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return False
-        return identity(mark) == self.mark_identity
+        return identity(mark) == self.mark.identity
 
 
 # --- a session's ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import fcntl
 import os
 from typing import NamedTuple, Optional
 
-from libsafecopy import _processes
+from libsafecopy import _descriptors, _processes
 
 VARIABLE = "SAFECOPY_RUN"
 VALUE_MAX_BYTES = 511
@@ -50,47 +50,42 @@ def make_memory():
 
 
 def make_file():
-    """Not one of the three that pytest may have been started without."""
     made = make_memory()
     try:
         os.write(made, MARK)
         fcntl.fcntl(made, ADD_SEALS, SEALS)
-        return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 3)
-    finally:
+    except OSError:
         os.close(made)
+        raise
+    return _descriptors.take(made)
 
 
 class Ledger:
     def __init__(self):
-        self.file = self.identity = None
+        self.held = None
         self.read = len(MARK)
         self.is_lost = False  # a program has closed it
         self.outer = os.environ.get(VARIABLE)
         with contextlib.suppress(OSError, AttributeError):
-            self.file = make_file()
+            self.held = make_file()
             self.begin()
 
     def begin(self):
-        status = os.fstat(self.file)
-        self.identity = status.st_dev, status.st_ino
-        name = f"/proc/{os.getpid()}/fd/{self.file}:{status.st_dev}:{status.st_ino}"
+        device, inode = self.held.identity
+        name = f"/proc/{os.getpid()}/fd/{self.held.file}:{device}:{inode}"
         both = f"{name},{self.outer}"
         has_room = self.outer and len(os.fsencode(both)) <= VALUE_MAX_BYTES
         os.environ[VARIABLE] = both if has_room else name
         _processes.listen(self.note_killed)
 
     def is_there(self):
-        """A program may have closed the descriptor, and opened a file of its own."""
-        with contextlib.suppress(OSError, TypeError):
-            status = os.fstat(self.file)
-            return (status.st_dev, status.st_ino) == self.identity
-        return False
+        return bool(self.held) and self.held.is_there()
 
     def note_killed(self, pid):
         """Forked processes note it here as well."""
         if not self.is_there():
             return
-        file = os.open(f"/proc/self/fd/{self.file}", os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        file = os.open(f"/proc/self/fd/{self.held.file}", os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         try:
             os.write(file, f"{pid} {_processes.start_of(pid)} {KILLED}\0".encode())
         finally:
@@ -98,22 +93,22 @@ class Ledger:
 
     def new_notes(self):
         if not self.is_there():
-            self.is_lost = self.file is not None
+            self.is_lost = self.held is not None
             return []
-        said = os.pread(self.file, max(0, os.fstat(self.file).st_size - self.read), self.read)
+        file = self.held.file
+        said = os.pread(file, max(0, os.fstat(file).st_size - self.read), self.read)
         whole = said[:said.rfind(b"\0") + 1]
         self.read += len(whole)
         return [note for note in map(note_of, whole.split(b"\0")) if note]
 
     def close(self):
         """Children that start from now on note in the outer ones alone."""
-        if self.file is None:
+        if not self.held:
             return
         with contextlib.suppress(ValueError):
             _processes.listeners.remove(self.note_killed)
-        if self.is_there():
-            os.close(self.file)
-        self.file = None
+        self.held.close()
+        self.held = None
         if self.outer is None:
             os.environ.pop(VARIABLE, None)
         else:

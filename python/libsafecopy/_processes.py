@@ -6,12 +6,28 @@ import os
 import sys
 
 
-def start_of(pid):
-    """When the process began, as /proc/PID/stat has it; 0: there is none. The second field is a
-    name in brackets, which may hold anything (report/path.c reads it alike)."""
+PF_EXITING = 0x4  # <linux/sched.h>: of each thread, before its files are closed
+
+
+def fields_of(pid):
+    """Those of /proc/PID/stat behind the second, a name in brackets, which may hold anything
+    (report/path.c reads it alike)."""
+    with open(f"/proc/{pid}/stat", "rb") as stream:
+        return stream.read().rpartition(b")")[2].split()
+
+
+def is_ending(pid):
+    """Has the process begun to end, or is there none any more?"""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stream:
-            fields = stream.read().rpartition(b")")[2].split()
+        return bool(int(fields_of(pid)[6]) & PF_EXITING)
+    except (OSError, IndexError, ValueError):
+        return True
+
+
+def start_of(pid):
+    """When the process began; 0: there is none."""
+    try:
+        fields = fields_of(pid)
         is_over = fields[0] in (b"Z", b"X") and int(fields[17]) <= 1
         return 0 if is_over else int(fields[19])
     except (OSError, IndexError, ValueError):

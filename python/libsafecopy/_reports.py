@@ -2,7 +2,6 @@
 neither blocks nor raises: a line that is not as the library writes it is counted, and said."""
 
 import errno
-import fcntl
 import json
 import os
 import stat

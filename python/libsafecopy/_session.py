@@ -10,7 +10,7 @@ import os
 from typing import NamedTuple, Optional
 
 import libsafecopy
-from libsafecopy import _doubts, _folders, _ledger, _processes, _reports
+from libsafecopy import _descriptors, _doubts, _folders, _ledger, _processes, _reports
 
 GONE = "is not there any more"
 UNTOLD = "equal to hazards that the reports have, or not written to them"
@@ -119,12 +119,12 @@ class Reports:
     @staticmethod
     def state_of(name, folder):
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        return (*_folders.identity(status), status.st_size, status.st_mtime_ns)
+        return (*_descriptors.identity(status), status.st_size, status.st_mtime_ns)
 
     def report_of(self, name, stream):
         """Another process may have been given the number, and its report the name."""
         report, status = self.known[name], os.fstat(stream.fileno())
-        identity = _folders.identity(status)
+        identity = _descriptors.identity(status)
         is_other = report.identity not in (None, identity)
         if is_other and not report.judged:
             self.doubt(report.owner, name, "was replaced before it was whole")

@@ -6,7 +6,7 @@ Each test is a label. After each phase of a test (setup, call, teardown) the plu
 new in the reports of this process and of its children (_session.py), which lie in a folder of the
 run's own (_folders.py). A hazard under the label of an earlier test comes too late for its verdict:
 it fails the session. A report that cannot be called clean fails the test in which it came, or else
-the session.
+the session. A test that its process does not survive is told of all the same (_deaths.py).
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import tempfile
 import pytest
 
 import libsafecopy
-from libsafecopy import _doubts, _folders, _reports, _session
+from libsafecopy import _deaths, _doubts, _folders, _junit, _reports, _session
 
 LABEL_MAX_BYTES = 255
 TITLE = "safecopy"
@@ -49,13 +49,23 @@ def pytest_configure(config):
         raise pytest.UsageError(NO_COMMAND)
     if mode != "off":
         config.pluginmanager.register(Plugin(config, mode), "safecopy-verdicts")
+    elif libsafecopy.version():
+        add_options("mode=off")
 
 
 def comes_by_itself(config):
     """An installed plugin is loaded in every run, whether anybody wants it or not."""
+    named = [*config.getoption("plugins"), *os.environ.get("PYTEST_PLUGINS", "").split(",")]
     installed = any(plugin is sys.modules[__name__]
                     for plugin, _ in config.pluginmanager.list_plugin_distinfo())
-    return installed and not libsafecopy.version()
+    return installed and __name__ not in named and not libsafecopy.version()
+
+
+def add_options(own):
+    """The later of two entries wins. The library reads the variable when it is first needed, and
+    children have it too."""
+    given = os.environ.get("SAFECOPY_OPTIONS")
+    os.environ["SAFECOPY_OPTIONS"] = f"{given}:{own}" if given else own
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -80,13 +90,20 @@ class Plugin:
         self.config = config
         self.mode = mode
         self.worker = getattr(config, "workerinput", None)  # of xdist
+        self.controls = False  # workers of xdist
         self.folders = None if self.worker else self.make_folders()
+        self.watcher = None
         self.reports = self.make_reports()
-        self.hazardous = {}  # a test that has hazards, and what they say
+        self.hazardous = {}  # (worker or None, test) that has hazards, and what they say
         self.unknown = {}    # a test, or None for none, and its doubts
         self.labels = {}     # of tests that have begun
-        self.late = []       # what belongs to no test whose verdict is still to come
-        self.set_report_path()
+        self.late = []       # (test, hazard) where no verdict is still to come
+        self.late_doubts = []
+        self.dying = {}      # a test, or None, and the hazards it has in workers that have died
+        add_options(f"report_path={self.reports.folder.path}/%e.%p.jsonl")
+        if self.folders and libsafecopy.version():
+            self.watcher = _deaths.Watcher(self.folders.folder.path)
+            self.tell_watcher("folder", str(self.reports.folder.path))
 
     # Reports
 
@@ -104,6 +121,10 @@ class Plugin:
         except OSError as error:
             raise cannot_keep(error) from error
 
+    def tell_watcher(self, what, of=None):
+        if self.watcher:
+            self.watcher.tell(what, of)
+
     def make_reports(self):
         """The folder of a worker is there, unless the worker is on another host."""
         try:
@@ -114,17 +135,13 @@ class Plugin:
         except OSError as error:
             raise cannot_keep(error) from error
 
-    def set_report_path(self):
-        """The later of two entries wins. Children have the variable too."""
-        given = os.environ.get("SAFECOPY_OPTIONS")
-        own = f"report_path={self.reports.folder.path}/%e.%p.jsonl"
-        os.environ["SAFECOPY_OPTIONS"] = f"{given}:{own}" if given else own
-
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node):
         self.reports.ledger.close()  # its processes are judged by the worker, which has its own
-        folder = self.folders.add(node.workerinput["workerid"])
-        node.workerinput["safecopy_folder"] = str(folder.path)
+        self.controls = True
+        path = str(self.folders.add(node.workerinput["workerid"]).path)
+        node.workerinput["safecopy_folder"] = path
+        self.tell_watcher("folder", path)
 
     # Tests
 
@@ -135,15 +152,20 @@ class Plugin:
 
     def pytest_runtest_logstart(self, nodeid):
         self.take(None)
-        self.label(label_of(nodeid))
-        self.labels[label_of(nodeid)] = nodeid
+        label = label_of(nodeid)
+        self.labels[label] = nodeid
+        self.tell_watcher("begin", [label, nodeid])
+        self.label(label)
 
     def pytest_runtest_logfinish(self, nodeid):
         """Of a test that another process has run nothing was taken yet."""
         self.take_late(self.reports.new_hazards(nodeid), nodeid)
+        self.tell_watcher("end", nodeid)
         self.label(None)
 
     def label(self, label):
+        if self.controls:  # several tests run, and none of them here
+            return
         libsafecopy.set_label(label)
         if label is None:
             os.environ.pop("SAFECOPY_LABEL", None)
@@ -157,7 +179,7 @@ class Plugin:
     def take_late(self, new, nodeid=None):
         """There is no verdict to come, but a forked process may have given one."""
         hazards, doubts = self.sorted_out(new, nodeid)
-        self.late += [f"{nodeid}: {text}" for text in hazards if not self.has_told(nodeid, text)]
+        self.late += [(nodeid, text) for text in hazards if not self.has_told(nodeid, text)]
         self.note_doubts(nodeid, doubts)
 
     def sorted_out(self, new, nodeid):
@@ -165,8 +187,8 @@ class Plugin:
         found = [(self.labels.get(hazard.label, nodeid), hazard.text) for hazard in hazards]
         if untold:
             found.append((nodeid, f"{untold} more: {_session.UNTOLD}"))
-        self.late += [f"{owner or 'outside of tests'}: {text}" for owner, text in found
-                      if (owner is None or owner != nodeid) and not self.has_told(owner, text)]
+        self.late += [(owner, text) for owner, text in found if (
+            owner is None or owner != nodeid) and not self.has_told(owner, text)]
         doubts = self.reports.new_doubts()
         for doubt in doubts:
             if doubt.owner is None or doubt.owner != nodeid:
@@ -174,13 +196,15 @@ class Plugin:
         return ([text for owner, text in found if nodeid and owner == nodeid],
                 [doubt.text for doubt in doubts if nodeid and doubt.owner == nodeid])
 
-    def has_told(self, nodeid, text):
-        """Has a forked process judged the test by it?"""
-        return any(text in told for told in self.hazardous.get(nodeid, ()))
+    def has_told(self, nodeid, text, worker=None):
+        """Has a forked process judged the test by it, or has the worker?"""
+        return any(text in told for told in self.hazardous.get((worker, nodeid), ()))
 
-    def note_doubts(self, nodeid, texts):
+    def note_doubts(self, nodeid, texts, is_late=True):
         known = self.unknown.setdefault(nodeid, [])
-        known += [text for text in texts if text not in known]
+        new = [text for text in texts if text not in known]
+        known += new
+        self.late_doubts += [(nodeid, text) for text in new if is_late]
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item):
@@ -204,46 +228,85 @@ class Plugin:
     def pytest_runtest_logreport(self, report):
         for title, text in report.user_properties:
             if title == TITLE:
-                self.hazardous.setdefault(report.nodeid, []).append(text)
+                owner = getattr(report, "worker_id", None), report.nodeid
+                self.hazardous.setdefault(owner, []).append(text)
             elif title == UNKNOWN:
-                self.note_doubts(report.nodeid, text.splitlines())
+                self.note_doubts(report.nodeid, text.splitlines(), is_late=False)
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node):
+    def pytest_testnodedown(self, node, error):
         told = getattr(node, "workeroutput", {})
-        self.late += told.get("safecopy_late", [])
-        self.note_doubts(None, told.get("safecopy_unknown", []))
+        self.late += map(tuple, told.get("safecopy_late", []))
+        for nodeid, text in told.get("safecopy_doubts", []):
+            self.note_doubts(nodeid, [text])
+        if error and not told:
+            self.take_of_dead(node.workerinput["workerid"], node.workerinput["safecopy_folder"])
 
     def doubts(self):
-        return [text for texts in self.unknown.values() for text in texts]
+        return list(dict.fromkeys(f"{nodeid}: {text}" if nodeid else text
+                                  for nodeid, texts in self.unknown.items() for text in texts))
 
+    # Workers that have died
+
+    def take_of_dead(self, worker, path):
+        """What the worker has not told: of the test that it died in, and of those before."""
+        try:
+            folder = _folders.Folder(path)
+            for hazard in _deaths.hazards_in(folder):
+                owner = self.labels.get(hazard.label)
+                if not self.has_told(owner, hazard.text, worker):
+                    self.dying.setdefault(owner, []).append(hazard.text)
+            doubts = list(_deaths.doubts_in(folder))
+        except OSError as error:
+            doubts = [f"reports of worker {worker} cannot be read: {error}"]
+        self.note_doubts(None, [f"worker {worker} died", *doubts])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem, report):
+        text = "\n".join(self.dying.pop(crashitem, []))
+        if text:
+            report.user_properties.append((TITLE, text))
+            report.longrepr = f"{report.longrepr}\n{text}"
+
+    def take_rest_of_dead(self):
+        self.late += [(owner, text) for owner, texts in self.dying.items() for text in texts]
+        self.dying.clear()
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
+        self.take_rest_of_dead()
         self.take_late(self.reports.last_hazards(None))
         if self.worker:
             self.config.workeroutput["safecopy_late"] = self.late
-            self.config.workeroutput["safecopy_unknown"] = self.doubts()
-        elif (self.late or self.doubts()) and self.mode == "fail" and session.exitstatus in (
+            self.config.workeroutput["safecopy_doubts"] = self.late_doubts
+        elif self.mode == "fail":
+            self.fail(session)
+
+    def fail(self, session):
+        doubts = [(nodeid, f"unknown: {text}") for nodeid, text in self.late_doubts]
+        _junit.add(self.config, self.late + doubts)
+        if (self.late or self.doubts()) and session.exitstatus in (
                 pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def verdict(self):
         if not libsafecopy.version():
             return NOT_PRELOADED
-        doubts = len(set(self.doubts()))
+        doubts = len(self.doubts())
         if not (doubts or self.folders.have_reports() or libsafecopy.is_watching()):
             return "no process used CUDA, as far as is known: nothing was looked for"
-        tests = len(self.hazardous)
+        tests = len({nodeid for _, nodeid in self.hazardous})
         known = f"hazards in {tests} test{'' if tests == 1 else 's'}"
         return f"{known}, and there may be more: {doubts} unknown" if doubts else known
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section(TITLE)
-        for nodeid, texts in self.hazardous.items() if self.mode == "warn" else ():
+        for (_, nodeid), texts in self.hazardous.items() if self.mode == "warn" else ():
             terminalreporter.line(f"{nodeid}: " + "\n".join(texts))
-        for text in self.late:
-            terminalreporter.line(f"found too late, {text}")
+        for owner, text in self.late:
+            terminalreporter.line(f"found too late, {owner or 'outside of tests'}: {text}")
         terminalreporter.line(self.verdict())
-        for text in dict.fromkeys(self.doubts()):
+        for text in self.doubts():
             terminalreporter.line(f"unknown: {text}")
         for path in sorted(self.reports.living):
             terminalreporter.line(f"still runs, and is judged up to now: {_reports.shown(path)}")
@@ -263,6 +326,8 @@ class Plugin:
 
     def pytest_unconfigure(self, config):
         self.reports.ledger.close()
+        if self.watcher:
+            self.watcher.close()
         if self.worker:
             return
         # `safecopy run` reads them when all is over (report/ledger.h).

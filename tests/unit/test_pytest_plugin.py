@@ -3,6 +3,7 @@
 it judges run on the simulated GPU, by ctypes."""
 
 import unittest
+from xml.etree import ElementTree
 
 import pytest_session
 from pytest_session import HAS_XDIST
@@ -117,6 +118,7 @@ def pytest_runtest_protocol(item, nextitem):
         item.ihook.pytest_runtest_logreport(report=report)
     return True
 '''
+OUTSIDE = "import cuda\ncuda.wrong()\ndef test_right():\n    cuda.right()\n"
 WRONG = {"test_wrong", "test_wrong_again", "test_wrong_parameter[with blanks and [brackets]]",
          f"test_wrong_parameter[{'x' * 300}]", "test_wrong_and_expected_to_fail",
          "test_wrong_teardown", "test_wrong_child", "TestUnit::test_wrong_method"}
@@ -134,7 +136,7 @@ class Plugin(pytest_session.Session):
         self.assertEqual(self.named("FAILED") | self.named("ERROR"), WRONG, self.said)
         self.assertEqual(self.named("ERROR"), {"test_wrong_teardown"})
         self.assertIn("hazards in 8 tests", self.said)
-        self.assertRegex(self.said, r"SC105 pinned-freed-in-flight, observed, deferred\n"
+        self.assertRegex(self.said, r"SC105 pinned-freed-in-flight, \w+, deferred\n"
                                     r"  cuMemFreeHost at .*\n  (cudaM|cuM)emcpy\w+ at ")
         self.assertNotIn("found too late", self.said)
         kept = list(self.folder.glob("safecopy-*/main/*.jsonl"))
@@ -148,9 +150,10 @@ class Plugin(pytest_session.Session):
 
     @unittest.skipUnless(HAS_XDIST, "no xdist here")
     def test_what_workers_find_too_late_fails_the_session(self):
-        tests = "import cuda\ncuda.wrong()\ndef test_right():\n    cuda.right()\n"
-        self.assertEqual(self.run_pytest(tests, "-n1"), 1, self.said)
+        result = self.folder / "result.xml"
+        self.assertEqual(self.run_pytest(OUTSIDE, "-n1", f"--junitxml={result}"), 1, self.said)
         self.assertIn("found too late, outside of tests: SC105", self.said)
+        self.assertRegex(result.read_text(), r'name="outside of tests"[^>]*><error[^<]*SC105')
 
     def test_each_rerun_is_judged(self):
         """The third of equal hazards has no line in the report."""
@@ -167,6 +170,43 @@ class Plugin(pytest_session.Session):
         self.assertEqual(self.run_pytest(tests), 1, self.said)
         self.assertEqual(self.named("FAILED"), {"test_wrong"}, self.said)
         self.assertNotIn("found too late", self.said)
+
+    def test_a_results_file_names_tests_and_no_process(self):
+        """Of a hazard that comes late as well: the thread of the first test, in the second."""
+        tests = '''
+import cuda, threading
+go = threading.Event()
+
+
+def late():
+    cuda.libsafecopy.set_thread_label("test_it.py::test_first")
+    go.wait()
+    cuda.wrong()
+
+
+thread = threading.Thread(target=late, daemon=True)
+
+
+def test_first():
+    thread.start()
+
+
+def test_wrong():
+    cuda.wrong()
+
+
+def test_last():
+    go.set()
+    thread.join()
+'''
+        result = self.folder / "result.xml"
+        self.assertEqual(self.run_pytest(tests, f"--junitxml={result}"), 1, self.said)
+        cases = ElementTree.parse(result).findall(".//testcase")
+        found = {case.get("name"): fault.text for case in cases for fault in case}
+        self.assertEqual(set(found), {"test_first", "test_wrong"}, found)
+        for text in found.values():
+            self.assertRegex(text, r"SC105 pinned-freed-in-flight, \w+, deferred\n")
+            self.assertNotIn(".jsonl", text)
 
     def test_names_steer_no_terminal(self):
         tests = ("import cuda\ndef test_wrong():\n    block = cuda.Block()\n"
@@ -209,8 +249,9 @@ class Plugin(pytest_session.Session):
         self.assertEqual(list(self.folder.glob("safecopy-*")), [])
 
     def test_a_hazard_outside_of_tests_fails_the_session(self):
-        tests = "import cuda\ncuda.wrong()\ndef test_right():\n    cuda.right()\n"
-        self.assertEqual(self.run_pytest(tests), 1, self.said)
+        tests, result = OUTSIDE, self.folder / "result.xml"
+        self.assertEqual(self.run_pytest(tests, f"--junitxml={result}"), 1, self.said)
+        self.assertRegex(result.read_text(), r'name="outside of tests"[^>]*><error[^<]*SC105')
         self.assertEqual(self.named("FAILED"), set())
         self.assertIn("found too late, outside of tests: SC105", self.said)
 

@@ -119,8 +119,10 @@ static int take_text(struct sc_frame_rules *rules, const char *name, const char 
     return 0;
 }
 
-static const char modules_of_others[] =
+static const char rows_of_the_process[] =
 #define SC_FRAME_MODULE(kind, pattern) #kind " path */" pattern "\n"
+#define SC_FRAME_FUNCTION(kind, pattern) #kind " function " pattern "\n"
+#define SC_FRAME_FILE(kind, pattern) #kind " path " pattern "\n"
 #include "report/frame_kinds.def"
     ;
 
@@ -128,7 +130,7 @@ struct sc_frame_rules *sc_frame_rules_new(void)
 {
     struct sc_frame_rules *rules = calloc(1, sizeof *rules);
     if (rules && take_text(rules, "frames.rules", sc_frame_rules_built_in) == 0 &&
-        take_text(rules, "frame_kinds.def", modules_of_others) == 0)
+        take_text(rules, "frame_kinds.def", rows_of_the_process) == 0)
         return rules;
     sc_frame_rules_free(rules);
     return NULL;

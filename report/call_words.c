@@ -131,7 +131,7 @@ static const struct sc_report_frame *find_python(const struct sc_json_lines_stac
         const struct sc_report_frame *frame = &stack->frames[i];
         if (!frame->is_python)
             continue;
-        if (sc_frame_kind_of_file(frame->python.file, frame->python.file_bytes) == SC_FRAME_USER)
+        if (sc_frame_kind_of_path(frame->python.file, frame->python.file_bytes) == SC_FRAME_USER)
             return frame;
         innermost = innermost ? innermost : frame;
     }

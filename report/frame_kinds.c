@@ -10,7 +10,7 @@
 
 #include "track/poison.h"
 
-enum { runtime = SC_FRAME_RUNTIME, library = SC_FRAME_LIBRARY };
+enum { runtime = SC_FRAME_RUNTIME, library = SC_FRAME_LIBRARY, user = SC_FRAME_USER };
 
 struct row {
     enum sc_frame_kind kind;
@@ -46,16 +46,19 @@ enum sc_frame_kind sc_frame_kind_of_function(const char *symbol)
     return find(rows, sizeof rows / sizeof rows[0], symbol);
 }
 
-enum sc_frame_kind sc_frame_kind_of_file(const char *path, size_t bytes)
+enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes)
 {
     static const struct row rows[] = {
-#define SC_FRAME_FILE ROW
+#define SC_FRAME_PATH ROW
 #include "report/frame_kinds.def"
     };
     char name[1024];
     size_t length = bytes < sizeof name ? bytes : sizeof name - 1;
     memcpy(name, path, length);
     name[length] = '\0';
+    enum sc_frame_kind kind = sc_frame_kind_of_module(name);
+    if (kind != SC_FRAME_USER)
+        return kind;
     return find(rows, sizeof rows / sizeof rows[0], name);
 }
 

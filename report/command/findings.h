@@ -14,11 +14,18 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* When a copy ran: the `timing` line of the occurrence that had longest left to run. */
 struct sc_timing {
     char *line; /* NULL: none */
     json_int_t remaining_ns;
+};
+
+/* Numbers of runs, from 0, in ascending order. */
+struct sc_run_set {
+    uint32_t *numbers;
+    size_t count, capacity;
 };
 
 struct sc_instants;
@@ -33,7 +40,7 @@ struct sc_finding {
     char certainty[16];      /* of the last line, or "observed" if a line before had it */
     json_int_t count;        /* over the runs that have ended */
     bool is_least;           /* there may have been more */
-    json_int_t runs;         /* how many of these had it */
+    struct sc_run_set runs;  /* those of these that had it */
     size_t last_run;         /* number of the one that the last line is of, from 0 */
     struct sc_timing timing; /* of these */
 

@@ -227,6 +227,11 @@ static void keep_strongest(struct sc_finding *finding, const char *certainty)
         snprintf(finding->certainty, sizeof finding->certainty, "%s", certainty);
 }
 
+unsigned sc_finding_code_number(const char *code)
+{
+    return strlen(code) > 2 ? (unsigned)atoi(code + 2) % SC_FINDING_CODES : 0;
+}
+
 /* Without a reason nobody has suppressed anything. */
 const char *sc_finding_suppression(const json_t *hazard)
 {
@@ -294,6 +299,7 @@ static void add_run_to_all(struct sc_findings *findings, struct sc_finding *find
     finding->count = all;
     finding->run_count = 0;
     finding->is_least = finding->is_least || finding->run_is_least;
+    finding->is_unbounded = finding->is_unbounded || finding->run_is_unbounded;
     add_run(&finding->runs, findings->ended_runs - 1);
 }
 

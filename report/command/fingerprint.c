@@ -25,7 +25,7 @@ static void digest_frame(struct sc_digester *digester, const struct sc_frame *fr
     size_t length = frame->function ? length_of_name(frame) : strlen(offset);
     sc_digest_bytes(digester, frame->function ? frame->function : offset,
                     length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES);
-    sc_digest_word(digester, basename(path));
+    sc_digest_word(digester, path ? basename(path) : "");
 }
 
 /* Where in the function; with lines, of whatever build. */

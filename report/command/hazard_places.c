@@ -12,6 +12,7 @@ struct sc_hazard_place sc_hazard_place_of(const struct sc_finding *finding)
         .stacks = 1,
         .count = finding->count,
         .is_least = finding->is_least,
+        .least = finding->is_least,
     };
 }
 
@@ -36,6 +37,7 @@ void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard
         place->count = count;
     place->is_least = place->is_least || other->is_least;
     place->stacks += other->stacks;
+    place->least += other->least;
 }
 
 static size_t count_runs(const struct sc_hazard_place *place)
@@ -49,13 +51,15 @@ static size_t count_runs(const struct sc_hazard_place *place)
 json_t *sc_hazard_place_read(const struct sc_hazard_place *place)
 {
     json_t *hazard = sc_finding_read(place->finding);
-    if (place->stacks == 1)
-        return hazard;
     json_object_set_new(hazard, "count", json_integer(place->count));
-    json_object_set_new(hazard, "runs", json_integer((json_int_t)count_runs(place)));
-    json_object_set_new(hazard, "stacks", json_integer((json_int_t)place->stacks));
     if (place->is_least)
         json_object_set_new(hazard, "count_is_least", json_true());
+    else
+        json_object_del(hazard, "count_is_least");
+    if (place->stacks == 1)
+        return hazard;
+    json_object_set_new(hazard, "runs", json_integer((json_int_t)count_runs(place)));
+    json_object_set_new(hazard, "stacks", json_integer((json_int_t)place->stacks));
     return hazard;
 }
 
@@ -97,6 +101,28 @@ void sc_hazard_places_free(struct sc_hazard_places *places)
         free(entry);
     }
     sc_table_free(&places->table);
+}
+
+void sc_hazard_places_make_exact(struct sc_hazard_place *places, size_t count,
+                                 const struct sc_findings *findings)
+{
+    size_t least[SC_FINDING_CODES] = {0};
+    bool is_unbounded[SC_FINDING_CODES] = {false};
+    for (const struct sc_finding *finding = findings->first; finding; finding = finding->next) {
+        unsigned code = sc_finding_code_number(finding->code);
+        least[code] += finding->is_least;
+        is_unbounded[code] = is_unbounded[code] || finding->is_unbounded;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct sc_hazard_place *place = &places[i];
+        unsigned code = sc_finding_code_number(place->finding->code);
+        json_int_t sum;
+        if (place->least == 0 || place->least != least[code] || is_unbounded[code] ||
+            __builtin_add_overflow(place->count, findings->shared[code], &sum))
+            continue;
+        place->count = sum;
+        place->is_least = false;
+    }
 }
 
 struct ranked {

@@ -18,6 +18,7 @@ struct sc_hazard_place {
     size_t stacks;           /* how many findings it has */
     json_int_t count;        /* over all of them */
     bool is_least;           /* there may have been more */
+    size_t least;            /* how many of its findings there may have been more of */
     unsigned char *had;      /* a bit for each run that had it; NULL: those of `finding` */
     size_t had_bytes;
 };
@@ -33,6 +34,11 @@ void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard
 json_t *sc_hazard_place_read(const struct sc_hazard_place *place);
 
 void sc_hazard_place_free(struct sc_hazard_place *place);
+
+/* Makes the count of a place exact that has all findings of its code of which there may have been
+ * more: the summaries count these together. */
+void sc_hazard_places_make_exact(struct sc_hazard_place *places, size_t count,
+                                 const struct sc_findings *findings);
 
 /* The new ones first, then observed before latent, frequent before rare, and as they came. */
 void sc_hazard_places_sort(struct sc_hazard_place *places, size_t count);

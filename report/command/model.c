@@ -166,6 +166,7 @@ void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
     struct sc_hazard_places places = {0};
     merge(&selecting, &places);
     sc_hazard_places_free(&places);
+    sc_hazard_places_make_exact(model->chosen, model->count, &model->reader->findings);
     sc_hazard_places_sort(model->chosen, model->count);
     for (size_t i = 0; i < model->count; i++) {
         const struct sc_hazard_place *place = &model->chosen[i];

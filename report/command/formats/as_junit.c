@@ -161,7 +161,9 @@ static size_t count_unread(const struct sc_run *run)
 
 static void print_unread_case(struct junit *junit, const struct sc_run *run, const char *problem)
 {
-    open_case(junit->out, "safecopy.unread", distinct(junit, run->name));
+    const char *name =
+        sc_scratch_print(&junit->model->scratch, "%s: a line that could not be read", run->name);
+    open_case(junit->out, "safecopy.unread", distinct(junit, name));
     put_failure(junit->out, "unread", problem);
     fputs("    </testcase>\n", junit->out);
 }

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -265,6 +266,23 @@ class Stable(Places):
             self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
             self.assertIn(f"{before} has fingerprints of another version", run.stderr)
             self.assertIn("safecopy report --format json", run.stderr)
+
+
+class Recipes(Places):
+    @unittest.skipUnless(shutil.which("jq"), "no jq here")
+    def test_those_of_the_page_count_hazards(self):
+        """And not lines, of which there are four for eight hazards."""
+        doubled = [self.hazard([python(7)], [python(9)], count=1 << n) for n in range(4)]
+        path = self.write("r.jsonl", doubled[-1])
+        begin, end = path.read_text().splitlines()[::2]
+        path.write_text("\n".join([begin, *map(json.dumps, doubled), end, ""]))
+        page = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+        recipes = [line for line in page.splitlines() if re.search(r"\bjq -", line)]
+        self.assertEqual(len(recipes), 2)
+        for recipe, said in zip(recipes, [r"8 SC101 .*\n", r'\{"SC101":8\}\n']):
+            recipe = recipe.replace("out/safecopy", f"'{COMMAND}'").replace("r.jsonl", f"'{path}'")
+            self.assertRegex(subprocess.check_output(recipe, shell=True, env=ENVIRONMENT,
+                                                     encoding="utf-8"), f"^{said}$")
 
 
 class Called(Places):

@@ -146,6 +146,7 @@ static struct sc_hazard_counts merge_place(unsigned index)
         merged.is_timed = merged.is_timed || entry->is_timed;
     }
     merged.first = gravest->first;
+    memcpy(merged.first.label, entries[index].first.label, sizeof merged.first.label);
     return merged;
 }
 

@@ -34,8 +34,9 @@ void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remainin
 void sc_hazard_counts_note_place(const struct sc_hazard *hazard, uint64_t place);
 
 /* Copies the places that matter most into `top`, at most `most`: observed before latent, frequent
- * before rare. Each has the counts of its entries, and the first hazard of the one that matters
- * most. Returns how many it copied; *places is how many there are. */
+ * before rare. Each has the counts of its entries, the first hazard of the one that matters most,
+ * and the label of the one that came first. Returns how many it copied; *places is how many there
+ * are. */
 unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most, unsigned *places);
 
 void sc_hazard_counts_forget(void);

@@ -366,6 +366,8 @@ class Programs(Places):
         script = self.folder / "test_one_line.py"
         script.write_text(ONE_LINE)
         self.assertIn("safecopy: 9 hazards at 1 place (", self.said_by(sys.executable, script))
+        self.assertIn("hazards at 1 place", self.said_by(sys.executable, script,
+                                                         options="report_path=none"))
         lines = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
         stacks = {json.dumps([line[side]["stack"] for side in ("copy", "event")])
                   for line in lines if line["type"] == "hazard"}

@@ -6,26 +6,60 @@
 #include "track/stacks.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "track/poison.h"
 
-enum { runtime = SC_FRAME_RUNTIME, library = SC_FRAME_LIBRARY };
+enum { runtime = SC_FRAME_RUNTIME, library = SC_FRAME_LIBRARY, user = SC_FRAME_USER };
 
-enum sc_frame_kind sc_frame_kind_of_module(const char *path)
+struct row {
+    enum sc_frame_kind kind;
+    struct sc_part pattern;
+};
+
+static enum sc_frame_kind find(const struct row *rows, size_t count, const char *name)
 {
-    static const struct {
-        enum sc_frame_kind kind;
-        struct sc_part pattern;
-    } rows[] = {
-#define SC_FRAME_MODULE(kind, pattern) {(enum sc_frame_kind)kind, {pattern, sizeof pattern - 1}},
-#include "report/frame_kinds.def"
-    };
-    const char *name = sc_path_base(path);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (sc_suppressions_glob(rows[i].pattern, name))
             return rows[i].kind;
     }
     return SC_FRAME_USER;
+}
+
+#define ROW(kind, pattern) {(enum sc_frame_kind)kind, {pattern, sizeof pattern - 1}},
+
+enum sc_frame_kind sc_frame_kind_of_module(const char *path)
+{
+    static const struct row rows[] = {
+#define SC_FRAME_MODULE ROW
+#include "report/frame_kinds.def"
+    };
+    return find(rows, sizeof rows / sizeof rows[0], sc_path_base(path));
+}
+
+enum sc_frame_kind sc_frame_kind_of_function(const char *symbol)
+{
+    static const struct row rows[] = {
+#define SC_FRAME_FUNCTION ROW
+#include "report/frame_kinds.def"
+    };
+    return find(rows, sizeof rows / sizeof rows[0], symbol);
+}
+
+enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes)
+{
+    static const struct row rows[] = {
+#define SC_FRAME_PATH ROW
+#include "report/frame_kinds.def"
+    };
+    char name[1024];
+    size_t length = bytes < sizeof name ? bytes : sizeof name - 1;
+    memcpy(name, path, length);
+    name[length] = '\0';
+    enum sc_frame_kind kind = sc_frame_kind_of_module(name);
+    if (kind != SC_FRAME_USER)
+        return kind;
+    return find(rows, sizeof rows / sizeof rows[0], name);
 }
 
 static enum sc_frame_kind kind_of(const void *pc)

@@ -102,9 +102,11 @@ void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remainin
     entry->is_timed = true;
 }
 
-unsigned sc_hazard_counts_count(void)
+void sc_hazard_counts_note_place(const struct sc_hazard *hazard, uint64_t place)
 {
-    return entry_count;
+    uint16_t slot = *slot_of(hazard);
+    if (slot != 0)
+        entries[slot - 1].place = place;
 }
 
 static bool matters_more(const struct sc_hazard_counts *a, const struct sc_hazard_counts *b)
@@ -114,19 +116,58 @@ static bool matters_more(const struct sc_hazard_counts *a, const struct sc_hazar
     return a->count > b->count;
 }
 
-unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most)
+static bool are_at_one_place(const struct sc_hazard_counts *a, const struct sc_hazard_counts *b)
+{
+    return a->place != 0 && a->place == b->place;
+}
+
+static bool is_first_of_place(unsigned index)
+{
+    for (unsigned i = 0; i < index; i++) {
+        if (are_at_one_place(&entries[i], &entries[index]))
+            return false;
+    }
+    return true;
+}
+
+/* All entries of the place whose first one this is. */
+static struct sc_hazard_counts merge_place(unsigned index)
+{
+    struct sc_hazard_counts merged = entries[index];
+    const struct sc_hazard_counts *gravest = &entries[index];
+    for (unsigned i = index + 1; i < entry_count; i++) {
+        const struct sc_hazard_counts *entry = &entries[i];
+        if (!are_at_one_place(entry, &entries[index]))
+            continue;
+        gravest = matters_more(entry, gravest) ? entry : gravest;
+        merged.count += entry->count;
+        if (entry->is_timed && (!merged.is_timed || entry->remaining_ns > merged.remaining_ns))
+            merged.remaining_ns = entry->remaining_ns;
+        merged.is_timed = merged.is_timed || entry->is_timed;
+    }
+    merged.first = gravest->first;
+    memcpy(merged.first.label, entries[index].first.label, sizeof merged.first.label);
+    return merged;
+}
+
+unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most, unsigned *places)
 {
     unsigned count = 0;
+    *places = 0;
     for (unsigned i = 0; i < entry_count; i++) {
+        if (!is_first_of_place(i))
+            continue;
+        struct sc_hazard_counts place = merge_place(i);
         unsigned at = count;
-        while (at > 0 && matters_more(&entries[i], &top[at - 1]))
+        ++*places;
+        while (at > 0 && matters_more(&place, &top[at - 1]))
             at--;
         if (at == most)
             continue;
         if (count < most)
             count++;
         memmove(&top[at + 1], &top[at], (count - 1 - at) * sizeof top[0]);
-        top[at] = entries[i];
+        top[at] = place;
     }
     return count;
 }

@@ -14,6 +14,7 @@
 #include "report/postmortem_line.h"
 #include "report/summary.h"
 #include "report/suppressing.h"
+#include "report/users_frames.h"
 #include "track/origins.h"
 #include "track/pool.h"
 
@@ -402,13 +403,17 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     leave(&guard);
     if (halts())
         tell_hazard(hazard);
-    if (count == 0 || !writes)
+    if (count != 1 && (count == 0 || !writes))
         return count != 0;
 
     struct naming *naming = begin_naming();
     name_stacks(hazard, &naming->stacks);
+    uint64_t place = count == 1 ? sc_users_frames_hash(hazard, &naming->stacks) : 0;
     enter(&guard);
-    write_hazard_locked(&strongest, count, &naming->stacks);
+    if (place != 0)
+        sc_hazard_counts_note_place(hazard, place);
+    if (writes)
+        write_hazard_locked(&strongest, count, &naming->stacks);
     leave(&guard);
     end_naming(naming);
     return true;
@@ -527,8 +532,8 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
 {
     const struct sc_options *options = report.options;
     summary->counts = report.counts;
-    summary->place_count = sc_hazard_counts_top(summary->places, SC_SUMMARY_PLACES);
-    summary->distinct = sc_hazard_counts_count();
+    summary->place_count =
+        sc_hazard_counts_top(summary->places, SC_SUMMARY_PLACES, &summary->distinct);
     summary->operations = totals->operations;
     summary->taken_early = totals->taken_early;
     summary->driver_late = totals->driver_late;

@@ -1,11 +1,8 @@
 #include "report/summary.h"
 
-#include "report/file.h"
-#include "report/frame_kinds.h"
-#include "report/json_lines.h"
+#include "report/call_words.h"
 #include "report/plain.h"
 #include "report/suppressing.h"
-#include "report/symtab.h"
 
 #include <string.h>
 
@@ -20,144 +17,10 @@ static void put_count(struct sc_text *text, uint64_t count, const char *noun)
         sc_text_put(text, strcmp(noun, "touch") == 0 ? "es" : "s");
 }
 
-/* A Python program's own line tells more than a frame of what it calls. */
-static const struct sc_report_frame *telling_frame(const struct sc_json_lines_stack *stack)
-{
-    for (unsigned i = 0; i < stack->count; i++) {
-        if (stack->frames[i].is_python)
-            return &stack->frames[i];
-    }
-    for (unsigned i = 0; i < stack->count; i++) {
-        if (!stack->frames[i].module ||
-            sc_frame_kind_of_module(stack->frames[i].module) == SC_FRAME_USER)
-            return &stack->frames[i];
-    }
-    return stack->count > 0 ? &stack->frames[0] : NULL;
-}
-
-/* One part of a nested C++ name at *at: an identifier with its length in front, or a constructor or
- * destructor of the part before. */
-static bool put_part(struct sc_text *text, const char **at, struct sc_text *class_name)
-{
-    size_t length = 0;
-    const char *from = *at;
-    while (*from >= '0' && *from <= '9' && length < 1000)
-        length = 10 * length + (size_t)(*from++ - '0');
-    if (length > 0 && strnlen(from, length) == length) {
-        sc_text_bytes(text, from, length);
-        sc_text_rewind(class_name, 0);
-        sc_text_bytes(class_name, from, length);
-        *at = from + length;
-        return true;
-    }
-    bool is_constructor = from[0] == 'C' && from[1] >= '1' && from[1] <= '3';
-    bool is_destructor = from[0] == 'D' && from[1] >= '0' && from[1] <= '2';
-    if (class_name->used == 0 || (!is_constructor && !is_destructor))
-        return false;
-    sc_text_put(text, is_destructor ? "~" : "");
-    sc_text_put(text, class_name->bytes);
-    *at = from + 2;
-    return true;
-}
-
-/* The plain C++ names (_ZN5BatchD1Ev is Batch::~Batch) become readable without the parameters.
- * Templates and all the rest stay mangled here: `safecopy report` reads them, and __cxa_demangle
- * allocates. */
-static void put_symbol(struct sc_text *text, const char *symbol)
-{
-    char bytes[256];
-    struct sc_text class_name;
-    size_t before = text->used;
-    bool is_nested = strncmp(symbol, "_ZN", 3) == 0;
-    const char *at = symbol + (is_nested ? 3 : 2);
-    sc_text_init(&class_name, bytes, sizeof bytes);
-    bool good = strncmp(symbol, "_Z", 2) == 0;
-    if (is_nested && *at == 'K')
-        at++;
-    for (bool first = true; good && (first || (is_nested && *at != 'E')); first = false) {
-        sc_text_put(text, first ? "" : "::");
-        good = put_part(text, &at, &class_name);
-    }
-    if (good && (is_nested || *at != 'I'))
-        return;
-    sc_text_rewind(text, before);
-    sc_text_put(text, symbol);
-}
-
-static bool find_symbol(const struct sc_report_frame *frame, char *name, size_t size)
-{
-    if (!frame->symbol)
-        return sc_symtab_find(frame, name, size);
-    int memory = sc_file_open_memory();
-    bool found = sc_file_read_string(memory, frame->symbol, name, size);
-    if (memory >= 0)
-        sc_file_close(memory);
-    return found;
-}
-
 /* A name may neither steer the terminal nor begin a line. */
 static void put_name(struct sc_text *text, const char *name)
 {
     sc_plain_put(text, name, strlen(name));
-}
-
-/* "load_batch (train.py:12)" */
-static void put_python_frame(struct sc_text *text, const struct sc_python_frame *frame)
-{
-    sc_plain_put(text, frame->function, frame->function_bytes);
-    sc_text_put(text, " (");
-    sc_plain_put(text, frame->file, frame->file_bytes);
-    if (frame->line > 0) {
-        sc_text_char(text, ':');
-        sc_text_decimal(text, (uint64_t)frame->line);
-    }
-    sc_text_char(text, ')');
-}
-
-/* "load_batch (/opt/app/train+0x1234)" */
-static void put_native_frame(struct sc_text *text, const struct sc_report_frame *frame)
-{
-    char found[1024], plain[sizeof found];
-    struct sc_text symbol;
-    sc_text_init(&symbol, plain, sizeof plain);
-    if (find_symbol(frame, found, sizeof found))
-        put_name(&symbol, found);
-    if (symbol.used > 0) {
-        put_symbol(text, symbol.bytes);
-        sc_text_put(text, " (");
-    }
-    put_name(text, frame->module ? frame->module : "");
-    sc_text_put(text, frame->module ? "+" : "");
-    sc_text_hex(text, frame->offset);
-    if (symbol.used > 0)
-        sc_text_char(text, ')');
-}
-
-/* The preposition and the frame that tells most, nothing where there is no stack. */
-static void put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
-{
-    struct sc_json_lines_stack stack;
-    sc_json_lines_name_stack(stack_id, &stack);
-    const struct sc_report_frame *frame = telling_frame(&stack);
-    if (!frame)
-        return;
-    sc_text_put(text, preposition);
-    if (frame->is_python)
-        put_python_frame(text, &frame->python);
-    else
-        put_native_frame(text, frame);
-}
-
-/* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
-static void put_api(struct sc_text *text, const char *api, const char *runtime_api)
-{
-    if (runtime_api) {
-        sc_text_put(text, runtime_api);
-        sc_text_put(text, " (");
-    }
-    sc_text_put(text, api);
-    if (runtime_api)
-        sc_text_char(text, ')');
 }
 
 /* What the operation does with the buffer, which for a copy may be the host's or the device's. */
@@ -183,12 +46,12 @@ static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
     bool observed = hazard->certainty == SC_OBSERVED;
     if (hazard->found_later) {
         sc_text_put(text, "found changed what ");
-        put_api(text, hazard->copy.api, hazard->copy.runtime_api);
+        sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
         sc_text_put(text, " was to read: ");
         return;
     }
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
-    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
+    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
     sc_text_put(text, observed ? " was still to " : " to ");
     sc_text_put(text, verb_of(hazard));
 }
@@ -199,8 +62,8 @@ static void put_capture(struct sc_text *text, const struct sc_hazard *hazard)
     sc_text_put(text, "while stream ");
     sc_text_hex(text, hazard->copy.stream);
     sc_text_put(text, " captures, begun by ");
-    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
-    put_place(text, " at ", hazard->copy.stack);
+    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
+    sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }
 
 static const char *use_of(enum sc_direction direction)
@@ -217,26 +80,26 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
     sc_text_put(text, " of ");
     sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
     sc_text_put(text, " memory, by ");
-    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
-    put_place(text, " at ", hazard->copy.stack);
+    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
+    sc_call_words_put_place(text, " at ", hazard->copy.stack);
     if (!hazard->freed.api)
         return;
     sc_text_put(text, "\n    freed before by ");
-    put_api(text, hazard->freed.api, hazard->freed.runtime_api);
-    put_place(text, " at ", hazard->freed.stack);
+    sc_call_words_put_api(text, hazard->freed.api, hazard->freed.runtime_api, hazard->freed.stack);
+    sc_call_words_put_place(text, " at ", hazard->freed.stack);
 }
 
 /* "ran once, beside the capture of a kernel's launch with an address in 4 KB of device memory" */
 static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, "ran once, beside a capture whose graph has ");
-    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
+    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
     sc_text_put(text, " on the same ");
     sc_text_size(text, hazard->buffer_size_bytes);
     sc_text_put(text, " of ");
     sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
     sc_text_put(text, " memory");
-    put_place(text, ", captured at ", hazard->copy.stack);
+    sc_call_words_put_place(text, ", captured at ", hazard->copy.stack);
 }
 
 /* Nobody knows what of the memory the kernel uses, and whether it does. */
@@ -244,10 +107,10 @@ static void put_kernel(struct sc_text *text, const struct sc_hazard *hazard)
 {
     bool observed = hazard->certainty == SC_OBSERVED;
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
-    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
+    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
     sc_text_put(text, observed ? " was still to run" : "");
     sc_text_put(text, ", of a kernel with an address there among its parameters");
-    put_place(text, ", issued at ", hazard->copy.stack);
+    sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
 }
 
 /* "a copy to the device that writes 64 KB" */
@@ -269,8 +132,8 @@ static void put_author(struct sc_text *text, const struct sc_hazard_node *node)
     if (!node->author.api)
         return;
     sc_text_put(text, ", added by ");
-    put_api(text, node->author.api, node->author.runtime_api);
-    put_place(text, " at ", node->author.stack);
+    sc_call_words_put_api(text, node->author.api, node->author.runtime_api, node->author.stack);
+    sc_call_words_put_place(text, " at ", node->author.stack);
 }
 
 static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
@@ -288,8 +151,8 @@ static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
     if (hazard->nodes[0].author.api)
         return;
     sc_text_put(text, "\n    made ready by ");
-    put_api(text, hazard->copy.api, hazard->copy.runtime_api);
-    put_place(text, " at ", hazard->copy.stack);
+    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
+    sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }
 
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
@@ -319,7 +182,7 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
     sc_text_put(text, " of ");
     sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
     sc_text_put(text, " memory");
-    put_place(text, ", issued at ", hazard->copy.stack);
+    sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
 }
 
 static const char *outcome(const struct sc_hazard *hazard)
@@ -387,8 +250,8 @@ void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts
     sc_text_put(text, ", ");
     put_count(text, seen->count, "time");
     sc_text_put(text, "\n    ");
-    put_api(text, hazard->event.api, hazard->event.runtime_api);
-    put_place(text, " at ", hazard->event.stack);
+    sc_call_words_put_api(text, hazard->event.api, hazard->event.runtime_api, hazard->event.stack);
+    sc_call_words_put_place(text, " at ", hazard->event.stack);
     sc_text_put(text, "\n    ");
     put_copy(text, hazard);
     sc_text_char(text, '\n');
@@ -456,8 +319,8 @@ static void put_in_flight(struct sc_text *text, const struct sc_postmortem_brief
         sc_text_put(text, " on ");
         put_count(text, brief->streams, "stream");
         sc_text_put(text, "; the latest ");
-        sc_text_put(text, brief->operation.api);
-        put_place(text, " at ", brief->operation.stack);
+        sc_call_words_put_api(text, brief->operation.api, NULL, brief->operation.stack);
+        sc_call_words_put_place(text, " at ", brief->operation.stack);
     }
     sc_text_char(text, '\n');
 }
@@ -473,8 +336,8 @@ static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *br
     sc_text_put(text, "; the latest ");
     sc_text_hex(text, freed->address);
     sc_text_put(text, " by ");
-    sc_text_put(text, freed->api);
-    put_place(text, " at ", freed->stack);
+    sc_call_words_put_api(text, freed->api, NULL, freed->stack);
+    sc_call_words_put_place(text, " at ", freed->stack);
     sc_text_put(text, ", ");
     put_time(text, now_ns > freed->time_ns ? now_ns - freed->time_ns : 0);
     sc_text_put(text, " before\n");
@@ -491,9 +354,9 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
         sc_text_put(text, " (");
         sc_text_signed(text, brief->error);
         sc_text_put(text, "), first returned by ");
-        put_api(text, brief->call.api, brief->call.runtime_api);
+        sc_call_words_put_api(text, brief->call.api, brief->call.runtime_api, brief->call.stack);
     }
-    put_place(text, brief->error ? " at " : ", at ", brief->call.stack);
+    sc_call_words_put_place(text, brief->error ? " at " : ", at ", brief->call.stack);
     sc_text_char(text, '\n');
     put_in_flight(text, brief);
     put_frees(text, brief);

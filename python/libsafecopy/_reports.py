@@ -4,6 +4,7 @@ neither blocks nor raises: a line that is not as the library writes it is counte
 import errno
 import json
 import os
+import re
 import stat
 
 from libsafecopy import _processes
@@ -135,6 +136,19 @@ def place(stack):
     return f"{symbol} ({where})" if symbol else where
 
 
+def called(of):
+    """What the program called: the runtime's function, if CUPTI has told it or the stack tells, and
+    the driver's in brackets."""
+    api, runtime = field(of, "api", str), field(of, "runtime_api", str, NONE)
+    for frame in field(of, "stack", list):
+        symbol = field(frame, "symbol", str, NONE) if "file" not in frame else None
+        if runtime or is_telling(frame) or not api.startswith("cu"):
+            break
+        if symbol and re.match("cuda[A-Z]", symbol):
+            runtime = symbol
+    return f"{runtime} ({api})" if runtime else api
+
+
 class Hazard:
     """What is told of a hazard."""
 
@@ -144,13 +158,12 @@ class Hazard:
         copy, event = field(line, "copy", dict), field(line, "event", dict)
         what = ", ".join([f"{field(line, 'code', str)} {field(line, 'name', str)}",
                           self.certainty, field(line, "action", str)])
-        api = field(copy, "runtime_api", str, NONE) or field(copy, "api", str)
-        self.text = (f"{shown(what)}\n"
-                     f"  {self.side(field(event, 'api', str), event)}\n  {self.side(api, copy)}")
+        self.text = f"{shown(what)}\n  {self.side(event)}\n  {self.side(copy)}"
 
     @staticmethod
-    def side(api, of):
-        return f"{shown(api)} at {shown(place(field(of, 'stack', list)))}"
+    def side(of):
+        where = place(field(of, "stack", list))
+        return f"{shown(called(of))} at {shown(where)}"
 
 
 # --- growing --------------------------------------------------------------------------------------

@@ -20,6 +20,9 @@
 
 #define PIPE_MAX_BYTES (UINT64_C(1) << 30)
 
+/* What is wrong has been said. */
+enum { REFUSED = -EUNATCH };
+
 struct known {
     struct sc_node node;
     struct known *next;
@@ -31,6 +34,7 @@ struct sc_baseline {
     struct sc_table table;
     struct known *first, **last; /* in the order of the files */
     bool is_partial;
+    bool is_older; /* the file at hand: its fingerprints are made in another way */
 };
 
 struct sc_baseline *sc_baseline_new(void)
@@ -96,6 +100,10 @@ static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
 {
     const char *fingerprint = sc_field_string(hazard, "fingerprint", NULL);
     sc_progress_show("hazards of the baseline read", baseline->table.count);
+    if (fingerprint && sc_field_number(hazard, "fingerprint_version") != SC_FINGERPRINT_VERSION) {
+        baseline->is_older = true;
+        return false;
+    }
     if (fingerprint)
         keep(baseline, fingerprint, sc_field_string(hazard, "title", fingerprint));
     return fingerprint != NULL;
@@ -130,6 +138,7 @@ static int keep_report(struct sc_baseline *baseline, const char *path, FILE *str
     return result;
 }
 
+/* As above, or REFUSED. */
 static int add_stream(struct sc_baseline *baseline, const char *path, FILE *stream,
                       const struct sc_frame_makers *makers)
 {
@@ -138,6 +147,12 @@ static int add_stream(struct sc_baseline *baseline, const char *path, FILE *stre
     if (sc_elements_each(stream, keys, take_element, baseline))
         return 1;
     baseline->is_partial = was_partial;
+    if (baseline->is_older) {
+        sc_say("%s has fingerprints of another version of safecopy, which name no hazard here; "
+               "write it anew with `safecopy report --format json` of its reports, or name these",
+               path);
+        return REFUSED;
+    }
     rewind(stream);
     return keep_report(baseline, path, stream, makers);
 }
@@ -183,7 +198,8 @@ bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
         return false;
     int result = add_stream(baseline, path, stream, makers);
     fclose(stream);
-    return sc_given_reports_tell(path, result, "a report, nor what --format json wrote of one");
+    return result != REFUSED &&
+           sc_given_reports_tell(path, result, "a report, nor what --format json wrote of one");
 }
 
 /* ---- asking ---- */

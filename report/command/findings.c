@@ -227,6 +227,11 @@ static void keep_strongest(struct sc_finding *finding, const char *certainty)
         snprintf(finding->certainty, sizeof finding->certainty, "%s", certainty);
 }
 
+unsigned sc_finding_code_number(const char *code)
+{
+    return strlen(code) > 2 ? (unsigned)atoi(code + 2) % SC_FINDING_CODES : 0;
+}
+
 /* Without a reason nobody has suppressed anything. */
 const char *sc_finding_suppression(const json_t *hazard)
 {
@@ -267,6 +272,19 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
 
 /* ---- runs ---- */
 
+static void add_run(struct sc_run_set *runs, size_t number)
+{
+    if (runs->count == runs->capacity) {
+        size_t capacity = 2 * runs->capacity + 1;
+        uint32_t *larger = realloc(runs->numbers, capacity * sizeof *larger);
+        if (!larger)
+            return;
+        runs->numbers = larger;
+        runs->capacity = capacity;
+    }
+    runs->numbers[runs->count++] = (uint32_t)number;
+}
+
 static void add_run_to_all(struct sc_findings *findings, struct sc_finding *finding)
 {
     json_int_t all;
@@ -281,7 +299,8 @@ static void add_run_to_all(struct sc_findings *findings, struct sc_finding *find
     finding->count = all;
     finding->run_count = 0;
     finding->is_least = finding->is_least || finding->run_is_least;
-    finding->runs++;
+    finding->is_unbounded = finding->is_unbounded || finding->run_is_unbounded;
+    add_run(&finding->runs, findings->ended_runs - 1);
 }
 
 bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
@@ -304,6 +323,7 @@ void sc_findings_free(struct sc_findings *findings)
         findings->first = finding->next;
         free(finding->timing.line);
         free(finding->line);
+        free(finding->runs.numbers);
         free(finding);
     }
     sc_table_free(&findings->table);
@@ -323,7 +343,7 @@ json_t *sc_finding_read(const struct sc_finding *finding)
     json_object_set_new(hazard, "count", json_integer(finding->count));
     if (finding->is_least)
         json_object_set_new(hazard, "count_is_least", json_true());
-    json_object_set_new(hazard, "runs", json_integer(finding->runs));
+    json_object_set_new(hazard, "runs", json_integer((json_int_t)finding->runs.count));
     return hazard;
 }
 

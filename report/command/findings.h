@@ -14,11 +14,18 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* When a copy ran: the `timing` line of the occurrence that had longest left to run. */
 struct sc_timing {
     char *line; /* NULL: none */
     json_int_t remaining_ns;
+};
+
+/* Numbers of runs, from 0, in ascending order. */
+struct sc_run_set {
+    uint32_t *numbers;
+    size_t count, capacity;
 };
 
 struct sc_instants;
@@ -33,17 +40,21 @@ struct sc_finding {
     char certainty[16];      /* of the last line, or "observed" if a line before had it */
     json_int_t count;        /* over the runs that have ended */
     bool is_least;           /* there may have been more */
-    json_int_t runs;         /* how many of these had it */
+    bool is_unbounded;       /* and no summary says how many */
+    struct sc_run_set runs;  /* those of these that had it */
     size_t last_run;         /* number of the one that the last line is of, from 0 */
     struct sc_timing timing; /* of these */
 
     /* Of the run that is being read. */
     struct sc_finding *next_in_run;
     json_int_t run_count; /* 0: it has not been there */
-    bool run_is_least;
+    bool run_is_least, run_is_unbounded;
     struct sc_timing run_timing;
     struct sc_instants *instants; /* those that the last line is of */
 };
+
+/* A code is "SC" and three digits. */
+enum { SC_FINDING_CODES = 1000 };
 
 struct sc_findings {
     struct sc_finding *first, *last;
@@ -51,7 +62,10 @@ struct sc_findings {
     struct sc_finding *first_in_run;
     struct sc_table table;    /* of struct sc_finding */
     struct sc_table instants; /* of struct sc_instants, in this run */
-    struct sc_pieces pieces;  /* with which the lines are parsed */
+    /* Of each code, how many summaries count that no line tells the finding of: they belong to
+     * findings that have `is_least` and not `is_unbounded`. */
+    json_int_t shared[SC_FINDING_CODES];
+    struct sc_pieces pieces; /* with which the lines are parsed */
 };
 
 /* All zero is none. */
@@ -70,6 +84,9 @@ void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing,
  * code has one hazard, or no more occurrences than its lines say. False: there were, or may have
  * been, hazards of which no line tells. */
 bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code);
+
+/* The index of a code in `shared`. */
+unsigned sc_finding_code_number(const char *code);
 
 /* The reason by which a hazard's line says that it is suppressed; NULL: it is not. */
 const char *sc_finding_suppression(const json_t *hazard);

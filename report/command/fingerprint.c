@@ -1,8 +1,6 @@
 #define _GNU_SOURCE 1
 #include "report/command/fingerprint.h"
 
-#include "report/command/table.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,31 +25,68 @@ static void digest_frame(struct sc_digester *digester, const struct sc_frame *fr
     size_t length = frame->function ? length_of_name(frame) : strlen(offset);
     sc_digest_bytes(digester, frame->function ? frame->function : offset,
                     length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES);
-    sc_digest_word(digester, basename(path));
+    sc_digest_word(digester, path ? basename(path) : "");
 }
 
-static void digest_call(struct sc_digester *digester, const struct sc_call *call)
+/* Where in the function; with lines, of whatever build. */
+static void digest_line(struct sc_digester *digester, const struct sc_frame *frame)
+{
+    bool has_line = frame->file && frame->line > 0;
+    const char *offset = frame->offset ? frame->offset : "";
+    sc_digest_word(digester, has_line ? basename(frame->file) : offset);
+    sc_digest_number(digester, has_line ? frame->line : 0);
+}
+
+/* With lines what is inlined counts as well, since the lines of the calls are there. */
+static bool counts(const struct sc_frame *frame, bool with_lines)
+{
+    return frame->is_own && (with_lines || !frame->is_inlined);
+}
+
+const struct sc_frame *sc_fingerprint_frame(const struct sc_call *call)
+{
+    for (size_t i = 0; i < call->stack.count; i++)
+        if (counts(&call->stack.frames[i], false))
+            return &call->stack.frames[i];
+    return NULL;
+}
+
+/* A side without frames of the user's is known by its call, and its place by its whole stack. */
+static void digest_call(struct sc_digester *digester, const struct sc_call *call, bool with_lines)
 {
     int64_t count = 0;
+    for (size_t i = 0; i < call->stack.count; i++)
+        count += counts(&call->stack.frames[i], with_lines);
     for (size_t i = 0; i < call->stack.count; i++) {
         const struct sc_frame *frame = &call->stack.frames[i];
-        if (!frame->is_own || frame->is_inlined)
+        if (!counts(frame, with_lines) && !(count == 0 && with_lines))
             continue;
         digest_frame(digester, frame);
-        count++;
+        if (with_lines)
+            digest_line(digester, frame);
     }
     if (count == 0)
-        sc_digest_word(digester, call->api);
+        sc_digest_word(digester, call->driver_api);
     sc_digest_number(digester, count);
+}
+
+static struct sc_digest digest_hazard(const struct sc_shown *hazard, bool with_lines)
+{
+    struct sc_digester digester;
+    (with_lines ? sc_digest_begin : sc_digest_begin_fixed)(&digester);
+    sc_digest_word(&digester, hazard->code);
+    digest_call(&digester, &hazard->copy, with_lines);
+    digest_call(&digester, &hazard->event, with_lines);
+    return sc_digest_end(&digester);
+}
+
+struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard)
+{
+    return digest_hazard(hazard, true);
 }
 
 const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
-    struct sc_digester digester;
-    sc_digest_begin_fixed(&digester);
-    sc_digest_word(&digester, hazard->code);
-    digest_call(&digester, &hazard->copy);
-    digest_call(&digester, &hazard->event);
-    struct sc_digest digest = sc_digest_end(&digester);
+    struct sc_digest digest = digest_hazard(hazard, false);
     return sc_scratch_print(scratch, "%016" PRIx64 "%016" PRIx64, digest.words[0], digest.words[1]);
 }

@@ -1,10 +1,23 @@
-/* What says that a hazard of one run is that of another: code, and the user's own frames without
- * addresses and lines (docs/report.md, Fingerprints).
+/* What says that hazards are the same: the code, and the user's own frames on both sides.
+ *
+ * Hazards of one place have the same lines as well, and are shown as one. A fingerprint, by which a
+ * hazard of one run is known in another, goes without addresses and lines (docs/report.md, Places,
+ * Fingerprints).
  */
 #ifndef SC_REPORT_COMMAND_FINGERPRINT_H
 #define SC_REPORT_COMMAND_FINGERPRINT_H
 
 #include "report/command/model.h"
+#include "report/command/table.h"
+
+/* Grows when equal hazards have other fingerprints than before. */
+#define SC_FINGERPRINT_VERSION 2
+
+/* The innermost frame of the user's that a fingerprint goes by; NULL: none. */
+const struct sc_frame *sc_fingerprint_frame(const struct sc_call *call);
+
+/* The place of a hazard: only hazards of one fingerprint have one place. */
+struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard);
 
 /* In hexadecimal digits, in the scratch. */
 const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_shown *hazard);

@@ -119,8 +119,10 @@ static int take_text(struct sc_frame_rules *rules, const char *name, const char 
     return 0;
 }
 
-static const char modules_of_others[] =
+static const char rows_of_the_process[] =
 #define SC_FRAME_MODULE(kind, pattern) #kind " path */" pattern "\n"
+#define SC_FRAME_FUNCTION(kind, pattern) #kind " function " pattern "\n"
+#define SC_FRAME_PATH(kind, pattern) #kind " path " pattern "\n"
 #include "report/frame_kinds.def"
     ;
 
@@ -128,7 +130,7 @@ struct sc_frame_rules *sc_frame_rules_new(void)
 {
     struct sc_frame_rules *rules = calloc(1, sizeof *rules);
     if (rules && take_text(rules, "frames.rules", sc_frame_rules_built_in) == 0 &&
-        take_text(rules, "frame_kinds.def", modules_of_others) == 0)
+        take_text(rules, "frame_kinds.def", rows_of_the_process) == 0)
         return rules;
     sc_frame_rules_free(rules);
     return NULL;
@@ -227,7 +229,7 @@ static const struct decision *look_up(struct sc_frame_rules *rules, const char *
     return known ? (const struct decision *)(const void *)known : decide(rules, &digest, path);
 }
 
-enum sc_frame_kind sc_frame_rules_of_path(struct sc_frame_rules *rules, const char *path)
+static enum sc_frame_kind kind_of_path(struct sc_frame_rules *rules, const char *path)
 {
     if (!rules->last || strcmp(rules->last->path, path) != 0)
         rules->last = look_up(rules, path);
@@ -242,6 +244,6 @@ enum sc_frame_kind sc_frame_rules_of_frame(struct sc_frame_rules *rules, const c
         return rule->kind;
     if (!module && !file)
         return SC_FRAME_RUNTIME;
-    enum sc_frame_kind kind = module ? sc_frame_rules_of_path(rules, module) : SC_FRAME_USER;
-    return kind == SC_FRAME_USER && file ? sc_frame_rules_of_path(rules, file) : kind;
+    enum sc_frame_kind kind = module ? kind_of_path(rules, module) : SC_FRAME_USER;
+    return kind == SC_FRAME_USER && file ? kind_of_path(rules, file) : kind;
 }

@@ -117,7 +117,8 @@ static void add(struct making *making, struct sc_frame frame)
     struct sc_frame_rules *rules = making->makers->rules;
     const char *own = frame.is_python ? frame.file : frame.module;
     frame.kind = sc_frame_rules_of_frame(rules, frame.module, frame.file, frame.function);
-    frame.is_own = own && sc_frame_rules_of_path(rules, own) == SC_FRAME_USER;
+    frame.is_own =
+        own && sc_frame_rules_of_frame(rules, own, NULL, frame.function) == SC_FRAME_USER;
     frame.words = words_of(making->scratch, &frame);
     frame.id = making->makers->cache->ids++;
     making->made->frames[making->made->count++] = frame;

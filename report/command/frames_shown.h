@@ -33,7 +33,7 @@ struct sc_frame {
     enum sc_frame_kind kind;
     bool is_python;
     bool is_inlined; /* into the next one */
-    bool is_own;     /* the module, or the Python file, is the user's: the same on every machine */
+    bool is_own; /* the user's by function and module, or Python file: the same on every machine */
 };
 
 /* Innermost first. */

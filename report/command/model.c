@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct sc_choice *choose_all(const struct sc_findings *findings)
+static struct sc_hazard_place *choose_all(const struct sc_findings *findings)
 {
     struct sc_finding **sorted = sc_findings_sort(findings);
-    struct sc_choice *chosen = sorted ? calloc(findings->count + 1, sizeof *chosen) : NULL;
+    struct sc_hazard_place *chosen = sorted ? calloc(findings->count + 1, sizeof *chosen) : NULL;
     for (size_t i = 0; chosen && i < findings->count; i++)
-        chosen[i].finding = sorted[i];
+        chosen[i] = sc_hazard_place_of(sorted[i]);
     free(sorted);
     return chosen;
 }
@@ -54,6 +54,8 @@ void sc_model_free(struct sc_model *model)
     forget(model);
     sc_scratch_free(&model->scratch);
     sc_frames_shown_free(&model->cache);
+    for (size_t i = 0; model->chosen && i < model->count; i++)
+        sc_hazard_place_free(&model->chosen[i]);
     free(model->chosen);
 }
 
@@ -78,15 +80,15 @@ const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
 }
 
 /* Without its words. */
-static struct sc_shown *make_hazard(struct sc_model *model, const struct sc_choice *choice)
+static struct sc_shown *make_hazard(struct sc_model *model, const struct sc_hazard_place *place)
 {
     forget(model);
-    model->record = sc_finding_read(choice->finding);
+    model->record = sc_hazard_place_read(place);
     struct sc_shown *hazard = sc_scratch_take(&model->scratch, sizeof *hazard);
     *hazard = sc_shown_hazards_make(&model->scratch, &model->makers, model->record);
-    hazard->run = choice->finding->last_run;
+    hazard->run = place->finding->last_run;
     if (!hazard->suppression)
-        hazard->suppression = choice->suppression;
+        hazard->suppression = place->suppression;
     return hazard;
 }
 
@@ -107,8 +109,8 @@ const struct sc_shown *sc_model_bare_hazard(struct sc_model *model, size_t index
 
 bool sc_model_is_excused(const struct sc_model *model, size_t index)
 {
-    const struct sc_choice *choice = &model->chosen[index];
-    return choice->suppression || choice->finding->is_suppressed ||
+    const struct sc_hazard_place *place = &model->chosen[index];
+    return place->suppression || place->finding->is_suppressed ||
            (model->baseline && index >= model->new_count);
 }
 
@@ -118,12 +120,13 @@ struct selecting {
     struct sc_baseline *baseline;
 };
 
-/* Whether the hazard is shown, and then whether it counts as new: without a baseline none does. The
- * baseline is told of all. */
-static bool takes(const struct selecting *selecting, struct sc_choice *choice, bool *is_new)
+/* Whether the hazard is shown, and then its place; without a baseline none counts as new. The
+ * baseline is told of all. What is suppressed is no place with what is not. */
+static bool takes(const struct selecting *selecting, struct sc_hazard_place *place,
+                  struct sc_digest *digest)
 {
     struct sc_model *model = selecting->model;
-    const struct sc_shown *hazard = make_hazard(model, choice);
+    const struct sc_shown *hazard = make_hazard(model, place);
     bool is_known =
         !selecting->baseline ||
         sc_baseline_knows(selecting->baseline, sc_fingerprint_make(&model->scratch, hazard));
@@ -132,37 +135,53 @@ static bool takes(const struct selecting *selecting, struct sc_choice *choice, b
         return false;
     }
     if (model->suppressed && !hazard->suppression)
-        choice->suppression = sc_suppressed_reason(model->suppressed, &model->scratch, hazard);
-    bool is_suppressed = hazard->suppression || choice->suppression;
-    model->open_count += !is_suppressed;
-    *is_new = !is_known && !is_suppressed;
+        place->suppression = sc_suppressed_reason(model->suppressed, &model->scratch, hazard);
+    bool is_suppressed = hazard->suppression || place->suppression;
+    place->is_new = !is_known && !is_suppressed;
+    *digest = sc_fingerprint_place(hazard);
+    digest->words[0] ^= is_suppressed;
     return true;
+}
+
+/* Findings come in the order of their weight, so the first of a place is the one that is shown. */
+static void merge(const struct selecting *selecting, struct sc_hazard_places *places)
+{
+    struct sc_model *model = selecting->model;
+    size_t count = model->count;
+    model->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct sc_hazard_place place = model->chosen[i], *known;
+        struct sc_digest digest;
+        sc_progress_show("hazards looked at", i);
+        if (!takes(selecting, &place, &digest))
+            continue;
+        known = sc_hazard_places_find(places, &digest, &model->chosen[model->count]);
+        if (known == &model->chosen[model->count]) {
+            *known = place;
+            model->count++;
+        } else {
+            sc_hazard_place_merge(known, &place, model->reader->findings.ended_runs);
+        }
+    }
 }
 
 void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                      struct sc_baseline *baseline)
 {
     const struct selecting selecting = {model, filter, baseline};
-    struct sc_choice *known = calloc(model->count + 1, sizeof *known);
-    size_t known_count = 0, count = model->count;
-    bool is_new;
-    if (!known || (!filter && !baseline && !model->suppressed)) {
-        free(known);
-        return;
+    struct sc_hazard_places places = {0};
+    merge(&selecting, &places);
+    sc_hazard_places_free(&places);
+    sc_hazard_places_make_exact(model->chosen, model->count, &model->reader->findings);
+    sc_hazard_places_sort(model->chosen, model->count);
+    for (size_t i = 0; i < model->count; i++) {
+        const struct sc_hazard_place *place = &model->chosen[i];
+        model->new_count += place->is_new;
+        model->open_count += !place->suppression && !place->finding->is_suppressed;
     }
-    for (size_t i = 0; i < count; i++) {
-        struct sc_choice choice = model->chosen[i];
-        sc_progress_show("hazards looked at", i);
-        if (!takes(&selecting, &choice, &is_new))
-            continue;
-        *(is_new ? &model->chosen[model->new_count++] : &known[known_count++]) = choice;
-    }
-    memcpy(model->chosen + model->new_count, known, known_count * sizeof *known);
-    model->count = model->new_count + known_count;
     model->baseline = baseline;
     model->knows_fixed =
         baseline && !sc_reader_is_partial(model->reader) && !sc_baseline_is_partial(baseline);
-    free(known);
 }
 
 struct sc_excerpt sc_model_excerpt(struct sc_model *model, const struct sc_frame *frame)

@@ -9,6 +9,7 @@
 
 #include "report/command/excerpts.h"
 #include "report/command/frames_shown.h"
+#include "report/command/hazard_places.h"
 #include "report/command/reader.h"
 #include "track/hazard.h"
 
@@ -32,6 +33,7 @@ struct sc_run {
     json_t *record;    /* as in sc_reader.runs */
     const char *file;  /* of the report */
     const char *title; /* "./train -n 4 (pid 7 on node)" */
+    const char *name;  /* "./train -n 4", which other runs of it have as well */
     json_int_t pid;
     struct sc_note *notes; /* "2 hazards in 7 operations", and what was not looked for */
     size_t note_count;
@@ -50,8 +52,9 @@ struct sc_run {
 
 /* The copy, the event, the free before it, or what made the buffer or the stream. */
 struct sc_call {
-    const char *api;   /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)" */
-    const char *words; /* the call, its thread, its memory or stream */
+    const char *api;                 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)" */
+    const char *called, *driver_api; /* the first of these, and the second */
+    const char *words;               /* the call, its thread, its memory or stream */
     json_int_t thread, time_ns;
     const char *thread_words; /* "7417", or "7417 loader" where the thread has a name */
     struct sc_frames stack;
@@ -82,12 +85,6 @@ struct sc_shown {
     size_t origin_count;
 };
 
-/* One of the hazards that are shown. */
-struct sc_choice {
-    const struct sc_finding *finding;
-    const char *suppression; /* by the file of suppressions; NULL: by none of its entries */
-};
-
 struct sc_filter;
 struct sc_baseline;
 struct sc_suppressed;
@@ -97,7 +94,7 @@ struct sc_model {
     struct sc_frame_makers makers; /* with the cache below */
     struct sc_frame_cache cache;
     struct sc_excerpts *excerpts;
-    struct sc_choice *chosen;           /* those that are shown, in the order of showing */
+    struct sc_hazard_place *chosen;     /* the places that are shown, in the order of showing */
     size_t count, new_count;            /* with a baseline the new ones are the first */
     size_t open_count;                  /* those that are not suppressed */
     size_t left_out;                    /* hazards that the filter does not take */
@@ -108,14 +105,15 @@ struct sc_model {
     json_t *record;
 };
 
-/* Makes the list of findings. The reader, symbols, rules and excerpts stay the caller's. The model
- * may not be moved then. False when out of memory. */
+/* Makes the list of findings, of which each is a place of its own. The reader, symbols, rules and
+ * excerpts stay the caller's. The model may not be moved then. False when out of memory. */
 bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
                    struct sc_frame_makers makers, struct sc_excerpts *excerpts);
 void sc_model_free(struct sc_model *model);
 
-/* Leaves only those hazards that the filter takes (NULL takes all), and puts those first that the
- * baseline (NULL: none) does not know. The baseline stays the caller's. */
+/* Leaves only those hazards that the filter takes (NULL takes all), merges those of one place, and
+ * puts those first that the baseline (NULL: none) does not know. The baseline stays the caller's.
+ */
 void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                      struct sc_baseline *baseline);
 

@@ -1,5 +1,6 @@
 #include "report/command/shown_hazards.h"
 
+#include "report/command/called.h"
 #include "report/command/fields.h"
 
 #include <string.h>
@@ -56,14 +57,6 @@ static const char *outcome_of(const char *code, const char *action)
 
 /* ---- calls ---- */
 
-/* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", where it is known what the program called. */
-static const char *api_of(struct sc_scratch *scratch, const json_t *side)
-{
-    const char *api = sc_field_string(side, "api", "?");
-    const char *runtime = sc_field_string(side, "runtime_api", NULL);
-    return runtime ? sc_scratch_print(scratch, "%s (%s)", runtime, api) : api;
-}
-
 /* "7417", or "7417 loader" where the thread has a name of its own. */
 static const char *thread_of(struct sc_scratch *scratch, const json_t *side)
 {
@@ -76,12 +69,14 @@ static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_fram
                                 const json_t *side)
 {
     struct sc_call call = {
-        .api = api_of(scratch, side),
+        .driver_api = sc_field_string(side, "api", "?"),
         .thread = sc_field_number(side, "thread"),
         .thread_words = thread_of(scratch, side),
         .time_ns = sc_field_number(side, "time_ns"),
     };
     sc_frames_shown(&call.stack, scratch, makers, json_object_get(side, "stack"));
+    call.called = sc_called_function(side, &call.stack);
+    call.api = sc_called_words(scratch, side, &call.stack);
     if (strcmp(call.api, "return") == 0)
         sc_frames_shown_drop_inlined(&call.stack);
     return call;

@@ -1,5 +1,6 @@
 #include "report/command/shown_postmortems.h"
 
+#include "report/command/called.h"
 #include "report/command/fields.h"
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@ enum { IN_FLIGHT_MAX = 16, FREES_MAX = 16, LAST_MAX = 8, STREAMS_MAX = 8 };
 
 struct making {
     struct sc_scratch *scratch;
+    const struct sc_frame_makers *makers;
     const json_t *line;
     sc_shown_postmortems_add *add;
     void *context;
@@ -26,6 +28,13 @@ static json_t *stack_of(const struct making *making, const json_t *record)
     if (index < 0)
         return NULL;
     return json_object_get(json_array_get(stacks, (size_t)index), "stack");
+}
+
+static const char *words_of_call(const struct making *making, const json_t *record)
+{
+    struct sc_frames frames;
+    sc_frames_shown(&frames, making->scratch, making->makers, stack_of(making, record));
+    return sc_called_words(making->scratch, record, &frames);
 }
 
 static const char *age_of(struct sc_scratch *scratch, const json_t *record)
@@ -48,11 +57,12 @@ static const char *use_of(struct sc_scratch *scratch, const json_t *record)
         address ? address : "");
 }
 
-static const char *operation_of(struct sc_scratch *scratch, const json_t *operation)
+static const char *operation_of(const struct making *making, const json_t *operation)
 {
+    struct sc_scratch *scratch = making->scratch;
     const char *direction = sc_field_string(operation, "direction", "none");
     bool is_named = strcmp(direction, "none") != 0;
-    return sc_scratch_print(scratch, "%s%s%s%s, %s", sc_field_string(operation, "api", "?"),
+    return sc_scratch_print(scratch, "%s%s%s%s, %s", words_of_call(making, operation),
                             is_named ? ", " : "", is_named ? direction : "",
                             use_of(scratch, operation), age_of(scratch, operation));
 }
@@ -63,16 +73,12 @@ static void add_error(const struct making *making)
     const json_t *error = json_object_get(making->line, "error");
     const json_t *call = json_object_get(making->line, "call");
     const char *name = sc_field_string(error, "name", "?");
-    const char *api = sc_field_string(call, "api", "?");
-    const char *runtime = sc_field_string(call, "runtime_api", NULL);
     json_int_t code = sc_field_number(error, "code");
     const char *words =
-        code == 0
-            ? sc_scratch_print(scratch, "the program aborted: %s", name)
-            : sc_scratch_print(scratch,
-                               "the context was lost: %s (" NUMBER "), first returned by %s%s%s%s",
-                               name, code, runtime ? runtime : api, runtime ? " (" : "",
-                               runtime ? api : "", runtime ? ")" : "");
+        code == 0 ? sc_scratch_print(scratch, "the program aborted: %s", name)
+                  : sc_scratch_print(scratch,
+                                     "the context was lost: %s (" NUMBER "), first returned by %s",
+                                     name, code, words_of_call(making, call));
     json_int_t hazards = sc_field_number(making->line, "hazards");
     if (hazards > 0)
         words = sc_scratch_print(scratch, "%s, after " NUMBER " hazard%s", words, hazards,
@@ -91,7 +97,7 @@ static size_t add_in_flight(const struct making *making, const json_t *stream, s
             continue;
         making->add(making->context,
                     sc_scratch_print(making->scratch, "in flight on stream %s: %s", name,
-                                     operation_of(making->scratch, operation)),
+                                     operation_of(making, operation)),
                     stack_of(making, operation));
     }
     return count;
@@ -131,8 +137,7 @@ static void add_frees(const struct making *making)
         making->add(making->context,
                     sc_scratch_print(making->scratch, "given back: %s%s by %s, %s",
                                      sc_field_string(freed, "address", "?"), bytes,
-                                     sc_field_string(freed, "api", "?"),
-                                     age_of(making->scratch, freed)),
+                                     words_of_call(making, freed), age_of(making->scratch, freed)),
                     stack_of(making, freed));
     }
     add_more(making, "given back", json_array_size(frees), FREES_MAX);
@@ -151,7 +156,7 @@ static void add_last(const struct making *making, const json_t *stream)
         if (index >= LAST_MAX)
             break;
         words = sc_scratch_print(making->scratch, "%s%s%s", words, index == 0 ? ": " : "; ",
-                                 operation_of(making->scratch, operation));
+                                 operation_of(making, operation));
     }
     if (json_array_size(operations) > LAST_MAX)
         words = sc_scratch_print(making->scratch, "%s; and %zu before", words,
@@ -159,10 +164,11 @@ static void add_last(const struct making *making, const json_t *stream)
     making->add(making->context, words, NULL);
 }
 
-void sc_shown_postmortems_make(struct sc_scratch *scratch, const json_t *postmortem,
-                               sc_shown_postmortems_add *add, void *context)
+void sc_shown_postmortems_make(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
+                               const json_t *postmortem, sc_shown_postmortems_add *add,
+                               void *context)
 {
-    const struct making making = {scratch, postmortem, add, context};
+    const struct making making = {scratch, makers, postmortem, add, context};
     size_t index;
     json_t *stream;
     add_error(&making);

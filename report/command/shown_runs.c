@@ -1,5 +1,6 @@
 #include "report/command/shown_runs.h"
 
+#include "report/command/called.h"
 #include "report/command/fields.h"
 #include "report/command/shown_postmortems.h"
 #include "track/no_verdicts.h"
@@ -87,6 +88,16 @@ static const char *title_of(struct sc_scratch *scratch, const json_t *entry)
     const char *host = sc_field_string(run, "host", "?");
     return sc_scratch_print(scratch, "%s (pid " NUMBER "%s%s)", command_of(scratch, run),
                             sc_field_number(run, "pid"), host[0] != '\0' ? " on " : "", host);
+}
+
+static const char *name_of(struct sc_scratch *scratch, const json_t *entry)
+{
+    const json_t *run = json_object_get(entry, "run");
+    const char *rank = sc_field_string(run, "rank", NULL);
+    if (!json_is_object(run))
+        return title_of(scratch, entry);
+    return sc_scratch_print(scratch, "%s%s%s%s", rank ? "rank " : "", rank ? rank : "",
+                            rank ? ": " : "", command_of(scratch, run));
 }
 
 /* ---- what came of it ---- */
@@ -221,16 +232,13 @@ static void add_misses(struct making *making, const json_t *entry)
     json_array_foreach(json_object_get(entry, "missed"), index, miss)
     {
         json_int_t count = sc_field_number(miss, "count");
-        const char *api = sc_field_string(miss, "api", "?");
-        const char *runtime = sc_field_string(miss, "runtime_api", NULL);
-        const char *call =
-            runtime ? sc_scratch_print(making->scratch, "%s (%s)", runtime, api) : api;
-        struct sc_note *note =
-            add(making,
-                sc_scratch_print(making->scratch, "%s passed the library by, %s" NUMBER " time%s",
-                                 call, count > 1 ? "at least " : "", count, plural(count)));
-        sc_frames_shown(&note->stack, making->scratch, making->makers,
-                        json_object_get(miss, "stack"));
+        struct sc_frames stack;
+        sc_frames_shown(&stack, making->scratch, making->makers, json_object_get(miss, "stack"));
+        const char *words =
+            sc_scratch_print(making->scratch, "%s passed the library by, %s" NUMBER " time%s",
+                             sc_called_words(making->scratch, miss, &stack),
+                             count > 1 ? "at least " : "", count, plural(count));
+        add(making, words)->stack = stack;
     }
 }
 
@@ -256,7 +264,8 @@ static void add_postmortem(struct making *making, const json_t *entry)
     size_t first = making->run.note_count;
     if (!postmortem)
         return;
-    sc_shown_postmortems_make(making->scratch, postmortem, add_of_postmortem, making);
+    sc_shown_postmortems_make(making->scratch, making->makers, postmortem, add_of_postmortem,
+                              making);
     making->run.lost = &making->run.notes[first];
     making->run.lost_ns = sc_field_number(json_object_get(postmortem, "call"), "time_ns");
 }
@@ -327,6 +336,7 @@ struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_fra
         .record = entry,
         .file = sc_field_string(entry, "file", "?"),
         .title = title_of(scratch, entry),
+        .name = name_of(scratch, entry),
         .pid = sc_field_number(line, "pid"),
         .replaced = json_is_true(json_object_get(entry, "replaced")),
         .reached = !json_is_true(json_object_get(line, "unreached")),

@@ -4,7 +4,6 @@
 #include "report/hazard_counts.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 /* What the lines say of one code. */
 struct tally {
@@ -12,14 +11,6 @@ struct tally {
     json_int_t occurrences;
     json_int_t least, most; /* that a summary may count: lines come when a count has doubled */
 };
-
-enum { CODES = 1000 };
-
-/* A code is "SC" and three digits. */
-static unsigned number_of(const char *code)
-{
-    return (unsigned)atoi(code + 2) % CODES;
-}
 
 static json_int_t add_up(json_int_t a, json_int_t b)
 {
@@ -37,11 +28,11 @@ static json_int_t most_of(json_int_t count)
 }
 
 /* What is suppressed no summary counts. */
-static void tally_lines(const struct sc_findings *findings, struct tally tallies[CODES])
+static void tally_lines(const struct sc_findings *findings, struct tally tallies[SC_FINDING_CODES])
 {
     const struct sc_finding *finding = findings->first_in_run;
     for (; finding; finding = finding->next_in_run) {
-        struct tally *tally = &tallies[number_of(finding->code)];
+        struct tally *tally = &tallies[sc_finding_code_number(finding->code)];
         json_int_t least = finding->is_suppressed ? 0 : finding->run_count;
         tally->findings++;
         tally->occurrences = add_up(tally->occurrences, finding->run_count);
@@ -52,11 +43,12 @@ static void tally_lines(const struct sc_findings *findings, struct tally tallies
 
 bool sc_tallies_exceed(const struct sc_findings *findings, const json_t *by_code)
 {
-    struct tally tallies[CODES] = {0};
+    struct tally tallies[SC_FINDING_CODES] = {0};
     const struct sc_finding *finding = findings->first_in_run;
     tally_lines(findings, tallies);
     for (; finding; finding = finding->next_in_run)
-        if (tallies[number_of(finding->code)].least > sc_field_number(by_code, finding->code))
+        if (tallies[sc_finding_code_number(finding->code)].least >
+            sc_field_number(by_code, finding->code))
             return true;
     return false;
 }
@@ -77,28 +69,40 @@ static void make_exact(struct sc_finding *finding, const struct tally *tally, js
         finding->run_count = said;
     finding->run_is_least =
         tally->findings > 1 && said > tally->occurrences && finding->run_count > 1;
+    finding->run_is_unbounded = false;
+}
+
+/* What several findings of one code have between them. */
+static void share(struct sc_findings *findings, const struct tally *tally, const char *code,
+                  json_int_t said)
+{
+    json_int_t *shared = &findings->shared[sc_finding_code_number(code)];
+    if (tally->findings > 1 && said > tally->occurrences)
+        *shared = add_up(*shared, said - tally->occurrences);
 }
 
 bool sc_tallies_read_summary(struct sc_findings *findings, json_t *by_code)
 {
-    struct tally tallies[CODES] = {0};
+    struct tally tallies[SC_FINDING_CODES] = {0};
     bool are_told = true;
     const char *code;
     json_t *said;
     struct sc_finding *finding = findings->first_in_run;
     for (; finding; finding = finding->next_in_run)
-        finding->run_is_least = finding->run_count > 1;
+        finding->run_is_least = finding->run_is_unbounded = finding->run_count > 1;
     /* Of more than these a report has no line, and what the summary says may be theirs. */
     if (count_in_run(findings) >= SC_HAZARD_COUNTS_MAX)
         return false;
     tally_lines(findings, tallies);
     json_object_foreach(by_code, code, said)
     {
-        are_told = json_integer_value(said) <= tallies[number_of(code)].most && are_told;
+        const struct tally *tally = &tallies[sc_finding_code_number(code)];
+        are_told = json_integer_value(said) <= tally->most && are_told;
+        share(findings, tally, code, json_integer_value(said));
     }
     for (finding = findings->first_in_run; finding; finding = finding->next_in_run)
         if (json_object_get(by_code, finding->code))
-            make_exact(finding, &tallies[number_of(finding->code)],
+            make_exact(finding, &tallies[sc_finding_code_number(finding->code)],
                        sc_field_number(by_code, finding->code));
     return are_told;
 }

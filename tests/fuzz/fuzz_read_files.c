@@ -104,7 +104,8 @@ int main(int argc, char **argv)
     static const char *const seeds[] = {
         "",
         "{\"runs\":[{\"run\":{\"a\":\"}\\\"]\"}}],\"hazards\":[{\"fingerprint\":\"ab\","
-        "\"title\":\"SC101 \\u001b\",\"copy\":{\"stack\":[{}]}} , {\"fingerprint\":\"cd\"}]}\n",
+        "\"fingerprint_version\":2,\"title\":\"SC101 \\u001b\",\"copy\":{\"stack\":[{}]}} , "
+        "{\"fingerprint\":\"cd\"}]}\n",
         "{\"hazards\":[]}",
         "{\"type\":\"run\",\"command\":[\"a\"],\"pid\":1}\n{\"type\":\"hazard\",\"code\":\"SC101\","
         "\"copy\":{\"api\":\"c\"},\"event\":{\"api\":\"e\"},\"count\":1}\n",

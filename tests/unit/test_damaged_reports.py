@@ -248,7 +248,8 @@ class Told(Reports):
         suite = xml.etree.ElementTree.fromstring(self.shown("junit")).find("testsuite")
         failing = {case.get("name"): case.find("failure").get("message")
                    for case in suite.findall("testcase") if case.find("failure") is not None}
-        self.assertEqual(failing.pop(f"{self.path}: line 3"), "not JSON")
+        self.assertEqual(failing.pop("./train: a line that could not be read"),
+                         f"{self.path}: line 3: not JSON")
         self.assertEqual(len(failing), 2)
         self.assertEqual((suite.get("tests"), suite.get("failures")), ("3", "3"))
 
@@ -256,7 +257,9 @@ class Told(Reports):
         self.path.write_bytes(as_report(CLEAN) + 1000 * b"\0\n")
         suite = xml.etree.ElementTree.fromstring(self.shown("junit")).find("testsuite")
         cases = suite.findall("testcase")
-        self.assertIn(f"{self.path}: 984 more lines", [case.get("name") for case in cases])
+        self.assertEqual(len({case.get("name") for case in cases}), 19)
+        self.assertIn(f"{self.path}: 984 more lines could not be read",
+                      [case.find("failure").get("message") for case in cases])
         self.assertEqual((len(cases), suite.get("tests"), suite.get("failures")), (19, "19", "19"))
 
     def test_sarif(self):

@@ -137,7 +137,8 @@ class Plugin(pytest_session.Session):
         self.assertEqual(self.named("ERROR"), {"test_wrong_teardown"})
         self.assertIn("hazards in 8 tests", self.said)
         self.assertRegex(self.said, r"SC105 pinned-freed-in-flight, \w+, deferred\n"
-                                    r"  cuMemFreeHost at .*\n  (cudaM|cuM)emcpy\w+ at ")
+                                    r"  cudaFreeHost \(cuMemFreeHost\) at .*\n"
+                                    r"  cudaMemcpyAsync \(cuMemcpyHtoDAsync_v2\) at ")
         self.assertNotIn("found too late", self.said)
         kept = list(self.folder.glob("safecopy-*/main/*.jsonl"))
         self.assertEqual(len(kept), 3, self.said)

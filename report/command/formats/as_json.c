@@ -54,6 +54,8 @@ static void print_hazards(FILE *out, struct sc_model *model)
         json_object_set_new(hazard->record, "title", json_string(hazard->title));
         const char *fingerprint = sc_fingerprint_make(&model->scratch, hazard);
         json_object_set_new(hazard->record, "fingerprint", json_string(fingerprint));
+        json_object_set_new(hazard->record, "fingerprint_version",
+                            json_integer(SC_FINGERPRINT_VERSION));
         put_suppression(hazard);
         if (hazard->news)
             json_object_set_new(hazard->record, "baseline", json_string(hazard->news));

@@ -1,9 +1,17 @@
 /* JUnit's XML: a test case that passes for each run, and one that fails for each hazard and for
  * each line that could not be read.
+ *
+ * Dashboards know a test by its name: it has no number that another run, or another build, would
+ * not have. What a name lacks stands in the failure or in <system-out>.
  */
+#define _GNU_SOURCE 1
+#include "report/command/fingerprint.h"
 #include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
+#include "report/command/short_name.h"
+#include "report/command/table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void put_attribute(FILE *out, const char *name, const char *value)
@@ -12,6 +20,81 @@ static void put_attribute(FILE *out, const char *name, const char *value)
     sc_escape_markup(out, value);
     fputc('"', out);
 }
+
+/* ---- names ---- */
+
+/* A name that a test case has. */
+struct name {
+    struct sc_node node;
+    struct name *next;
+    unsigned count;
+};
+
+struct junit {
+    FILE *out;
+    struct sc_model *model;
+    struct sc_table table; /* of struct name */
+    struct name *names;
+};
+
+static unsigned count_name(struct junit *junit, const char *name)
+{
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, name);
+    struct sc_digest digest = sc_digest_end(&digester);
+    struct name *known = (struct name *)(void *)sc_table_find(&junit->table, &digest);
+    if (!known) {
+        known = calloc(1, sizeof *known);
+        if (!known)
+            return 1;
+        *known = (struct name){.node.digest = digest, .next = junit->names};
+        junit->names = known;
+        sc_table_add(&junit->table, &known->node);
+    }
+    return ++known->count;
+}
+
+/* The second case of a name is "... #2". */
+static const char *distinct(struct junit *junit, const char *name)
+{
+    unsigned count = count_name(junit, name);
+    return count == 1 ? name : sc_scratch_print(&junit->model->scratch, "%s #%u", name, count);
+}
+
+static void forget_names(struct junit *junit)
+{
+    sc_table_free(&junit->table);
+    while (junit->names) {
+        struct name *name = junit->names;
+        junit->names = name->next;
+        free(name);
+    }
+}
+
+/* "cudaMemcpyAsync in upload_frame (frees)" */
+static const char *name_of_call(struct sc_scratch *scratch, const struct sc_call *call)
+{
+    const struct sc_frame *user = sc_fingerprint_frame(call);
+    if (!user)
+        return call->called;
+    const char *path = user->is_python ? user->file : user->module;
+    const char *file = path ? basename(path) : "?";
+    if (!user->function)
+        return sc_scratch_print(scratch, "%s in %s", call->called, file);
+    return sc_scratch_print(scratch, "%s in %s (%s)", call->called,
+                            sc_short_name(scratch, user->function), file);
+}
+
+/* The callers may differ where these two do not: the fingerprint tells them apart. */
+static const char *name_of_hazard(struct sc_scratch *scratch, const struct sc_shown *hazard)
+{
+    return sc_scratch_print(scratch, "%s; %s [%.8s]", name_of_call(scratch, &hazard->event),
+                            name_of_call(scratch, &hazard->copy),
+                            sc_fingerprint_make(scratch, hazard));
+}
+
+/* ---- elements ---- */
 
 static void open_case(FILE *out, const char *class_name, const char *name)
 {
@@ -56,15 +139,16 @@ static void put_failure(FILE *out, const char *type, const char *why)
     fputs("/>\n", out);
 }
 
-static void print_run(FILE *out, struct sc_model *model, const struct sc_run *run)
+static void print_run(struct junit *junit, const struct sc_run *run)
 {
-    open_case(out, "safecopy.runs",
-              sc_scratch_print(&model->scratch, "%s: %s", run->file, run->title));
+    FILE *out = junit->out;
+    open_case(out, "safecopy.runs", distinct(junit, run->name));
     if (failure_of(run))
         put_failure(out, "run", failure_of(run));
     else if (is_skipped(run))
         put_skipped(out, "nothing was looked for: no call came through the library");
     fputs("      <system-out>\n", out);
+    put_line(out, "", sc_scratch_print(&junit->model->scratch, "%s: %s", run->file, run->title));
     for (size_t i = 0; i < run->note_count; i++)
         put_line(out, "", run->notes[i].words);
     fputs("      </system-out>\n    </testcase>\n", out);
@@ -75,27 +159,29 @@ static size_t count_unread(const struct sc_run *run)
     return run->bad_line_count + (run->bad_lines_more > 0);
 }
 
-static void print_unread_case(FILE *out, const char *name, const char *problem)
+static void print_unread_case(struct junit *junit, const struct sc_run *run, const char *problem)
 {
-    open_case(out, "safecopy.unread", name);
-    put_failure(out, "unread", problem);
-    fputs("    </testcase>\n", out);
+    const char *name =
+        sc_scratch_print(&junit->model->scratch, "%s: a line that could not be read", run->name);
+    open_case(junit->out, "safecopy.unread", distinct(junit, name));
+    put_failure(junit->out, "unread", problem);
+    fputs("    </testcase>\n", junit->out);
 }
 
 /* What such a line tells nobody knows: it may be a hazard. */
-static void print_unread(FILE *out, struct sc_model *model, const struct sc_run *run)
+static void print_unread(struct junit *junit, const struct sc_run *run)
 {
+    struct sc_scratch *scratch = &junit->model->scratch;
     for (size_t i = 0; i < run->bad_line_count; i++)
-        print_unread_case(out,
-                          sc_scratch_print(&model->scratch, "%s: line %" JSON_INTEGER_FORMAT,
-                                           run->file, run->bad_lines[i].number),
-                          run->bad_lines[i].problem);
+        print_unread_case(junit, run,
+                          sc_scratch_print(scratch, "%s: line %" JSON_INTEGER_FORMAT ": %s",
+                                           run->file, run->bad_lines[i].number,
+                                           run->bad_lines[i].problem));
     if (run->bad_lines_more > 0)
-        print_unread_case(out,
-                          sc_scratch_print(&model->scratch,
-                                           "%s: %" JSON_INTEGER_FORMAT " more lines", run->file,
-                                           run->bad_lines_more),
-                          "they could not be read");
+        print_unread_case(
+            junit, run,
+            sc_scratch_print(scratch, "%s: %" JSON_INTEGER_FORMAT " more lines could not be read",
+                             run->file, run->bad_lines_more));
 }
 
 static void print_call(FILE *out, const struct sc_call *call)
@@ -133,12 +219,14 @@ static const char *excuse_of(const struct sc_shown *hazard)
     return is_old ? "unchanged since the baseline" : NULL;
 }
 
-static void print_hazard(FILE *out, struct sc_model *model, const struct sc_shown *hazard)
+static void print_hazard(struct junit *junit, const struct sc_shown *hazard)
 {
+    FILE *out = junit->out;
+    struct sc_scratch *scratch = &junit->model->scratch;
     const char *excuse = excuse_of(hazard);
     const char *class_name =
-        sc_scratch_print(&model->scratch, "safecopy.%s %s", hazard->code, hazard->name);
-    open_case(out, class_name, hazard->title);
+        sc_scratch_print(scratch, "safecopy.%s %s", hazard->code, hazard->name);
+    open_case(out, class_name, distinct(junit, name_of_hazard(scratch, hazard)));
     if (excuse)
         put_skipped(out, excuse);
     else
@@ -170,6 +258,7 @@ static struct counts count(struct sc_model *model)
 void sc_as_junit(FILE *out, struct sc_model *model)
 {
     struct counts counts = count(model);
+    struct junit junit = {.out = out, .model = model};
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites name=\"safecopy\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n"
@@ -178,10 +267,11 @@ void sc_as_junit(FILE *out, struct sc_model *model)
             counts.tests, counts.failures, counts.tests, counts.failures, counts.skipped);
     for (size_t i = 0; i < model->reader->run_count; i++) {
         const struct sc_run *run = sc_model_run(model, i);
-        print_run(out, model, run);
-        print_unread(out, model, run);
+        print_run(&junit, run);
+        print_unread(&junit, run);
     }
     for (size_t i = 0; i < model->count; i++)
-        print_hazard(out, model, sc_model_hazard(model, i));
+        print_hazard(&junit, sc_model_hazard(model, i));
     fputs("  </testsuite>\n</testsuites>\n", out);
+    forget_names(&junit);
 }

@@ -68,8 +68,8 @@ static uint64_t number_of(const json_t *side, const char *key)
 /* From the line alone: all slices are needed before the first is written, and their frames not. */
 static struct slice slice_of(const struct trace *trace, size_t index)
 {
-    const struct sc_finding *finding = trace->model->chosen[index].finding;
-    json_t *record = sc_finding_read(finding);
+    const struct sc_hazard_place *place = &trace->model->chosen[index];
+    json_t *record = sc_hazard_place_read(place);
     const json_t *copy = json_object_get(record, "copy");
     const json_t *timing = json_object_get(record, "timing");
     struct sc_digester digester;
@@ -81,7 +81,7 @@ static struct slice slice_of(const struct trace *trace, size_t index)
     if (slice.end <= slice.begin)
         slice.end = slice.begin + 1;
     sc_digest_begin_fixed(&digester);
-    sc_digest_number(&digester, (int64_t)trace->processes[finding->last_run]);
+    sc_digest_number(&digester, (int64_t)trace->processes[place->finding->last_run]);
     sc_digest_word(&digester, sc_field_string(copy, "stream", "?"));
     slice.stream = sc_digest_end(&digester);
     json_decref(record);

@@ -191,7 +191,7 @@ static void put_result(FILE *out, struct sc_scratch *scratch, const struct sc_sh
     put_related_locations(out, scratch, hazard);
     fputs_unlocked(",\"codeFlows\":[{\"threadFlows\":[", out);
     put_code_flows(out, scratch, hazard);
-    put_member(out, "]}],\"partialFingerprints\":{\"safecopyHazard/v1\":",
+    put_member(out, "]}],\"partialFingerprints\":{\"safecopyHazard/v2\":",
                sc_fingerprint_make(scratch, hazard));
     fprintf(out, "},\"occurrenceCount\":%" JSON_INTEGER_FORMAT, hazard->occurrences);
     put_properties(out, hazard);

@@ -1,16 +1,56 @@
 /* Text for people: the runs, then the hazards. Nothing that a report contains steers the terminal
  * or begins a line of its own.
  */
+#define _GNU_SOURCE 1
 #include "report/command/baseline.h"
 #include "report/command/formats/formats.h"
 #include "report/command/say.h"
 
+#include <string.h>
+
+/* Fewer frames of what every program runs on are shown as they are: those before main are three. */
+enum { FOLDED_MIN = 4 };
+
 #define PLAIN(text) sc_say_plain(text)
+
+/* How many frames from `first` on are inside of an interpreter, libc or the like. Of code that was
+ * made at run time nobody knows that. */
+static size_t count_runtimes(const struct sc_frames *stack, size_t first)
+{
+    size_t at = first;
+    while (at < stack->count && stack->frames[at].module &&
+           stack->frames[at].kind == SC_FRAME_RUNTIME)
+        at++;
+    return at - first;
+}
+
+/* "#9-#12 4 frames of libpython3.11.so.1.0, libc.so.6" */
+static void print_folded(FILE *out, const struct sc_frames *stack, size_t first, size_t count)
+{
+    const char *before = NULL;
+    fprintf(out, "      #%zu-#%zu %zu frames", first, first + count - 1, count);
+    for (size_t i = first; i < first + count; i++) {
+        const char *module = stack->frames[i].module;
+        if (before && strcmp(module, before) == 0)
+            continue;
+        fprintf(out, "%s%s", before ? ", " : " of ", PLAIN(basename(module)));
+        before = module;
+    }
+    fputc('\n', out);
+}
 
 static void print_frames(FILE *out, const struct sc_frames *stack)
 {
-    for (size_t i = 0; i < stack->count; i++)
+    size_t count;
+    for (size_t i = 0; i < stack->count; i += count) {
+        count = count_runtimes(stack, i);
+        if (count >= FOLDED_MIN) {
+            print_folded(out, stack, i, count);
+            continue;
+        }
+        count = 1;
         fprintf(out, "      #%zu %s\n", i, PLAIN(stack->frames[i].words));
+    }
 }
 
 static void print_run(FILE *out, const struct sc_run *run)

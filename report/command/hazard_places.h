@@ -1,0 +1,60 @@
+/* Places: the findings whose calls the user's own frames say are the same (fingerprint.h), merged.
+ * What libraries do below them, and how often, may differ.
+ */
+#ifndef SC_REPORT_COMMAND_HAZARD_PLACES_H
+#define SC_REPORT_COMMAND_HAZARD_PLACES_H
+
+#include "report/command/findings.h"
+#include "report/command/table.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sc_hazard_place {
+    const struct sc_finding *finding; /* the gravest of its findings, the one that is shown */
+    const char *suppression; /* by the file of suppressions; NULL: by none of its entries */
+    bool is_new;             /* the baseline does not know it */
+    size_t stacks;           /* how many findings it has */
+    json_int_t count;        /* over all of them */
+    bool is_least;           /* there may have been more */
+    size_t least;            /* how many of its findings there may have been more of */
+    unsigned char *had;      /* a bit for each run that had it; NULL: those of `finding` */
+    size_t had_bytes;
+};
+
+struct sc_hazard_place sc_hazard_place_of(const struct sc_finding *finding);
+
+/* Adds the findings of `other`, which has one, to `place`. `run_count`: of all reports. */
+void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard_place *other,
+                           size_t run_count);
+
+/* The line of the finding that is shown, as sc_finding_read gives it, with "count", "runs" and
+ * "count_is_least" over all findings, and "stacks" where these are several. */
+json_t *sc_hazard_place_read(const struct sc_hazard_place *place);
+
+void sc_hazard_place_free(struct sc_hazard_place *place);
+
+/* Makes the count of a place exact that has all findings of its code of which there may have been
+ * more: the summaries count these together. */
+void sc_hazard_places_make_exact(struct sc_hazard_place *places, size_t count,
+                                 const struct sc_findings *findings);
+
+/* The new ones first, then observed before latent, frequent before rare, and as they came. */
+void sc_hazard_places_sort(struct sc_hazard_place *places, size_t count);
+
+/* Places by their digests. All zero is none. */
+struct sc_hazard_places {
+    struct sc_table table;
+    struct sc_hazard_place_entry *first;
+};
+
+/* The place with this digest, which is `place` if there is none yet. */
+struct sc_hazard_place *sc_hazard_places_find(struct sc_hazard_places *places,
+                                              const struct sc_digest *digest,
+                                              struct sc_hazard_place *place);
+
+/* Forgets them all; the places stay. */
+void sc_hazard_places_free(struct sc_hazard_places *places);
+
+#endif

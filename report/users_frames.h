@@ -1,0 +1,19 @@
+/* Where a hazard happened, by the user's own frames on both sides: what libraries and the
+ * interpreter do below them may differ each time.
+ *
+ * Thread-safe. No lock, no allocation.
+ */
+#ifndef SC_REPORT_USERS_FRAMES_H
+#define SC_REPORT_USERS_FRAMES_H
+
+#include "report/json_lines.h"
+#include "track/hazard.h"
+
+#include <stdint.h>
+
+/* A hash of the code and of these frames, never 0. A side without any is known by its whole stack
+ * and its function. */
+uint64_t sc_users_frames_hash(const struct sc_hazard *hazard,
+                              const struct sc_json_lines_stacks *stacks);
+
+#endif

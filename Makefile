@@ -30,6 +30,16 @@ endif
 
 all:
 
+# All processors are used, unless make's arguments, which win anyway, or its environment say how many.
+# The shell is asked, since make 4.3 shows no -j in MAKEFLAGS while it reads. Several goals that do more
+# than build are done one after the other, as they are named.
+JOBS_TOLD := $(shell printf '%s\n' "$$MAKEFLAGS $$GNUMAKEFLAGS" | \
+               grep -E '(^| )(-?[A-Za-z]*j[0-9]*( |$$)|--job)')
+IN_ORDER  := $(if $(word 2,$(MAKECMDGOALS)),$(filter-out all sim tests out/%,$(MAKECMDGOALS)))
+ifeq ($(JOBS_TOLD)$(IN_ORDER),)
+MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
+endif
+
 # What writes into out/ says first where it may not. What is built already can be installed from a
 # tree that is not to be written.
 MUST_WRITE := $(filter all setup setup-all sim tests check check-all check-gpu demo bench carry aarch64 \
@@ -524,7 +534,34 @@ clang:
 	$(Q)$(if $(call have,clang),$(MAKE) --no-print-directory CC=clang CXX=clang++ VARIANT=clang \
 	    WERROR=1 all,echo 'no clang here: its warnings are not checked')
 
-check check-all: tests $(SANITIZED) clang aarch64
+# What a suite runs, where that is less than all. The units in Python run a few programs of others.
+UNIT_TWINS = $(foreach name,$(shell grep -ohE 'sc[0-9]{3}_\w+' tests/unit/*.py | sort -u),\
+    $(filter %/$(name).racy %/$(name).fixed,$(RACY) $(FIXED)))
+RUN_BY_arrows      :=
+RUN_BY_format      :=
+RUN_BY_unit         = all $(UNIT) $(UNIT_TWINS) $(CUPTI) $(SURVIVAL)
+RUN_BY_sim         := all $(SELFTEST)
+RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
+RUN_BY_twins       := all $(RACY) $(FIXED)
+RUN_BY_in-place    := all $(RACY) $(FIXED)
+RUN_BY_alone       := all $(RACY) $(FIXED)
+RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)
+RUN_BY_cupti       := all $(CUPTI)
+RUN_BY_survival    := all $(SURVIVAL)
+RUN_BY_nvtx        := all $(RACY) $(FIXED) $(SURVIVAL)
+RUN_BY_python      := all
+RUN_BY_demo        := all $(DEMO)
+RUN_BY_fuzz        := all $(FUZZ) $(RANDOM)
+RUN_BY_stress      := all $(STRESS)
+RUN_BY_soak        := all $(filter %/soak,$(BENCH))
+RUN_BY_sanitized-programs := all $(SANITIZED_PROGRAMS)
+RUN_BY_sanitizers  := tests $(SANITIZED)
+RUN_BY_valgrind    := tests
+RUN_BY_aarch64     := aarch64
+RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
+run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
+
+check check-all: $(sort $(foreach suite,$(or $(SUITES),ALL),$(call run_by,$(suite))))
 	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(if $(filter check-all,$@),all))
 demo: all $(DEMO)
 	$(Q)scripts/demo

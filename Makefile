@@ -12,8 +12,8 @@
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all setup sim tests check check-all check-gpu demo bench aarch64 carry dist check-dist install uninstall \
-    clean help
+.PHONY: all setup setup-all sim tests check check-all check-gpu demo bench aarch64 carry dist check-dist \
+    install uninstall clean help
 
 VARIANT := $(or $(SAN),$(ARCH),$(if $(COVERAGE),coverage))
 OUT     := out$(addprefix /,$(VARIANT))
@@ -30,10 +30,20 @@ endif
 
 all:
 
+# All processors are used, unless make's arguments, which win anyway, or its environment say how many.
+# The shell is asked, since make 4.3 shows no -j in MAKEFLAGS while it reads. Several goals that do more
+# than build are done one after the other, as they are named.
+JOBS_TOLD := $(shell printf '%s\n' "$$MAKEFLAGS $$GNUMAKEFLAGS" | \
+               grep -E '(^| )(-?[A-Za-z]*j[0-9]*( |$$)|--job)')
+IN_ORDER  := $(if $(word 2,$(MAKECMDGOALS)),$(filter-out all sim tests out/%,$(MAKECMDGOALS)))
+ifeq ($(JOBS_TOLD)$(IN_ORDER),)
+MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
+endif
+
 # What writes into out/ says first where it may not. What is built already can be installed from a
 # tree that is not to be written.
-MUST_WRITE := $(filter all setup sim tests check check-all check-gpu demo bench carry aarch64 dist, \
-    $(or $(MAKECMDGOALS),all))
+MUST_WRITE := $(filter all setup setup-all sim tests check check-all check-gpu demo bench carry aarch64 \
+    dist,$(or $(MAKECMDGOALS),all))
 ifneq ($(MUST_WRITE)$(if $(wildcard out),,$(filter install,$(MAKECMDGOALS))),)
 ifeq ($(shell mkdir -p out 2>/dev/null && [ -w out ] && echo yes),)
 $(error cannot write to out/ in $(CURDIR): make in a copy of the tree that is yours (cp -r), or \
@@ -42,19 +52,18 @@ endif
 endif
 
 # Including a file that has a rule makes make run the rule first and then start over, so that what
-# set-up installed (a toolkit in out/cuda, say) is seen by everything below.
-ifneq ($(filter demo check,$(MAKECMDGOALS)),)
-include out/setup.mk
+# set-up installed (a toolkit in out/cuda, say) is seen by everything below. What is installed for one
+# of these goals holds what is for those before it.
+SETUP := $(lastword $(foreach goal,demo check check-all,$(filter $(goal),$(MAKECMDGOALS))))
+ifneq ($(SETUP),)
+include out/setup-$(SETUP).mk
 endif
-ifneq ($(filter check-all,$(MAKECMDGOALS)),)
-include out/setup-all.mk
-endif
-out/setup.mk: scripts/setup
-	$(Q)scripts/setup
-out/setup-all.mk: scripts/setup
-	$(Q)scripts/setup --all
+out/setup-%.mk: scripts/setup
+	$(Q)scripts/setup $*
 setup:
-	$(Q)scripts/setup
+	$(Q)scripts/setup check
+setup-all:
+	$(Q)scripts/setup check-all
 
 # --- tools and flags ------------------------------------------------------------------------------
 
@@ -120,6 +129,9 @@ DRIVER   := $(or $(if $(ARCH),,$(wildcard $(TOOLKIT)/lib64/stubs/libcuda.so)),$(
 CUDA_CPPFLAGS = $(if $(TOOLKIT),-isystem $(TOOLKIT)/include,$(error no CUDA headers: set \
                   CUDA_HOME, or let `make setup` fetch them))
 
+# $(call at_cc,FILE): where the compiler finds a library, or nothing.
+at_cc = $(filter /%,$(shell $(CC) -print-file-name=$(1) 2>/dev/null))
+
 # By the shell, of which `command` is a part: make 4.2 starts a plain command itself.
 have = $(shell command -v $(1) 2>/dev/null)
 
@@ -155,12 +167,13 @@ SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 
 # The command reads debug information by libdw (elfutils); without it there are no lines of source.
-LIBDW       := $(shell pkg-config --exists libdw 2>/dev/null && echo libdw)
+LIBDW       := $(if $(call at_cc,libdw.so),libdw)
 COMMAND_SRC := $(filter-out %/$(if $(LIBDW),no_source_lines.c,source_lines.c),$(COMMAND_SRC))
 # Static where all archives are there, so that the command needs nothing but libc where it runs, of
-# which libpthread is a part.
-command_libs = $(shell pkg-config $(1) --libs jansson $(LIBDW) libelf) -liberty
-STATIC_LIBS  = -Wl,-Bstatic $(filter-out -pthread -lpthread,$(call command_libs,--static)) \
+# which libpthread is a part. What elfutils' archives need differs by release: what is there is named.
+COMMAND_LIBS := -ljansson $(LIBDW:lib%=-l%) -lelf -liberty
+STATIC_LIBS  := -Wl,-Bstatic $(COMMAND_LIBS) \
+    $(foreach name,z bz2 lzma zstd,$(if $(call at_cc,lib$(name).a),-l$(name))) \
     -Wl,-Bdynamic -static-libgcc -lpthread
 COMMAND_OBJ := $(call objects,$(COMMAND_SRC) $(SHARED_SRC))
 EMBEDDED    := docs/hazards.md report/command/frames.rules $(wildcard report/command/formats/page.*)
@@ -215,7 +228,6 @@ PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
 # libunwind is loaded at run time from beside the library; the copies let out/ be carried to a
 # machine that lacks it.
 at_root = $(firstword $(wildcard $(ROOT_SO)/$(1) $(ROOT)/lib/aarch64-linux-gnu/$(1)))
-at_cc   = $(filter /%,$(shell $(CC) -print-file-name=$(1) 2>/dev/null))
 where   = $(if $(ARCH),$(at_root),$(at_cc))
 BESIDE := $(foreach so,libunwind.so.8 liblzma.so.5,$(if $(call where,$(so)),$(OUT)/$(so)))
 
@@ -315,7 +327,7 @@ $(OUT)/safecopy: $(COMMAND_OBJ)
 	$(call say,LD)
 	@$(if $(LIBDW),:,echo 'no libdw here: the command names no lines of source')
 	$(Q)$(LINK_COMMAND) $(STATIC_LIBS) -ldl 2>/dev/null || \
-	    $(LINK_COMMAND) $(call command_libs) -ldl -lpthread
+	    $(LINK_COMMAND) $(COMMAND_LIBS) -ldl -lpthread
 
 $(BESIDE): $(OUT)/%:
 	$(call say,COPY)
@@ -440,7 +452,7 @@ $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
 FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files \
     module_files)
-$(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(call command_libs) -ldl
+$(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(COMMAND_LIBS) -ldl
 $(FUZZ_COMMAND): $(filter-out %/main.o %/run_judged.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 
 # Nothing is built where the probe does not run, for want of the compiler or of the run-time; the file
@@ -450,7 +462,7 @@ define sanitized_rules
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override CC := $(2)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override INSTRUMENT := -w -fsanitize=$(3)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): $(1)/probe
-$(1)/probe: $(FLAGS) $(wildcard out/setup.mk)
+$(1)/probe: $(FLAGS) $(wildcard out/setup-check.mk)
 	@mkdir -p $(1)
 	$(Q)if echo 'int main(void) { return 0; }' | $(2) -fsanitize=$(3) -xc - -o $(1)/probe && \
 	    { setarch -R $(1)/probe || $(1)/probe; }; then rm -f $(1)/why; \
@@ -475,7 +487,7 @@ OTHER    := $(foreach r,$(RUNTIMES),$(patsubst $(T)/hazard/%,$(T)/hazard-$(r)/%,
 .PHONY: other-runtimes
 other-runtimes: $(OTHER)
 
-out/cuda%/include/cuda_runtime_api.h: | out/setup.mk
+out/cuda%/include/cuda_runtime_api.h: | out/setup-check.mk
 	$(Q)scripts/fetch-cuda out/cuda$* $(WHEEL_$*)
 
 $(foreach r,$(RUNTIMES),$(call twins_into,$(T)/hazard-$(r),-w))
@@ -494,7 +506,7 @@ $(foreach r,$(RUNTIMES),$(eval $(call other_wheel,$(r))))
 NEWER := 13.1 13.2 13.3 13.4 13.5
 .PHONY: newer-runtimes
 newer-runtimes: $(NEWER:%=out/cuda%/lib/libcudart.so.13)
-out/cuda13.%/lib/libcudart.so.13: | out/setup.mk
+out/cuda13.%/lib/libcudart.so.13: | out/setup-check.mk
 	$(Q)scripts/fetch-cuda out/cuda13.$* 'nvidia-cuda-runtime==13.$*.*'
 
 # --- jobs -----------------------------------------------------------------------------------------
@@ -522,7 +534,34 @@ clang:
 	$(Q)$(if $(call have,clang),$(MAKE) --no-print-directory CC=clang CXX=clang++ VARIANT=clang \
 	    WERROR=1 all,echo 'no clang here: its warnings are not checked')
 
-check check-all: tests $(SANITIZED) clang aarch64
+# What a suite runs, where that is less than all. The units in Python run a few programs of others.
+UNIT_TWINS = $(foreach name,$(shell grep -ohE 'sc[0-9]{3}_\w+' tests/unit/*.py | sort -u),\
+    $(filter %/$(name).racy %/$(name).fixed,$(RACY) $(FIXED)))
+RUN_BY_arrows      :=
+RUN_BY_format      :=
+RUN_BY_unit         = all $(UNIT) $(UNIT_TWINS) $(CUPTI) $(SURVIVAL)
+RUN_BY_sim         := all $(SELFTEST)
+RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
+RUN_BY_twins       := all $(RACY) $(FIXED)
+RUN_BY_in-place    := all $(RACY) $(FIXED)
+RUN_BY_alone       := all $(RACY) $(FIXED)
+RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)
+RUN_BY_cupti       := all $(CUPTI)
+RUN_BY_survival    := all $(SURVIVAL)
+RUN_BY_nvtx        := all $(RACY) $(FIXED) $(SURVIVAL)
+RUN_BY_python      := all
+RUN_BY_demo        := all $(DEMO)
+RUN_BY_fuzz        := all $(FUZZ) $(RANDOM)
+RUN_BY_stress      := all $(STRESS)
+RUN_BY_soak        := all $(filter %/soak,$(BENCH))
+RUN_BY_sanitized-programs := all $(SANITIZED_PROGRAMS)
+RUN_BY_sanitizers  := tests $(SANITIZED)
+RUN_BY_valgrind    := tests
+RUN_BY_aarch64     := aarch64
+RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
+run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
+
+check check-all: $(sort $(foreach suite,$(or $(SUITES),ALL),$(call run_by,$(suite))))
 	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(if $(filter check-all,$@),all))
 demo: all $(DEMO)
 	$(Q)scripts/demo
@@ -627,11 +666,10 @@ clean:
 	rm -rf out
 
 help:
-	@sed -n '/^#   [A-Z]/s/^#   /  /p' Makefile
-	@echo
-	@echo '  make             the library, the command, the simulated GPU'
-	@echo '  make demo        a buggy program without and with the library; sets itself up'
-	@echo '  make check       all tests that need no GPU; sets itself up (SUITES="unit twins")'
+	@echo '  make             the library, the command, the simulated GPU, on all processors (-j2: on two)'
+	@echo '  make demo        three buggy programs without and with the library; installs what that needs'
+	@echo '  make check       all tests that need no GPU; installs what they need'
+	@echo '                   (SUITES="unit twins": these alone, and what they run)'
 	@echo '  make check-all   these and what takes longer or has much to install: more languages, all their collectors'
 	@echo '  make check-gpu   the tests that need one'
 	@echo '  make check-kernel  tests under an old kernel (KERNEL=bullseye), in a machine that qemu makes'
@@ -641,11 +679,13 @@ help:
 	@echo '  make libfuzzer   the fuzzers for clang, to be run by hand'
 	@echo '  make aarch64     the library for aarch64, and programs for an emulator'
 	@echo '  make carry       pack out/carry.tar.xz for a GPU machine'
-	@echo '  make setup       install what is missing'
+	@echo '  make setup       install what make and make check need; make setup-all: make check-all, too'
 	@echo '  make dist        wheels, tarballs and the source archive in DIST=out/dist; make check-dist tries them'
 	@echo '  make install     PREFIX=/usr/local DESTDIR='
 	@echo '  make uninstall   removes what install has put there'
 	@echo '  make clean       remove out/'
+	@echo
+	@sed -n '/^#   [A-Z]/s/^#   /  /p' Makefile
 
 -include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \
     $(PROGRAMS) $(SURVIVAL_SO) $(OTHER))

@@ -15,7 +15,7 @@ class Languages(unittest.TestCase):
     def test_setup_installs_what_a_skipped_language_is_said_to_lack(self):
         setup = (ROOT / "scripts" / "setup").read_text()
         installed = dict(pair.rsplit(":", 1) for words in re.findall(
-            r"languages\+?=\((.*?)\)", setup, re.S) for pair in words.split())
+            r"languages=\((.*?)\)", setup, re.S) for pair in words.split())
         for language in languages.LANGUAGES:
             for package in language.package.split():
                 self.assertIn(package, installed.values())

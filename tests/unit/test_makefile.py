@@ -5,16 +5,21 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import run as runner  # noqa: E402
 
 
 def environment():
     """Without what a make around this one says."""
     return {name: value for name, value in os.environ.items()
-            if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CPPFLAGS")}
+            if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CPPFLAGS",
+                             "GNUMAKEFLAGS", "SUITES")}
 
 
 def would_do(*arguments):
@@ -34,6 +39,26 @@ def as_somebody(tree, *arguments):
                               encoding="utf-8", check=False, **somebody)
     except PermissionError:
         raise unittest.SkipTest("root may not become another user here") from None
+
+
+def answer(tree, words, *arguments, **more):
+    """What the words are in a recipe, that of the goal `ask`."""
+    return subprocess.run(["make", "-s", f"--eval=ask: ; @:$(info {words})", *arguments], cwd=tree,
+                          env={**environment(), **more}, capture_output=True, encoding="utf-8",
+                          check=True).stdout
+
+
+def run_by(suite):
+    """What `make check` builds for the suite."""
+    return answer(ROOT, f"$(call run_by,{suite})", "ask").split()
+
+
+def jobs(*arguments, **more):
+    """How many jobs make runs at a time, in its own word, or None."""
+    with tempfile.TemporaryDirectory() as tree:
+        shutil.copy(ROOT / "Makefile", tree)
+        found = re.search(r"(?:^| )-j(\d*)", answer(tree, "$(MAKEFLAGS)", *arguments, **more))
+    return found and found[1]
 
 
 INCLUDE = re.compile(r"^#include ([<\"])([^>\"]+)", re.M)
@@ -94,6 +119,43 @@ class Makefile(unittest.TestCase):
         compiled = next(line for line in done.splitlines() if " -c track/grid.c " in line)
         for word in ("-I.", "-D_GNU_SOURCE", "-DOF_THE_USER", "-O1"):
             self.assertIn(f" {word} ", compiled)
+
+    def test_all_processors_are_used_unless_somebody_has_said_how_many(self):
+        of_all = subprocess.run(["nproc"], capture_output=True, text=True, check=True).stdout.strip()
+        self.assertEqual(jobs("ask"), of_all)
+        self.assertEqual(jobs("ask", MAKELEVEL="1"), of_all)
+        for told in ("-j1", "-j3", "-kj3", "--jobs=3"):
+            self.assertEqual(jobs("ask", told), told[-1], told)
+            self.assertEqual(jobs("ask", MAKEFLAGS=told), told[-1], told)
+        self.assertEqual(jobs("ask", "-j"), "")
+        self.assertEqual(jobs("ask", "-j3", MAKEFLAGS="-j2"), "3")
+
+    def test_goals_that_do_more_than_build_come_one_after_the_other(self):
+        self.assertIsNone(jobs("--eval=other: ;", "other", "ask"))
+        self.assertEqual(jobs("--eval=other: ;", "other", "ask", "-j3"), "3")
+
+    def test_a_suite_builds_what_it_runs(self):
+        for suite in ("arrows", "format"):
+            self.assertEqual(run_by(suite), [])
+        units = run_by("unit")
+        written = [source.stem for source in (ROOT / "tests" / "unit").glob("test_*.c")]
+        self.assertLess({"all", *(f"out/tests/unit/{name}" for name in written)}, set(units))
+        twins = [name for name in units if name.startswith("out/tests/hazard/")]
+        self.assertLess({"out/tests/hazard/sc101_free_h2d.racy",
+                         "out/tests/hazard/sc101_free_h2d.fixed"}, set(twins))
+        self.assertLess(len(twins), 20)
+        self.assertIn("out/tests/survival/postmortem_abort", units)
+        self.assertIn("tests", run_by("more-languages"))
+        self.assertEqual(run_by("ALL"), run_by("all"))
+
+    def test_each_suite_that_builds_less_is_one_of_the_runner(self):
+        names = re.findall(r"^RUN_BY_([a-z]\S*)", (ROOT / "Makefile").read_text(), re.M)
+        self.assertGreater(len(names), 10)
+        self.assertLessEqual(set(names), set(runner.SUITES))
+
+    def test_help_begins_with_what_can_be_made(self):
+        first, *_ = would_do("help", "Q=").splitlines()
+        self.assertIn("make             the library, the command", first)
 
     # Ubuntu's compilers do so unasked, and packagers ask for it.
     def test_what_stands_in_for_libc_is_built_with_fortified_headers(self):

@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MARK = ".made-by-libsafecopy"
 # In the place of python3: `pip install --target FOLDER` of a wheel that has one header.
 PIP = """#!/bin/bash
+[ "$3" = install ] || exit 0
 while [ "$1" != --target ]; do shift; done
 mkdir -p "$2/nvidia/cu13/include"
 echo new >"$2/nvidia/cu13/include/cuda_runtime_api.h"

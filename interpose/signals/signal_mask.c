@@ -287,9 +287,17 @@ bool sc_signal_mask_is_for_us(void)
     return sc_unlikely(sc_is_inside()) && !sc_inside_is_interrupted();
 }
 
+/* The unwinder blocks all signals while it has its lock, and would be taken for a thread that
+ * blocks SIGSEGV (blocked_threads.h). A mask that it restores is as it was. */
 static int change_for_us(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
+    if (!sc_sharing_is_on() && set && (~sc_kernel_mask_of(set) & ~NOT_COMPARED) == 0) {
+        how = SIG_BLOCK;
+        room = *set;
+        sigdelset(&room, SIGSEGV);
+        set = &room;
+    }
     return real(how, without_fault(set, &room), old);
 }
 
@@ -298,10 +306,10 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
 {
     sigset_t asked;
     sigset_t former;
-    if (!sc_sharing_is_on())
-        return pass_on(real, how, set, old);
     if (sc_signal_mask_is_for_us())
         return change_for_us(real, how, set, old);
+    if (!sc_sharing_is_on())
+        return pass_on(real, how, set, old);
     if (set && sc_unlikely(sc_track_range_may_be_near(&sc_track, set))) {
         asked = *set;
         set = &asked;

@@ -95,7 +95,7 @@ class NewCuda(unittest.TestCase):
                          {"a": "why so", "b": "else", "c": "else"})
 
     def test_what_is_no_header(self):
-        for arguments, words in ((["/nowhere"], "/nowhere"), ([str(SCRIPT.parent / "sample")], "no function")):
+        for arguments, words in ((["/nowhere"], "/nowhere"), ([str(SCRIPT.parent / "setup")], "no function")):
             run = self.start(*arguments)
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(words, run.stderr)

@@ -234,8 +234,9 @@ class Stable(Places):
                                      r"test_step \(test_train\.py\) \[[0-9a-f]{8}\]'")
 
     def test_junit_names_are_distinct(self):
-        path = self.write("r.jsonl", *(self.hazard([python(line)], [python(9)]) for line in (7, 8)))
-        cases = self.cases(path, path)
+        cases = self.cases(*(
+            self.write(name, *(self.hazard([python(line)], [python(9)]) for line in (7, 8)))
+            for name in ("one.jsonl", "other.jsonl")))
         self.assertEqual(len(set(cases)), 4)
         self.assertEqual(len([name for _, name in cases if name.endswith(" #2")]), 2)
 

@@ -54,8 +54,8 @@ FORKS = CLOSING + DYING.format(end='''if os.fork() == 0:
         os._exit(0)
     os.abort()''')
 HAZARD = (r"{}SC105 pinned-freed-in-flight, \w+, deferred\n"
-          r"  cuMemFreeHost at .*/cuda.py:\d+ \(Block.free\)\n"
-          r"  (cudaM|cuM)emcpy\w+ at .*/cuda.py:\d+ \(Block.__init__\)\n")
+          r"  cudaFreeHost \(cuMemFreeHost\) at .*/cuda.py:\d+ \(Block.free\)\n"
+          r"  cudaMemcpyAsync \(cuMemcpyHtoDAsync_v2\) at .*/cuda.py:\d+ \(Block.__init__\)\n")
 
 
 HERE = pathlib.Path(__file__).resolve().parent

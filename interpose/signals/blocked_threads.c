@@ -30,7 +30,7 @@ enum {
     SELDOM_NS = 100 * 1000 * 1000,
     PAUSE_NS = 50 * 1000, /* the first one; each is twice as long, up to */
     PAUSE_MAX_NS = 20 * 1000 * 1000,
-    HANDLERS_NS = 2 * 1000 * 1000, /* of patience with a handler of the program's, */
+    HANDLERS_NS = 20 * 1000 * 1000, /* of patience with a handler of the program's, */
     SIGHTINGS_MAX = 24, /* and with what may be the C library's own moment: of a thread */
     LIBRARYS_NS = 2000 * 1000 * 1000 /* that runs in between, and of whatever threads */
 };

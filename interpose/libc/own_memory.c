@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "track/kernel.h"
+#include "track/spans.h"
 #include "track/text.h"
 
 #include "track/poison.h"

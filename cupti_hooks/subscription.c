@@ -36,11 +36,17 @@ static struct sc_libcupti library;
 static char detail[128];
 
 static _Atomic unsigned tools_coming; /* whose cuptiSubscribe is under way */
+static _Atomic bool tool_came;        /* and may still be there */
 static __thread bool asking;
 
 bool sc_cupti_is_asking(void)
 {
     return asking;
+}
+
+bool sc_cupti_is_ours(void)
+{
+    return sc_ear_is_open() && !atomic_load(&tool_came);
 }
 
 const char *sc_cupti_state_string(enum sc_cupti_state state)
@@ -194,6 +200,7 @@ bool sc_cupti_yield(void)
 {
     if (asking)
         return false;
+    atomic_store(&tool_came, true);
     atomic_fetch_add(&tools_coming, 1);
     if (!lock_in_time())
         return false;
@@ -210,6 +217,7 @@ bool sc_cupti_yield_records(void)
 {
     if (asking)
         return false;
+    atomic_store(&tool_came, true);
     asking = true;
     SC_CARRY();
     bool leaves = sc_timeline_yield();

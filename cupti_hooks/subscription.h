@@ -81,6 +81,9 @@ bool sc_cupti_yield_records(void);
 /* Is a call of CUPTI under way on this thread that the library makes? */
 bool sc_cupti_is_asking(void);
 
+/* Does CUPTI work for the library alone? What it starts is there because of us then. Two loads. */
+bool sc_cupti_is_ours(void);
+
 /* The process ends: nothing is heard any more. `unsubscribe`: CUPTI is told so, too. */
 void sc_cupti_stop(bool unsubscribe);
 

@@ -31,6 +31,7 @@ struct sc_look {
     struct sc_culprit culprit;
     struct sc_loans *loans; /* NULL: they were made before */
     bool may_be_ours;       /* some of it lies where pages were guarded at some time */
+    bool into_own_memory;   /* it has failed to write through /proc/self/mem */
 };
 
 static inline bool sc_look_is_allowed(void)

@@ -64,7 +64,7 @@ static void lend(struct sc_loans *loans, const char *name, void *site, const cha
     if (!sc_look_is_needed())
         return;
     int saved = errno;
-    struct sc_look look = {{.api = name, .site = site}, loans, false};
+    struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
     if (path)
         sc_look_at_string(&look, path, PATH_MAX);
     sc_look_at_strings(&look, arguments);
@@ -80,7 +80,7 @@ static void lend_orders(struct sc_loans *loans, const char *name, void *site,
     if (!sc_look_is_needed())
         return;
     int saved = errno;
-    struct sc_look look = {{.api = name, .site = site}, loans, false};
+    struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
     if (actions)
         sc_look_at(&look, actions, sizeof *actions, SC_TOUCH_READ);
     if (attributes)

@@ -4,7 +4,8 @@
  * So what a call is about to touch is touched first, here, as far as it is guarded. It is not
  * guarded until the call is back (interpose/guard/look.h, loans.h). Where memory was registered
  * meanwhile, or the loans are too many, the call may fail with EFAULT all the same. Such a call has
- * transferred nothing: the touch is handled, and the call repeated.
+ * transferred nothing: the touch is handled, and the call repeated. So is one that fails with EIO
+ * to write through a descriptor of /proc/self/mem (own_memory.h).
  *
  * In a process that has no pinned memory, a wrapper is two loads around the real function. All are
  * async-signal-safe where that is, cancellation points where that is, and change neither result nor
@@ -75,6 +76,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/keep_off.h"
 #include "interpose/guard/look.h"
+#include "interpose/libc/own_memory.h"
 #include "interpose/libc/timer_threads.h"
 #include "interpose/signals/signal_mask.h"
 #include "track/frames.h"
@@ -131,6 +133,9 @@ static enum sc_touch touch_of_pipe(int fd)
 #define WRITES_ITEMS(address, size, n) sc_look_at(look, address, product(size, n), SC_TOUCH_WRITE)
 #define READS_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_READ)
 #define WRITES_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_WRITE)
+#define STORES(from, size, fd, at) READS(from, size), sc_own_memory_look(look, fd, at, size)
+#define STORES_EACH(pieces, count, fd, at)                                                         \
+    READS_EACH(pieces, count), sc_own_memory_look_each(look, fd, at, pieces, (size_t)(count))
 #define MOVES_EACH(fd, pieces, count) sc_look_at_each(look, pieces, count, touch_of_pipe(fd))
 #define READS_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_READ)
 #define WRITES_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_WRITE)
@@ -217,10 +222,10 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
     static __attribute__((noinline)) bool look_##hook(struct sc_loans *loans, void *site,          \
                                                       LIST parameters)                             \
     {                                                                                              \
-        struct sc_look looked = {{.api = symbol, .site = site}, loans, false};                     \
+        struct sc_look looked = {.culprit = {.api = symbol, .site = site}, .loans = loans};        \
         struct sc_look *const look __attribute__((unused)) = &looked;                              \
         __VA_ARGS__;                                                                               \
-        return looked.may_be_ours;                                                                 \
+        return looked.may_be_ours && (errno != EIO || looked.into_own_memory);                     \
     }
 
 #define NEXT(hook) ((__typeof__(&hook))sc_loader_get(&next_##hook))
@@ -230,7 +235,7 @@ static void look_at_ptrace(struct sc_look *look, int request, const void *a, voi
     static __attribute__((noinline)) type repeat_##hook(type result, void *site, LIST parameters)  \
     {                                                                                              \
         for (unsigned repeats = 0;                                                                 \
-             result == -1 && errno == EFAULT && sc_look_is_allowed() &&                            \
+             result == -1 && sc_io_may_be_guards(errno) && sc_look_is_allowed() &&                 \
              repeats < SC_IO_REPEATS_MAX && look_##hook(NULL, site, LIST arguments);               \
              repeats++)                                                                            \
             result = call(hook) arguments;                                                         \

@@ -6,14 +6,22 @@
 #ifndef SC_INTERPOSE_LIBC_IO_H
 #define SC_INTERPOSE_LIBC_IO_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "interpose/guard/loans.h"
 
-enum { SC_IO_REPEATS_MAX = 8 }; /* of a call whose EFAULT may be the program's own */
+enum { SC_IO_REPEATS_MAX = 8 }; /* of a call whose error may be the program's own */
+
+/* May the call have failed for a guarded page? EIO: through /proc/self/mem (own_memory.h). */
+static inline bool sc_io_may_be_guards(int error)
+{
+    return error == EFAULT || error == EIO;
+}
 
 /* Lends what such a call works on, and waits for what is guarded of it. With no loans it is about
- * to be repeated. True: some of it lies where pages were guarded at some time. */
+ * to be repeated. True: some of it lies where pages were guarded at some time, and the call has
+ * failed as those do that meet such a page. */
 typedef bool sc_io_look(struct sc_loans *loans, void *site, long a, long b, long c, long d, long e,
                         long f);
 

@@ -120,7 +120,7 @@ static long look_and_call(sc_io_look *look, void *site, long number, const long 
     look(&loans, site, of[0], of[1], of[2], of[3], of[4], of[5]);
     long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     for (unsigned repeats = 0;
-         sc_unlikely(result == -1) && errno == EFAULT && repeats < SC_IO_REPEATS_MAX &&
+         sc_unlikely(result == -1) && sc_io_may_be_guards(errno) && repeats < SC_IO_REPEATS_MAX &&
          sc_look_is_allowed() && look(NULL, site, of[0], of[1], of[2], of[3], of[4], of[5]);
          repeats++)
         result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);

@@ -1,5 +1,10 @@
 /* Threads begin: they inherit what the program believes of its mask, and those that the driver and
- * CUPTI start are known from then on. */
+ * CUPTI start are known from then on.
+ *
+ * The kernel gives a signal that is sent to the process to any thread that does not block it. A
+ * thread that is there because of the library blocks it: one that CUPTI starts while the library
+ * alone uses CUPTI. Faults are as its creator has them. The driver's threads, and those of a CUPTI
+ * that a tool uses, are as they would be without us. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,8 +13,11 @@
 #include <stdint.h>
 #include <threads.h>
 
+#include "cupti_hooks/subscription.h"
 #include "interpose/base/compiler.h"
+#include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/masked_threads.h"
 #include "interpose/driver/driver_code.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/sharing.h"
@@ -19,11 +27,7 @@
 
 enum { STARTS = 64, TURNS = 10000 };
 
-typedef void *start_function(void *argument);
-typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes,
-                            start_function *start, void *argument);
 typedef int c11_create_function(thrd_t *thread, thrd_start_t start, void *argument);
-typedef int attribute_function(const pthread_attr_t *attributes, sigset_t *mask);
 
 struct start {
     _Atomic bool taken;
@@ -51,7 +55,7 @@ static struct start take_start(void *place)
 static void *begin(void *place)
 {
     struct start start = take_start(place);
-    return ((start_function *)start.function)(start.argument);
+    return ((sc_run_function *)start.function)(start.argument);
 }
 
 static int begin_c11(void *place)
@@ -74,15 +78,14 @@ static struct start *take_place(void)
     return NULL;
 }
 
-/* The mask in the attributes, which the thread really has at first, or its creator's. */
+/* What the thread really has at first. */
 static bool begins_blocked(const pthread_attr_t *attributes)
 {
-    sigset_t mask;
+    uint64_t mask;
     if (!sc_sharing_is_on())
         return false;
-    attribute_function *get_mask = SC_NEXT(attribute_function *, "pthread_attr_getsigmask_np");
-    if (attributes && get_mask && get_mask(attributes, &mask) == 0)
-        return sigismember(&mask, SIGSEGV) == 1;
+    if (sc_masked_threads_have_mask(attributes, &mask))
+        return mask & SC_SIGNAL_BIT(SIGSEGV);
     return sc_signal_mask_really_blocks_fault();
 }
 
@@ -111,13 +114,40 @@ static int started(struct start *place, int result)
     return result;
 }
 
-SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                             start_function *function, void *argument)
+/* In a call of CUPTI that the library makes, or by CUPTI itself while no tool uses it. */
+static bool is_there_because_of_us(uintptr_t function, uintptr_t caller)
 {
-    create_function *real = SC_NEXT(create_function *, "pthread_create");
+    if (sc_cupti_is_asking())
+        return !sc_driver_code_holds(function);
+    return sc_cupti_is_ours() &&
+           (sc_driver_code_is_cupti(function) || sc_driver_code_is_cupti(caller));
+}
+
+static int create_masked(sc_create_function *real, pthread_t *thread,
+                         const pthread_attr_t *attributes, sc_run_function *function,
+                         void *argument)
+{
+    pthread_attr_t copy;
+    uint64_t mask;
+    if (!sc_masked_threads_have_mask(attributes, &mask))
+        mask = sc_kernel_mask_block(0);
+    mask |= SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID;
+    sc_masked_threads_copy(&copy, attributes);
+    int result = sc_masked_threads_create(real, thread, &copy, mask, function, argument);
+    pthread_attr_destroy(&copy);
+    return result;
+}
+
+SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                             sc_run_function *function, void *argument)
+{
+    sc_create_function *real = SC_NEXT(sc_create_function *, "pthread_create");
+    bool is_ours = is_there_because_of_us((uintptr_t)function, (uintptr_t)SC_SITE());
     struct start *place = note_start(attributes, (uintptr_t)function, argument);
-    return started(place, place ? real(thread, attributes, begin, place)
-                                : real(thread, attributes, function, argument));
+    sc_run_function *run = place ? begin : function;
+    argument = place ? place : argument;
+    return started(place, is_ours ? create_masked(real, thread, attributes, run, argument)
+                                  : real(thread, attributes, run, argument));
 }
 
 SC_EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)

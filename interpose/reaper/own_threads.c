@@ -7,12 +7,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/kernel_mask.h"
-#include "interpose/base/loader.h"
+#include "interpose/base/masked_threads.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
@@ -26,53 +25,32 @@
 
 #include "track/poison.h"
 
-typedef void *run_function(void *argument);
-typedef int create_function(pthread_t *thread, const pthread_attr_t *attributes, run_function *run,
-                            void *argument);
-typedef int mask_function(pthread_attr_t *attributes, const sigset_t *mask);
-
 /* A sanitizer's run-time (interpose/base/sanitizers.h) gives each thread what its malloc and its
  * other interceptors need. One that lies in the executable stands before us, where no call of ours
  * for libc comes by, so it is asked by its own name. NULL: there is none. */
-extern create_function of_sanitizer __asm__("__interceptor_pthread_create") __attribute__((weak));
+extern sc_create_function of_sanitizer __asm__("__interceptor_pthread_create")
+    __attribute__((weak));
 
 /* Whatever is pending for the process stays so. Signal 32 is in it, by which a thread is known that
  * runs no code of the program's (interpose/signals/blocked_threads.h). */
 static const uint64_t mask_of_thread = ~SC_KERNEL_MASK_SETXID;
 
-/* The C library may wait in there for a thread of the program's, so the caller's signals are not
- * blocked, but by a C library before 2.32, which gives a thread its creator's mask only. */
-static bool create(const pthread_attr_t *attributes, bool has_mask, run_function *run,
-                   void *argument)
+static bool start(sc_run_function *run, void *argument, size_t stack_bytes)
 {
-    create_function *real = of_sanitizer ? of_sanitizer : pthread_create;
-    pthread_t thread;
-    SC_INSIDE();
-    uint64_t before = has_mask ? 0 : sc_kernel_mask_set(mask_of_thread);
-    bool is_created = real(&thread, attributes, run, argument) == 0;
-    if (!has_mask)
-        sc_kernel_mask_set(before);
-    return is_created;
-}
-
-static bool start(run_function *run, void *argument, size_t stack_bytes)
-{
-    mask_function *set_mask = SC_NEXT(mask_function *, "pthread_attr_setsigmask_np");
     pthread_attr_t attributes;
-    sigset_t mask;
-    sigemptyset(&mask);
-    memcpy(&mask, &mask_of_thread, sizeof mask_of_thread);
+    pthread_t thread;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     if (stack_bytes)
         pthread_attr_setstacksize(&attributes, stack_bytes);
-    bool has_mask = set_mask && set_mask(&attributes, &mask) == 0;
-    bool is_started = create(&attributes, has_mask, run, argument);
+    SC_INSIDE();
+    int result = sc_masked_threads_create(of_sanitizer ? of_sanitizer : pthread_create, &thread,
+                                          &attributes, mask_of_thread, run, argument);
     pthread_attr_destroy(&attributes);
-    return is_started;
+    return result == 0;
 }
 
-bool sc_own_threads_start(run_function *run, size_t stack_bytes)
+bool sc_own_threads_start(sc_run_function *run, size_t stack_bytes)
 {
     return start(run, NULL, stack_bytes);
 }

@@ -128,8 +128,53 @@ static void hear(CUpti_CallbackDomain domain, int enter, int cbid, const char *s
         depth++;
 }
 
+/* SIM_CUPTI: `held`, by a tool that was there first; `broken`, as on a machine that CUPTI does not
+ * support; `old`, by cuptiGetVersion; `later`, of its threads. */
+static int is_asked_to_be(const char *way)
+{
+    const char *asked = getenv("SIM_CUPTI");
+    return asked && strcmp(asked, way) == 0;
+}
+
+static void *wait_for_work(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+/* As the real one does. They have their creator's mask, and nothing to do. */
+static void start_threads(void)
+{
+    enum { THREADS = 2, STACK_BYTES = 64 * 1024 };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&thread, &attributes, wait_for_work, NULL) != 0)
+            break;
+    pthread_attr_destroy(&attributes);
+}
+
+static _Atomic int starts_later;
+
+static void start_threads_now_or_later(void)
+{
+    static bool started;
+    if (!started && is_asked_to_be("later"))
+        atomic_store(&starts_later, 1);
+    else if (!started)
+        start_threads();
+    started = true;
+}
+
 static void hear_driver(int enter, int cbid, const char *symbol, void *args, CUresult result)
 {
+    if (atomic_load_explicit(&starts_later, memory_order_relaxed) &&
+        atomic_exchange(&starts_later, 0))
+        start_threads();
     hear(CUPTI_CB_DOMAIN_DRIVER_API, enter, cbid, symbol, args, &result);
     if (!enter && !is_asking)
         cupti_sim_call_ended();
@@ -255,42 +300,12 @@ void cupti_sim_synchronise(void)
     }
 }
 
-/* SIM_CUPTI: `held`, by a tool that was there first; `broken`, as on a machine that CUPTI does not
- * support; `old`, by cuptiGetVersion. */
-static int is_asked_to_be(const char *way)
-{
-    const char *asked = getenv("SIM_CUPTI");
-    return asked && strcmp(asked, way) == 0;
-}
-
 static CUptiResult refuse(CUpti_SubscriberParams *parameters, const char *holder)
 {
     if (parameters && parameters->oldSubscriberName && parameters->oldSubscriberSize)
         snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize, "CUPTI for %s",
                  holder);
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-}
-
-static void *wait_for_work(void *unused)
-{
-    for (;;)
-        pause();
-    return unused;
-}
-
-/* As the real one does. They have the mask of who subscribes, and nothing to do. */
-static void start_threads(void)
-{
-    enum { THREADS = 2, STACK_BYTES = 64 * 1024 };
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    for (int i = 0; i < THREADS; i++)
-        if (pthread_create(&thread, &attributes, wait_for_work, NULL) != 0)
-            break;
-    pthread_attr_destroy(&attributes);
 }
 
 static CUptiResult subscribe_locked(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
@@ -303,10 +318,7 @@ static CUptiResult subscribe_locked(CUpti_SubscriberHandle *handle, CUpti_Callba
     the_subscriber = (struct CUpti_Subscriber_st){callback, user};
     snprintf(subscriber_name, sizeof subscriber_name, "%s",
              parameters && parameters->subscriberName ? parameters->subscriberName : "");
-    static bool started;
-    if (!started)
-        start_threads();
-    started = true;
+    start_threads_now_or_later();
     atomic_store(&subscriber, &the_subscriber);
     listen_to_simulator(1);
     *handle = &the_subscriber;

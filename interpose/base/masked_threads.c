@@ -1,0 +1,84 @@
+#include "interpose/base/masked_threads.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/loader.h"
+
+#include "track/poison.h"
+
+typedef int set_function(pthread_attr_t *attributes, const sigset_t *mask);
+typedef int get_function(const pthread_attr_t *attributes, sigset_t *mask);
+
+int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
+                             pthread_attr_t *attributes, uint64_t mask, sc_run_function *run,
+                             void *argument)
+{
+    set_function *set_mask = SC_NEXT(set_function *, "pthread_attr_setsigmask_np");
+    sigset_t set;
+    sigemptyset(&set);
+    memcpy(&set, &mask, sizeof mask);
+    bool has_mask = set_mask && set_mask(attributes, &set) == 0;
+    uint64_t before = has_mask ? 0 : sc_kernel_mask_set(mask);
+    int result = create(thread, attributes, run, argument);
+    if (!has_mask)
+        sc_kernel_mask_set(before);
+    return result;
+}
+
+bool sc_masked_threads_have_mask(const pthread_attr_t *attributes, uint64_t *mask)
+{
+    get_function *get_mask = SC_NEXT(get_function *, "pthread_attr_getsigmask_np");
+    sigset_t set;
+    if (!attributes || !get_mask || get_mask(attributes, &set) != 0)
+        return false;
+    *mask = sc_kernel_mask_of(&set);
+    return true;
+}
+
+static void copy_stack(pthread_attr_t *copy, const pthread_attr_t *attributes)
+{
+    void *stack;
+    size_t bytes;
+    if (pthread_attr_getguardsize(attributes, &bytes) == 0)
+        pthread_attr_setguardsize(copy, bytes);
+    if (pthread_attr_getstack(attributes, &stack, &bytes) != 0)
+        return;
+    /* Where there is none, glibc says that one ends at NULL. */
+    if ((uintptr_t)stack + bytes != 0)
+        pthread_attr_setstack(copy, stack, bytes);
+    else if (bytes != 0)
+        pthread_attr_setstacksize(copy, bytes);
+}
+
+static void copy_scheduling(pthread_attr_t *copy, const pthread_attr_t *attributes)
+{
+    struct sched_param priority;
+    cpu_set_t processors;
+    int value;
+    if (pthread_attr_getschedpolicy(attributes, &value) == 0)
+        pthread_attr_setschedpolicy(copy, value);
+    if (pthread_attr_getschedparam(attributes, &priority) == 0)
+        pthread_attr_setschedparam(copy, &priority);
+    if (pthread_attr_getinheritsched(attributes, &value) == 0)
+        pthread_attr_setinheritsched(copy, value);
+    /* All of them: none are set. */
+    if (pthread_attr_getaffinity_np(attributes, sizeof processors, &processors) == 0 &&
+        CPU_COUNT(&processors) < CPU_SETSIZE)
+        pthread_attr_setaffinity_np(copy, sizeof processors, &processors);
+}
+
+void sc_masked_threads_copy(pthread_attr_t *copy, const pthread_attr_t *attributes)
+{
+    int detached;
+    pthread_attr_init(copy);
+    if (!attributes)
+        return;
+    if (pthread_attr_getdetachstate(attributes, &detached) == 0)
+        pthread_attr_setdetachstate(copy, detached);
+    copy_stack(copy, attributes);
+    copy_scheduling(copy, attributes);
+}

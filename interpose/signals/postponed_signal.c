@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interpose/base/kernel_mask.h"
+#include "interpose/signals/signal_mask.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -25,6 +26,7 @@ static __thread struct {
 static void let_come(void)
 {
     sc_own_lock_left = NULL;
+    sc_signal_mask_note_kernels(postponed.mask_outside);
     sc_kernel_mask_set(postponed.mask_outside);
 }
 

@@ -69,16 +69,37 @@ static void put_in(_Atomic uint64_t *signals, int number, bool is_member)
 }
 
 static void enter(int number, siginfo_t *info, void *context);
+static void enter_compared(int number, siginfo_t *info, void *context);
+
+/* Where an interrupted context goes on, and the first and the third argument of a function that it
+ * has not yet begun. */
+#if defined(__x86_64__)
+#define PC(context) (context)->uc_mcontext.gregs[REG_RIP]
+#define FIRST(context) (context)->uc_mcontext.gregs[REG_RDI]
+#define THIRD(context) (context)->uc_mcontext.gregs[REG_RDX]
+#else
+#define PC(context) (context)->uc_mcontext.pc
+#define FIRST(context) (context)->uc_mcontext.regs[0]
+#define THIRD(context) (context)->uc_mcontext.regs[2]
+#endif
 
 /* The signal whose handler the interrupted context has not yet begun, or 0. */
 static int about_to_enter(const ucontext_t *context)
 {
-#if defined(__x86_64__)
-    const greg_t *registers = context->uc_mcontext.gregs;
-    return registers[REG_RIP] == (greg_t)(uintptr_t)enter ? (int)registers[REG_RDI] : 0;
-#else
-    return context->uc_mcontext.pc == (uintptr_t)enter ? (int)context->uc_mcontext.regs[0] : 0;
-#endif
+    uintptr_t at = (uintptr_t)PC(context);
+    return at == (uintptr_t)enter || at == (uintptr_t)enter_compared ? (int)FIRST(context) : 0;
+}
+
+/* Of handlers that come at once the innermost runs first. The outermost frame has the thread's
+ * mask, the others those of handlers. */
+void sc_signals_compare_mask(ucontext_t *context)
+{
+    while ((uintptr_t)PC(context) == (uintptr_t)enter) {
+        PC(context) = (__typeof__(PC(context)))(uintptr_t)enter_compared;
+        context = (ucontext_t *)(uintptr_t)THIRD(context);
+    }
+    if ((uintptr_t)PC(context) != (uintptr_t)enter_compared)
+        sc_signal_mask_compare(sc_kernel_mask_of(&context->uc_sigmask));
 }
 
 bool sc_signals_is_about_to_enter(const ucontext_t *context)
@@ -131,20 +152,43 @@ static bool postpone(int number, siginfo_t *info, ucontext_t *context, struct sc
     return true;
 }
 
-/* The program's handler is left by a tail call: it stands where the kernel would have put it. */
-static void enter(int number, siginfo_t *info, void *context)
+/* NULL: it is postponed. */
+static handler_function *answer(int number, siginfo_t *info, ucontext_t *context,
+                                struct sc_frame frame)
 {
     sc_restartable_wait_restart(context);
-    if (sc_postponed_signal_is_due() && postpone(number, info, context, SC_FRAME()))
-        return;
+    if (sc_postponed_signal_is_due() && postpone(number, info, context, frame))
+        return NULL;
     if (sc_unlikely(number == sc_postponed_signal_ahead))
         sc_postponed_signal_take_turn(info);
-    handler_function *handler = prepare(number, context, SC_FRAME());
+    return prepare(number, context, frame);
+}
+
+/* The program's handler is left by a tail call: it stands where the kernel would have put it. */
+static inline __attribute__((always_inline)) void call(int number, siginfo_t *info, void *context,
+                                                       struct sc_frame frame)
+{
+    handler_function *handler = answer(number, info, context, frame);
+    if (!handler)
+        return;
     handler(number, info, context);
 #if !SC_SIGRETURN_IS_OURS
-    sc_inside_resume(SC_FRAME());
+    sc_inside_resume(frame);
     sc_signal_mask_take_from(context);
 #endif
+}
+
+static void enter(int number, siginfo_t *info, void *context)
+{
+    if (sc_sigreturn_leads_back(SC_FRAME().caller))
+        sc_signals_compare_mask(context);
+    call(number, info, context, SC_FRAME());
+}
+
+/* Of a handler whose first instruction another one has interrupted, which has looked. */
+static void enter_compared(int number, siginfo_t *info, void *context)
+{
+    call(number, info, context, SC_FRAME());
 }
 
 /* ---- sigaction ---- */

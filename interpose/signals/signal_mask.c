@@ -83,10 +83,14 @@ void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels)
 
 static const struct sc_frame for_good;
 
+/* A mask that was read and is set again proves nothing. */
 void sc_signal_mask_believe_blocked(uint64_t kernels)
 {
-    if (!sc_sharing_is_vfork_child())
-        sc_signal_mask_block_fault(for_good, kernels);
+    if (sc_sharing_is_vfork_child())
+        return;
+    if (!sc_signal_mask_blocks_fault())
+        sc_signal_mask.is_left_behind = false;
+    sc_signal_mask_block_fault(for_good, kernels);
 }
 
 void sc_signal_mask_believe_unblocked(void)
@@ -98,6 +102,13 @@ void sc_signal_mask_believe_unblocked(void)
     mask->handler = for_good;
     if (mask->keeps_one)
         sc_kept_signal_deliver();
+}
+
+void sc_signal_mask_doubt(void)
+{
+    const struct sc_signal_mask *mask = &sc_signal_mask;
+    if (sc_unlikely(mask->is_left_behind) && mask->handler.place == 0)
+        sc_signal_mask_believe_unblocked();
 }
 
 static void believe(bool blocked, uint64_t kernels)
@@ -536,6 +547,7 @@ static void adopt_saved_mask(struct __jmp_buf_tag *environment)
         believe_with_mask(blocked, &environment->__saved_mask);
     } else if (sc_signal_mask_blocks_fault()) {
         sc_signal_mask_believe_blocked(sc_signal_mask.kernels);
+        sc_signal_mask.is_left_behind = true;
     }
 }
 

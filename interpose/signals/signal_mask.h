@@ -28,6 +28,7 @@ struct sc_signal_mask {
     bool blocks_fault;       /* SIGSEGV; sigreturn.c writes it */
     bool keeps_one;          /* one was sent meanwhile (kept_signal.h) */
     bool keeps_for_handler;  /* it is held from the first instruction of a handler on */
+    bool is_left_behind;     /* blocked by no call, but by a handler that was left by a jump */
     struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
     uint64_t kernels;        /* the kernel's mask while SIGSEGV is believed blocked; sigreturn.c */
     struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
@@ -100,6 +101,11 @@ void sc_signal_mask_note_others(int how, uint64_t signals);
  * has changed it past the hooks, and the belief is dropped. A mask that blocks all but faults may
  * be the library's own, for a moment. */
 void sc_signal_mask_compare(uint64_t kernels);
+
+/* The program has a fault of its own. Where a handler that was left by a jump has left its mask
+ * behind, the belief is dropped: either the kernel would have killed, or the program has unblocked
+ * SIGSEGV past the hooks, and of a mask with nothing else in it nobody can tell. */
+void sc_signal_mask_doubt(void);
 
 /* A handler returns to a context. The context's mask says what the thread believes then, and
  * SIGSEGV is taken out of that mask. */

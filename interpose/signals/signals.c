@@ -220,14 +220,15 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
                                 struct sc_frame frame)
 {
     bool is_fault = info->si_code > 0;
+    sc_signals_compare_mask(context);
     if (is_fault && is_ours_to_handle(info, context))
         return NULL;
     if (!is_fault && sc_own_lock_is_own_thread()) {
         pass_to_program(number, info);
         return NULL;
     }
-    if (!sc_signals_is_about_to_enter(context))
-        sc_signal_mask_compare(sc_kernel_mask_of(&context->uc_sigmask));
+    if (is_fault)
+        sc_signal_mask_doubt();
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
     bool will_block = !is_fault && sc_signals_is_about_to_block(context);

@@ -65,4 +65,8 @@ void sc_signals_tell_as_set(struct sigaction *found);
 bool sc_signals_is_about_to_enter(const ucontext_t *context);
 bool sc_signals_is_about_to_block(const ucontext_t *context);
 
+/* A handler begins, and interrupted `context`: has the program changed its mask past the hooks
+ * (sc_signal_mask_compare)? Before the handler's frame says what is believed. */
+void sc_signals_compare_mask(ucontext_t *context);
+
 #endif

@@ -162,7 +162,7 @@ func recovers(address *int) (recovered bool) {
 	return
 }
 
-// Also of an address that is not nil and may not be read.
+// Also of an address that is not nil and may not be read, and behind a touch of a guarded page.
 func null() bool {
 	page, err := syscall.Mmap(-1, 0, 4096, syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
@@ -175,6 +175,7 @@ func null() bool {
 		for round := 0; round < rounds; round++ {
 			f := newFlight(worker)
 			f.start()
+			f.source[0], f.target[0] = 1, 1
 			recovered = recovers(nil) && recovers(address) && recovered
 			recovered = f.land() && recovered
 			f.end()

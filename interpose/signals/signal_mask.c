@@ -536,6 +536,15 @@ SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
     return result;
 }
 
+static void leave_mask_behind(void)
+{
+    struct sc_signal_mask *mask = &sc_signal_mask;
+    if (!mask->handler.place || !sc_signal_mask_blocks_fault() || sc_sharing_is_vfork_child())
+        return;
+    mask->handler = for_good;
+    mask->is_left_behind = true;
+}
+
 /* Without a mask a handler that is left leaves its own behind. */
 static void adopt_saved_mask(struct __jmp_buf_tag *environment)
 {
@@ -545,9 +554,8 @@ static void adopt_saved_mask(struct __jmp_buf_tag *environment)
         bool blocked = sc_saved_masks_blocks(&environment->__saved_mask);
         sc_saved_masks_clear(&environment->__saved_mask);
         believe_with_mask(blocked, &environment->__saved_mask);
-    } else if (sc_signal_mask_blocks_fault()) {
-        sc_signal_mask_believe_blocked(sc_signal_mask.kernels);
-        sc_signal_mask.is_left_behind = true;
+    } else {
+        leave_mask_behind();
     }
 }
 

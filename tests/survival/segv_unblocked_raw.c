@@ -4,8 +4,8 @@
 // SIGSEGV is blocked by the C library around pthread_create, and unblocked in the new thread by a
 // system call of the program's own, as Go's runtime does it: a fault there, and a SIGSEGV that is
 // sent, get to the program's handler. The same in a handler whose mask has SIGSEGV, when a page has
-// been guarded before, and where the thread has touched a guarded page first, or has had handlers of
-// other signals, one at a time or two at once.
+// been guarded before, and where the thread has touched a guarded page first, or has had handlers
+// of other signals, one at a time or two at once.
 #include "raw_mask.h"
 
 static sigjmp_buf out;

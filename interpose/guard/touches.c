@@ -631,7 +631,6 @@ bool sc_guard_fault(const struct sc_fault *fault)
 {
     int saved = errno;
     bool ours = false;
-    sc_single_step_cancel(fault);
     if (sc_unlikely(sc_process_is_child()))
         ours = sc_guard_busy() && sc_protect_let_go_inherited(fault->address);
     else if (fault->denied && !fault->executes &&

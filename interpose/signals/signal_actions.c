@@ -134,6 +134,7 @@ static bool postpone(int number, siginfo_t *info, ucontext_t *context, struct sc
 /* The program's handler is left by a tail call: it stands where the kernel would have put it. */
 static void enter(int number, siginfo_t *info, void *context)
 {
+    sc_single_step_cancel(context);
     sc_restartable_wait_restart(context);
     if (sc_postponed_signal_is_due() && postpone(number, info, context, SC_FRAME()))
         return;

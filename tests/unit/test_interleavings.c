@@ -458,12 +458,6 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
     return true;
 }
 
-void sc_single_step_cancel(const struct sc_fault *fault)
-{
-    (void)fault;
-    end_step();
-}
-
 void sc_single_step_forget(const struct sc_fault *fault)
 {
     (void)fault;
@@ -555,6 +549,7 @@ static bool touch(uintptr_t address, enum sc_touch kind)
         struct sc_fault fault = {
             .address = address, .pc = runs, .write = kind == SC_TOUCH_WRITE, .denied = true};
         yield();
+        end_step();
         if (!handle_fault(&fault))
             return true;
     }

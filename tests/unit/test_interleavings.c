@@ -24,6 +24,7 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
+#include "interpose/guard/reach.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
@@ -428,6 +429,12 @@ bool sc_driver_code_runs(uintptr_t pc, const void *context)
     (void)pc;
     (void)context;
     return false;
+}
+
+size_t sc_reach_of(const struct sc_fault *fault)
+{
+    (void)fault;
+    return 1;
 }
 
 /* One thread at a time is stepped, where they are at all. */

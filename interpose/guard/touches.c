@@ -5,6 +5,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
+#include "interpose/base/operands.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
@@ -14,6 +15,7 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
+#include "interpose/guard/reach.h"
 #include "interpose/guard/steps.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
@@ -58,10 +60,12 @@ static bool is_covered(uintptr_t address)
 struct touch {
     uintptr_t address;
     size_t size_bytes;
+    size_t unsure_bytes; /* it may go so far; 0: it is known */
     enum sc_touch kind;
     const struct sc_culprit *culprit;
     const struct sc_fault *fault; /* NULL: a call's */
     bool is_programs;             /* result: the fault is the program's own */
+    bool is_unjudged;             /* since it is not known how far it goes */
     bool is_stepped;              /* result: the page is closed again behind the instruction */
     bool gives_up;                /* stall_limit has passed */
     bool may_not_wait;            /* the reaper waits for what the interrupted call has locked */
@@ -314,6 +318,38 @@ static bool must_wait_beside(struct touch *touch)
     return beside.count > 0 && await(&beside, touch);
 }
 
+static void drop_kernels(struct sc_ops *ops)
+{
+    unsigned kept = 0;
+    unsigned count = sc_ops_kept(ops);
+    for (unsigned i = 0; i < count; i++)
+        if (!sc_ops_is_possible(&ops->ops[i]))
+            ops->ops[kept++] = ops->ops[i];
+    ops->count = kept;
+}
+
+/* It begins beside, and may reach into what is in flight: nobody is accused. */
+static bool must_wait_unsure(struct touch *touch)
+{
+    SC_OPS(found);
+    if (touch->unsure_bytes == 0)
+        return false;
+    sc_track_touched(&sc_track, touch->address, touch->unsure_bytes, touch->kind, &found);
+    drop_later_than_host_function(&found);
+    drop_kernels(&found);
+    if (found.count == 0)
+        return false;
+    if (!touch->is_unjudged)
+        give_no_verdict(SC_NO_VERDICT_NEIGHBOURS);
+    touch->is_unjudged = true;
+    if (touch->gives_up)
+        say_gave_up(&found);
+    if (is_in_unknown_function(touch->culprit) || are_excused(&found, touch) || never_waits(touch))
+        return false;
+    sc_track_unguard_complete(&sc_track, &found);
+    return found.count > 0 && await(&found, touch);
+}
+
 static void let_page_go(const struct touch *touch, bool in_order, bool beside)
 {
     if (beside && sc_track_watches(&sc_track, touch->address, touch->kind))
@@ -333,7 +369,7 @@ static void handle(struct touch *touch)
     for (;; beside = false) {
         sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
         in_order |= drop_later_than_host_function(&found);
-        if (found.count == 0 && must_wait_beside(touch))
+        if (found.count == 0 && (must_wait_beside(touch) || must_wait_unsure(touch)))
             return;
         if (found.count == 0)
             break;
@@ -573,6 +609,19 @@ static void let_driver_in(struct touch *touch)
     let_page_go(touch, false, false);
 }
 
+/* How far it goes on its page. */
+static void measure(struct touch *touch)
+{
+    const struct sc_fault *fault = touch->fault;
+    size_t left = (size_t)((touch->address | guards()->page_mask) - touch->address) + 1;
+    size_t bytes = sc_reach_of(fault);
+    size_t most = bytes ? bytes : SC_OPERAND_BYTES_MAX;
+    if (most > left)
+        most = left;
+    touch->size_bytes = bytes ? most : 1;
+    touch->unsure_bytes = bytes ? 0 : most;
+}
+
 /* Under a span the page is the guard's; else it was let go between the fault and our look, or is
  * the program's. */
 static void take_step_of_fault(void *argument)
@@ -585,6 +634,7 @@ static void take_step_of_fault(void *argument)
     } else if (sc_driver_code_runs(fault->pc, fault->context)) {
         let_driver_in(touch);
     } else {
+        measure(touch);
         handle(touch);
         if (!touch->hold && !touch->is_stepped && keeps_coming(fault))
             sc_protect_mend(touch->address);
@@ -631,7 +681,6 @@ bool sc_guard_fault(const struct sc_fault *fault)
 {
     int saved = errno;
     bool ours = false;
-    sc_single_step_cancel(fault);
     if (sc_unlikely(sc_process_is_child()))
         ours = sc_guard_busy() && sc_protect_let_go_inherited(fault->address);
     else if (fault->denied && !fault->executes &&

@@ -156,6 +156,7 @@ static bool postpone(int number, siginfo_t *info, ucontext_t *context, struct sc
 static handler_function *answer(int number, siginfo_t *info, ucontext_t *context,
                                 struct sc_frame frame)
 {
+    sc_single_step_cancel(context);
     sc_restartable_wait_restart(context);
     if (sc_postponed_signal_is_due() && postpone(number, info, context, frame))
         return NULL;

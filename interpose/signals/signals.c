@@ -220,6 +220,7 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
                                 struct sc_frame frame)
 {
     bool is_fault = info->si_code > 0;
+    sc_single_step_cancel(context);
     sc_signals_compare_mask(context);
     if (is_fault && is_ours_to_handle(info, context))
         return NULL;

@@ -14,6 +14,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/signals/signal_mask.h"
 #include "interpose/signals/signals.h"
 #include "report/file.h"
 #include "track/kernel.h"
@@ -30,6 +31,7 @@ typedef int sigaction_function(int number, const struct sigaction *action, struc
 static _Atomic int32_t stepped; /* the thread; 0: none */
 static struct {
     uintptr_t page, pc;
+    uint64_t mask; /* of the thread, but for the step */
     sc_single_step_done *done;
     bool is_repeated;
 } step; /* the stepped thread's */
@@ -45,6 +47,36 @@ static int real_sigaction(int number, const struct sigaction *action, struct sig
 bool sc_single_step_is_under_way(void)
 {
     return atomic_load(&stepped) != 0;
+}
+
+static bool is_stepped_here(void)
+{
+    int32_t thread = atomic_load_explicit(&stepped, memory_order_relaxed);
+    return __builtin_expect(thread != 0, 0) && thread == sc_thread_id();
+}
+
+/* ---- the frame ---- */
+
+/* No handler comes between the fault and the trap that would find the flag in its frame, or take
+ * the frame elsewhere. The signals of faults are the instruction's own. */
+static void set_in_frame(ucontext_t *context)
+{
+    uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS | step.mask;
+    context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+}
+
+/* The way back from the fault has noted the mask of the step (sigreturn.c). */
+static void clear_in_frame(ucontext_t *context)
+{
+    context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    memcpy(&context->uc_sigmask, &step.mask, sizeof step.mask);
+    sc_signal_mask_note_kernels(step.mask);
+}
+
+static bool has_flag(const ucontext_t *context)
+{
+    return context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG;
 }
 
 /* ---- behind the instruction ---- */
@@ -68,34 +100,30 @@ static void end(void)
     atomic_store(&stepped, 0);
 }
 
-/* `outside`: the mask that the thread has behind the handler. */
-static void finish(bool is_repeated, uint64_t outside)
+static void finish(bool is_repeated)
 {
     step.is_repeated = is_repeated;
     if (step.done)
-        sc_spare_stack_try(call_done, NULL, &outside);
+        sc_spare_stack_try(call_done, NULL, &step.mask);
     end();
 }
 
-/* Another thread's, which the default action is for. It is blocked until the handler returns. */
+/* The default action is for it. It is blocked until the handler returns. */
 static void die(int number)
 {
     set_default();
     sc_kernel_call(SYS_tgkill, getpid(), sc_kernel_call(SYS_gettid), number);
 }
 
-/* A scheduler of the program's may have moved the interrupted context to another thread. */
 static void on_trap(int number, siginfo_t *info, void *argument)
 {
-    greg_t *registers = ((ucontext_t *)argument)->uc_mcontext.gregs;
+    ucontext_t *context = argument;
     int saved = errno;
-    if (info->si_code != TRAPPED) {
-        die(number);
+    if (info->si_code == TRAPPED && is_stepped_here()) {
+        clear_in_frame(context);
+        finish((uintptr_t)context->uc_mcontext.gregs[REG_RIP] == step.pc);
     } else {
-        registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-        if (sc_single_step_is_under_way())
-            finish((uintptr_t)registers[REG_RIP] == step.pc,
-                   sc_kernel_mask_of(&((ucontext_t *)argument)->uc_sigmask));
+        die(number);
     }
     errno = saved;
 }
@@ -143,17 +171,12 @@ static bool take_signal(bool alternate)
     return taken;
 }
 
-static bool is_stepped_here(void)
-{
-    int32_t thread = atomic_load_explicit(&stepped, memory_order_relaxed);
-    return __builtin_expect(thread != 0, 0) && thread == sc_thread_id();
-}
-
 /* A step over nothing, on this very thread. What emulates a processor may know no trap flag. Behind
  * the trap another thread may be the stepped one at once. */
 static bool try_machine(void)
 {
     step.done = NULL;
+    step.mask = sc_kernel_mask_block(0);
     __asm__ volatile("pushfq\n\torq %0, (%%rsp)\n\tpopfq\n\tnop"
                      :
                      : "i"(TRAP_FLAG)
@@ -187,48 +210,42 @@ static bool does_trap(void)
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
-    greg_t *registers = context->uc_mcontext.gregs;
     int saved = errno;
-    bool begun = !(fault->mask & SC_SIGNAL_BIT(SIGTRAP)) && !(registers[REG_EFL] & TRAP_FLAG) &&
-                 !is_traced() && does_trap() && begin(is_on_alternate_stack(context));
+    bool begun = !(fault->mask & SC_SIGNAL_BIT(SIGTRAP)) && !has_flag(context) && !is_traced() &&
+                 does_trap() && begin(is_on_alternate_stack(context));
     if (begun) {
         step.page = page;
         step.pc = fault->pc;
+        step.mask = fault->mask;
         step.done = done;
-        registers[REG_EFL] |= TRAP_FLAG;
+        set_in_frame(context);
     }
     errno = saved;
     return begun;
 }
 
-/* A handler that comes between the fault and the stepped instruction runs without the flag, and may
- * fault as well. */
-static bool is_step_of(const struct sc_fault *fault)
+/* What `done` touches may fault as well, without the flag. */
+static bool is_step_of(const ucontext_t *context)
 {
-    const ucontext_t *context = fault->context;
-    return is_stepped_here() && (context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG);
+    return is_stepped_here() && has_flag(context);
 }
 
-static void clear_flag(const struct sc_fault *fault)
-{
-    ((ucontext_t *)(uintptr_t)fault->context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-}
-
-void sc_single_step_cancel(const struct sc_fault *fault)
+void sc_single_step_cancel(void *context)
 {
     int saved = errno;
-    if (is_step_of(fault)) {
-        clear_flag(fault);
-        finish(false, fault->mask);
+    if (is_step_of(context)) {
+        clear_in_frame(context);
+        finish(false);
     }
     errno = saved;
 }
 
 void sc_single_step_forget(const struct sc_fault *fault)
 {
+    ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
     int saved = errno;
-    if (is_step_of(fault)) {
-        clear_flag(fault);
+    if (is_step_of(context)) {
+        clear_in_frame(context);
         end();
     }
     errno = saved;
@@ -252,9 +269,9 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
     return false;
 }
 
-void sc_single_step_cancel(const struct sc_fault *fault)
+void sc_single_step_cancel(void *context)
 {
-    (void)fault;
+    (void)context;
 }
 
 void sc_single_step_forget(const struct sc_fault *fault)

@@ -7,6 +7,11 @@
  * where the machine or what emulates it does not trap. One thread at a time is stepped. A change of
  * the action for SIGTRAP waits for the step to end.
  *
+ * The stepped thread blocks all signals but those of faults, and gets its mask back behind the
+ * instruction. A handler would find the trap flag in its frame, and what it makes of the frame may
+ * run with the flag: a scheduler's switch to another context, a child, a frame with SIGTRAP
+ * blocked.
+ *
  * Thread safe and signal safe; errno is kept. Locks: sc_signals_lock for a moment.
  */
 #ifndef SC_INTERPOSE_SIGNALS_SINGLE_STEP_H
@@ -26,9 +31,10 @@ typedef void sc_single_step_done(uintptr_t page, bool is_repeated);
  * and then `done` is called. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done);
 
-/* In the handler of a fault. If it was the stepped instruction that faulted once more, the step is
- * over, and `done` has been called. */
-void sc_single_step_cancel(const struct sc_fault *fault);
+/* First of all in the handler of a signal, with its frame. If a step is in the frame, because the
+ * stepped instruction has faulted or the signal was sent, then the step is over: `done` has been
+ * called, and the frame is as the program left it. */
+void sc_single_step_cancel(void *context);
 
 /* In the handler of a fault, which has begun a step perhaps, and the page was not opened for it. */
 void sc_single_step_forget(const struct sc_fault *fault);

@@ -24,6 +24,7 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
+#include "interpose/guard/reach.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
@@ -430,6 +431,12 @@ bool sc_driver_code_runs(uintptr_t pc, const void *context)
     return false;
 }
 
+size_t sc_reach_of(const struct sc_fault *fault)
+{
+    (void)fault;
+    return 1;
+}
+
 /* One thread at a time is stepped, where they are at all. */
 static bool steps;
 static struct {
@@ -456,12 +463,6 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
     step.page = page;
     step.done = done;
     return true;
-}
-
-void sc_single_step_cancel(const struct sc_fault *fault)
-{
-    (void)fault;
-    end_step();
 }
 
 void sc_single_step_forget(const struct sc_fault *fault)
@@ -555,6 +556,7 @@ static bool touch(uintptr_t address, enum sc_touch kind)
         struct sc_fault fault = {
             .address = address, .pc = runs, .write = kind == SC_TOUCH_WRITE, .denied = true};
         yield();
+        end_step();
         if (!handle_fault(&fault))
             return true;
     }

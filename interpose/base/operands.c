@@ -1,0 +1,429 @@
+#include "interpose/base/operands.h"
+
+#include <string.h>
+
+#include "interpose/base/instructions.h"
+
+#include "track/poison.h"
+
+#if defined(__x86_64__)
+
+/* What lies in memory, by opcode. ? nothing, or not known; o 2, 4 or 8 bytes by prefixes; w 4 or 8
+ * by W; i a vector, and not one of MMX; p a vector or a scalar, by prefixes; h q e a half, a
+ * quarter, an eighth of a vector; f a scalar by W; b 1 byte, x 16, y 32; 1 2 4 8 bytes, and 1 is
+ * not a vector's; other letters see size_of. */
+static const char *const one_byte[16] = {
+    "1o1o????1o1o????", "1o1o????1o1o????", "1o1o????1o1o????", "1o1o????1o1o????",
+    "????????????????", "????????????????", "???4?????o?o????", "????????????????",
+    "1o?o1o1o1o1o2?2?", "????????????????", "????SS????SSSS??", "????????????????",
+    "1o????1o????????", "1o1o????XXXXXXXX", "????????????????", "??????1o??????1G",
+};
+
+static const char *const behind_0f[16] = {
+    "????????????????", "ppL8vvL8????????", "????????vvCvccss", "????????????????",
+    "oooooooooooooooo", "?pppvvvvppDvpppp", "iiiiiiiiiiiiiiwi", "i???iii?????vvEi",
+    "????????????????", "1111111111111111", "????oo??????ooAo", "1o????12o?o?oo12",
+    "1opw2?vB????????", "vzzzii8?iiiiiiii", "izziiiHiiiiiiiii", "izzziii?iiiiiii?",
+};
+
+static const char *const behind_0f38[16] = {
+    "iiiiiiiiiiiiiiii", "iiihiiii48xyiiii", "hqehqh??iiii????", "hqehqhiiiiiiiiii",
+    "ixifiiii????ifif", "iiiiii??48xy????", "????iii?????????", "iiii?iiib2???iii",
+    "???i?????????i??", "??????iiifififif", "??????iiifififif", "????iiiiifififif",
+    "????????????????", "???????????iiiii", "????????????????", "moww?www????????",
+};
+
+static const char *const behind_0f3a[16] = {
+    "iiiiiii?ii48iiii", "????b2w4xxyy?hii", "b4wi?iif????????", "????????xxyy??ii",
+    "ixiii?i???iii???", "if??ifif????????", "xxxx??if????????", "iiii????????????",
+    "????????????????", "????????????????", "????????????????", "????????????????",
+    "??????????????ii", "???????????????i", "????????????????", "w???????????????",
+};
+
+static const char *const *const maps[] = {one_byte, behind_0f, behind_0f38, behind_0f3a};
+
+enum prefix { NONE, P66, PF3, PF2 };
+enum coding { LEGACY, VEX, EVEX };
+
+struct code {
+    const unsigned char *bytes;
+    size_t size_bytes, at;
+    bool is_short;  /* the bytes have ended */
+    bool is_other;  /* an address of another kind, or a mask */
+    bool halves;    /* 66 */
+    bool is_wide;   /* W */
+    bool has_index; /* bit 3 of registers' numbers */
+    bool has_base;
+    bool is_repeated;
+    bool broadcasts;
+    enum prefix prefix; /* the one that tells instructions apart */
+    enum coding coding;
+    unsigned map, vector_bytes;
+    unsigned char opcode, modrm;
+};
+
+static unsigned char next(struct code *code)
+{
+    if (code->at < code->size_bytes)
+        return code->bytes[code->at++];
+    code->is_short = true;
+    return 0;
+}
+
+/* ---- what stands before the opcode ---- */
+
+static bool take_prefix(struct code *code, unsigned char byte)
+{
+    switch (byte) {
+    case 0x26:
+    case 0x2E:
+    case 0x36:
+    case 0x3E:
+    case 0xF0:
+        return true;
+    case 0x64:
+    case 0x65:
+    case 0x67:
+        return code->is_other = true;
+    case 0x66:
+        if (code->prefix == NONE)
+            code->prefix = P66;
+        return code->halves = true;
+    case 0xF2:
+    case 0xF3:
+        code->prefix = byte == 0xF2 ? PF2 : PF3;
+        return code->is_repeated = true;
+    default:
+        return false;
+    }
+}
+
+static void take_vector_bits(struct code *code, unsigned char bits)
+{
+    code->prefix = (enum prefix)(bits & 3);
+    code->has_index = code->has_base = false;
+}
+
+/* In their bytes R, X and B are inverted. */
+static void take_vector_prefix(struct code *code, unsigned char first)
+{
+    unsigned char registers = first == 0xC5 ? 0xE0 : next(code);
+    unsigned char bits = next(code);
+    take_vector_bits(code, bits);
+    code->coding = first == 0x62 ? EVEX : VEX;
+    code->map = first == 0xC5 ? 1 : registers & (first == 0x62 ? 7 : 31);
+    code->is_wide = first != 0xC5 && bits & 0x80;
+    code->has_index = !(registers & 0x40);
+    code->has_base = !(registers & 0x20);
+    code->vector_bytes = bits & 4 ? 32 : 16;
+    if (first == 0x62) {
+        unsigned char more = next(code);
+        code->vector_bytes = 16U << (more >> 5 & 3);
+        code->broadcasts = more & 0x10;
+        code->is_other |= (more & 7) != 0;
+    }
+    code->opcode = next(code);
+}
+
+static void take_map(struct code *code)
+{
+    code->map = 1;
+    code->opcode = next(code);
+    if (code->opcode == 0x38 || code->opcode == 0x3A) {
+        code->map = code->opcode == 0x38 ? 2 : 3;
+        code->opcode = next(code);
+    }
+}
+
+static void take_opcode(struct code *code)
+{
+    unsigned char byte = next(code);
+    while (take_prefix(code, byte))
+        byte = next(code);
+    if ((byte & 0xF0) == 0x40) {
+        code->is_wide = byte & 8;
+        code->has_index = byte & 2;
+        code->has_base = byte & 1;
+        byte = next(code);
+    }
+    code->opcode = byte;
+    code->vector_bytes = 16;
+    if (byte == 0x0F)
+        take_map(code);
+    else if (byte == 0xC4 || byte == 0xC5 || byte == 0x62)
+        take_vector_prefix(code, byte);
+}
+
+/* ---- how much lies in memory ---- */
+
+static unsigned field(const struct code *code)
+{
+    return code->modrm >> 3 & 7;
+}
+
+static size_t x87_bytes(const struct code *code)
+{
+    static const unsigned char sizes[8][8] = {
+        {4, 4, 4, 4, 4, 4, 4, 4},   {4, 0, 4, 4, 28, 2, 28, 2}, {4, 4, 4, 4, 4, 4, 4, 4},
+        {4, 4, 4, 4, 0, 10, 0, 10}, {8, 8, 8, 8, 8, 8, 8, 8},   {8, 8, 8, 8, 108, 0, 108, 2},
+        {2, 2, 2, 2, 2, 2, 2, 2},   {2, 2, 2, 2, 10, 8, 10, 8}};
+    return sizes[code->opcode & 7][field(code)];
+}
+
+static size_t operand_bytes(const struct code *code)
+{
+    return code->is_wide ? 8 : code->halves ? 2 : 4;
+}
+
+static size_t by_prefix(const struct code *code, size_t none, size_t p66, size_t pf3, size_t pf2)
+{
+    const size_t sizes[] = {none, p66, pf3, pf2};
+    return sizes[code->prefix];
+}
+
+/* Those that are not the same for each field and prefix. */
+static size_t special_bytes(const struct code *code, char what)
+{
+    size_t vector = code->vector_bytes, number = code->is_wide ? 8 : 4;
+    switch (what) {
+    case 'A': /* states of the processor */
+        return field(code) < 2 ? 512 : field(code) < 4 ? 4 : 0;
+    case 'B':
+        return field(code) == 1 ? 2 * number : 0;
+    case 'C':
+        return by_prefix(code, 8, 8, number, number);
+    case 'c':
+        return by_prefix(code, 8, 16, 4, 8);
+    case 'D':
+        return by_prefix(code, vector / 2, vector, 4, 8);
+    case 'E':
+        return code->prefix == PF3 ? 8 : number;
+    case 'G':
+        return field(code) < 2 ? operand_bytes(code) : field(code) % 2 == 0 ? 8 : 0;
+    case 'H':
+        return by_prefix(code, 0, vector, vector / 2, vector);
+    case 'L':
+        return by_prefix(code, 8, 8, vector, vector == 16 ? 8 : vector);
+    case 'm':
+        return code->prefix == PF2 ? 1 : operand_bytes(code);
+    case 's':
+        return code->prefix == P66 ? 8 : 4;
+    case 'X':
+        return x87_bytes(code);
+    default:
+        return 0;
+    }
+}
+
+static size_t size_of(const struct code *code, char what)
+{
+    size_t vector = code->vector_bytes, number = code->is_wide ? 8 : 4;
+    bool is_mmx = code->coding == LEGACY && code->prefix == NONE;
+    if (code->broadcasts)
+        return what == 'i' || what == 'v' || what == 'p' ? number : 0;
+    switch (what) {
+    case '1':
+        return code->coding == LEGACY ? 1 : 0;
+    case 'o':
+        return code->coding == LEGACY ? operand_bytes(code) : 0;
+    case 'b':
+        return 1;
+    case '2':
+    case '4':
+    case '8':
+        return (size_t)(what - '0');
+    case 'x':
+        return 16;
+    case 'y':
+        return 32;
+    case 'w':
+    case 'f':
+        return number;
+    case 'v':
+        return vector;
+    case 'i':
+        return is_mmx ? 0 : vector;
+    case 'z':
+        return is_mmx ? 0 : 16;
+    case 'p':
+        return by_prefix(code, vector, vector, 4, 8);
+    case 'h':
+        return vector / 2;
+    case 'q':
+        return vector / 4;
+    case 'e':
+        return vector / 8;
+    default:
+        return special_bytes(code, what);
+    }
+}
+
+/* ---- where ---- */
+
+static uintptr_t register_of(const ucontext_t *context, unsigned number)
+{
+    static const unsigned char places[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                             REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                             REG_R12, REG_R13, REG_R14, REG_R15};
+    return (uintptr_t)context->uc_mcontext.gregs[places[number]];
+}
+
+/* A small offset counts operands with EVEX. */
+static uintptr_t offset(struct code *code, unsigned size_bytes, size_t operand)
+{
+    uint32_t number = 0;
+    for (unsigned i = 0; i < size_bytes; i++)
+        number |= (uint32_t)next(code) << 8 * i;
+    if (size_bytes == 4)
+        return (uintptr_t)(intptr_t)(int32_t)number;
+    return (uintptr_t)(intptr_t)(int8_t)number * (code->coding == EVEX ? operand : 1);
+}
+
+static uintptr_t behind(const struct code *code, const ucontext_t *context)
+{
+    uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    return pc + sc_instructions_read(code->bytes, code->size_bytes, pc).length;
+}
+
+static uintptr_t place_of(struct code *code, const ucontext_t *context, size_t operand)
+{
+    unsigned mod = code->modrm >> 6, base = code->modrm & 7;
+    uintptr_t place = 0;
+    bool has_base = mod != 0 || base != 5;
+    if (base == 4) {
+        unsigned char more = next(code);
+        unsigned index = (more >> 3 & 7) | (code->has_index ? 8 : 0);
+        base = more & 7;
+        has_base = mod != 0 || base != 5;
+        if (index != 4)
+            place = register_of(context, index) << (more >> 6);
+    } else if (!has_base) {
+        place = behind(code, context);
+    }
+    if (has_base)
+        place += register_of(context, base | (code->has_base ? 8 : 0));
+    return place + offset(code, mod == 1 ? 1 : mod == 2 || !has_base ? 4 : 0, operand);
+}
+
+/* ---- string instructions ---- */
+
+static size_t reach_of_string(const struct code *code, const ucontext_t *context, uintptr_t address,
+                              bool is_write)
+{
+    enum { DOWNWARDS = 0x400 };
+    const greg_t *registers = context->uc_mcontext.gregs;
+    size_t element = code->opcode & 1 ? operand_bytes(code) : 1;
+    size_t count = code->is_repeated ? (size_t)registers[REG_RCX] : 1;
+    uintptr_t begin = (uintptr_t)registers[is_write ? REG_RDI : REG_RSI];
+    if ((registers[REG_EFL] & DOWNWARDS) || count > (SIZE_MAX >> 8) ||
+        address - begin >= count * element)
+        return 0;
+    return begin + count * element - address;
+}
+
+/* ---- searches ---- */
+
+/* pcmpeq, pcmpgt and pminu; those of SSE4 for texts and whole vectors; those of AVX-512. */
+static bool compares(const struct code *code)
+{
+    static const unsigned char opcodes[4][9] = {
+        {0},
+        {0x64, 0x65, 0x66, 0x74, 0x75, 0x76, 0xDA},
+        {0x17, 0x26, 0x27, 0x29, 0x37, 0x3A},
+        {0x1E, 0x1F, 0x3E, 0x3F, 0x60, 0x61, 0x62, 0x63},
+    };
+    return code->map > 0 && code->map < 4 &&
+           memchr(opcodes[code->map], code->opcode, strlen((const char *)opcodes[code->map]));
+}
+
+/* A search for the end of a text loads whole vectors, and heeds nothing beyond the end. */
+static bool may_be_search(const unsigned char *bytes, size_t size_bytes)
+{
+    enum { LOOKS_MAX = 4 };
+    for (unsigned i = 0; i < LOOKS_MAX; i++) {
+        struct code code = {.bytes = bytes, .size_bytes = size_bytes};
+        struct sc_instruction read = sc_instructions_read(bytes, size_bytes, 0);
+        take_opcode(&code);
+        if (compares(&code))
+            return true;
+        if (read.way != SC_WAY_ON)
+            return false;
+        bytes += read.length;
+        size_bytes -= read.length;
+    }
+    return false;
+}
+
+/* ---- all of it ---- */
+
+size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const ucontext_t *context,
+                         uintptr_t address, bool is_write)
+{
+    enum { VECTOR_BYTES = 16 };
+    struct code code = {.bytes = bytes, .size_bytes = size_bytes};
+    take_opcode(&code);
+    if (code.is_other || code.map >= sizeof maps / sizeof maps[0])
+        return 0;
+    char what = maps[code.map][code.opcode >> 4][code.opcode & 15];
+    if (code.map == 0 && what == 'S')
+        return code.is_short ? 0 : reach_of_string(&code, context, address, is_write);
+    bool narrows = code.coding == EVEX && code.map == 2 && code.prefix == PF3;
+    code.modrm = next(&code);
+    size_t operand = narrows ? 0 : size_of(&code, what);
+    if (operand == 0 || code.modrm >> 6 == 3)
+        return 0;
+    if (!is_write && operand >= VECTOR_BYTES && may_be_search(bytes, size_bytes))
+        return 0;
+    uintptr_t place = place_of(&code, context, operand);
+    return code.is_short || address - place >= operand ? 0 : place + operand - address;
+}
+
+#elif defined(__aarch64__)
+
+static size_t size_of(uint32_t code)
+{
+    size_t size = (size_t)1 << (code >> 30);
+    bool is_vector = code >> 26 & 1;
+    if ((code & 0x3B000000) == 0x38000000 || (code & 0x3B000000) == 0x39000000) /* ldr, str */
+        return is_vector && code >> 23 & 1 ? 16 : size;
+    if ((code & 0x3A000000) == 0x28000000) /* ldp, stp */
+        return 2 * (is_vector ? (size_t)4 << (code >> 30) : code >> 31 ? 8 : 4);
+    if ((code & 0x3F000000) == 0x08000000) /* exclusive and ordered ones */
+        return code >> 21 & 1 && !(code >> 23 & 1) ? 2 * size : size;
+    if ((code & 0xBF200000) == 0x0C000000) { /* ld1 to ld4, st1 to st4: of whole registers */
+        static const unsigned char registers[16] = {4, 0, 4, 0, 3, 0, 3, 1, 2, 0, 2};
+        return (size_t)registers[code >> 12 & 15] * (code >> 30 & 1 ? 16 : 8);
+    }
+    return 0;
+}
+
+/* Where it begins is not looked for: a fault at the beginning of a page may be that of the end of a
+ * vector. Numbers are taken to lie on one page. */
+size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const ucontext_t *context,
+                         uintptr_t address, bool is_write)
+{
+    enum { SMALLEST_PAGE = 4096 };
+    uint32_t code;
+    (void)context;
+    (void)is_write;
+    if (size_bytes < sizeof code)
+        return 0;
+    memcpy(&code, bytes, sizeof code);
+    size_t size = size_of(code);
+    return size > 8 && address % SMALLEST_PAGE == 0 ? 0 : size;
+}
+
+#else
+
+size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const ucontext_t *context,
+                         uintptr_t address, bool is_write)
+{
+    (void)bytes;
+    (void)size_bytes;
+    (void)context;
+    (void)address;
+    (void)is_write;
+    return 0;
+}
+
+#endif

@@ -176,8 +176,11 @@ class Doubts(pytest_session.Session):
             with self.subTest(kill):
                 tests = f"def test_it():\n    child = begin('cuda.right()')\n    {kill}\n    child.wait()\n"
                 self.expect_none(tests)
-        tests = CHILD + ("def test_it():\n    child = begin('cuda.wrong()')\n    child.kill()\n"
-                         "    child.wait()\n    [path] = reports()\n"
+        tests = CHILD + ("def test_it():\n    child = begin('cuda.wrong()')\n"
+                         "    [path] = reports()\n"
+                         "    while b'\"type\":\"hazard\"' not in open(path, 'rb').read():\n"
+                         "        pass  # it is written within a moment\n"
+                         "    child.kill()\n    child.wait()\n"
                          "    told = open(path, 'rb').read()\n"
                          "    open(path, 'wb').write(told[:told.find(b'{\"type\":\"hazard\"')])\n")
         self.assertEqual(self.run_pytest(tests), 1, self.said)

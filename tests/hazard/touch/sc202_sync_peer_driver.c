@@ -1,7 +1,8 @@
 // expect: SC202 action=stalled kind=pinned certainty=observed event=cuMemcpyPeer
-// expect: SC202 action=stalled kind=pinned certainty=observed event=cuMemcpy3DPeer
+// expect: SC202 action=stalled kind=pinned event=cuMemcpy3DPeer
 //
-// The same in copies between contexts.
+// The same in copies between contexts. The second one reads what both copies write, and may be told
+// of for the first copy as well, which the program has not waited for.
 #include "twin_driver.h"
 
 int main(void)

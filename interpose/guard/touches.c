@@ -146,12 +146,12 @@ static bool is_in_unknown_function(const struct sc_culprit *culprit)
 
 /* ---- host functions that wait for the program ---- */
 
-static void drop_behind_functions(struct sc_ops *ops)
+static void drop_each(struct sc_ops *ops, bool is_dropped(const struct sc_op_info *op))
 {
     unsigned kept = 0;
     unsigned count = sc_ops_kept(ops);
     for (unsigned i = 0; i < count; i++)
-        if (!sc_host_functions_are_open(&ops->ops[i]))
+        if (!is_dropped(&ops->ops[i]))
             ops->ops[kept++] = ops->ops[i];
     ops->count = kept;
 }
@@ -313,19 +313,9 @@ static bool must_wait_beside(struct touch *touch)
         return false;
     sc_track_touched_beside(&sc_track, touch->address, touch->size_bytes, touch->kind, &beside);
     drop_later_than_host_function(&beside);
-    drop_behind_functions(&beside);
+    drop_each(&beside, sc_host_functions_are_open);
     touch->is_behind_function = false;
     return beside.count > 0 && await(&beside, touch);
-}
-
-static void drop_kernels(struct sc_ops *ops)
-{
-    unsigned kept = 0;
-    unsigned count = sc_ops_kept(ops);
-    for (unsigned i = 0; i < count; i++)
-        if (!sc_ops_is_possible(&ops->ops[i]))
-            ops->ops[kept++] = ops->ops[i];
-    ops->count = kept;
 }
 
 /* It begins beside, and may reach into what is in flight: nobody is accused. */
@@ -336,7 +326,7 @@ static bool must_wait_unsure(struct touch *touch)
         return false;
     sc_track_touched(&sc_track, touch->address, touch->unsure_bytes, touch->kind, &found);
     drop_later_than_host_function(&found);
-    drop_kernels(&found);
+    drop_each(&found, sc_ops_is_possible);
     if (found.count == 0)
         return false;
     if (!touch->is_unjudged)

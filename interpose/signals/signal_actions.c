@@ -18,6 +18,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/signals/main_thread.h"
 #include "interpose/signals/postponed_signal.h"
 #include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
@@ -141,24 +142,28 @@ static handler_function *prepare(int number, ucontext_t *context, struct sc_fram
     return atomic_load_explicit(&handlers[number], memory_order_acquire);
 }
 
-/* The way back takes what is believed out of the frame. */
-static bool postpone(int number, siginfo_t *info, ucontext_t *context, struct sc_frame frame)
+/* Is it sent once more, to be handled later or by another thread? The way back takes what is
+ * believed out of the frame. */
+static bool send_on(int number, siginfo_t *info, ucontext_t *context, struct sc_frame frame)
 {
     if (!sc_sigreturn_leads_back(frame.caller) || is_in(&resets, number) ||
-        !sc_postponed_signal_put(number, info, context))
+        !(sc_postponed_signal_is_due() ? sc_postponed_signal_put(number, info, context)
+                                       : sc_main_thread_takes(number, info)))
         return false;
     if (SC_SIGRETURN_IS_OURS && sc_signal_mask_blocks_fault())
         sigaddset(&context->uc_sigmask, SIGSEGV);
     return true;
 }
 
-/* NULL: it is postponed. */
+/* NULL: it is sent on. */
 static handler_function *answer(int number, siginfo_t *info, ucontext_t *context,
                                 struct sc_frame frame)
 {
     sc_single_step_cancel(context);
     sc_restartable_wait_restart(context);
-    if (sc_postponed_signal_is_due() && postpone(number, info, context, frame))
+    sc_main_thread_restore(info);
+    if (sc_unlikely(sc_postponed_signal_is_due() || sc_sharing_is_on()) &&
+        send_on(number, info, context, frame))
         return NULL;
     if (sc_unlikely(number == sc_postponed_signal_ahead))
         sc_postponed_signal_take_turn(info);

@@ -16,6 +16,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/kept_signal.h"
+#include "interpose/signals/main_thread.h"
 #include "interpose/signals/postponed_signal.h"
 #include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
@@ -64,6 +65,7 @@ void sc_signals_child(void)
     sc_signal_mask.keeps_one = false;
     sc_postponed_signal_child();
     sc_single_step_child();
+    sc_main_thread_child();
     atomic_store(&locked, false);
     sc_sharing_child();
 }
@@ -201,16 +203,11 @@ static void set_masks(const struct sigaction *action, ucontext_t *context, bool 
 static bool is_ours_to_handle(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = describe(info, context);
-    return sc_guard_fault(&fault);
-}
-
-/* One that is sent to the process is taken by a thread of ours only where the main thread cannot:
- * it is that thread's, as it would be without us. */
-static void pass_to_program(int number, siginfo_t *info)
-{
-    pid_t process = getpid();
-    if (sc_kernel_call(SYS_rt_tgsigqueueinfo, process, process, number, info) != 0)
-        sc_kernel_call(SYS_tgkill, process, process, number);
+    sc_main_thread_keep(context);
+    bool is_ours = sc_guard_fault(&fault);
+    if (!sc_single_step_is_begun(context))
+        sc_main_thread_let_go();
+    return is_ours;
 }
 
 /* What the program wants to be called for the signal, or NULL where the interrupted code goes on.
@@ -219,15 +216,15 @@ static void pass_to_program(int number, siginfo_t *info)
 static handler_function *answer(int number, siginfo_t *info, ucontext_t *context, bool alternate,
                                 struct sc_frame frame)
 {
+    sc_main_thread_restore(info);
     bool is_fault = info->si_code > 0;
     sc_single_step_cancel(context);
     sc_signals_compare_mask(context);
     if (is_fault && is_ours_to_handle(info, context))
         return NULL;
-    if (!is_fault && sc_own_lock_is_own_thread()) {
-        pass_to_program(number, info);
+    /* A thread of ours takes one only where the main thread cannot: it is that thread's. */
+    if (!is_fault && sc_own_lock_is_own_thread() && sc_main_thread_send(number, info))
         return NULL;
-    }
     if (is_fault)
         sc_signal_mask_doubt();
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);

@@ -14,6 +14,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/signals/main_thread.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/signals.h"
 #include "report/file.h"
@@ -122,6 +123,7 @@ static void on_trap(int number, siginfo_t *info, void *argument)
     if (info->si_code == TRAPPED && is_stepped_here()) {
         clear_in_frame(context);
         finish((uintptr_t)context->uc_mcontext.gregs[REG_RIP] == step.pc);
+        sc_main_thread_let_go();
     } else {
         die(number);
     }
@@ -230,6 +232,11 @@ static bool is_step_of(const ucontext_t *context)
     return is_stepped_here() && has_flag(context);
 }
 
+bool sc_single_step_is_begun(const void *context)
+{
+    return is_step_of(context);
+}
+
 void sc_single_step_cancel(void *context)
 {
     int saved = errno;
@@ -272,6 +279,12 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
 void sc_single_step_cancel(void *context)
 {
     (void)context;
+}
+
+bool sc_single_step_is_begun(const void *context)
+{
+    (void)context;
+    return false;
 }
 
 void sc_single_step_forget(const struct sc_fault *fault)

@@ -31,6 +31,9 @@ typedef void sc_single_step_done(uintptr_t page, bool is_repeated);
  * and then `done` is called. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done);
 
+/* In that handler: is the step of its frame still to be made? */
+bool sc_single_step_is_begun(const void *context);
+
 /* First of all in the handler of a signal, with its frame. If a step is in the frame, because the
  * stepped instruction has faulted or the signal was sent, then the step is over: `done` has been
  * called, and the frame is as the program left it. */

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// strict-may-say: a_thread_has_SIGSEGV_blocked
 // timeout: 60
 //
 // A collector of garbage stops the world: a signal takes every thread out of what it does, and the

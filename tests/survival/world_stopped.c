@@ -1,4 +1,5 @@
 // expect-exit: 0
+// strict-may-say: a_thread_has_SIGSEGV_blocked
 //
 // A collector of garbage stops all threads by a signal, maps and frees memory meanwhile, and lets
 // them go on. The threads pin memory, copy and wait: on stacks of 64 KB, and in coroutines on

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// strict-may-say: a_thread_has_SIGSEGV_blocked
 //
 // As world_stopped.c, by a handler that the program sets with a system call of its own, so that the
 // library does not know of it: it may stop a thread that has a lock of the library's. Another one

@@ -1,0 +1,149 @@
+#include "interpose/signals/main_thread.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/process.h"
+#include "report/file.h"
+#include "track/kernel.h"
+#include "track/text.h"
+
+#include "track/poison.h"
+
+enum { STATUS_BYTES = 1400, PAUSE_NS = 20 * 1000, WAIT_NS = 200 * 1000 * 1000 };
+
+/* In si_errno, which Linux does not use: what was sent by kill, and by the kernel. No thread may
+ * send either to another one. */
+enum { WAS_USERS = 0x5afec1, WAS_KERNELS = 0x5afec2 };
+
+/* Of each a thread may be the one that is meant: who caused it, whose time it is, whose file it is,
+ * whose child it was. */
+#define OF_THREADS                                                                                 \
+    (~SC_KERNEL_MASK_ALL_BUT_FAULTS | SC_SIGNAL_BIT(SIGPIPE) | SC_SIGNAL_BIT(SIGXFSZ) |            \
+     SC_SIGNAL_BIT(SIGPROF) | SC_SIGNAL_BIT(SIGVTALRM) | SC_SIGNAL_BIT(SIGXCPU) |                  \
+     SC_SIGNAL_BIT(SIGIO) | SC_SIGNAL_BIT(SIGURG) | SC_SIGNAL_BIT(SIGCHLD))
+
+/* The signals that the main thread would let in. While it is kept it has this one, which nobody
+ * blocks. */
+#define IS_KEPT SC_SIGNAL_BIT(SIGKILL)
+static _Atomic uint64_t would_let_in;
+
+static _Atomic int32_t process; /* its number, which is the main thread's; 0: not asked yet */
+
+static int32_t main_thread(void)
+{
+    int32_t number = atomic_load_explicit(&process, memory_order_relaxed);
+    if (number == 0) {
+        number = (int32_t)sc_kernel_call(SYS_getpid);
+        atomic_store_explicit(&process, number, memory_order_relaxed);
+    }
+    return number;
+}
+
+static bool is_main_thread(void)
+{
+    return sc_thread_id() == main_thread();
+}
+
+void sc_main_thread_keep(const ucontext_t *context)
+{
+    if (is_main_thread())
+        atomic_store(&would_let_in, ~sc_kernel_mask_of(&context->uc_sigmask) | IS_KEPT);
+}
+
+void sc_main_thread_let_go(void)
+{
+    if (is_main_thread())
+        atomic_store(&would_let_in, 0);
+}
+
+void sc_main_thread_child(void)
+{
+    atomic_store(&process, 0);
+    atomic_store(&would_let_in, 0);
+}
+
+/* ---- what another thread has taken ---- */
+
+/* kill, alarm, a terminal: of anything else it is not known whether it was sent to a thread. */
+static bool is_sent_to_process(int number, const siginfo_t *info)
+{
+    return !(OF_THREADS & SC_SIGNAL_BIT(number)) &&
+           (info->si_code == SI_USER || info->si_code == SI_KERNEL);
+}
+
+/* "" where the process has no main thread any more: what is sent to one that has ended is lost. */
+static void read_status(char *status)
+{
+    char path[64];
+    struct sc_text put;
+    sc_text_init(&put, path, sizeof path);
+    sc_text_put(&put, "/proc/self/task/");
+    sc_text_decimal(&put, (uint64_t)main_thread());
+    sc_text_put(&put, "/status");
+    long size = sc_file_read(path, status, STATUS_BYTES - 1);
+    status[size > 0 ? size : 0] = '\0';
+}
+
+enum answer { NO, YES, SOON };
+
+/* By its real mask. No mask call of the C library's blocks the first of the signals that it keeps
+ * to itself: who has that blocked is in the library, about to enter it or about to leave it. */
+static enum answer ask_kernel(uint64_t signal)
+{
+    static const char state_words[] = "\nState:\t";
+    static const char mask_words[] = "\nSigBlk:\t";
+    char status[STATUS_BYTES];
+    read_status(status);
+    const char *state = strstr(status, state_words);
+    const char *blocked = strstr(status, mask_words);
+    if (!state || !blocked || strchr("ZX", state[sizeof state_words - 1]))
+        return NO;
+    uint64_t mask = strtoull(blocked + sizeof mask_words - 1, NULL, 16);
+    if (!(mask & signal))
+        return YES;
+    return mask & SC_SIGNAL_BIT(32) ? SOON : NO;
+}
+
+/* On a loaded machine it may wait for a processor. */
+static bool lets_in(uint64_t signal)
+{
+    for (long waited_ns = 0, pause_ns = PAUSE_NS; waited_ns < WAIT_NS; pause_ns *= 2) {
+        uint64_t kept = atomic_load(&would_let_in);
+        enum answer answer = !kept ? ask_kernel(signal) : kept & signal ? YES : NO;
+        if (answer != SOON)
+            return answer == YES;
+        const struct timespec pause = {.tv_nsec = pause_ns};
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+        waited_ns += pause_ns;
+    }
+    return false;
+}
+
+bool sc_main_thread_send(int number, const siginfo_t *info)
+{
+    siginfo_t sent = *info;
+    if (info->si_code == SI_USER || info->si_code == SI_KERNEL) {
+        sent.si_errno = info->si_code == SI_USER ? WAS_USERS : WAS_KERNELS;
+        sent.si_code = SI_QUEUE;
+    }
+    int32_t thread = main_thread();
+    return sc_kernel_call(SYS_rt_tgsigqueueinfo, thread, thread, number, &sent) == 0;
+}
+
+bool sc_main_thread_takes(int number, const siginfo_t *info)
+{
+    return is_sent_to_process(number, info) && !is_main_thread() &&
+           lets_in(SC_SIGNAL_BIT(number)) && sc_main_thread_send(number, info);
+}
+
+void sc_main_thread_restore(siginfo_t *info)
+{
+    if (info->si_errno != WAS_USERS && info->si_errno != WAS_KERNELS)
+        return;
+    info->si_code = info->si_errno == WAS_USERS ? SI_USER : SI_KERNEL;
+    info->si_errno = 0;
+}

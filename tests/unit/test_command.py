@@ -663,11 +663,15 @@ class Main(Command):
         for code in CODES:
             section = re.search(rf"^## {code}\n.*?(?=\n## |\Z)", page, re.M | re.S)[0]
             shown = self.start("explain", code.lower()).stdout
-            self.assertTrue(shown.startswith(f"{code}\n"))
-            self.assertEqual(re.findall(r"\w+", shown), self.words(section), code)
+            head, advice, rest = shown.split("\n\n", 2)
+            self.assertEqual(head, code)
+            self.assertRegex(" ".join(advice.split()), r"^What to do: \w.*[^.]\.$")
+            self.assertEqual([code, *re.findall(r"\w+", rest)], self.words(section), code)
         self.assertEqual(re.findall(r"^SC\d+", self.start("explain").stdout, re.M), CODES)
         self.assertIn("SC201\n", self.start("explain", "source-overwritten-in-flight").stdout)
         self.fails(2, "did you mean 'SC201'?", "explain", "SC209")
+        self.fails(2, "no hazard is called 'strict', which is an option: see safecopy help options",
+                   "explain", "strict")
 
     def words(self, section):
         """Of a section, without the targets of links and what else is Markdown's."""
@@ -685,6 +689,7 @@ class Main(Command):
         self.assertEqual(re.findall(r"^SC\d+", shown, re.M),
                          [code for code in CODES if code.startswith("SC2")])
         self.assertIn("SC201 source-overwritten-in-flight. The program writes into", shown)
+        self.assertLessEqual(max(map(len, shown.splitlines())), 100)
         for group in "SC", "SC10":
             self.assertEqual(re.findall(r"^SC\d+", self.start("explain", group).stdout, re.M),
                              [code for code in CODES if code.startswith(group)])

@@ -230,6 +230,7 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     atomic_store_explicit(&report.opened, true, memory_order_release);
     note_locked(SC_LEDGER_REPORT, fd >= 0, report.path);
     note_locked(SC_LEDGER_LOST, wanted && fd < 0, NULL);
+    note_locked(SC_LEDGER_WATCHED, !wanted, NULL);
     tell_ledger_locked();
     leave(&guard);
     return wanted && fd < 0 ? fd : 0;

@@ -6,6 +6,7 @@
 #include "report/command/new_reports.h"
 #include "report/command/program.h"
 #include "report/command/run_ledger.h"
+#include "report/command/run_unjudged.h"
 #include "report/command/say.h"
 #include "report/command/verdict.h"
 
@@ -96,14 +97,24 @@ static void tell_what_runs(struct sc_run_work *work, const struct sc_run_ledger 
                running);
 }
 
+/* Nothing was looked at, as far as is known, and somebody relies on what was. */
+static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_ledger *ledger,
+                        char *const *paths)
+{
+    return work->parsed.strict && work->parsed.mode != SC_MODE_OFF && !paths[0] &&
+           (ledger->said & ~(1U << SC_LEDGER_KILLED)) == 0 && !ledger->is_unread && !ledger->lacks;
+}
+
 /* Shows what has been reported, and returns the status to end with. */
 static int conclude(struct sc_run_work *work, struct sc_new_reports *reports,
-                    struct sc_run_ledger *ledger, int status)
+                    struct sc_run_ledger *ledger, const char *program, int status)
 {
     const char *running = sc_left_running_find(&work->scratch, ledger);
     sc_run_ledger_read(ledger);
     char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
-    if (work->format && paths[0])
+    if (is_unjudged(work, ledger, paths))
+        sc_run_unjudged_say(work, program);
+    else if (work->format && paths[0])
         show(work, paths);
     else if (work->format)
         tell_without_reports(ledger);
@@ -130,7 +141,7 @@ int sc_run_judged(struct sc_run_work *work, char **program)
     if (status < 0)
         status = sc_run_work_refuse_program(program[0], -status);
     else
-        status = conclude(work, &reports, &ledger, status);
+        status = conclude(work, &reports, &ledger, program[0], status);
     sc_new_reports_free(&reports);
     sc_run_ledger_free(&ledger);
     return status;

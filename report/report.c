@@ -566,9 +566,10 @@ static bool is_worth_printing(const struct sc_summary *summary)
 {
     bool passed_by = summary->strict && (sc_no_verdicts_given_up(summary->no_verdicts) > 0 ||
                                          sc_no_verdicts_suspected(summary->no_verdicts) > 0);
-    bool expired = summary->strict && sc_summary_has_expired();
+    bool unused = summary->counts.suppressed > 0 && sc_summary_has_unused();
+    bool idle = summary->strict && (unused || sc_summary_has_expired());
     bool telling = summary->counts.hazards > 0 || summary->missed > 0 || summary->postmortem.name ||
-                   passed_by || expired;
+                   passed_by || idle;
     return report.options->verbosity >= (telling ? 1 : 2);
 }
 

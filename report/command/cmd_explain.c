@@ -112,18 +112,6 @@ static bool print_group(const char *asked)
     return is_there;
 }
 
-static bool is_option(const char *asked)
-{
-    struct sc_options options;
-    char value[64];
-    const char *key;
-    sc_options_defaults(&options);
-    for (unsigned i = 0; (key = sc_options_get(&options, i, value, sizeof value)) != NULL; i++)
-        if (strcmp(key, asked) == 0)
-            return true;
-    return false;
-}
-
 static int explain(const char *asked)
 {
     const struct row *row = find_row(asked);
@@ -131,7 +119,7 @@ static int explain(const char *asked)
         print_section(row);
     if (row || print_group(asked))
         return 0;
-    if (is_option(asked))
+    if (sc_options_has(asked, strlen(asked)))
         sc_say("no hazard is called '%s', which is an option: see safecopy help options", asked);
     else
         sc_say("no hazard is called '%s'; did you mean '%s'?", asked,

@@ -86,10 +86,10 @@ class Run(Command):
 
     def test_flags_come_after_the_environment(self):
         self.assertEqual(
-            self.shown("--strict", "--option", "mode=report", "--report", "/tmp/%p.jsonl",
+            self.shown("--strict", "--option", "mode=report", "--strict=0", "--report", "/tmp/%p.jsonl",
                        options="strict=0"),
             [str(self.library),
-             "strict=0:strict=1:mode=report:report_path=/tmp/%p.jsonl"])
+             "strict=0:strict=1:mode=report:strict=0:report_path=/tmp/%p.jsonl"])
 
     def test_a_folder_takes_the_report_of_each_process(self):
         folder = self.folder / "new"
@@ -301,6 +301,9 @@ class Report(Command):
         result = self.start("report", path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("0 hazards in 7 operations", result.stdout)
+        summary["operations"] = 1
+        path = self.write("one.jsonl", [self.lines[0], json.dumps(summary) + "\n"])
+        self.assertIn("0 hazards in 1 operation, ", self.start("report", path).stdout)
         self.assertIn("as the driver would not: 3\n", result.stdout)
         self.assertNotIn("came through", result.stdout)
 
@@ -654,6 +657,14 @@ class Main(Command):
                 (["doctor", "--norun"], "did you mean --no-run? See safecopy help doctor"),
                 (["run", "--injection=1", "true"], "--injection takes no value, and has '1'"),
                 (["run", "--format"], "without its value: --format"),
+                (["run", "--verbosity=2", "true"],
+                 "verbosity is an option, and no flag: --option verbosity=2"),
+                (["run", "--mode", "report", "true"],
+                 "mode is an option, and no flag: --option mode=VALUE"),
+                (["report", "--verbosity=2", "true"], "there is no flag --verbosity=2; did you mean"),
+                (["run", "--report", "a.jsonl", "--report-dir", ".", "true"],
+                 "--report and --report-dir both say where reports go: give one of them"),
+                (["run", "--report-dir", ".", "--report", "a.jsonl", "true"], "give one of them"),
                 (["run", "-x", "true"], "not understood, or without its value: -x")):
             run = self.fails(2, words, *arguments)
             self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1))

@@ -620,9 +620,12 @@ class Shown(Runs):
             run = self.start(SAFECOPY, "run", *flags, "echo", "started")
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(words, run.stderr)
-        for status, program in ((127, "no-such-program"), (126, "/")):
+        (self.folder / "app").touch()
+        for status, program in ((127, "no-such-program"), (126, "/"), (127, "app")):
             run = self.start(*RUN, program)
             self.assertEqual((run.returncode, run.stderr.count("\n")), (status, 1), run.stderr)
+        self.assertEqual(run.stderr, "safecopy: cannot run app: it is not in PATH, but in this folder: "
+                         "./app\n")
 
 
 class StrictAlone(Runs):
@@ -665,11 +668,18 @@ class StrictAlone(Runs):
         self.assertEqual(self.start(SAFECOPY, "run", "./static").stderr, "")
 
     def test_a_program_that_fails_keeps_its_status(self):
-        for end, status in ("exit 3", 3), ("kill -9 $$", -9):
+        for end, status, words in (("exit 3", 3, "the program's own exit status 3 stays"),
+                                   ("kill -9 $$", -9, "the program was ended by signal 9")):
             run = self.start(*STRICT, "sh", "-c", f"{RACY}; {end}")
             self.assertEqual(run.returncode, status)
             self.assertIn("strict: failed, this process ends with 66\n", run.stderr)
+            self.assertTrue(run.stderr.endswith(f"\nsafecopy: strict: failed; {words}\n"))
             self.assertNotIn("exit status 66", run.stderr)
+        self.assertNotIn("safecopy: strict: ", self.start(*STRICT, RACY).stderr)
+        run = self.start(*STRICT, sys.executable, "-c", HOLDS + "raise SystemExit(3)\n",
+                         stdin=None, input="\n")
+        self.assertEqual(run.returncode, 3)
+        self.assertEqual(run.stderr.count("own exit status 3 stays"), 1, run.stderr)
 
     def test_strict_may_come_from_the_environment(self):
         given = {**ENVIRONMENT, "SAFECOPY_OPTIONS": "strict=1"}

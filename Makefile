@@ -541,11 +541,11 @@ clang:
 	$(Q)$(if $(call have,clang),$(MAKE) --no-print-directory CC=clang CXX=clang++ VARIANT=clang \
 	    WERROR=1 all,echo 'no clang here: its warnings are not checked')
 
-# What a suite runs, where that is less than all. The units in Python name a few programs of others.
-UNIT_NAMES    = $(shell grep -ohE '(sc[0-9]{3}|postmortem)_\w+|"cupti" / "\w+' tests/unit/*.py | \
-    sed 's/.*"//' | sort -u)
-UNIT_PROGRAMS = $(foreach name,$(UNIT_NAMES),$(filter %/$(name) %/$(name).racy %/$(name).fixed, \
-    $(RACY) $(FIXED) $(SURVIVAL) $(CUPTI)))
+# What a suite runs, where that is less than all. The units in Python name a few programs of others:
+# twins, and other programs in quotes.
+UNIT_NAMES    = $(shell grep -ohE 'sc[0-9]{3}_\w+|"\w+"' tests/unit/*.py | tr -d '"' | sort -u)
+UNIT_PROGRAMS = $(filter $(foreach s,racy fixed,$(UNIT_NAMES:%=$(T)/hazard/%.$(s))) \
+    $(foreach d,survival cupti,$(UNIT_NAMES:%=$(T)/$(d)/%)),$(RACY) $(FIXED) $(SURVIVAL) $(CUPTI))
 RUN_BY_arrows      :=
 RUN_BY_format      :=
 RUN_BY_unit         = all $(UNIT) $(UNIT_PROGRAMS)

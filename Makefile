@@ -9,6 +9,8 @@
 # Sources are found by wildcard, so a new file needs no line here. scripts/setup installs what is
 # missing; only the goals that promise to work on a bare machine run it.
 
+# Of -n, -q and -t, those that were given, with which nothing is installed or written here.
+PRETENDS := $(strip $(foreach flag,n q t,$(findstring $(flag),$(firstword -$(MAKEFLAGS)))))
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -44,7 +46,7 @@ endif
 # tree that is not to be written.
 MUST_WRITE := $(filter all setup setup-all sim tests check check-all check-gpu demo bench carry aarch64 \
     dist,$(or $(MAKECMDGOALS),all))
-ifneq ($(MUST_WRITE)$(if $(wildcard out),,$(filter install,$(MAKECMDGOALS))),)
+ifneq ($(if $(PRETENDS),,$(MUST_WRITE)$(if $(wildcard out),,$(filter install,$(MAKECMDGOALS)))),)
 ifeq ($(shell mkdir -p out 2>/dev/null && [ -w out ] && echo yes),)
 $(error cannot write to out/ in $(CURDIR): make in a copy of the tree that is yours (cp -r), or \
     remove what another user has built there)
@@ -53,10 +55,15 @@ endif
 
 # Including a file that has a rule makes make run the rule first and then start over, so that what
 # set-up installed (a toolkit in out/cuda, say) is seen by everything below. What is installed for one
-# of these goals holds what is for those before it.
+# of these goals holds what is for those before it. make runs that rule with -n, too: there the file is
+# a prerequisite, which is shown.
 SETUP := $(lastword $(foreach goal,demo check check-all,$(filter $(goal),$(MAKECMDGOALS))))
 ifneq ($(SETUP),)
+ifeq ($(PRETENDS),)
 include out/setup-$(SETUP).mk
+else
+$(SETUP): out/setup-$(SETUP).mk
+endif
 endif
 out/setup-%.mk: scripts/setup
 	$(Q)scripts/setup $*
@@ -119,10 +126,10 @@ INSTRUMENT += -include tests/emulated_stores.h -L$(ROOT_SO) -Wl,-rpath-link,$(RO
 endif
 
 # A toolkit: CUDA_HOME (as NVIDIA's installer, its wheels or conda lay it out), the usual place, or
-# the wheels that scripts/setup unpacked.
+# the wheels that scripts/setup unpacked, or would.
 TOOLKIT  := $(firstword $(patsubst %/include/cuda.h,%,$(wildcard $(addsuffix /include/cuda.h, \
               $(CUDA_HOME) $(CUDA_HOME)/nvidia/cu13 $(CUDA_HOME)/targets/x86_64-linux \
-              /usr/local/cuda out/cuda))))
+              /usr/local/cuda out/cuda))) $(if $(PRETENDS),$(if $(SETUP),out/cuda)))
 CUDART   := $(firstword $(if $(ARCH),,$(wildcard $(addprefix $(TOOLKIT)/,lib64/libcudart.so.13 \
               lib/libcudart.so.13))) $(SIM)/libcudart.so.13)
 DRIVER   := $(or $(if $(ARCH),,$(wildcard $(TOOLKIT)/lib64/stubs/libcuda.so)),$(SIM)/libcuda.so.1)
@@ -462,7 +469,7 @@ define sanitized_rules
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override CC := $(2)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override INSTRUMENT := -w -fsanitize=$(3)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): $(1)/probe
-$(1)/probe: $(FLAGS) $(wildcard out/setup-check.mk)
+$(1)/probe: $(FLAGS) $(if $(SETUP),$(wildcard out/setup-check.mk))
 	@mkdir -p $(1)
 	$(Q)if echo 'int main(void) { return 0; }' | $(2) -fsanitize=$(3) -xc - -o $(1)/probe && \
 	    { setarch -R $(1)/probe || $(1)/probe; }; then rm -f $(1)/why; \
@@ -534,12 +541,14 @@ clang:
 	$(Q)$(if $(call have,clang),$(MAKE) --no-print-directory CC=clang CXX=clang++ VARIANT=clang \
 	    WERROR=1 all,echo 'no clang here: its warnings are not checked')
 
-# What a suite runs, where that is less than all. The units in Python run a few programs of others.
-UNIT_TWINS = $(foreach name,$(shell grep -ohE 'sc[0-9]{3}_\w+' tests/unit/*.py | sort -u),\
-    $(filter %/$(name).racy %/$(name).fixed,$(RACY) $(FIXED)))
+# What a suite runs, where that is less than all. The units in Python name a few programs of others:
+# twins, and other programs in quotes.
+UNIT_NAMES    = $(shell grep -ohE 'sc[0-9]{3}_\w+|"\w+"' tests/unit/*.py | tr -d '"' | sort -u)
+UNIT_PROGRAMS = $(filter $(foreach s,racy fixed,$(UNIT_NAMES:%=$(T)/hazard/%.$(s))) \
+    $(foreach d,survival cupti,$(UNIT_NAMES:%=$(T)/$(d)/%)),$(RACY) $(FIXED) $(SURVIVAL) $(CUPTI))
 RUN_BY_arrows      :=
 RUN_BY_format      :=
-RUN_BY_unit         = all $(UNIT) $(UNIT_TWINS) $(CUPTI) $(SURVIVAL)
+RUN_BY_unit         = all $(UNIT) $(UNIT_PROGRAMS)
 RUN_BY_sim         := all $(SELFTEST)
 RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)
@@ -590,10 +599,11 @@ EMULATED_FEW       := $(EMULATED_UNITS:%=$(T)/unit/%) $(EMULATED_SURVIVORS:%=$(T
 emulated: $(LIB) $(if $(wildcard $(ROOT)/lib),$(BESIDE) sim \
     $(if $(filter aarch64,$(SUITES)),$(EMULATED_ALL),$(EMULATED_FEW)))
 aarch64:
+	$(Q)if command -v $(CROSS)gcc >/dev/null && command -v qemu-aarch64-static >/dev/null && \
+	    [ ! -e $(ROOT)/lib ]; then \
+	    scripts/fetch-root $(ROOT) arm64 || echo 'nothing is run for aarch64'; fi
 	$(Q)if ! command -v $(CROSS)gcc >/dev/null; then \
 	    echo 'no $(CROSS)gcc here: not compiled for aarch64'; exit; fi; \
-	if command -v qemu-aarch64-static >/dev/null && [ ! -e $(ROOT)/lib ]; then \
-	    scripts/fetch-root $(ROOT) arm64 || echo 'nothing is run for aarch64'; fi; \
 	$(MAKE) --no-print-directory ARCH=aarch64 emulated
 
 # The man page and the completions lie in share/ as they are installed.

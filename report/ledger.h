@@ -53,7 +53,8 @@ enum sc_ledger_note {
     SC_LEDGER_FAILED,   /* it fails for another reason, as strict=1 has it: its options */
     SC_LEDGER_LOST,     /* it could not make its report, or not write all of it */
     SC_LEDGER_ENDED,    /* the report has its last summary */
-    SC_LEDGER_KILLED, /* another process has sent it a signal that may end it; noted by that one */
+    SC_LEDGER_KILLED,  /* another process has sent it a signal that may end it; noted by that one */
+    SC_LEDGER_WATCHED, /* it is watched, and is to have no report (report_path=none) */
     SC_LEDGER_NOTE_COUNT
 };
 

@@ -312,6 +312,7 @@ static void put_accepted(struct sc_text *text, const struct option *option)
 struct listener {
     sc_options_complain *complain;
     void *context;
+    bool is_strict; /* goes on with no bad entry */
 };
 
 static void say(const struct listener *listener, const struct sc_text *text)
@@ -332,7 +333,18 @@ static const char *meant_by(struct slice key)
     return is_part_of_path(key) ? NULL : sc_nearest_word(key.bytes, key.length, key_at);
 }
 
-static const char gate[] = " (the run fails when it ends, since strict may be meant)";
+/* What becomes of the bad entry. */
+static const char *ignored(const struct listener *listener, const char *said)
+{
+    return listener->is_strict ? "" : said;
+}
+
+static const char *gate(const struct listener *listener, bool asks_for_strict)
+{
+    return listener->is_strict || !asks_for_strict
+               ? ""
+               : " (the run fails when it ends, since strict may be meant)";
+}
 
 static void complain_of_key(const struct listener *listener, struct slice key, bool asks_for_strict)
 {
@@ -342,11 +354,11 @@ static void complain_of_key(const struct listener *listener, struct slice key, b
     sc_text_init(&text, line, sizeof line);
     sc_text_put(&text, "unknown option ");
     put_quoted(&text, key);
-    sc_text_put(&text,
-                meant ? " is ignored; did you mean '" : " is ignored; a path cannot contain ':'");
+    sc_text_put(&text, ignored(listener, " is ignored"));
+    sc_text_put(&text, meant ? "; did you mean '" : "; a path cannot contain ':'");
     sc_text_put(&text, meant ? meant : "");
     sc_text_put(&text, meant ? "'?" : "");
-    sc_text_put(&text, asks_for_strict ? gate : "");
+    sc_text_put(&text, gate(listener, asks_for_strict));
     say(listener, &text);
 }
 
@@ -359,17 +371,18 @@ static void complain_of_value(const struct listener *listener, const struct opti
     sc_text_put(&text, "option '");
     sc_text_put(&text, option->key);
     if (!value) {
-        sc_text_put(&text, "' has no value and is ignored");
+        sc_text_put(&text, "' has no value");
+        sc_text_put(&text, ignored(listener, " and is ignored"));
     } else {
         sc_text_put(&text, "' cannot be ");
         put_quoted(&text, *value);
-        sc_text_put(&text, ", which is ignored");
+        sc_text_put(&text, ignored(listener, ", which is ignored"));
     }
     sc_text_put(&text, "; it takes ");
     put_accepted(&text, option);
     if (asks_for_strict && strcmp(option->key, "strict") != 0)
         sc_text_put(&text, ", and ':' separates options");
-    sc_text_put(&text, asks_for_strict ? gate : "");
+    sc_text_put(&text, gate(listener, asks_for_strict));
     say(listener, &text);
 }
 
@@ -442,19 +455,34 @@ static bool parse_entry(struct sc_options *options, struct slice entry,
     return false;
 }
 
-unsigned sc_options_parse(struct sc_options *options, const char *text,
-                          sc_options_complain *complain, void *context)
+static unsigned parse(struct sc_options *options, const char *text, const struct listener *listener)
 {
-    const struct listener listener = {complain, context};
     unsigned bad = 0;
     while (text && *text != '\0') {
         struct slice entry = take_entry(&text);
-        if (entry.length == 0 || parse_entry(options, entry, &listener))
+        if (entry.length == 0 || parse_entry(options, entry, listener))
             continue;
         remember(options, entry);
         bad++;
     }
     return bad;
+}
+
+unsigned sc_options_parse(struct sc_options *options, const char *text,
+                          sc_options_complain *complain, void *context)
+{
+    return parse(options, text, &(struct listener){complain, context, false});
+}
+
+unsigned sc_options_check(struct sc_options *options, const char *text,
+                          sc_options_complain *complain, void *context)
+{
+    return parse(options, text, &(struct listener){complain, context, true});
+}
+
+bool sc_options_has(const char *key, size_t length)
+{
+    return row_of((struct slice){key, length}) >= 0;
 }
 
 int sc_options_find_choice(const char *text, const char *key)
@@ -474,7 +502,7 @@ int sc_options_find_choice(const char *text, const char *key)
 unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complain *complain,
                             void *context)
 {
-    const struct listener listener = {complain, context};
+    const struct listener listener = {complain, context, false};
     unsigned count = 0;
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
         char value[32], line[LINE_MAX_BYTES]; /* longer than every present_value */

@@ -69,6 +69,10 @@ void sc_options_defaults(struct sc_options *options);
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 
+/* The same for who goes on with no bad entry: complaints do not say that one is ignored. */
+unsigned sc_options_check(struct sc_options *options, const char *text,
+                          sc_options_complain *complain, void *context);
+
 /* What sc_options_parse would make of the option `key`, which takes one of some words: the index of
  * the word. Takes some hundred bytes of stack, where struct sc_options has 10 KB. */
 int sc_options_find_choice(const char *text, const char *key);
@@ -82,6 +86,9 @@ unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complai
  * as an entry would give it, cut to `size` bytes with its NUL. */
 const char *sc_options_get(const struct sc_options *options, unsigned index, char *value,
                            size_t size);
+
+/* Is this the key of an option? */
+bool sc_options_has(const char *key, size_t length);
 
 /* Writes the table of help=1 to fd. */
 void sc_options_print_table(int fd);

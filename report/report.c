@@ -230,6 +230,7 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     atomic_store_explicit(&report.opened, true, memory_order_release);
     note_locked(SC_LEDGER_REPORT, fd >= 0, report.path);
     note_locked(SC_LEDGER_LOST, wanted && fd < 0, NULL);
+    note_locked(SC_LEDGER_WATCHED, !wanted, NULL);
     tell_ledger_locked();
     leave(&guard);
     return wanted && fd < 0 ? fd : 0;
@@ -565,9 +566,10 @@ static bool is_worth_printing(const struct sc_summary *summary)
 {
     bool passed_by = summary->strict && (sc_no_verdicts_given_up(summary->no_verdicts) > 0 ||
                                          sc_no_verdicts_suspected(summary->no_verdicts) > 0);
-    bool expired = summary->strict && sc_summary_has_expired();
+    bool unused = summary->counts.suppressed > 0 && sc_summary_has_unused();
+    bool idle = summary->strict && (unused || sc_summary_has_expired());
     bool telling = summary->counts.hazards > 0 || summary->missed > 0 || summary->postmortem.name ||
-                   passed_by || expired;
+                   passed_by || idle;
     return report.options->verbosity >= (telling ? 1 : 2);
 }
 

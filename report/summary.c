@@ -467,14 +467,29 @@ static void put_no_verdicts(struct sc_text *text, const struct sc_no_verdicts *c
                 "operation");
 }
 
-bool sc_summary_has_expired(void)
+static bool is_idle(const struct sc_suppression *entry, bool expired)
+{
+    return entry->is_expired == expired && entry->used == 0;
+}
+
+static bool has_idle(bool expired)
 {
     const struct sc_suppression *entry;
     for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
-        if (entry->is_expired)
+        if (is_idle(entry, expired))
             return true;
     }
     return false;
+}
+
+bool sc_summary_has_expired(void)
+{
+    return has_idle(true);
+}
+
+bool sc_summary_has_unused(void)
+{
+    return has_idle(false);
 }
 
 /* A line with the names of suppressions, if there are any: of those that have expired, or of the
@@ -484,7 +499,7 @@ static void put_suppressions(struct sc_text *text, const char *title, bool expir
     const struct sc_suppression *entry;
     const char *before = title;
     for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
-        if (entry->is_expired != expired || entry->used > 0)
+        if (!is_idle(entry, expired))
             continue;
         sc_text_put(text, before);
         sc_plain_put(text, entry->name.bytes, entry->name.length);

@@ -36,8 +36,9 @@ struct sc_summary {
 /* Appends what the summary says of one hazard. Locks: takes the loader's lock. */
 void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts *seen);
 
-/* Has any suppression had its last day? */
+/* Has any suppression had its last day? Has any other left nothing out? */
 bool sc_summary_has_expired(void);
+bool sc_summary_has_unused(void);
 
 /* Appends the summary. Locks: takes the loader's lock. */
 void sc_summary_write(struct sc_text *text, const struct sc_summary *summary);

@@ -18,7 +18,7 @@
 
 /* X(reason, name in the report, words in the summary) */
 #define SC_NO_VERDICT_REASONS(X)                                                                   \
-    X(OFF, "off", "guard=off")                                                                     \
+    X(OFF, "off", "the guard is off")                                                              \
     X(MAPPINGS, "mappings", "no mapping left (vm.max_map_count)")                                  \
     X(SHARED_PAGE, "shared_page", "pages shared with other memory")                                \
     X(NEIGHBOURS, "neighbours", "pages touched beside the copied bytes")                           \

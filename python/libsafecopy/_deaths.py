@@ -15,7 +15,8 @@ import socket
 import subprocess
 import sys
 
-from libsafecopy import _descriptors, _doubts, _folders, _processes, _reports
+from libsafecopy import _descriptors, _doubts, _folders, _hazards, _processes, _reports
+from libsafecopy._fields import shown
 
 WIDTH = 80
 READ_BYTES = 1 << 16
@@ -45,7 +46,7 @@ def doubts_in(folder):
     """Why reports of the processes, which may all lack their end, cannot be called clean."""
     for path, stream in reports_in(folder):
         for reason in _doubts.of(stream, may_lack_end=True):
-            yield _reports.shown(f"{path} {reason}")
+            yield shown(f"{path} {reason}")
 
 
 # --- in the session -------------------------------------------------------------------------------
@@ -154,19 +155,19 @@ def listen_to_the_end(stream, process):
 
 
 def lines_of(told, path):
-    yield from (f"pytest died in {_reports.shown(nodeid)}" for nodeid in told.running)
+    yield from (f"pytest died in {shown(nodeid)}" for nodeid in told.running)
     if not told.running:
         yield "pytest died outside of tests"
-    owners = set()
+    found = []
     for folder in told.folders:
         with contextlib.suppress(OSError):
-            for hazard in hazards_in(folder):
-                owner = told.labels.get(hazard.label, hazard.label)
-                owners.add(owner)
-                yield f"{_reports.shown(owner or 'outside of tests')}: {hazard.text}"
-    tests = len(owners - {None})
+            found += [_hazards.told(told.labels.get(hazard.label, hazard.label), hazard)
+                      for hazard in hazards_in(folder)]
+    for one in _hazards.merged(found):
+        yield f"{shown(one.owner or 'outside of tests')}: {one.words}"
+    tests = len({one.owner for one in found} - {None})
     yield f"hazards in {tests} test{'' if tests == 1 else 's'}, and there may be more"
-    yield f"reports: {_reports.shown(path)}"
+    yield f"reports: {shown(path)}"
 
 
 def watch():

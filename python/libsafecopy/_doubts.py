@@ -1,9 +1,12 @@
-"""Why a report cannot be called clean: what the command `safecopy report` says of it, which knows
-each line that the library writes and each contradiction between them."""
+"""What the command `safecopy` says of reports and hazards: why a report cannot be called clean, for
+which it knows each line that the library writes and each contradiction between them, and what to do
+about a hazard."""
 
+import functools
 import json
 import os
-from subprocess import PIPE, Popen, TimeoutExpired
+import re
+from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired, run
 
 import libsafecopy
 
@@ -49,6 +52,20 @@ def ask(stream):
             command.kill()
             raise
         return command.returncode, said, complaints
+
+
+@functools.lru_cache(maxsize=None)
+def remedy(code):
+    """"What to do: ...", in one line; "" where nothing can be learnt."""
+    if not COMMAND or not re.fullmatch(r"SC\d+", code, re.ASCII):
+        return ""
+    try:
+        said = run([COMMAND, "explain", code], stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env={},
+                   timeout=PATIENCE_S, encoding="utf-8", errors="replace", check=False).stdout
+    except (OSError, TimeoutExpired):
+        return ""
+    found = re.search(r"^What to do: .*?(?=\n\n)", said, re.M | re.S)
+    return " ".join(found[0].split()) if found else ""
 
 
 def having(count):

@@ -22,7 +22,7 @@ import pathlib
 import re
 import stat
 
-from libsafecopy import _descriptors, _processes, _reports
+from libsafecopy import _descriptors, _fields, _processes, _reports
 from libsafecopy._descriptors import identity
 
 MARK = ".safecopy-reports"
@@ -70,7 +70,7 @@ def remove_report(folder, name, own_pid=None):
     with _reports.open_file(name, folder) as stream:
         try:
             run = _reports.run_of(stream)
-        except _reports.Malformed as error:
+        except _fields.Malformed as error:
             raise InTheWay("is no report") from error
         check_report(name, run, stream)
         if run.pid != own_pid and _processes.may_write(run, stream):

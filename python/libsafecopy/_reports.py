@@ -2,23 +2,15 @@
 neither blocks nor raises: a line that is not as the library writes it is counted, and said."""
 
 import errno
-import json
 import os
-import re
 import stat
 
-from libsafecopy import _processes
+from libsafecopy import _hazards, _processes
+from libsafecopy._fields import Malformed, field, parsed
 
 LINE_MAX_BYTES = 4 << 20  # as the command has it (report/command/input.h)
 TYPES = ("run", "modules", "hazard", "timing", "coverage", "cupti", "postmortem", "summary")
 BEGINNING = b'{"type":"'
-# Frames of these say how the program got into the driver or the allocator, not where it went wrong.
-LIBRARIES = ("libsafecopy", "libcuda", "libcupti", "libc.so", "libc-", "libstdc++", "libpthread",
-             "libgcc_s", "ld-linux", "libunwind", "libffi", "_ctypes", "libpython", "python")
-
-
-class Malformed(ValueError):
-    """A line is not as the library writes it."""
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -34,26 +26,6 @@ def open_file(name, folder=None):
         return stream
     stream.close()
     raise OSError(errno.EINVAL, "is no regular file", name)
-
-
-def parsed(line):
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Malformed("no JSON") from error
-    if not isinstance(value, dict):
-        raise Malformed("no object")
-    return value
-
-
-def field(record, key, *kinds):
-    value = record.get(key) if isinstance(record, dict) else NotImplemented
-    if not isinstance(value, kinds):
-        raise Malformed(key)
-    return value
-
-
-NONE = type(None)
 
 
 # --- runs -----------------------------------------------------------------------------------------
@@ -103,69 +75,6 @@ def has_strangers(stream):
         return True
 
 
-# --- hazards --------------------------------------------------------------------------------------
-
-
-def shown(text):
-    """Names of files steer no terminal, and forge no line."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def is_telling(frame):
-    if "file" in frame:
-        file = field(frame, "file", str)
-        return "site-packages" not in file and "/_pytest/" not in file
-    return not os.path.basename(field(frame, "module", str, NONE) or "").startswith(LIBRARIES)
-
-
-def place(stack):
-    """The innermost line of Python that is the user's, else the innermost telling function."""
-    if not all(isinstance(frame, dict) for frame in stack):
-        raise Malformed("stack")
-    telling = [frame for frame in stack if is_telling(frame)]
-    python = [frame for frame in telling if "file" in frame]
-    if not stack:
-        return "an unknown place"
-    frame = (python or telling or stack)[0]
-    if "file" in frame:
-        number = field(frame, "line", int, NONE)
-        line = "" if number is None else f":{number}"
-        return f"{field(frame, 'file', str)}{line} ({field(frame, 'function', str)})"
-    where = f"{field(frame, 'module', str, NONE) or ''}+{field(frame, 'offset', str)}"
-    symbol = field(frame, "symbol", str, NONE)
-    return f"{symbol} ({where})" if symbol else where
-
-
-def called(of):
-    """What the program called: the runtime's function, if CUPTI has told it or the stack tells, and
-    the driver's in brackets."""
-    api, runtime = field(of, "api", str), field(of, "runtime_api", str, NONE)
-    for frame in field(of, "stack", list):
-        symbol = field(frame, "symbol", str, NONE) if "file" not in frame else None
-        if runtime or is_telling(frame) or not api.startswith("cu"):
-            break
-        if symbol and re.match("cuda[A-Z]", symbol):
-            runtime = symbol
-    return f"{runtime} ({api})" if runtime else api
-
-
-class Hazard:
-    """What is told of a hazard."""
-
-    def __init__(self, line):
-        self.label = field(line, "label", str, NONE)
-        self.certainty = field(line, "certainty", str)
-        copy, event = field(line, "copy", dict), field(line, "event", dict)
-        what = ", ".join([f"{field(line, 'code', str)} {field(line, 'name', str)}",
-                          self.certainty, field(line, "action", str)])
-        self.text = f"{shown(what)}\n  {self.side(event)}\n  {self.side(copy)}"
-
-    @staticmethod
-    def side(of):
-        where = place(field(of, "stack", list))
-        return f"{shown(called(of))} at {shown(where)}"
-
-
 # --- growing --------------------------------------------------------------------------------------
 
 
@@ -185,9 +94,10 @@ class Report:
 
     def new_hazards(self, stream):
         stream.seek(self.offset)
+        last = {}
         for line in self.new_lines(stream):
             try:
-                yield from self.hazards_in(line)
+                yield from self.hazards_in(line, last)
             except Malformed:
                 self.bad_lines += 1
                 self.is_stranger = self.run is None
@@ -206,12 +116,13 @@ class Report:
             if not is_end:
                 yield line
 
-    def hazards_in(self, line):
+    def hazards_in(self, line, last):
         line = parsed(line)
         if self.run is None or line.get("type") == "run":
             self.run = Run(line)
         if line.get("type") == "hazard":
-            hazard = Hazard(line)
+            hazard = _hazards.Hazard(line)
+            hazard.count_from(last)
             self.told.add(self.run.process)
             if self.run.counts_latent or hazard.certainty == "observed":
                 yield hazard

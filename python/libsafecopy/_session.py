@@ -10,7 +10,8 @@ import os
 from typing import NamedTuple, Optional
 
 import libsafecopy
-from libsafecopy import _descriptors, _doubts, _folders, _ledger, _processes, _reports
+from libsafecopy import (_descriptors, _doubts, _fields, _folders, _hazards, _ledger, _processes,
+                         _reports)
 
 GONE = "is not there any more"
 UNTOLD = "equal to hazards that the reports have, or not written to them"
@@ -36,6 +37,7 @@ class Reports:
         self.folder = folder
         self.known = {}   # by name in the folder, or by path
         self.counted = 0  # hazards of this process
+        self.labels = set()  # of hazards that lines of its have told
         self.owner = None
         self.killing = set()  # tests that kill processes by other means than Python's
         self.is_last = False  # whatever still runs is not waited for
@@ -61,19 +63,22 @@ class Reports:
     # Hazards
 
     def new_hazards(self, owner):
-        """The new lines, and how many hazards of this process there are if no line tells of them:
-        not every one of equal hazards has a line."""
+        """The new lines, and how many hazards of this process there are of which none tells: not
+        every one of equal hazards has a line."""
         self.owner = owner
         counts = libsafecopy.counts()  # waits until what was found is in the report
         self.take_notes()
         hazards = self.new_of_all()
         self.judge_notes()
-        own = self.known.get(self.own_name())
-        counted = counts["hazards" if not own or not own.run or own.run.counts_latent
+        report = self.known.get(self.own_name())
+        counted = counts["hazards" if not report or not report.run or report.run.counts_latent
                          else "observed"]
-        untold = 0 if hazards else max(0, counted - self.counted)
+        own = hazards.pop(self.own_name(), [])
+        labels = {hazard.label for hazard in own}
+        untold = _hazards.settle(own, counted - self.counted, labels.isdisjoint(self.labels))
+        self.labels |= labels
         self.counted = counted
-        return hazards, untold
+        return own + [hazard for found in hazards.values() for hazard in found], untold
 
     def last_hazards(self, owner):
         """Also what reports say whose processes still run."""
@@ -83,7 +88,8 @@ class Reports:
         return self.new_hazards(owner)
 
     def new_of_all(self):
-        hazards = []
+        """By the names of the reports."""
+        hazards = {}
         if libsafecopy.report_path():
             self.report(self.own_name())
         try:
@@ -92,7 +98,7 @@ class Reports:
                     if name not in self.old:
                         self.report(name)
                 for name in sorted(self.known):
-                    hazards += self.new_of(name, folder)
+                    hazards[name] = self.new_of(name, folder)
         except OSError as error:
             self.doubt(self.owner, self.folder.path, f"cannot be looked into: {error.strerror}")
         return hazards
@@ -141,7 +147,7 @@ class Reports:
     def doubt_words(self, owner, text):
         if text not in self.said:
             self.said.add(text)
-            self.doubts.append(Doubt(owner, _reports.shown(text)))
+            self.doubts.append(Doubt(owner, _fields.shown(text)))
 
     def new_doubts(self):
         if self.ledger.is_lost:

@@ -17,7 +17,8 @@ import tempfile
 import pytest
 
 import libsafecopy
-from libsafecopy import _deaths, _doubts, _folders, _junit, _reports, _session
+from libsafecopy import _deaths, _doubts, _folders, _hazards, _junit, _session
+from libsafecopy._fields import shown
 
 LABEL_MAX_BYTES = 255
 TITLE = "safecopy"
@@ -97,9 +98,9 @@ class Plugin:
         self.hazardous = {}  # (worker or None, test) that has hazards, and what they say
         self.unknown = {}    # a test, or None for none, and its doubts
         self.labels = {}     # of tests that have begun
-        self.late = []       # (test, hazard) where no verdict is still to come
+        self.late = []       # what is told where no verdict is still to come
         self.late_doubts = []
-        self.dying = {}      # a test, or None, and the hazards it has in workers that have died
+        self.dying = {}      # a test, or None, and what is told of it in workers that have died
         add_options(f"report_path={self.reports.folder.path}/%e.%p.jsonl")
         if self.folders and libsafecopy.version():
             self.watcher = _deaths.Watcher(self.folders.folder.path)
@@ -179,26 +180,28 @@ class Plugin:
     def take_late(self, new, nodeid=None):
         """There is no verdict to come, but a forked process may have given one."""
         hazards, doubts = self.sorted_out(new, nodeid)
-        self.late += [(nodeid, text) for text in hazards if not self.has_told(nodeid, text)]
+        self.late += [hazard for hazard in hazards if not self.has_told(hazard)]
         self.note_doubts(nodeid, doubts)
 
     def sorted_out(self, new, nodeid):
         hazards, untold = new
-        found = [(self.labels.get(hazard.label, nodeid), hazard.text) for hazard in hazards]
+        found = [_hazards.told(self.labels.get(hazard.label, nodeid), hazard) for hazard in hazards]
         if untold:
-            found.append((nodeid, f"{untold} more: {_session.UNTOLD}"))
-        self.late += [(owner, text) for owner, text in found if (
-            owner is None or owner != nodeid) and not self.has_told(owner, text)]
+            found.append(_hazards.Told(nodeid, f"{untold} more: {_session.UNTOLD}"))
+        found = _hazards.merged(found)
+        self.late += [hazard for hazard in found if (
+            hazard.owner is None or hazard.owner != nodeid) and not self.has_told(hazard)]
         doubts = self.reports.new_doubts()
         for doubt in doubts:
             if doubt.owner is None or doubt.owner != nodeid:
                 self.note_doubts(doubt.owner, [doubt.text])
-        return ([text for owner, text in found if nodeid and owner == nodeid],
+        return ([hazard for hazard in found if nodeid and hazard.owner == nodeid],
                 [doubt.text for doubt in doubts if nodeid and doubt.owner == nodeid])
 
-    def has_told(self, nodeid, text, worker=None):
+    def has_told(self, hazard, worker=None):
         """Has a forked process judged the test by it, or has the worker?"""
-        return any(text in told for told in self.hazardous.get((worker, nodeid), ()))
+        return any(_hazards.has_told(words, hazard.text)
+                   for words in self.hazardous.get((worker, hazard.owner), ()))
 
     def note_doubts(self, nodeid, texts, is_late=True):
         known = self.unknown.setdefault(nodeid, [])
@@ -213,9 +216,10 @@ class Plugin:
         if not hazards and not doubts:
             return
         report = outcome.get_result()
-        parts = [(TITLE, "\n".join(hazards)), (UNKNOWN, "\n".join(doubts))]
+        words = [hazard.words for hazard in hazards]
+        parts = [(TITLE, "\n".join(words)), (UNKNOWN, "\n".join(doubts))]
         report.user_properties += [part for part in parts if part[1]]
-        text = "\n".join(hazards + [f"unknown: {doubt}" for doubt in doubts])
+        text = "\n".join(words + [f"unknown: {doubt}" for doubt in doubts])
         if self.mode == "fail" and not report.failed:
             report.outcome = "failed"
             report.longrepr = text  # its first line is what the short summary shows
@@ -236,7 +240,7 @@ class Plugin:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node, error):
         told = getattr(node, "workeroutput", {})
-        self.late += map(tuple, told.get("safecopy_late", []))
+        self.late += [_hazards.Told(*row) for row in told.get("safecopy_late", [])]
         for nodeid, text in told.get("safecopy_doubts", []):
             self.note_doubts(nodeid, [text])
         if error and not told:
@@ -253,9 +257,9 @@ class Plugin:
         try:
             folder = _folders.Folder(path)
             for hazard in _deaths.hazards_in(folder):
-                owner = self.labels.get(hazard.label)
-                if not self.has_told(owner, hazard.text, worker):
-                    self.dying.setdefault(owner, []).append(hazard.text)
+                one = _hazards.told(self.labels.get(hazard.label), hazard)
+                if not self.has_told(one, worker):
+                    self.dying.setdefault(one.owner, []).append(one)
             doubts = list(_deaths.doubts_in(folder))
         except OSError as error:
             doubts = [f"reports of worker {worker} cannot be read: {error}"]
@@ -263,28 +267,29 @@ class Plugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem, report):
-        text = "\n".join(self.dying.pop(crashitem, []))
+        text = "\n".join(one.words for one in _hazards.merged(self.dying.pop(crashitem, [])))
         if text:
             report.user_properties.append((TITLE, text))
             report.longrepr = f"{report.longrepr}\n{text}"
 
     def take_rest_of_dead(self):
-        self.late += [(owner, text) for owner, texts in self.dying.items() for text in texts]
+        self.late += [one for those in self.dying.values() for one in those]
         self.dying.clear()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session):
         self.take_rest_of_dead()
         self.take_late(self.reports.last_hazards(None))
+        self.late = _hazards.merged(self.late)
         if self.worker:
-            self.config.workeroutput["safecopy_late"] = self.late
+            self.config.workeroutput["safecopy_late"] = [tuple(one) for one in self.late]
             self.config.workeroutput["safecopy_doubts"] = self.late_doubts
         elif self.mode == "fail":
             self.fail(session)
 
     def fail(self, session):
         doubts = [(nodeid, f"unknown: {text}") for nodeid, text in self.late_doubts]
-        _junit.add(self.config, self.late + doubts)
+        _junit.add(self.config, [(one.owner, one.words) for one in self.late] + doubts)
         if (self.late or self.doubts()) and session.exitstatus in (
                 pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -303,13 +308,13 @@ class Plugin:
         terminalreporter.section(TITLE)
         for (_, nodeid), texts in self.hazardous.items() if self.mode == "warn" else ():
             terminalreporter.line(f"{nodeid}: " + "\n".join(texts))
-        for owner, text in self.late:
-            terminalreporter.line(f"found too late, {owner or 'outside of tests'}: {text}")
+        for one in self.late:
+            terminalreporter.line(f"found too late, {one.owner or 'outside of tests'}: {one.words}")
         terminalreporter.line(self.verdict())
         for text in self.doubts():
             terminalreporter.line(f"unknown: {text}")
         for path in sorted(self.reports.living):
-            terminalreporter.line(f"still runs, and is judged up to now: {_reports.shown(path)}")
+            terminalreporter.line(f"still runs, and is judged up to now: {shown(path)}")
         self.name_what_stays(terminalreporter.line, self.folders.in_the_way)
         if self.is_telling():
             terminalreporter.line(f"reports: {self.folders.folder.path}")
@@ -320,7 +325,7 @@ class Plugin:
     @staticmethod
     def name_what_stays(say, stays):
         for path, reason in stays[:SHOWN]:
-            say(_reports.shown(f"left alone: {path} {reason}"))
+            say(shown(f"left alone: {path} {reason}"))
         if len(stays) > SHOWN:
             say(f"left alone: {len(stays) - SHOWN} more")
 

@@ -3,16 +3,22 @@
 #include "report/command/embed.h"
 #include "report/command/markdown.h"
 #include "report/command/say.h"
+#include "report/command/scratch.h"
+#include "report/command/wrapped.h"
 #include "report/nearest.h"
+#include "report/options.h"
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 SC_EMBED(sc_explain_page, "docs/hazards.md");
 
-static const char *const rows[][2] = {
-#define SC_HAZARD(code, name, subject, advice) {#code, name},
+static const struct row {
+    const char *code, *name, *advice;
+} rows[] = {
+#define SC_HAZARD(code, name, subject, advice) {#code, name, advice},
 #include "track/hazard.def"
 };
 
@@ -21,14 +27,16 @@ enum { COUNT = sizeof rows / sizeof rows[0] };
 /* Codes first, then names. */
 static const char *word(unsigned index)
 {
-    return index < 2 * COUNT ? rows[index % COUNT][index / COUNT] : NULL;
+    if (index >= 2 * COUNT)
+        return NULL;
+    return index < COUNT ? rows[index].code : rows[index - COUNT].name;
 }
 
-static const char *code_of(const char *asked)
+static const struct row *find_row(const char *asked)
 {
     for (size_t i = 0; i < COUNT; i++)
-        if (strcasecmp(asked, rows[i][0]) == 0 || strcmp(asked, rows[i][1]) == 0)
-            return rows[i][0];
+        if (strcasecmp(asked, rows[i].code) == 0 || strcmp(asked, rows[i].name) == 0)
+            return &rows[i];
     return NULL;
 }
 
@@ -43,26 +51,51 @@ static const char *find_section(const char *code, size_t *length)
     return start ? start + 1 : NULL;
 }
 
-static void print_section(const char *code)
+static void put_advice(const char *advice)
+{
+    struct sc_scratch scratch = {0};
+    const char *line = sc_scratch_print(&scratch, "What to do: %s.", advice);
+    sc_wrapped_put(stdout, line, strlen(line));
+    sc_scratch_free(&scratch);
+}
+
+/* What to do stands below the code, before all that is said of it. */
+static void print_section(const struct row *row)
 {
     size_t length;
-    const char *section = find_section(code, &length);
-    if (section)
-        sc_markdown_put_plain(stdout, section, length);
+    const char *section = find_section(row->code, &length);
+    const char *body = section ? strchr(section, '\n') : NULL;
+    printf("%s\n\n", row->code);
+    put_advice(row->advice);
+    if (body)
+        sc_markdown_put_plain(stdout, body + 1, length - (size_t)(body + 1 - section));
     putchar('\n');
 }
 
-/* Its code, and the paragraph below it, which begins with its name. */
-static void print_brief(const char *code)
+/* Of a section, the paragraph below its head, which begins with the hazard's name. */
+static void put_first_paragraph(FILE *out, const char *code)
 {
     size_t length;
     const char *section = find_section(code, &length);
     const char *start = section ? strstr(section, "\n\n") : NULL;
     const char *end = start ? strstr(start + 2, "\n\n") : NULL;
-    printf("%s ", code);
     if (end)
-        sc_markdown_put_plain(stdout, start + 2, (size_t)(end - start - 2));
-    puts("\n");
+        sc_markdown_put_plain(out, start + 2, (size_t)(end - start - 2));
+}
+
+static void print_brief(const char *code)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory)
+        return;
+    fprintf(memory, "%s ", code);
+    put_first_paragraph(memory, code);
+    fclose(memory);
+    sc_wrapped_put(stdout, text, length);
+    putchar('\n');
+    free(text);
 }
 
 /* "SC2" are all codes that begin so. */
@@ -71,9 +104,9 @@ static bool print_group(const char *asked)
     size_t length = strlen(asked);
     bool is_there = false;
     for (size_t i = 0; length >= 2 && i < COUNT; i++) {
-        if (strncasecmp(asked, rows[i][0], length) != 0)
+        if (strncasecmp(asked, rows[i].code, length) != 0)
             continue;
-        print_brief(rows[i][0]);
+        print_brief(rows[i].code);
         is_there = true;
     }
     return is_there;
@@ -81,20 +114,23 @@ static bool print_group(const char *asked)
 
 static int explain(const char *asked)
 {
-    const char *code = code_of(asked);
-    if (code)
-        print_section(code);
-    if (code || print_group(asked))
+    const struct row *row = find_row(asked);
+    if (row)
+        print_section(row);
+    if (row || print_group(asked))
         return 0;
-    sc_say("no hazard is called '%s'; did you mean '%s'?", asked,
-           sc_nearest_word(asked, strlen(asked), word));
+    if (sc_options_has(asked, strlen(asked)))
+        sc_say("no hazard is called '%s', which is an option: see safecopy help options", asked);
+    else
+        sc_say("no hazard is called '%s'; did you mean '%s'?", asked,
+               sc_nearest_word(asked, strlen(asked), word));
     return SC_COMMAND_USAGE;
 }
 
 static void print_all(void)
 {
     for (size_t i = 0; i < COUNT; i++)
-        printf("%s  %s\n", rows[i][0], rows[i][1]);
+        printf("%s  %s\n", rows[i].code, rows[i].name);
 }
 
 int sc_command_explain(int argc, char **argv)

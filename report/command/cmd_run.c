@@ -26,6 +26,16 @@ static bool take_value(struct sc_run_work *work, const char *key, const char *va
     return true;
 }
 
+/* Two of one kind are one that overrules another. */
+static bool take_place(struct sc_run_work *work, int flag)
+{
+    bool is_other = work->place_flag != 0 && work->place_flag != flag;
+    if (is_other)
+        sc_say("--report and --report-dir both say where reports go: give one of them");
+    work->place_flag = flag;
+    return !is_other;
+}
+
 /* NULL: without an end. */
 static bool take_limit(struct sc_run_work *work, const char *seconds)
 {
@@ -57,9 +67,9 @@ static bool take_flag(struct sc_run_work *work, int flag, char **argv)
         sc_run_work_add_entry(work, "", optarg);
         return true;
     case 'r':
-        return take_value(work, "report_path=", optarg);
+        return take_place(work, flag) && take_value(work, "report_path=", optarg);
     case 'd':
-        return sc_run_work_add_folder(work, optarg);
+        return take_place(work, flag) && sc_run_work_add_folder(work, optarg);
     case 'u':
         return sc_run_work_add_suppressions(work, optarg);
     case 'f':

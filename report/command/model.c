@@ -59,11 +59,20 @@ void sc_model_free(struct sc_model *model)
     free(model->chosen);
 }
 
+/* Where a line has several calls, or a library's frames below it differ, a place has several. */
+static const char *stacks_in_words(struct sc_model *model)
+{
+    size_t stacks = 0;
+    for (size_t i = 0; i < model->count; i++)
+        stacks += model->chosen[i].stacks;
+    return stacks > model->count ? sc_scratch_print(&model->scratch, " (%zu stacks)", stacks) : "";
+}
+
 const char *sc_model_headline(struct sc_model *model)
 {
-    const char *words = sc_scratch_print(&model->scratch, "%zu place%s with hazards%s",
-                                         model->count, model->count == 1 ? "" : "s",
-                                         model->reader->unread ? " in what could be read" : "");
+    const char *words = sc_scratch_print(
+        &model->scratch, "%zu place%s with hazards%s%s", model->count, model->count == 1 ? "" : "s",
+        stacks_in_words(model), model->reader->unread ? " in what could be read" : "");
     return model->left_out > 0
                ? sc_scratch_print(&model->scratch, "%s; --filter leaves out %zu more", words,
                                   model->left_out)

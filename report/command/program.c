@@ -210,6 +210,8 @@ int sc_program_run(char **argv, const struct sc_program_ways *ways)
     if (ways->awaits)
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     int result = start(argv, &inherited, ways->out, &program);
+    if (ways->pid)
+        *ways->pid = program;
     if (result == 0) {
         let_files_go(ways->out, ways->own);
         result = attend(program);

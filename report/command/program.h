@@ -23,6 +23,7 @@ struct sc_program_ways {
     bool awaits; /* comes back when all that the program has left running has ended, too, or when
                     SIGHUP, SIGINT, SIGQUIT or SIGTERM comes after its end */
     int limit_s; /* negative: there is no limit */
+    int *pid;    /* gets the program's number; NULL: nobody asks */
 };
 
 /* Runs argv[0], which is looked for as a shell does. Returns the program's status as wait(2) has

@@ -6,6 +6,7 @@
 #include "report/command/new_reports.h"
 #include "report/command/program.h"
 #include "report/command/run_ledger.h"
+#include "report/command/run_unjudged.h"
 #include "report/command/say.h"
 #include "report/command/verdict.h"
 
@@ -50,7 +51,24 @@ static int end_content(struct sc_run_work *work, const char *reason, const char 
     return work->parsed.exitcode;
 }
 
-/* Where the processes print no summaries, they have not said it themselves. */
+/* Has the program, which the status is of, said of itself that it failed? Another process of the
+ * run knows nothing of the status, and where the reports are shown no summaries are printed. */
+static bool has_said(const struct sc_run_work *work, const struct sc_run_ledger *ledger,
+                     int program, int status)
+{
+    struct sc_run_note note;
+    if (is_shown_on_stderr(work))
+        return false;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == work->parsed.exitcode)
+        return true;
+    for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);)
+        if (note.pid == program &&
+            (note.what == SC_LEDGER_LATENT || note.what == SC_LEDGER_OBSERVED ||
+             note.what == SC_LEDGER_FAILED))
+            return true;
+    return false;
+}
+
 static void tell_of_failed(const struct sc_run_work *work, int status)
 {
     if (WIFSIGNALED(status))
@@ -63,13 +81,13 @@ static void tell_of_failed(const struct sc_run_work *work, int status)
 
 /* The status to end with. */
 static int end(struct sc_run_work *work, const struct sc_run_ledger *ledger, char *const *paths,
-               int status)
+               int program, int status)
 {
     const char *doubt = NULL;
     const char *reason = work->parsed.strict ? reason_to_fail(work, ledger, paths, &doubt) : NULL;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return end_content(work, reason, doubt);
-    if (reason && is_shown_on_stderr(work))
+    if (reason && !has_said(work, ledger, program, status))
         tell_of_failed(work, status);
     return sc_program_end_alike(status);
 }
@@ -96,19 +114,29 @@ static void tell_what_runs(struct sc_run_work *work, const struct sc_run_ledger 
                running);
 }
 
+/* Nothing was looked at, as far as is known, and somebody relies on what was. */
+static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_ledger *ledger,
+                        char *const *paths)
+{
+    return work->parsed.strict && work->parsed.mode != SC_MODE_OFF && !paths[0] &&
+           (ledger->said & ~(1U << SC_LEDGER_KILLED)) == 0 && !ledger->is_unread && !ledger->lacks;
+}
+
 /* Shows what has been reported, and returns the status to end with. */
 static int conclude(struct sc_run_work *work, struct sc_new_reports *reports,
-                    struct sc_run_ledger *ledger, int status)
+                    struct sc_run_ledger *ledger, const char *program, int pid, int status)
 {
     const char *running = sc_left_running_find(&work->scratch, ledger);
     sc_run_ledger_read(ledger);
     char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
-    if (work->format && paths[0])
+    if (is_unjudged(work, ledger, paths))
+        sc_run_unjudged_say(work, program);
+    else if (work->format && paths[0])
         show(work, paths);
     else if (work->format)
         tell_without_reports(ledger);
     tell_what_runs(work, ledger, running);
-    return end(work, ledger, paths, status);
+    return end(work, ledger, paths, pid, status);
 }
 
 int sc_run_judged(struct sc_run_work *work, char **program)
@@ -120,17 +148,19 @@ int sc_run_judged(struct sc_run_work *work, char **program)
     const char *path = work->parsed.report_path;
     sc_run_ledger_begin(&ledger, is_shown_on_stderr(work));
     sc_new_reports_begin(&reports, &work->scratch, strcmp(path, "none") != 0 ? path : NULL);
+    int pid = -1;
     bool is_to_stdout = work->out.path && strcmp(work->out.path, "-") == 0;
     int status = sc_program_run(
         program, &(struct sc_program_ways){.out = is_to_stdout ? SC_PROGRAM_STDOUT_KEPT
                                                                : SC_PROGRAM_STDOUT_LET_GO,
                                            .own = ledger.file,
+                                           .pid = &pid,
                                            .awaits = work->awaits,
                                            .limit_s = work->limit_s});
     if (status < 0)
         status = sc_run_work_refuse_program(program[0], -status);
     else
-        status = conclude(work, &reports, &ledger, status);
+        status = conclude(work, &reports, &ledger, program[0], pid, status);
     sc_new_reports_free(&reports);
     sc_run_ledger_free(&ledger);
     return status;

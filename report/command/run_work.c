@@ -92,7 +92,7 @@ bool sc_run_work_add_suppressions(struct sc_run_work *work, const char *path)
 bool sc_run_work_parse(struct sc_run_work *work)
 {
     sc_options_defaults(&work->parsed);
-    return sc_options_parse(&work->parsed, work->options, complain, NULL) == 0;
+    return sc_options_check(&work->parsed, work->options, complain, NULL) == 0;
 }
 
 /* ---- where the reports are ---- */
@@ -140,8 +140,18 @@ bool sc_run_work_set_environment(struct sc_run_work *work)
     return true;
 }
 
+/* A shell finds a program of the working folder by its path alone, and so does exec. */
+static bool is_beside(const char *program)
+{
+    struct stat status;
+    return !strchr(program, '/') && stat(program, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 int sc_run_work_refuse_program(const char *program, int error)
 {
-    sc_say("cannot run %s: %s", program, strerror(error));
+    if (error == ENOENT && is_beside(program))
+        sc_say("cannot run %s: it is not in PATH, but in this folder: ./%s", program, program);
+    else
+        sc_say("cannot run %s: %s", program, strerror(error));
     return error == ENOENT ? 127 : 126;
 }

@@ -116,16 +116,22 @@ static const char *relation(const struct sc_shown *hazard)
     return found_later ? "found changed the source of" : "came before the end of";
 }
 
+static const char *size_in_words(struct sc_scratch *scratch, const json_t *of)
+{
+    json_int_t bytes = sc_field_number(of, "size");
+    return sc_scratch_print(scratch, NUMBER " byte%s", bytes, plural(bytes));
+}
+
 static void describe_event(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     struct sc_call *event = &hazard->event;
     const json_t *buffer = json_object_get(hazard->record, "buffer");
     event->words = sc_scratch_print(scratch, "%s (thread %s)", event->api, event->thread_words);
     if (has_buffer(hazard->record))
-        event->words = sc_scratch_print(scratch, "%s, on %s memory at %s, " NUMBER " bytes",
-                                        event->words, sc_field_string(buffer, "kind", "?"),
+        event->words = sc_scratch_print(scratch, "%s, on %s memory at %s, %s", event->words,
+                                        sc_field_string(buffer, "kind", "?"),
                                         sc_field_string(buffer, "address", "?"),
-                                        sc_field_number(buffer, "size"));
+                                        size_in_words(scratch, buffer));
 }
 
 static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
@@ -140,8 +146,8 @@ static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
                                  sc_field_string(copy, "address", "?"));
     else if (has_buffer(hazard->record))
         words =
-            sc_scratch_print(scratch, "%s %s, " NUMBER " bytes at %s", words, hazard->direction,
-                             sc_field_number(copy, "size"), sc_field_string(copy, "address", "?"));
+            sc_scratch_print(scratch, "%s %s, %s at %s", words, hazard->direction,
+                             size_in_words(scratch, copy), sc_field_string(copy, "address", "?"));
     call->words =
         sc_scratch_print(scratch, "%s (stream %s, device " NUMBER ", thread %s)", words,
                          hazard->stream, sc_field_number(copy, "device"), call->thread_words);
@@ -160,9 +166,9 @@ static const char *node_words(struct sc_scratch *scratch, const struct sc_frame_
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(direction, names[i][0]) == 0)
             name = names[i][1];
-    const char *words = sc_scratch_print(
-        scratch, "%s that %ss " NUMBER " bytes at %s", name, sc_field_string(node, "use", "use"),
-        sc_field_number(node, "size"), sc_field_string(node, "address", "?"));
+    const char *words =
+        sc_scratch_print(scratch, "%s that %ss %s at %s", name, sc_field_string(node, "use", "use"),
+                         size_in_words(scratch, node), sc_field_string(node, "address", "?"));
     if (!json_is_object(author))
         return words;
     const struct sc_call call = make_call(scratch, makers, author);

@@ -105,10 +105,11 @@ static const char *name_of(struct sc_scratch *scratch, const json_t *entry)
 static void add_counts(struct making *making, const json_t *summary)
 {
     json_int_t hazards = sc_field_number(summary, "hazards");
+    json_int_t operations = sc_field_number(summary, "operations");
     json_int_t suppressed = sc_field_number(summary, "suppressed");
     const char *words =
-        sc_scratch_print(making->scratch, NUMBER " hazard%s in " NUMBER " operations", hazards,
-                         plural(hazards), sc_field_number(summary, "operations"));
+        sc_scratch_print(making->scratch, NUMBER " hazard%s in " NUMBER " operation%s", hazards,
+                         plural(hazards), operations, plural(operations));
     if (suppressed > 0)
         words = sc_scratch_print(making->scratch, "%s, " NUMBER " suppressed", words, suppressed);
     if (json_is_integer(json_object_get(summary, "exit_status")))
@@ -221,6 +222,8 @@ static void add_summary(struct making *making, const json_t *entry)
     add_ignored(making, summary);
     add_list(making, "suppressions that have expired",
              json_object_get(summary, "suppressions_expired"));
+    if (sc_field_number(summary, "hazards") + sc_field_number(summary, "suppressed") > 0)
+        add_list(making, "suppressions not used", json_object_get(summary, "suppressions_unused"));
 }
 
 /* ---- what was not looked for ---- */

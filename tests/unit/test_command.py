@@ -86,10 +86,10 @@ class Run(Command):
 
     def test_flags_come_after_the_environment(self):
         self.assertEqual(
-            self.shown("--strict", "--option", "mode=report", "--report", "/tmp/%p.jsonl",
+            self.shown("--strict", "--option", "mode=report", "--strict=0", "--report", "/tmp/%p.jsonl",
                        options="strict=0"),
             [str(self.library),
-             "strict=0:strict=1:mode=report:report_path=/tmp/%p.jsonl"])
+             "strict=0:strict=1:mode=report:strict=0:report_path=/tmp/%p.jsonl"])
 
     def test_a_folder_takes_the_report_of_each_process(self):
         folder = self.folder / "new"
@@ -301,6 +301,9 @@ class Report(Command):
         result = self.start("report", path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("0 hazards in 7 operations", result.stdout)
+        summary["operations"] = 1
+        path = self.write("one.jsonl", [self.lines[0], json.dumps(summary) + "\n"])
+        self.assertIn("0 hazards in 1 operation, ", self.start("report", path).stdout)
         self.assertIn("as the driver would not: 3\n", result.stdout)
         self.assertNotIn("came through", result.stdout)
 
@@ -654,6 +657,14 @@ class Main(Command):
                 (["doctor", "--norun"], "did you mean --no-run? See safecopy help doctor"),
                 (["run", "--injection=1", "true"], "--injection takes no value, and has '1'"),
                 (["run", "--format"], "without its value: --format"),
+                (["run", "--verbosity=2", "true"],
+                 "verbosity is an option, and no flag: --option verbosity=2"),
+                (["run", "--mode", "report", "true"],
+                 "mode is an option, and no flag: --option mode=VALUE"),
+                (["report", "--verbosity=2", "true"], "there is no flag --verbosity=2; did you mean"),
+                (["run", "--report", "a.jsonl", "--report-dir", ".", "true"],
+                 "--report and --report-dir both say where reports go: give one of them"),
+                (["run", "--report-dir", ".", "--report", "a.jsonl", "true"], "give one of them"),
                 (["run", "-x", "true"], "not understood, or without its value: -x")):
             run = self.fails(2, words, *arguments)
             self.assertEqual((run.stdout, run.stderr.count("\n")), ("", 1))
@@ -663,11 +674,15 @@ class Main(Command):
         for code in CODES:
             section = re.search(rf"^## {code}\n.*?(?=\n## |\Z)", page, re.M | re.S)[0]
             shown = self.start("explain", code.lower()).stdout
-            self.assertTrue(shown.startswith(f"{code}\n"))
-            self.assertEqual(re.findall(r"\w+", shown), self.words(section), code)
+            head, advice, rest = shown.split("\n\n", 2)
+            self.assertEqual(head, code)
+            self.assertRegex(" ".join(advice.split()), r"^What to do: \w.*[^.]\.$")
+            self.assertEqual([code, *re.findall(r"\w+", rest)], self.words(section), code)
         self.assertEqual(re.findall(r"^SC\d+", self.start("explain").stdout, re.M), CODES)
         self.assertIn("SC201\n", self.start("explain", "source-overwritten-in-flight").stdout)
         self.fails(2, "did you mean 'SC201'?", "explain", "SC209")
+        self.fails(2, "no hazard is called 'strict', which is an option: see safecopy help options",
+                   "explain", "strict")
 
     def words(self, section):
         """Of a section, without the targets of links and what else is Markdown's."""
@@ -685,6 +700,7 @@ class Main(Command):
         self.assertEqual(re.findall(r"^SC\d+", shown, re.M),
                          [code for code in CODES if code.startswith("SC2")])
         self.assertIn("SC201 source-overwritten-in-flight. The program writes into", shown)
+        self.assertLessEqual(max(map(len, shown.splitlines())), 100)
         for group in "SC", "SC10":
             self.assertEqual(re.findall(r"^SC\d+", self.start("explain", group).stdout, re.M),
                              [code for code in CODES if code.startswith(group)])

@@ -464,6 +464,7 @@ static void unreached(struct sc_trial_facts *f, size_t count)
     X(PROBLEM, "unreached", f->report_count = 2; unreached(f, 1); f->unreached = NULL)             \
     X(PROBLEM, "not-loaded", without_report(f); f->reached_count = 0; f->process_count = 0)        \
     X(PROBLEM, "not-loaded", without_report(f); f->reached_count = 0; f->passed_by = "/opt/app")   \
+    X(PROBLEM, "not-begun", without_report(f); f->reached_count = 0; f->not_found = "libx.so")     \
     X(NOTE, "driver-unused", without_report(f))                                                    \
     X(NOTE, "no-cuda", without_report(f); f->loaded_driver = false)                                \
     X(NOTE, "off", without_report(f); f->is_off = true)                                            \

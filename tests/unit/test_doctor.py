@@ -407,6 +407,20 @@ class Trial(Doctor):
         self.expect(found, "ok", "came-up")
         self.assertEqual(self.answer["trial"]["reports"], 1)
 
+    def test_a_library_that_the_loader_does_not_find(self):
+        runtime = self.compile("libcudart.so.99", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.99",
+                               source="int cudaFree(void *p) { return p != 0; }\n")
+        program = self.compile("program", "-Wl,--no-as-needed", f"-L{self.folder}",
+                               f"-l:{runtime.name}")
+        found = self.ask(program)
+        self.expect(found, "problem", "not-begun")
+        self.assertEqual(found["not-begun"]["text"],
+                         "the loader did not begin the program: it does not find libcudart.so.99")
+        self.assertIn("LD_LIBRARY_PATH", found["not-begun"]["remedy"])
+        self.assertNotIn("exit-status", found)
+        there = f"{self.folder}:{ENVIRONMENT['LD_LIBRARY_PATH']}"
+        self.assertNotIn("not-begun", self.ask(program, env={"LD_LIBRARY_PATH": there}))
+
     def test_a_process_that_lost_the_preload(self):
         found = self.ask("sh", "-c", f'LD_PRELOAD= {sys.executable} -c "$0"', OPENS_CUDA)
         self.expect(found, "problem", "driver-without-library")

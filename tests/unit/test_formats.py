@@ -374,7 +374,7 @@ class Bound(unittest.TestCase):
             word = size * self.WIDE
             for lines in ([{**run, "command": [word]}, hazard], [run, {**hazard, "label": word}],
                           [run, {**hazard, "event": {**hazard["event"], "api": word}}]):
-                self.assertRegex(self.page(lines), "</details>|more places are left out")
+                self.assertRegex(self.page(lines), "</details>|1 more place is left out")
 
     def test_runs_in_doubt_are_the_first(self):
         run, *_, end = sample_lines()

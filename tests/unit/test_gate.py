@@ -89,6 +89,13 @@ class Gate(unittest.TestCase):
         self.assertIn("suppressions that have expired: expired\n", self.said)
         self.assertIn("suppressions not used: code, stack, source\n", self.said)
 
+    def test_what_is_not_used_is_named_where_all_else_is_suppressed(self):
+        self.assertEqual(self.run_twin("strict=1", FITS + UNFIT), 0)
+        self.assertIn("suppressions not used: code, stack, source\n", self.said)
+        self.assertIn("strict: passed", self.said)
+        self.assertEqual(self.run_twin("strict=1", FITS), 0)
+        self.assertEqual(self.said, "")
+
     def test_it_is_silent_without_strict(self):
         self.assertEqual(self.run_twin("", EXPIRED + FITS), 0)
         self.assertEqual(self.said, "")

@@ -203,6 +203,24 @@ START_TEST(a_bad_entry_is_named_and_changes_nothing)
 }
 END_TEST
 
+/* Who refuses to go on ignores nothing. */
+START_TEST(what_is_checked_is_not_said_to_be_ignored)
+{
+    ck_assert_uint_eq(parse("stirct=1:mode=x:verbosity"), 3);
+    ck_assert_ptr_nonnull(strstr(said,
+                                 "unknown option 'stirct' is ignored; did you mean 'strict'? "
+                                 "(the run fails when it ends, since strict may be meant)\n"));
+    ck_assert_ptr_nonnull(strstr(said, "'mode' cannot be 'x', which is ignored; it takes fix"));
+    ck_assert_ptr_nonnull(strstr(said, "'verbosity' has no value and is ignored; it takes 0"));
+    set_up();
+    ck_assert_uint_eq(sc_options_check(&options, "stirct=1:mode=x:verbosity", listen, said), 3);
+    ck_assert_str_eq(said, "unknown option 'stirct'; did you mean 'strict'?\n"
+                           "option 'mode' cannot be 'x'; it takes fix, report or off\n"
+                           "option 'verbosity' has no value; it takes 0, 1 or 2\n");
+    ck_assert(options.misspells_strict);
+}
+END_TEST
+
 START_TEST(bad_entries_do_not_hide_good_ones)
 {
     ck_assert_uint_eq(parse("nope=1:strict=1:mode=x"), 2);
@@ -358,6 +376,7 @@ int main(void)
     tcase_add_test(group, a_value_may_contain_an_equals_sign);
     tcase_add_loop_test(group, a_bad_entry_is_named_and_changes_nothing, 0,
                         (int)(sizeof bad / sizeof bad[0]));
+    tcase_add_test(group, what_is_checked_is_not_said_to_be_ignored);
     tcase_add_test(group, bad_entries_do_not_hide_good_ones);
     tcase_add_test(group, many_bad_entries_are_all_counted);
     tcase_add_test(group, a_path_that_is_too_long_is_refused);

@@ -141,7 +141,7 @@ class Merged(Places):
         path = self.write("r.jsonl", *ways)
         (place,) = self.hazards(path)
         self.assertEqual([place[key] for key in ("count", "stacks", "runs")], [9, 6, 1])
-        self.assertIn("\n1 place with hazards\n", self.report(path).stdout)
+        self.assertIn("\n1 place with hazards (6 stacks)\n", self.report(path).stdout)
         self.assertIn(" observed, 9 times: ", self.report(path).stdout)
 
     def test_another_line_or_another_caller_is_another_place(self):

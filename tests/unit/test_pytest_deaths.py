@@ -53,9 +53,11 @@ FORKS = CLOSING + DYING.format(end='''if os.fork() == 0:
             time.sleep(0.01)
         os._exit(0)
     os.abort()''')
+IN_TEST = r"(?:, from test_it\.py:\d+ \(\w+\))?\n"
 HAZARD = (r"{}SC105 pinned-freed-in-flight, \w+, deferred\n"
-          r"  cudaFreeHost \(cuMemFreeHost\) at .*/cuda.py:\d+ \(Block.free\)\n"
-          r"  cudaMemcpyAsync \(cuMemcpyHtoDAsync_v2\) at .*/cuda.py:\d+ \(Block.__init__\)\n")
+          rf"  cudaFreeHost \(cuMemFreeHost\) at .*/cuda.py:\d+ \(Block.free\){IN_TEST}"
+          rf"  cudaMemcpyAsync \(cuMemcpyHtoDAsync_v2\) at .*/cuda.py:\d+ \(Block.__init__\){IN_TEST}"
+          r"  What to do: wait for the copy before .*\.\n")
 
 
 HERE = pathlib.Path(__file__).resolve().parent

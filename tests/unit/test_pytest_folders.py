@@ -338,7 +338,7 @@ class Folders(pytest_session.Session):
                 lines = [changed, hazard] if line is run else [run, changed]
                 told = list(_reports.Report().new_hazards(io.BytesIO(
                     "".join(json.dumps(line) + "\n" for line in lines).encode())))
-                self.assertTrue(all(isinstance(one.text, str) for one in told))
+                self.assertTrue(all(isinstance(one.text("a.py::b"), str) for one in told))
                 count += 1
         self.assertGreater(count, 200)
 

@@ -2,11 +2,12 @@
 """The pytest plugin: which test fails for a hazard, and what the session ends with. The tests that
 it judges run on the simulated GPU, by ctypes."""
 
+import re
 import unittest
 from xml.etree import ElementTree
 
 import pytest_session
-from pytest_session import HAS_XDIST
+from pytest_session import HAS_XDIST, ROOT
 
 TESTS = '''
 import subprocess
@@ -142,6 +143,53 @@ class Plugin(pytest_session.Session):
         self.assertNotIn("found too late", self.said)
         kept = list(self.folder.glob("safecopy-*/main/*.jsonl"))
         self.assertEqual(len(kept), 3, self.said)
+
+    def told_of(self, test):
+        """What the failure of the test says, in lines."""
+        said = re.split(r"^_+ (.*) _+$|^=+.*=+$", self.said, flags=re.M)
+        return said[said.index(test) + 1].strip().splitlines()
+
+    def test_equal_hazards_of_a_test_are_told_once_with_their_number_place_and_remedy(self):
+        tests = (
+            "import cuda\n"
+            "def helper():\n"
+            "    cuda.wrong()\n"
+            "def test_loop():\n"
+            "    for _ in range(10):\n"
+            "        cuda.wrong()\n"
+            "def test_lines():\n"
+            "    for _ in range(3):\n"
+            "        helper()\n"
+            "    cuda.wrong()\n"
+            "def test_itself():\n"
+            "    block = cuda.Block()\n"
+            "    cuda.check(cuda._cudart.cudaFreeHost(block.address))\n")
+        self.assertEqual(self.run_pytest(tests), 1, self.said)
+        head, event, copy, remedy = self.told_of("test_loop")
+        self.assertRegex(head, r"^SC105 pinned-freed-in-flight, \w+, deferred, 10 times$")
+        self.assertTrue(event.endswith("/cuda.py:27 (Block.free), from test_it.py:6 (test_loop)"))
+        self.assertTrue(
+            copy.endswith("/cuda.py:21 (Block.__init__), from test_it.py:6 (test_loop)"))
+        advice = re.search(r'SC_HAZARD\(SC105,[^"]*"[^"]*",[^"]*"([^"]*)"\)',
+                           (ROOT / "track" / "hazard.def").read_text())[1]
+        self.assertEqual(remedy, f"  What to do: {advice}.")
+        lines = self.told_of("test_lines")
+        self.assertEqual(len(lines), 8, lines)
+        self.assertRegex(lines[0], r", at least 2 times$")
+        self.assertTrue(lines[1].endswith(", from test_it.py:3 (helper)"), lines)
+        self.assertTrue(lines[5].endswith(", from test_it.py:10 (test_lines)"), lines)
+        self.assertRegex(self.told_of("test_itself")[1], r" at \S+/test_it\.py:13 \(test_itself\)$")
+
+    def test_of_equal_hazards_of_a_child_the_report_tells_how_many_at_least(self):
+        tests = (
+            "import cuda, subprocess, sys\n"
+            "def test_child():\n"
+            "    subprocess.run([sys.executable, '-c',\n"
+            "                    'import cuda\\nfor _ in range(5): cuda.wrong()'], check=True)\n")
+        self.assertEqual(self.run_pytest(tests), 1, self.said)
+        lines = self.told_of("test_child")
+        self.assertEqual(len([line for line in lines if line.startswith("SC105")]), 1, lines)
+        self.assertRegex(lines[0], r", at least 4 times$")
 
     @unittest.skipUnless(HAS_XDIST, "no xdist here")
     def test_workers_judge_their_own(self):

@@ -630,7 +630,7 @@ START_TEST(what_is_not_judged_is_said_and_counted_by_reason)
            "no hazards in 20 operations, 3 operations not watched, 2 touches and 5 operations not "
            "judged\n"
            "  not watched:\n"
-           "    2 operations: guard=off\n"
+           "    2 operations: the guard is off\n"
            "    1 operation: stacks\n"
            "  not judged:\n"
            "    2 touches: host functions that may have waited for the program\n"

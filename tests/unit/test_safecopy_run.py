@@ -620,9 +620,12 @@ class Shown(Runs):
             run = self.start(SAFECOPY, "run", *flags, "echo", "started")
             self.assertEqual((run.returncode, run.stdout), (2, ""))
             self.assertIn(words, run.stderr)
-        for status, program in ((127, "no-such-program"), (126, "/")):
+        (self.folder / "app").touch()
+        for status, program in ((127, "no-such-program"), (126, "/"), (127, "app")):
             run = self.start(*RUN, program)
             self.assertEqual((run.returncode, run.stderr.count("\n")), (status, 1), run.stderr)
+        self.assertEqual(run.stderr, "safecopy: cannot run app: it is not in PATH, but in this folder: "
+                         "./app\n")
 
 
 class StrictAlone(Runs):
@@ -643,14 +646,40 @@ class StrictAlone(Runs):
             self.assertNotIn("What to do:", said)
         self.assertEqual(self.judged(f"{RACY}; exit 0", "--option", "exitcode=9")[0], 9)
         self.assertEqual(self.judged(CORRECT), (0, ""))
-        self.assertEqual(self.start(*STRICT, "true").stderr, "")
+
+    def test_what_was_not_judged_is_not_called_clean(self):
+        """The status is the program's."""
+        (source := self.folder / "app.c").write_text("int main(void) { return 3; }\n")
+        subprocess.run(["cc", "-static", source, "-o", self.folder / "static"], check=True)
+        static = ("safecopy: strict: nothing was judged: ./static: it is statically linked: no loader "
+                  "runs, so LD_PRELOAD has no effect. Link it without -static: CUDA itself wants a "
+                  "dynamic program\n")
+        unseen = ("safecopy: strict: nothing was judged: no use of CUDA was seen in {} and in what it "
+                  "started; if there is any, safecopy doctor PROGRAM says what hides it\n")
+        for shown in (), ("--format", "text"):
+            for command, status, said in (
+                    (("./static",), 3, static), (("true",), 0, unseen.format("true")),
+                    (("sh", "-c", "sleep 9 & kill $!; exit 4"), 4, unseen.format("sh"))):
+                run = self.start(*STRICT, *shown, *command)
+                self.assertEqual((run.returncode, run.stderr), (status, said), command)
+        for options in ("report_path=none", "report_path=/dev/null", "verbosity=1"):
+            run = self.start(*STRICT, "--option", options, "sh", "-c", f"{CORRECT}; exit 4")
+            self.assertEqual((run.returncode, run.stderr), (4, ""), options)
+        self.assertEqual(self.start(SAFECOPY, "run", "./static").stderr, "")
 
     def test_a_program_that_fails_keeps_its_status(self):
-        for end, status in ("exit 3", 3), ("kill -9 $$", -9):
+        for end, status, words in (("exit 3", 3, "the program's own exit status 3 stays"),
+                                   ("kill -9 $$", -9, "the program was ended by signal 9")):
             run = self.start(*STRICT, "sh", "-c", f"{RACY}; {end}")
             self.assertEqual(run.returncode, status)
             self.assertIn("strict: failed, this process ends with 66\n", run.stderr)
+            self.assertTrue(run.stderr.endswith(f"\nsafecopy: strict: failed; {words}\n"))
             self.assertNotIn("exit status 66", run.stderr)
+        self.assertNotIn("safecopy: strict: ", self.start(*STRICT, RACY).stderr)
+        run = self.start(*STRICT, sys.executable, "-c", HOLDS + "raise SystemExit(3)\n",
+                         stdin=None, input="\n")
+        self.assertEqual(run.returncode, 3)
+        self.assertEqual(run.stderr.count("own exit status 3 stays"), 1, run.stderr)
 
     def test_strict_may_come_from_the_environment(self):
         given = {**ENVIRONMENT, "SAFECOPY_OPTIONS": "strict=1"}
@@ -692,7 +721,7 @@ class StrictAlone(Runs):
         status, said = self.judged(f"{self.LATE} true")
         self.assertEqual(status, 0, said)
         pid = (self.folder / "pid").read_text().strip()
-        self.assertRegex(said, rf"^safecopy: still running: {pid} \(sh\); what is reported from now on "
+        self.assertRegex(said, rf"(?m)^safecopy: still running: {pid} \(sh\); what is reported from now on "
                          r"is neither shown nor judged \(--wait waits\)\n$")
         os.kill(int(pid), signal.SIGKILL)
 

@@ -110,6 +110,11 @@ class Setup(unittest.TestCase):
                 "setup: with what these need, 7 packages, 1,234 kB/5,678 kB to fetch, 9 MB on disk\n"
                 f"{install}"))
 
+    def test_one_package_is_one(self):
+        path = self.tree / "bin" / "apt-get"
+        path.write_text(path.read_text().replace(" 7 newly", " 1 newly"))
+        self.assertIn("\nsetup: with what these need, 1 package, 1,234 kB", self.set_up("demo")[1])
+
     def test_nothing_is_said_or_done_where_all_is_there(self):
         self.assertEqual(self.set_up("demo", INSTALLED=" ".join(packages("for_demo"))), (0, ""))
         self.assertTrue((self.tree / "out" / "setup-demo.mk").exists())

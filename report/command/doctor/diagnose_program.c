@@ -146,7 +146,7 @@ static void say_loader(struct sc_diagnosis *diagnosis, const struct sc_file_fact
                            "program that loads it");
     else if (!elf->has_loader)
         PROBLEM("static", "Link it without -static: CUDA itself wants a dynamic program",
-                "it is statically linked: no loader runs, so none preloads");
+                "it is statically linked: no loader runs, so LD_PRELOAD has no effect");
     else if (is_musl(file))
         PROBLEM("musl", "Run it in a system with glibc, as CUDA itself wants",
                 "it is linked with musl (%s), which libsafecopy does not support", elf->loader);

@@ -58,7 +58,12 @@ static void say_loaded(struct sc_diagnosis *diagnosis, const struct sc_trial_fac
 {
     static const char remedy[] = "See what is said of the program above, and what the loader says "
                                  "on stderr";
-    if (facts->reached_count == 0)
+    if (facts->reached_count == 0 && facts->not_found)
+        PROBLEM("not-begun",
+                "Install what it is linked with, or name the folder in LD_LIBRARY_PATH; libcudart "
+                "comes with CUDA's toolkit, and with the wheel nvidia-cuda-runtime",
+                "the loader did not begin the program: it does not find %s", facts->not_found);
+    else if (facts->reached_count == 0)
         PROBLEM("not-loaded", remedy, "the library was not loaded into the program");
     else
         say_unseen(diagnosis, facts);
@@ -96,5 +101,6 @@ void sc_diagnosis_of_trial(struct sc_diagnosis *diagnosis, const struct sc_trial
         say_loaded(diagnosis, facts);
     if (facts->reached_count > 0)
         say_lost(diagnosis, facts);
-    say_end(diagnosis, facts->wait_status);
+    if (facts->reached_count > 0 || !facts->not_found)
+        say_end(diagnosis, facts->wait_status);
 }

@@ -128,6 +128,7 @@ struct sc_trial_facts {
     const char *missed;    /* the name of the first in which it was not */
     bool loaded_driver;    /* one of them at least loaded libcuda */
     const char *passed_by; /* the name of the first that did so without the library */
+    const char *not_found; /* the library that a loader looked for when it gave the program up */
     bool is_off;           /* the options have mode=off */
 
     /* What the library wrote. */

@@ -58,6 +58,7 @@ struct process {
     struct sc_trial_facts *facts;
     struct sc_scratch *scratch;
     const char *program; /* that it is; NULL: none yet */
+    const char *sought;  /* the last library that the loader has looked for */
     bool is_reached;     /* the library is in that */
     bool has_library;    /* was initialised since */
     bool has_driver;
@@ -93,6 +94,10 @@ static void take_line(struct process *process, const char *line)
 {
     const char *library = behind(line, "calling init: ");
     const char *program = behind(line, "initialize program: ");
+    const char *sought = behind(line, "find library=");
+    if (sought)
+        process->sought =
+            sc_scratch_print(process->scratch, "%.*s", (int)strcspn(sought, " "), sought);
     if (library && names_file(library, "libsafecopy.so", false))
         process->has_library = true;
     else if (library && names_file(library, "libcuda.so", true))
@@ -114,6 +119,8 @@ static void read_loader(struct sc_trial_facts *facts, struct sc_scratch *scratch
         sc_scratch_reset(&line);
     }
     take_driver(&process);
+    if (!process.program && !facts->not_found)
+        facts->not_found = process.sought;
     sc_input_free(&input);
     sc_scratch_free(&line);
 }

@@ -117,8 +117,8 @@ static void print_doubts(FILE *out, struct sc_model *model)
         fputs("\n", out);
     }
     if (count > DOUBTS_MAX)
-        fprintf(out, "::error title=hazards may be missing::and in %zu more runs\n",
-                count - DOUBTS_MAX);
+        fprintf(out, "::error title=hazards may be missing::and in %zu more run%s\n",
+                count - DOUBTS_MAX, count - DOUBTS_MAX == 1 ? "" : "s");
 }
 
 void sc_as_github(FILE *out, struct sc_model *model)

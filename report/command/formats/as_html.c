@@ -56,7 +56,8 @@ static void print_runs(FILE *out, struct sc_model *model)
     for (size_t i = 0; i < count && i < RUNS_MAX; i++)
         print_run(out, sc_model_run(model, i));
     if (count > RUNS_MAX)
-        fprintf(out, "<li>and %zu more runs</li>\n", count - RUNS_MAX);
+        fprintf(out, "<li>and %zu more run%s</li>\n", count - RUNS_MAX,
+                count - RUNS_MAX == 1 ? "" : "s");
     fputs("</ul>\n", out);
 }
 
@@ -209,6 +210,7 @@ void sc_as_html(FILE *out, struct sc_model *model)
         sc_baseline_each_fixed(model->baseline, print_fixed, out);
     fputs("</ul>\n", out);
     if (shown < model->count)
-        fprintf(out, "<footer>%zu more places are left out here.</footer>\n", model->count - shown);
+        fprintf(out, "<footer>%zu more place%s left out here.</footer>\n", model->count - shown,
+                model->count - shown == 1 ? " is" : "s are");
     fprintf(out, "<script>\n%s</script>\n</body>\n</html>\n", sc_as_html_script);
 }

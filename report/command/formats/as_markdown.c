@@ -123,7 +123,8 @@ static void put_all_runs(struct page *page, struct sc_model *model)
     size_t shown = has_doubts ? put_runs(page, model, true, RUNS_MAX) : 0;
     shown += put_runs(page, model, false, RUNS_MAX - shown);
     if (shown < model->reader->run_count)
-        put_end(page, "    ... and %zu more runs\n", model->reader->run_count - shown);
+        put_end(page, "    ... and %zu more run%s\n", model->reader->run_count - shown,
+                model->reader->run_count - shown == 1 ? "" : "s");
     put_end(page, "\n");
 }
 
@@ -216,5 +217,6 @@ void sc_as_markdown(FILE *out, struct sc_model *model)
            put_part(&page, SIZE_MAX_BYTES - END_BYTES, print_hazard, model, shown))
         shown++;
     if (shown < model->count)
-        put_end(&page, "%zu more places are left out here.\n", model->count - shown);
+        put_end(&page, "%zu more place%s left out here.\n", model->count - shown,
+                model->count - shown == 1 ? " is" : "s are");
 }

@@ -1,0 +1,10 @@
+/* A strict run in which nothing was looked at says so: it must not pass for one that was clean. */
+#ifndef SC_REPORT_COMMAND_RUN_UNJUDGED_H
+#define SC_REPORT_COMMAND_RUN_UNJUDGED_H
+
+#include "report/command/run_work.h"
+
+/* Says that nothing was judged, why as far as `program` tells, and what to do. */
+void sc_run_unjudged_say(struct sc_run_work *work, const char *program);
+
+#endif

@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     static const char *const seeds[] = {
         "",
         "{\"runs\":[{\"run\":{\"a\":\"}\\\"]\"}}],\"hazards\":[{\"fingerprint\":\"ab\","
-        "\"fingerprint_version\":2,\"title\":\"SC101 \\u001b\",\"copy\":{\"stack\":[{}]}} , "
+        "\"fingerprint_version\":3,\"title\":\"SC101 \\u001b\",\"copy\":{\"stack\":[{}]}} , "
         "{\"fingerprint\":\"cd\"}]}\n",
         "{\"hazards\":[]}",
         "{\"type\":\"run\",\"command\":[\"a\"],\"pid\":1}\n{\"type\":\"hazard\",\"code\":\"SC101\","

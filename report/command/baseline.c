@@ -133,8 +133,9 @@ static const char hazards_key[] = "hazards", runs_key[] = "runs", builds_key[] =
 
 static bool take_element(void *baseline, const char *key, const json_t *element)
 {
-    return (key == hazards_key ? take_hazard : key == runs_key ? take_run : take_build)(baseline,
-                                                                                        element);
+    return (key == hazards_key ? take_hazard
+            : key == runs_key  ? take_run
+                               : take_build)(baseline, element);
 }
 
 /* ---- reports ---- */

@@ -117,7 +117,7 @@ static void tell_open(struct work *work)
 static bool may_have_changed(const struct sc_model *model)
 {
     for (size_t i = 0; i < model->open_module_count; i++)
-        if (sc_open_module_is_without_id(&model->open[i]))
+        if (sc_namings_lack_id(&model->open[i]))
             return true;
     return false;
 }

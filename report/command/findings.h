@@ -38,15 +38,15 @@ struct sc_finding {
     char *line;              /* the last one, packed */
     size_t size;             /* of the line */
     char code[8];
-    bool is_suppressed;      /* the last line says so */
-    char certainty[16];      /* of the last line, or "observed" if a line before had it */
-    json_int_t count;        /* over the runs that have ended */
-    bool is_least;           /* there may have been more */
-    bool is_unbounded;       /* and no summary says how many */
+    bool is_suppressed;             /* the last line says so */
+    char certainty[16];             /* of the last line, or "observed" if a line before had it */
+    json_int_t count;               /* over the runs that have ended */
+    bool is_least;                  /* there may have been more */
+    bool is_unbounded;              /* and no summary says how many */
     const struct sc_builds *builds; /* of the modules in its stacks */
-    struct sc_run_set runs;  /* those of these that had it */
-    size_t last_run;         /* number of the one that the last line is of, from 0 */
-    struct sc_timing timing; /* of these */
+    struct sc_run_set runs;         /* those of these that had it */
+    size_t last_run;                /* number of the one that the last line is of, from 0 */
+    struct sc_timing timing;        /* of these */
 
     /* Of the run that is being read. */
     struct sc_finding *next_in_run;

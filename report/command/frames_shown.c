@@ -197,9 +197,8 @@ static void add_native(struct making *making, json_t *record)
     uint64_t offset = strtoull(frame.offset, NULL, 16);
     if (frame.module)
         frame.build_id = sc_builds_find(making->makers->builds, frame.module);
-    const struct sc_symbol_answer *found =
-        sc_symbols_find(making->makers->symbols, frame.module, frame.build_id, offset,
-                        making->makers->with_lines);
+    const struct sc_symbol_answer *found = sc_symbols_find(
+        making->makers->symbols, frame.module, frame.build_id, offset, making->makers->with_lines);
     const char *of_report = sc_field_string(record, "symbol", NULL);
     frame.symbol = copy_of(making, choose_name(&frame, found->name, of_report));
     frame.function = readable(making, frame.symbol);

@@ -24,16 +24,16 @@ struct sc_frame {
     size_t index;  /* of the frame in the report, in which others may be inlined */
     json_t *named; /* that frame with the function's name as its symbol, which others share;
                     * NULL: of a Python or an inlined frame, and without a name */
-    const char *function; /* as its language writes it; NULL: not known */
-    const char *symbol;   /* as the linker has it; NULL: of a Python frame, and not known */
-    const char *module;   /* NULL: of a Python frame, and of code made at run time */
-    const char *offset;   /* hexadecimal; NULL: of a Python frame */
-    const char *build_id; /* of the module; "" if it had none, NULL if that is not known */
+    const char *function;     /* as its language writes it; NULL: not known */
+    const char *symbol;       /* as the linker has it; NULL: of a Python frame, and not known */
+    const char *module;       /* NULL: of a Python frame, and of code made at run time */
+    const char *offset;       /* hexadecimal; NULL: of a Python frame */
+    const char *build_id;     /* of the module; "" if it had none, NULL if that is not known */
     struct sc_naming *naming; /* of the module, where the frame is the user's; NULL: not noted */
-    const char *file;     /* NULL: not known */
-    const char *folder;   /* what a relative `file` is below; NULL: not known */
-    json_int_t line;      /* 0: not known */
-    const char *words;    /* all that is known: "upload (/bin/train+0x12) at upload.c:31" */
+    const char *file;         /* NULL: not known */
+    const char *folder;       /* what a relative `file` is below; NULL: not known */
+    json_int_t line;          /* 0: not known */
+    const char *words;        /* all that is known: "upload (/bin/train+0x12) at upload.c:31" */
     enum sc_frame_kind kind;
     bool is_python;
     bool is_inlined; /* into the next one */

@@ -193,7 +193,7 @@ void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
 
 const char *sc_model_open_words(struct sc_model *model, size_t index)
 {
-    return sc_open_module_words(&model->scratch, &model->open[index]);
+    return sc_namings_open_words(&model->scratch, &model->open[index]);
 }
 
 struct sc_excerpt sc_model_excerpt(struct sc_model *model, const struct sc_frame *frame)

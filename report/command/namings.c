@@ -109,7 +109,7 @@ static bool is_only_offsets(const struct sc_naming *naming)
     return naming->has_offsets && !naming->has_names && !naming->has_guesses;
 }
 
-bool sc_open_module_is_without_id(const struct sc_open_module *open)
+bool sc_namings_lack_id(const struct sc_open_module *open)
 {
     const char *old = open->old->build_id, *new = open->new->build_id;
     return is_build(old, new) && !(old && old[0] != '\0');
@@ -122,7 +122,7 @@ static bool is_open(const struct sc_open_module *open)
     const struct sc_naming *old = open->old, *new = open->new;
     if (!sc_naming_has_any(old) || !sc_naming_has_any(new))
         return false;
-    if (sc_open_module_is_without_id(open))
+    if (sc_namings_lack_id(open))
         return old->has_offsets || old->has_guesses || new->has_offsets;
     if (!is_build(old->build_id, new->build_id))
         return old->has_offsets || new->has_offsets;
@@ -145,7 +145,7 @@ struct sc_open_module *sc_namings_compare(const struct sc_namings *old,
 {
     struct sc_open_module *all = calloc(new->table.count + 1, sizeof *all);
     *count = 0;
-    for (const struct sc_module_naming *module = new->first; all && module; module = module->next) {
+    for (const struct sc_module_naming *module = new->first; all &&module; module = module->next) {
         const struct sc_module_naming *known = find_module(old, &module->node.digest);
         if (known && find_open(known, module, &all[*count]))
             ++*count;
@@ -168,24 +168,25 @@ static const char *whose(const struct sc_open_module *open)
 {
     if (open->old->has_offsets && open->new->has_offsets)
         return "both";
-    return open->old->has_offsets ? "the baseline's" : "this one's";
+    return open->old->has_offsets ? "the baseline's build" : "the build here";
 }
 
-const char *sc_open_module_words(struct sc_scratch *scratch, const struct sc_open_module *open)
+const char *sc_namings_open_words(struct sc_scratch *scratch, const struct sc_open_module *open)
 {
     const char *path = open->new->path;
-    if (sc_open_module_is_without_id(open))
+    if (sc_namings_lack_id(open))
         return sc_scratch_print(
             scratch,
             "%s has no build id that is known, here or in the baseline: nobody can tell whether "
-            "they are one build, so hazards in it may be called new or unchanged by chance, and "
-            "nothing is called fixed; link it with -Wl,--build-id",
+            "it is one build, so hazards in it may be called new or unchanged by chance, and "
+            "nothing is called fixed; link it with -Wl,--build-id, or keep as the baseline what "
+            "--format json writes while the build is there",
             path);
     return sc_scratch_print(
         scratch,
-        "%s is %s here and %s in the baseline, and functions of %s have no names: hazards in them "
-        "cannot be compared, are called new, and nothing is called fixed; keep as the baseline "
-        "what --format json writes while the build is there, or keep its file, not stripped, by "
-        "its build id in a folder for --debug-dir",
+        "%s is %s here and %s in the baseline; functions of %s have no names, so hazards in them "
+        "cannot be compared: they are called new, and nothing is called fixed; keep as the "
+        "baseline what --format json writes while the build is there, or keep its file, not "
+        "stripped, by its build id in a folder for --debug-dir",
         path, words_of_build(scratch, open->new), words_of_build(scratch, open->old), whose(open));
 }

@@ -1,6 +1,6 @@
-/* By what the functions of the user's own modules are known in hazards, build by build: by names, or
- * by offsets, which say nothing of another build. So it is known which modules hazards of two sides
- * cannot be compared in: a baseline and what is compared with it.
+/* By what the functions of the user's own modules are known in hazards, build by build: by names,
+ * or by offsets, which say nothing of another build. So it is known which modules hazards of two
+ * sides cannot be compared in: a baseline and what is compared with it.
  */
 #ifndef SC_REPORT_COMMAND_NAMINGS_H
 #define SC_REPORT_COMMAND_NAMINGS_H
@@ -14,7 +14,7 @@
 /* One build of a module, at one path. */
 struct sc_naming {
     struct sc_naming *next;
-    char *build_id;   /* "" if it had none, NULL if that is not known */
+    char *build_id; /* "" if it had none, NULL if that is not known */
     char *path;
     bool has_names;   /* some functions are known by names */
     bool has_guesses; /* by names of a file that may be of another build */
@@ -54,16 +54,16 @@ struct sc_open_module {
     const struct sc_naming *old, *new;
 };
 
-/* The modules that leave open what is new and what is fixed; the caller frees the array. NULL: there
- * are none, or memory is out. */
+/* The modules that leave open what is new and what is fixed; the caller frees the array. NULL:
+ * there are none, or memory is out. */
 struct sc_open_module *sc_namings_compare(const struct sc_namings *old,
                                           const struct sc_namings *new, size_t *count);
 
 /* Whether nobody can tell if the two are one build. What counts as unchanged may be another hazard
  * then. */
-bool sc_open_module_is_without_id(const struct sc_open_module *open);
+bool sc_namings_lack_id(const struct sc_open_module *open);
 
 /* What is open, and what helps. */
-const char *sc_open_module_words(struct sc_scratch *scratch, const struct sc_open_module *open);
+const char *sc_namings_open_words(struct sc_scratch *scratch, const struct sc_open_module *open);
 
 #endif

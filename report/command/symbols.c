@@ -28,7 +28,7 @@ struct module {
     struct sc_node node; /* by path and build id */
     struct module *next;
     char *path;
-    char *build_id; /* "" if it has none, NULL if not known */
+    char *build_id;                   /* "" if it has none, NULL if not known */
     bool is_unknown;                  /* no names are to be had */
     bool without_lines;               /* reading them has failed */
     struct sc_symbolizer *symbolizer; /* NULL: not asked yet, or ended */

@@ -88,8 +88,7 @@ static void print_all_fixed(FILE *out, const struct sc_model *model)
 static void put_build_id(json_t *object, const char *key, const char *build_id)
 {
     if (build_id)
-        json_object_set_new(object, key,
-                            build_id[0] != '\0' ? json_string(build_id) : json_null());
+        json_object_set_new(object, key, build_id[0] != '\0' ? json_string(build_id) : json_null());
 }
 
 static void print_build(struct list *list, const struct sc_naming *naming)

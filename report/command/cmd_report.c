@@ -108,9 +108,9 @@ static void tell_open(struct work *work)
 {
     size_t count = work->model.open_module_count;
     for (size_t i = 0; i < count && i < OPEN_TOLD_MAX; i++)
-        sc_say("%s", sc_model_open_words(&work->model, i));
+        sc_say("not compared with the baseline: %s", sc_model_open_words(&work->model, i));
     if (count > OPEN_TOLD_MAX)
-        sc_say("%zu more modules cannot be compared with the baseline", count - OPEN_TOLD_MAX);
+        sc_say("not compared with the baseline: %zu more modules", count - OPEN_TOLD_MAX);
 }
 
 /* Whether what is unchanged may be another hazard: of modules without a build id. */

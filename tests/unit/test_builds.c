@@ -1,6 +1,6 @@
-/* Which build of each module ran, and what hazards of two builds have in common. */
-#include "report/command/fingerprint.h"
-#include "report/command/model.h"
+/* Which build of each module ran, and where two builds cannot be compared. */
+#include "report/command/builds.h"
+#include "report/command/namings.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -207,107 +207,10 @@ START_TEST(builds_beyond_many_are_one)
 }
 END_TEST
 
-/* ---- reports ---- */
-
-#define RUN(modules)                                                                               \
-    "{\"type\":\"run\",\"schema\":1,\"version\":\"0.1.0\",\"command\":[\"train\"],\"pid\":7,"      \
-    "\"modules\":[" modules "]}\n"
-#define MODULE(id) "{\"path\":\"/nowhere/train\",\"base\":\"0x1\",\"build_id\":" id "}"
-#define FRAME "{\"module\":\"/nowhere/train\",\"offset\":\"0x12\",\"symbol\":null}"
-#define HAZARD                                                                                     \
-    "{\"type\":\"hazard\",\"code\":\"SC101\",\"name\":\"source-freed-in-flight\","                 \
-    "\"certainty\":\"observed\",\"action\":\"deferred\",\"buffer\":{\"address\":\"0x10\","         \
-    "\"size\":64,\"kind\":\"pinned\"},\"copy\":{\"api\":\"cuMemcpyHtoDAsync_v2\",\"stack\":"       \
-    "[" FRAME "]},\"event\":{\"api\":\"free\",\"stack\":[]},\"count\":1}\n"
-#define SUMMARY                                                                                    \
-    "{\"type\":\"summary\",\"hazards\":1,\"observed\":1,\"latent\":0,"                             \
-    "\"by_code\":{\"SC101\":1}}\n"
-#define LATE(id) "{\"type\":\"modules\",\"modules\":[" MODULE(id) "]}\n"
-
-static struct sc_frame_makers makers;
-static struct sc_reader reader;
-static struct sc_model model;
-
-static void set_up_reports(void)
-{
-    set_up_namings();
-    makers = (struct sc_frame_makers){
-        .symbols = sc_symbols_new(), .rules = sc_frame_rules_new(), .namings = &new};
-    reader = (struct sc_reader){.symbols = makers.symbols};
-}
-
-static void tear_down_reports(void)
-{
-    sc_model_free(&model);
-    sc_reader_free(&reader);
-    sc_frame_rules_free(makers.rules);
-    sc_symbols_free(makers.symbols);
-    tear_down_namings();
-}
-
-/* How many places there are. */
-static size_t read_text(const char *text)
-{
-    FILE *stream = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-    ck_assert_ptr_nonnull(stream);
-    ck_assert_int_eq(sc_reader_add(&reader, "r", stream), 1);
-    fclose(stream);
-    ck_assert(sc_model_init(&model, &reader, makers, NULL));
-    sc_model_select(&model, NULL, NULL);
-    return model.count;
-}
-
-static const char *build_id_of(size_t index)
-{
-    return sc_model_bare_hazard(&model, index)->copy.stack.frames[0].build_id;
-}
-
-START_TEST(one_offset_in_two_builds_is_two_places)
-{
-    ck_assert_uint_eq(
-        read_text(RUN(MODULE("\"aa\"")) HAZARD SUMMARY RUN(MODULE("\"bb\"")) HAZARD SUMMARY), 2);
-    char *first = strdup(sc_fingerprint_make(&model.scratch, sc_model_bare_hazard(&model, 0)));
-    ck_assert_str_ne(sc_fingerprint_make(&model.scratch, sc_model_bare_hazard(&model, 1)), first);
-    free(first);
-    ck_assert_str_eq(build_id_of(0), "aa");
-    ck_assert_str_eq(build_id_of(1), "bb");
-    ck_assert(new.first->builds->has_offsets && !new.first->builds->has_names);
-}
-END_TEST
-
-START_TEST(one_build_in_two_runs_is_one_place)
-{
-    ck_assert_uint_eq(read_text(RUN(MODULE("\"aa\"")) HAZARD SUMMARY RUN("") HAZARD LATE("\"aa\"")
-                                    SUMMARY RUN(MODULE("\"aa\"")) HAZARD SUMMARY),
-                      1);
-    ck_assert_int_eq(sc_model_bare_hazard(&model, 0)->occurrences, 3);
-}
-END_TEST
-
-/* It may be listed behind the hazard. */
-START_TEST(late_lists_count_from_the_start)
-{
-    ck_assert_uint_eq(
-        read_text(RUN(MODULE("\"aa\"")) HAZARD SUMMARY RUN("") HAZARD LATE("\"bb\"") SUMMARY), 2);
-    ck_assert_str_eq(build_id_of(1), "bb");
-}
-END_TEST
-
-START_TEST(what_is_not_listed_is_no_known_build)
-{
-    ck_assert_uint_eq(read_text(RUN(MODULE("\"aa\"")) HAZARD SUMMARY RUN("")
-                                    HAZARD SUMMARY RUN(MODULE("null")) HAZARD SUMMARY),
-                      3);
-    ck_assert_ptr_null(build_id_of(1));
-    ck_assert_str_eq(build_id_of(2), "");
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("builds");
     TCase *lists = tcase_create("lists"), *namings = tcase_create("namings");
-    TCase *reports = tcase_create("reports");
     tcase_add_checked_fixture(lists, set_up_list, tear_down_list);
     tcase_add_test(lists, runs_that_agree_share_builds);
     tcase_add_test(lists, other_builds_are_apart);
@@ -319,14 +222,8 @@ int main(void)
     tcase_add_loop_test(namings, offsets_are_of_one_build, 0, sizeof rows / sizeof rows[0]);
     tcase_add_test(namings, modules_are_known_by_their_names);
     tcase_add_test(namings, builds_beyond_many_are_one);
-    tcase_add_checked_fixture(reports, set_up_reports, tear_down_reports);
-    tcase_add_test(reports, one_offset_in_two_builds_is_two_places);
-    tcase_add_test(reports, one_build_in_two_runs_is_one_place);
-    tcase_add_test(reports, late_lists_count_from_the_start);
-    tcase_add_test(reports, what_is_not_listed_is_no_known_build);
     suite_add_tcase(suite, lists);
     suite_add_tcase(suite, namings);
-    suite_add_tcase(suite, reports);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

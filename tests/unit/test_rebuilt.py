@@ -272,5 +272,75 @@ class Together(Rebuilt):
                           for hazard in self.shown["hazards"]}, {"one": 2, "two": 1})
 
 
+class Lists(unittest.TestCase):
+    """What runs list, and a hazard in a function without a name."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        lines = (ROOT / "tests/unit/formats/sample.jsonl").read_text(encoding="utf-8").splitlines()
+        self.begin, self.hazard, *_, self.end = map(json.loads, lines)
+        frame = {"module": "/nowhere/train", "offset": "0x12", "symbol": None}
+        for side in ("copy", "event"):
+            self.hazard[side]["stack"] = [frame]
+        self.hazard["count"] = 1
+        self.end.update(hazards=1, observed=1, latent=0, by_code={self.hazard["code"]: 1})
+
+    def run_of(self, *ids, late=()):
+        """A run that lists the module with these build ids, the late ones behind the hazard."""
+        def modules(those):
+            return [{"path": "/nowhere/train", "base": "0x1", "build_id": one} for one in those]
+        return [{**self.begin, "modules": modules(ids)}, self.hazard,
+                *([{"type": "modules", "modules": modules(late)}] if late else []), self.end]
+
+    def shown(self, *runs, baseline=()):
+        paths = []
+        for number, lines in enumerate((sum(baseline, []), sum(runs, []))):
+            paths.append(self.folder / f"{number}.jsonl")
+            paths[-1].write_text("".join(json.dumps(line) + "\n" for line in lines))
+        flags = ["--baseline", paths[0]] if baseline else []
+        run = subprocess.run([COMMAND, "report", "--json", *flags, paths[1]], env=ENVIRONMENT,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        self.status = run.returncode
+        return json.loads(run.stdout)
+
+    def runs(self, *runs):
+        """How many runs had each place."""
+        return [hazard["runs"] for hazard in self.shown(*runs)["hazards"]]
+
+    def test_only_runs_of_one_build_are_one_place(self):
+        one, other = self.run_of("aa"), self.run_of("bb")
+        self.assertEqual(self.runs(one, one), [2])
+        self.assertEqual(sorted(self.runs(one, other, one)), [1, 2])
+        self.assertEqual(sorted(self.runs(one, other, self.run_of(None), self.run_of())),
+                         [1, 1, 1, 1])
+
+    def test_what_is_listed_later_counts_from_the_start(self):
+        one, late = self.run_of("aa"), self.run_of(late=["aa"])
+        self.assertEqual(self.runs(one, late), [2])
+        self.assertEqual(self.runs(one, self.run_of(late=["bb"])), [1, 1])
+
+    def test_two_builds_in_one_run_are_neither(self):
+        both = self.run_of("aa", late=["bb"])
+        self.assertEqual(self.runs(self.run_of("aa"), both, self.run_of("bb")), [1, 1, 1])
+
+    def test_the_same_stack_of_two_builds_is_two_stacks(self):
+        self.hazard["copy"]["stack"][0]["symbol"] = "upload"
+        (place,) = self.shown(self.run_of("aa"), self.run_of("aa"))["hazards"]
+        self.assertNotIn("stacks", place)
+        places = self.shown(self.run_of("aa"), self.run_of("bb"))["hazards"]
+        self.assertEqual(len({place["fingerprint"] for place in places}), 1)
+
+    def test_a_module_without_an_id_is_open(self):
+        for run in (self.run_of(None), self.run_of()):
+            shown = self.shown(run, baseline=[run])
+            self.assertEqual([hazard["baseline"] for hazard in shown["hazards"]], ["unchanged"])
+            self.assertEqual((self.status, len(shown["not_compared"])), (2, 1))
+        one = self.run_of("aa")
+        self.assertNotIn("not_compared", self.shown(one, baseline=[one]))
+        self.assertEqual(self.status, 0)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -180,7 +180,8 @@ static void name_record(const struct making *making, json_t *record)
     frame->named = made->named;
 }
 
-/* The best name for the function: from the file that ran, else from the report. */
+/* The best name for the function: from the file that ran, else from the report, else from a file
+ * that may be of another build. */
 static const char *choose_name(struct sc_frame *frame, const char *of_file, const char *of_report)
 {
     bool is_proven = frame->build_id && frame->build_id[0] != '\0';

@@ -457,6 +457,7 @@ $(T)/unit/test_short_name: $(patsubst %,$(OBJ)/report/command/%.o,short_name scr
 $(FUZZ): private PROGRAM_LIBS = -pthread -ldl
 $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
+$(T)/unit/test_builds: $(patsubst %,$(OBJ)/report/command/%.o,builds namings table scratch say progress)
 FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files \
     module_files)
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(COMMAND_LIBS) -ldl

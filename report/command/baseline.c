@@ -33,6 +33,7 @@ struct known {
 struct sc_baseline {
     struct sc_table table;
     struct known *first, **last; /* in the order of the files */
+    struct sc_namings namings;
     bool is_partial;
     bool is_older; /* the file at hand: its fingerprints are made in another way */
 };
@@ -52,8 +53,10 @@ void sc_baseline_free(struct sc_baseline *baseline)
         baseline->first = known->next;
         free(known);
     }
-    if (baseline)
+    if (baseline) {
         sc_table_free(&baseline->table);
+        sc_namings_free(&baseline->namings);
+    }
     free(baseline);
 }
 
@@ -109,26 +112,47 @@ static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
     return fingerprint != NULL;
 }
 
-static const char hazards_key[] = "hazards", runs_key[] = "runs";
+/* What it names was looked up while the build was there. */
+static bool take_build(struct sc_baseline *baseline, const json_t *build)
+{
+    const char *path = sc_field_string(build, "module", NULL);
+    const json_t *build_id = json_object_get(build, "build_id");
+    struct sc_naming *naming =
+        path ? sc_namings_find(&baseline->namings, path,
+                               json_is_null(build_id) ? "" : json_string_value(build_id))
+             : NULL;
+    if (naming) {
+        naming->has_names = naming->has_names || json_is_true(json_object_get(build, "names"));
+        naming->has_offsets =
+            naming->has_offsets || json_is_true(json_object_get(build, "offsets"));
+    }
+    return path != NULL;
+}
+
+static const char hazards_key[] = "hazards", runs_key[] = "runs", builds_key[] = "builds";
 
 static bool take_element(void *baseline, const char *key, const json_t *element)
 {
-    return (key == hazards_key ? take_hazard : take_run)(baseline, element);
+    return (key == hazards_key ? take_hazard
+            : key == runs_key  ? take_run
+                               : take_build)(baseline, element);
 }
 
 /* ---- reports ---- */
 
 /* 1, 0 if it is no report, or -errno if it cannot be read. */
 static int keep_report(struct sc_baseline *baseline, const char *path, FILE *stream,
-                       const struct sc_frame_makers *makers)
+                       struct sc_frame_makers makers)
 {
-    struct sc_reader reader = {.symbols = makers->symbols, .brief = true};
+    struct sc_reader reader = {.symbols = makers.symbols, .brief = true};
     struct sc_model model;
     int result = sc_reader_add(&reader, path, stream);
-    if (!sc_model_init(&model, &reader, *makers, NULL) && result > 0)
+    makers.namings = &baseline->namings;
+    if (!sc_model_init(&model, &reader, makers, NULL) && result > 0)
         result = -ENOMEM;
     for (size_t i = 0; result > 0 && i < model.count; i++) {
         const struct sc_shown *hazard = sc_model_bare_hazard(&model, i);
+        sc_fingerprint_note_namings(hazard);
         keep(baseline, sc_fingerprint_make(&model.scratch, hazard),
              sc_shown_hazards_title(&model.scratch, hazard));
     }
@@ -142,7 +166,7 @@ static int keep_report(struct sc_baseline *baseline, const char *path, FILE *str
 static int add_stream(struct sc_baseline *baseline, const char *path, FILE *stream,
                       const struct sc_frame_makers *makers)
 {
-    static const char *const keys[] = {hazards_key, runs_key, NULL};
+    static const char *const keys[] = {hazards_key, runs_key, builds_key, NULL};
     bool was_partial = baseline->is_partial;
     if (sc_elements_each(stream, keys, take_element, baseline))
         return 1;
@@ -154,7 +178,7 @@ static int add_stream(struct sc_baseline *baseline, const char *path, FILE *stre
         return REFUSED;
     }
     rewind(stream);
-    return keep_report(baseline, path, stream, makers);
+    return keep_report(baseline, path, stream, *makers);
 }
 
 /* What comes out of a pipe is read twice, too. NULL: it cannot be kept, or is too much. */
@@ -216,6 +240,11 @@ bool sc_baseline_knows(struct sc_baseline *baseline, const char *fingerprint)
 bool sc_baseline_is_partial(const struct sc_baseline *baseline)
 {
     return baseline->is_partial;
+}
+
+const struct sc_namings *sc_baseline_namings(const struct sc_baseline *baseline)
+{
+    return &baseline->namings;
 }
 
 void sc_baseline_each_fixed(const struct sc_baseline *baseline,

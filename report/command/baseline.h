@@ -3,6 +3,7 @@
 #define SC_REPORT_COMMAND_BASELINE_H
 
 #include "report/command/model.h"
+#include "report/command/namings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,9 @@ bool sc_baseline_knows(struct sc_baseline *baseline, const char *fingerprint);
 /* Whether hazards of these runs may be missing: a run did not end, or lines of it are lost. Then
  * none is known to be fixed. */
 bool sc_baseline_is_partial(const struct sc_baseline *baseline);
+
+/* By what the functions in its hazards are known. */
+const struct sc_namings *sc_baseline_namings(const struct sc_baseline *baseline);
 
 /* Hands `take` the title of each hazard that was never asked for. */
 void sc_baseline_each_fixed(const struct sc_baseline *baseline,

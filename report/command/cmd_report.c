@@ -28,6 +28,7 @@ struct work {
     const char **baseline_paths;  /* up to a NULL */
     size_t baseline_count;
     struct sc_frame_makers makers;
+    struct sc_namings namings;
     struct sc_source_roots *roots; /* the caller's */
     struct sc_excerpts *excerpts;
     struct sc_suppressed *suppressed; /* NULL: none are asked for */
@@ -101,6 +102,26 @@ static void tell_partial(const struct work *work)
                "and there may be more that is new");
 }
 
+enum { OPEN_TOLD_MAX = 8 };
+
+static void tell_open(struct work *work)
+{
+    size_t count = work->model.open_module_count;
+    for (size_t i = 0; i < count && i < OPEN_TOLD_MAX; i++)
+        sc_say("not compared with the baseline: %s", sc_model_open_words(&work->model, i));
+    if (count > OPEN_TOLD_MAX)
+        sc_say("not compared with the baseline: %zu more modules", count - OPEN_TOLD_MAX);
+}
+
+/* Whether what is unchanged may be another hazard: of modules without a build id. */
+static bool may_have_changed(const struct sc_model *model)
+{
+    for (size_t i = 0; i < model->open_module_count; i++)
+        if (sc_namings_lack_id(&model->open[i]))
+            return true;
+    return false;
+}
+
 /* Why a report without what is asked for cannot be called clean; "" where that is said already.
  * NULL: it can. */
 static const char *doubt_of(const struct work *work)
@@ -114,7 +135,9 @@ static const char *doubt_of(const struct work *work)
                "to be fixed";
     if (reader->incomplete)
         return "a run did not end normally; what else there was is not known";
-    return work->baseline && sc_reader_is_partial(reader) ? "" : NULL;
+    bool is_open =
+        work->baseline && (sc_reader_is_partial(reader) || may_have_changed(&work->model));
+    return is_open ? "" : NULL;
 }
 
 static int status_of(const struct work *work)
@@ -139,8 +162,10 @@ static int show(struct work *work, char *const *paths)
         sc_model_select(&work->model, work->filter, work->baseline);
     bool written = made && write_all(work);
     sc_excerpts_tell_hidden(work->excerpts);
-    if (work->baseline)
+    if (work->baseline) {
         tell_partial(work);
+        tell_open(work);
+    }
     return readable && written ? status_of(work) : SC_COMMAND_USAGE;
 }
 
@@ -297,6 +322,7 @@ static bool prepare(struct work *work, struct sc_source_roots *roots, int argc)
     work->format = sc_formats_find("text");
     work->makers.with_lines = true;
     work->makers.symbols = sc_symbols_new();
+    work->makers.namings = &work->namings;
     work->makers.rules = sc_frame_rules_new();
     work->roots = roots;
     work->excerpts = sc_excerpts_new(roots);
@@ -309,6 +335,7 @@ static void clean_up(struct work *work)
 {
     sc_model_free(&work->model);
     sc_reader_free(&work->reader);
+    sc_namings_free(&work->namings);
     sc_filter_free(work->filter);
     sc_baseline_free(work->baseline);
     sc_suppressed_free(work->suppressed);

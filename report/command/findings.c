@@ -2,6 +2,7 @@
 #include "report/command/findings.h"
 
 #include "report/command/fields.h"
+#include "report/command/hazard_digest.h"
 #include "report/command/parse.h"
 #include "report/command/tallies.h"
 
@@ -9,88 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is equal ---- */
-
-static struct sc_digest digest_frame(const json_t *frame)
-{
-    struct sc_digester digester;
-    bool has_file = json_object_get(frame, "file") != NULL;
-    sc_digest_begin(&digester);
-    sc_digest_word(&digester, sc_field_string(frame, "module", ""));
-    sc_digest_word(&digester, sc_field_string(frame, "offset", ""));
-    sc_digest_number(&digester, has_file);
-    sc_digest_word(&digester, sc_field_string(frame, "file", ""));
-    sc_digest_number(&digester, has_file ? sc_field_number(frame, "line") : 0);
-    sc_digest_word(&digester, sc_field_string(frame, "function", ""));
-    return sc_digest_end(&digester);
-}
-
-static bool is_string_or_null(const json_t *value)
-{
-    return json_is_string(value) || json_is_null(value);
-}
-
-/* What choices and fingerprints go by. */
-static bool is_frame(const json_t *frame)
-{
-    const json_t *line = json_object_get(frame, "line");
-    if (json_object_get(frame, "file"))
-        return json_is_string(json_object_get(frame, "file")) &&
-               json_is_string(json_object_get(frame, "function")) &&
-               (json_is_integer(line) || json_is_null(line));
-    return is_string_or_null(json_object_get(frame, "module")) &&
-           json_is_string(json_object_get(frame, "offset")) &&
-           is_string_or_null(json_object_get(frame, "symbol"));
-}
-
-/* False: it is no frame. Of a frame that many lines have the meaning is made once. */
-static bool find_meaning(struct sc_pieces *pieces, const json_t *frame, struct sc_digest *meaning)
-{
-    struct sc_piece *piece = sc_pieces_of_value(pieces, frame);
-    if (piece && piece->is_digested) {
-        *meaning = piece->meaning;
-        return true;
-    }
-    if (!is_frame(frame))
-        return false;
-    *meaning = digest_frame(frame);
-    if (piece) {
-        piece->meaning = *meaning;
-        piece->is_digested = true;
-    }
-    return true;
-}
-
-static bool digest_stack(struct sc_digester *digester, struct sc_pieces *pieces, const json_t *side)
-{
-    size_t index;
-    json_t *frame;
-    const json_t *stack = json_object_get(side, "stack");
-    sc_digest_number(digester, (int64_t)json_array_size(stack));
-    if (json_array_size(stack) == 0)
-        sc_digest_word(digester, sc_field_string(side, "api", ""));
-    json_array_foreach(stack, index, frame)
-    {
-        struct sc_digest meaning;
-        if (!find_meaning(pieces, frame, &meaning))
-            return false;
-        sc_digest_number(digester, (int64_t)meaning.words[0]);
-        sc_digest_number(digester, (int64_t)meaning.words[1]);
-    }
-    return true;
-}
-
-/* Addresses differ between runs, offsets in modules do not. False: a frame is none. */
-static bool digest_hazard(struct sc_pieces *pieces, const json_t *hazard, struct sc_digest *digest)
-{
-    struct sc_digester digester;
-    sc_digest_begin(&digester);
-    sc_digest_word(&digester, sc_field_string(hazard, "code", ""));
-    bool are_frames = digest_stack(&digester, pieces, json_object_get(hazard, "copy")) &&
-                      digest_stack(&digester, pieces, json_object_get(hazard, "event"));
-    *digest = sc_digest_end(&digester);
-    return are_frames;
-}
+/* ---- timings ---- */
 
 /* What a timing line says of the hazard's line that it belongs to. */
 static bool digest_instants(const json_t *code, const json_t *stream, const json_t *seq,
@@ -108,8 +28,6 @@ static bool digest_instants(const json_t *code, const json_t *stream, const json
     *digest = sc_digest_end(&digester);
     return true;
 }
-
-/* ---- timings ---- */
 
 /* The moments of one copy and one event, which the last lines of `users` findings are of. */
 struct sc_instants {
@@ -202,22 +120,23 @@ void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing,
 
 /* ---- hazards ---- */
 
+/* In the run. */
 static struct sc_finding *find_or_add(struct sc_findings *findings, const struct sc_digest *digest)
 {
-    struct sc_node *node = sc_table_find(&findings->table, digest);
+    struct sc_node *node = sc_table_find(&findings->table_in_run, digest);
     if (node)
         return (struct sc_finding *)(void *)node;
     struct sc_finding *finding = calloc(1, sizeof *finding);
     if (!finding)
         return NULL;
     finding->node.digest = *digest;
-    if (!sc_table_add(&findings->table, &finding->node)) {
+    if (!sc_table_add(&findings->table_in_run, &finding->node)) {
         free(finding);
         return NULL;
     }
-    *(findings->last ? &findings->last->next : &findings->first) = finding;
-    findings->last = finding;
-    findings->count++;
+    *(findings->last_in_run ? &findings->last_in_run->next_in_run : &findings->first_in_run) =
+        finding;
+    findings->last_in_run = finding;
     return finding;
 }
 
@@ -239,28 +158,19 @@ const char *sc_finding_suppression(const json_t *hazard)
     return reason[0] != '\0' ? reason : NULL;
 }
 
-/* Two threads may write the lines of a hazard in the other order. */
-static void take_count(struct sc_findings *findings, struct sc_finding *finding, json_int_t count)
-{
-    if (finding->run_count == 0) {
-        finding->next_in_run = findings->first_in_run;
-        findings->first_in_run = finding;
-    }
-    if (finding->run_count < count)
-        finding->run_count = count;
-    finding->last_run = findings->ended_runs;
-}
-
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size)
 {
     struct sc_digest digest;
-    if (!digest_hazard(&findings->pieces, hazard, &digest))
+    if (!sc_hazard_digest_make(findings, hazard, &digest))
         return false;
     struct sc_finding *finding = find_or_add(findings, &digest);
     if (!finding)
         return true;
-    take_count(findings, finding, sc_field_number(hazard, "count"));
+    /* Two threads may write the lines of a hazard in the other order. */
+    json_int_t count = sc_field_number(hazard, "count");
+    if (finding->run_count < count)
+        finding->run_count = count;
     snprintf(finding->code, sizeof finding->code, "%s", sc_field_string(hazard, "code", ""));
     free(finding->line);
     finding->line = sc_pieces_pack(&findings->pieces, line, size, &finding->size);
@@ -285,32 +195,84 @@ static void add_run(struct sc_run_set *runs, size_t number)
     runs->numbers[runs->count++] = (uint32_t)number;
 }
 
-static void add_run_to_all(struct sc_findings *findings, struct sc_finding *finding)
+static void free_finding(struct sc_finding *finding)
+{
+    free(finding->run_timing.line);
+    free(finding->timing.line);
+    free(finding->line);
+    free(finding->runs.numbers);
+    free(finding);
+}
+
+/* The one of the runs before that is equal; the run's own where there is none. NULL when out of
+ * memory. */
+static struct sc_finding *find_of_all(struct sc_findings *findings, struct sc_finding *of_run)
+{
+    of_run->node.digest.words[0] ^= sc_builds_number(of_run->builds);
+    struct sc_node *node = sc_table_find(&findings->table, &of_run->node.digest);
+    if (node)
+        return (struct sc_finding *)(void *)node;
+    if (!sc_table_add(&findings->table, &of_run->node))
+        return NULL;
+    *(findings->last ? &findings->last->next : &findings->first) = of_run;
+    findings->last = of_run;
+    findings->count++;
+    return of_run;
+}
+
+/* Of equal ones of two runs. */
+static void take_line(struct sc_finding *finding, struct sc_finding *of_run)
+{
+    char *before = finding->line;
+    finding->line = of_run->line;
+    finding->size = of_run->size;
+    of_run->line = before;
+    finding->is_suppressed = of_run->is_suppressed;
+    keep_strongest(finding, of_run->certainty);
+}
+
+static void take_run(struct sc_finding *finding, struct sc_finding *of_run, size_t number)
 {
     json_int_t all;
-    leave_instants(findings, finding);
     /* Of two runs' that had as long, the later one's stays. */
-    keep_longest(&finding->run_timing, &finding->timing);
+    keep_longest(&of_run->run_timing, &finding->timing);
     free(finding->timing.line);
-    finding->timing = finding->run_timing;
-    finding->run_timing = (struct sc_timing){0};
-    if (__builtin_add_overflow(finding->count, finding->run_count, &all))
-        all = finding->run_count;
+    finding->timing = of_run->run_timing;
+    of_run->run_timing = (struct sc_timing){0};
+    if (__builtin_add_overflow(finding->count, of_run->run_count, &all))
+        all = of_run->run_count;
     finding->count = all;
-    finding->run_count = 0;
-    finding->is_least = finding->is_least || finding->run_is_least;
-    finding->is_unbounded = finding->is_unbounded || finding->run_is_unbounded;
-    add_run(&finding->runs, findings->ended_runs - 1);
+    finding->is_least = finding->is_least || of_run->run_is_least;
+    finding->is_unbounded = finding->is_unbounded || of_run->run_is_unbounded;
+    finding->last_run = number;
+    add_run(&finding->runs, number);
+}
+
+static void add_to_all(struct sc_findings *findings, struct sc_finding *of_run)
+{
+    leave_instants(findings, of_run);
+    of_run->builds = findings->run_builds;
+    struct sc_finding *finding = find_of_all(findings, of_run);
+    if (finding && finding != of_run)
+        take_line(finding, of_run);
+    if (finding)
+        take_run(finding, of_run, findings->ended_runs - 1);
+    if (finding != of_run)
+        free_finding(of_run);
 }
 
 bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 {
     bool are_told = sc_tallies_read_summary(findings, by_code);
+    struct sc_finding *of_run = findings->first_in_run;
     findings->ended_runs++;
-    while (findings->first_in_run) {
-        struct sc_finding *finding = findings->first_in_run;
-        findings->first_in_run = finding->next_in_run;
-        add_run_to_all(findings, finding);
+    findings->run_builds = sc_builds_end_run(&findings->builds);
+    findings->first_in_run = findings->last_in_run = NULL;
+    sc_table_free(&findings->table_in_run);
+    while (of_run) {
+        struct sc_finding *next = of_run->next_in_run;
+        add_to_all(findings, of_run);
+        of_run = next;
     }
     return are_told;
 }
@@ -321,14 +283,12 @@ void sc_findings_free(struct sc_findings *findings)
     while (findings->first) {
         struct sc_finding *finding = findings->first;
         findings->first = finding->next;
-        free(finding->timing.line);
-        free(finding->line);
-        free(finding->runs.numbers);
-        free(finding);
+        free_finding(finding);
     }
     sc_table_free(&findings->table);
     sc_table_free(&findings->instants);
     sc_pieces_free(&findings->pieces);
+    sc_builds_free(&findings->builds);
     *findings = (struct sc_findings){0};
 }
 

@@ -1,6 +1,7 @@
 /* The different hazards of one or more runs.
  *
- * Hazards are equal if they have the same code and the same stacks. Of equal hazards the text of
+ * Hazards are equal if they have the same code and the same stacks, in the same builds of modules.
+ * Of equal hazards the text of
  * the last line is kept, and the frames that it shares with other lines once for all. The JSON
  * objects, which take many times as much, are not kept. So memory grows with the hazards that
  * differ, and not with the lines.
@@ -8,6 +9,7 @@
 #ifndef SC_REPORT_COMMAND_FINDINGS_H
 #define SC_REPORT_COMMAND_FINDINGS_H
 
+#include "report/command/builds.h"
 #include "report/command/pieces.h"
 #include "report/command/table.h"
 
@@ -31,19 +33,20 @@ struct sc_run_set {
 struct sc_instants;
 
 struct sc_finding {
-    struct sc_node node;     /* by code and stacks */
+    struct sc_node node;     /* by code and stacks, and once the run has ended by builds, too */
     struct sc_finding *next; /* in the order of their first lines */
     char *line;              /* the last one, packed */
     size_t size;             /* of the line */
     char code[8];
-    bool is_suppressed;      /* the last line says so */
-    char certainty[16];      /* of the last line, or "observed" if a line before had it */
-    json_int_t count;        /* over the runs that have ended */
-    bool is_least;           /* there may have been more */
-    bool is_unbounded;       /* and no summary says how many */
-    struct sc_run_set runs;  /* those of these that had it */
-    size_t last_run;         /* number of the one that the last line is of, from 0 */
-    struct sc_timing timing; /* of these */
+    bool is_suppressed;             /* the last line says so */
+    char certainty[16];             /* of the last line, or "observed" if a line before had it */
+    json_int_t count;               /* over the runs that have ended */
+    bool is_least;                  /* there may have been more */
+    bool is_unbounded;              /* and no summary says how many */
+    const struct sc_builds *builds; /* of the modules in its stacks */
+    struct sc_run_set runs;         /* those of these that had it */
+    size_t last_run;                /* number of the one that the last line is of, from 0 */
+    struct sc_timing timing;        /* of these */
 
     /* Of the run that is being read. */
     struct sc_finding *next_in_run;
@@ -57,11 +60,13 @@ struct sc_finding {
 enum { SC_FINDING_CODES = 1000 };
 
 struct sc_findings {
-    struct sc_finding *first, *last;
+    struct sc_finding *first, *last; /* of the runs that have ended */
     size_t count, ended_runs;
-    struct sc_finding *first_in_run;
-    struct sc_table table;    /* of struct sc_finding */
-    struct sc_table instants; /* of struct sc_instants, in this run */
+    struct sc_finding *first_in_run, *last_in_run; /* that is being read */
+    struct sc_table table, table_in_run;           /* of struct sc_finding */
+    struct sc_table instants;                      /* of struct sc_instants, in this run */
+    struct sc_builds_list builds;
+    const struct sc_builds *run_builds; /* of the run that has ended last */
     /* Of each code, how many summaries count that no line tells the finding of: they belong to
      * findings that have `is_least` and not `is_unbounded`. */
     json_int_t shared[SC_FINDING_CODES];

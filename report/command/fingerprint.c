@@ -18,13 +18,22 @@ static size_t length_of_name(const struct sc_frame *frame)
     return strcspn(frame->function, ".");
 }
 
+/* The same offset is another place in another build. */
+static void digest_offset(struct sc_digester *digester, const struct sc_frame *frame)
+{
+    sc_digest_word(digester, frame->offset ? frame->offset : "");
+    sc_digest_word(digester, frame->build_id ? frame->build_id : "?");
+}
+
 static void digest_frame(struct sc_digester *digester, const struct sc_frame *frame)
 {
     const char *path = frame->is_python ? frame->file : frame->module;
-    const char *offset = frame->offset ? frame->offset : "?";
-    size_t length = frame->function ? length_of_name(frame) : strlen(offset);
-    sc_digest_bytes(digester, frame->function ? frame->function : offset,
-                    length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES);
+    size_t length = frame->function ? length_of_name(frame) : 0;
+    if (frame->function)
+        sc_digest_bytes(digester, frame->function,
+                        length < NAME_MAX_BYTES ? length : NAME_MAX_BYTES);
+    else
+        digest_offset(digester, frame);
     sc_digest_word(digester, path ? basename(path) : "");
 }
 
@@ -32,8 +41,10 @@ static void digest_frame(struct sc_digester *digester, const struct sc_frame *fr
 static void digest_line(struct sc_digester *digester, const struct sc_frame *frame)
 {
     bool has_line = frame->file && frame->line > 0;
-    const char *offset = frame->offset ? frame->offset : "";
-    sc_digest_word(digester, has_line ? basename(frame->file) : offset);
+    if (has_line)
+        sc_digest_word(digester, basename(frame->file));
+    else
+        digest_offset(digester, frame);
     sc_digest_number(digester, has_line ? frame->line : 0);
 }
 
@@ -89,4 +100,25 @@ const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_show
 {
     struct sc_digest digest = digest_hazard(hazard, false);
     return sc_scratch_print(scratch, "%016" PRIx64 "%016" PRIx64, digest.words[0], digest.words[1]);
+}
+
+static void note_call(const struct sc_call *call)
+{
+    for (size_t i = 0; i < call->stack.count; i++) {
+        const struct sc_frame *frame = &call->stack.frames[i];
+        if (!frame->naming || !counts(frame, false))
+            continue;
+        if (!frame->function)
+            frame->naming->has_offsets = true;
+        else if (frame->is_guessed)
+            frame->naming->has_guesses = true;
+        else
+            frame->naming->has_names = true;
+    }
+}
+
+void sc_fingerprint_note_namings(const struct sc_shown *hazard)
+{
+    note_call(&hazard->copy);
+    note_call(&hazard->event);
 }

@@ -1,4 +1,5 @@
-/* What says that hazards are the same: the code, and the user's own frames on both sides.
+/* What says that hazards are the same: the code, and the user's own frames on both sides. A frame
+ * without a name is known by its offset, together with the build id of its module.
  *
  * Hazards of one place have the same lines as well, and are shown as one. A fingerprint, by which a
  * hazard of one run is known in another, goes without addresses and lines (docs/report.md, Places,
@@ -11,7 +12,7 @@
 #include "report/command/table.h"
 
 /* Grows when equal hazards have other fingerprints than before. */
-#define SC_FINGERPRINT_VERSION 2
+#define SC_FINGERPRINT_VERSION 3
 
 /* The innermost frame of the user's that a fingerprint goes by; NULL: none. */
 const struct sc_frame *sc_fingerprint_frame(const struct sc_call *call);
@@ -21,5 +22,8 @@ struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard);
 
 /* In hexadecimal digits, in the scratch. */
 const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_shown *hazard);
+
+/* Notes in the namings by what the fingerprint knows the frames that it goes by. */
+void sc_fingerprint_note_namings(const struct sc_shown *hazard);
 
 #endif

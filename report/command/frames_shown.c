@@ -12,11 +12,12 @@ enum {
     FRAMES_MAX = 4096, /* the library's own stacks have 64 */
     CACHED_MAX = SC_PIECES_MAX,
     TEXT_MAX_BYTES = 32 * 1024 * 1024, /* in names as they are this is for many more */
+    ANNOUNCED_MAX = 4,                 /* builds; others are asked about one by one */
 };
 
 /* What one frame of the report becomes: what is inlined there, and itself. */
 struct sc_frames_made {
-    struct sc_node node; /* by the address of the record */
+    struct sc_node node; /* by the address of the record, and the builds */
     json_t *record;      /* as long as it is kept, no other has this address */
     json_t *named;       /* as in sc_frame */
     struct sc_frames_made *next;
@@ -119,6 +120,8 @@ static void add(struct making *making, struct sc_frame frame)
     frame.kind = sc_frame_rules_of_frame(rules, frame.module, frame.file, frame.function);
     frame.is_own =
         own && sc_frame_rules_of_frame(rules, own, NULL, frame.function) == SC_FRAME_USER;
+    if (frame.is_own && !frame.is_python && making->makers->namings)
+        frame.naming = sc_namings_find(making->makers->namings, frame.module, frame.build_id);
     frame.words = words_of(making->scratch, &frame);
     frame.id = making->makers->cache->ids++;
     making->made->frames[making->made->count++] = frame;
@@ -177,7 +180,15 @@ static void name_record(const struct making *making, json_t *record)
     frame->named = made->named;
 }
 
-/* The best name for the function: from the file that ran, else from the report. */
+/* The best name for the function: from the file that ran, else from the report, else from a file
+ * that may be of another build. */
+static const char *choose_name(struct sc_frame *frame, const char *of_file, const char *of_report)
+{
+    bool is_proven = frame->build_id && frame->build_id[0] != '\0';
+    frame->is_guessed = of_file && !is_proven && !of_report;
+    return of_file && (is_proven || !of_report) ? of_file : of_report;
+}
+
 static void add_native(struct making *making, json_t *record)
 {
     struct sc_frame frame = {
@@ -185,10 +196,12 @@ static void add_native(struct making *making, json_t *record)
         .offset = copy_of(making, sc_field_string(record, "offset", "?")),
     };
     uint64_t offset = strtoull(frame.offset, NULL, 16);
-    const struct sc_symbol_answer *found =
-        sc_symbols_find(making->makers->symbols, frame.module, offset, making->makers->with_lines);
-    const char *name = found->name ? found->name : sc_field_string(record, "symbol", NULL);
-    frame.symbol = copy_of(making, name);
+    if (frame.module)
+        frame.build_id = sc_builds_find(making->makers->builds, frame.module);
+    const struct sc_symbol_answer *found = sc_symbols_find(
+        making->makers->symbols, frame.module, frame.build_id, offset, making->makers->with_lines);
+    const char *of_report = sc_field_string(record, "symbol", NULL);
+    frame.symbol = copy_of(making, choose_name(&frame, found->name, of_report));
     frame.function = readable(making, frame.symbol);
     for (size_t i = 0; i < found->place_count; i++)
         add_place(making, frame, &found->places[i]);
@@ -197,13 +210,27 @@ static void add_native(struct making *making, json_t *record)
     name_record(making, record);
 }
 
-void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces)
+static void announce(struct sc_symbols *symbols, const struct sc_builds_list *list,
+                     const char *module, uint64_t offset)
+{
+    const char *before = NULL;
+    const struct sc_builds *builds = list->first;
+    for (size_t i = 0; builds && i < ANNOUNCED_MAX; builds = builds->next, i++) {
+        const char *build_id = sc_builds_find(builds, module);
+        if (i == 0 || (build_id && !(before && strcmp(before, build_id) == 0)))
+            sc_symbols_announce(symbols, module, build_id, offset);
+        before = build_id;
+    }
+}
+
+void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces,
+                              const struct sc_builds_list *list)
 {
     for (const struct sc_piece *piece = pieces->first; piece; piece = piece->next) {
         const char *module = sc_field_string(piece->value, "module", NULL);
         const char *offset = sc_field_string(piece->value, "offset", NULL);
         if (module && offset)
-            sc_symbols_announce(makers->symbols, module, strtoull(offset, NULL, 16));
+            announce(makers->symbols, list, module, strtoull(offset, NULL, 16));
     }
 }
 
@@ -228,16 +255,17 @@ void sc_frames_shown_trim(struct sc_frame_cache *cache)
 }
 
 /* Buckets go by low bits, in which addresses are alike. */
-static struct sc_digest digest_address(const json_t *record)
+static struct sc_digest digest_of(const json_t *record, const struct sc_builds *builds)
 {
-    uint64_t product = (uintptr_t)record * UINT64_C(0x9e3779b97f4a7c15);
-    return (struct sc_digest){{product >> 32 | product << 32}};
+    uint64_t number = sc_builds_number(builds);
+    uint64_t product = ((uintptr_t)record + (number << 48)) * UINT64_C(0x9e3779b97f4a7c15);
+    return (struct sc_digest){{product >> 32 | product << 32, number}};
 }
 
 static const struct sc_frames_made *make(const struct sc_frame_makers *makers, json_t *record)
 {
     struct sc_scratch *scratch = &makers->cache->scratch;
-    struct sc_digest digest = digest_address(record);
+    struct sc_digest digest = digest_of(record, makers->builds);
     struct sc_node *known = sc_table_find(&makers->cache->table, &digest);
     if (known)
         return (const struct sc_frames_made *)(const void *)known;

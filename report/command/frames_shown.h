@@ -6,7 +6,9 @@
 #ifndef SC_REPORT_COMMAND_FRAMES_SHOWN_H
 #define SC_REPORT_COMMAND_FRAMES_SHOWN_H
 
+#include "report/command/builds.h"
 #include "report/command/frame_rules.h"
+#include "report/command/namings.h"
 #include "report/command/path_map.h"
 #include "report/command/pieces.h"
 #include "report/command/scratch.h"
@@ -22,17 +24,20 @@ struct sc_frame {
     size_t index;  /* of the frame in the report, in which others may be inlined */
     json_t *named; /* that frame with the function's name as its symbol, which others share;
                     * NULL: of a Python or an inlined frame, and without a name */
-    const char *function; /* as its language writes it; NULL: not known */
-    const char *symbol;   /* as the linker has it; NULL: of a Python frame, and not known */
-    const char *module;   /* NULL: of a Python frame, and of code made at run time */
-    const char *offset;   /* hexadecimal; NULL: of a Python frame */
-    const char *file;     /* NULL: not known */
-    const char *folder;   /* what a relative `file` is below; NULL: not known */
-    json_int_t line;      /* 0: not known */
-    const char *words;    /* all that is known: "upload (/bin/train+0x12) at upload.c:31" */
+    const char *function;     /* as its language writes it; NULL: not known */
+    const char *symbol;       /* as the linker has it; NULL: of a Python frame, and not known */
+    const char *module;       /* NULL: of a Python frame, and of code made at run time */
+    const char *offset;       /* hexadecimal; NULL: of a Python frame */
+    const char *build_id;     /* of the module; "" if it had none, NULL if that is not known */
+    struct sc_naming *naming; /* of the module, where the frame is the user's; NULL: not noted */
+    const char *file;         /* NULL: not known */
+    const char *folder;       /* what a relative `file` is below; NULL: not known */
+    json_int_t line;          /* 0: not known */
+    const char *words;        /* all that is known: "upload (/bin/train+0x12) at upload.c:31" */
     enum sc_frame_kind kind;
     bool is_python;
     bool is_inlined; /* into the next one */
+    bool is_guessed; /* the name is from a file that may be of another build */
     bool is_own; /* the user's by function and module, or Python file: the same on every machine */
 };
 
@@ -47,7 +52,7 @@ struct sc_frames {
 
 /* Frames that were made before, since hazards share most of theirs. All zero is empty. */
 struct sc_frame_cache {
-    struct sc_table table; /* by the record in the report, of which readers share equal ones */
+    struct sc_table table; /* by the record, of which readers share equal ones, and the builds */
     struct sc_frames_made *first;
     struct sc_scratch scratch;
     uint64_t ids;      /* given so far */
@@ -57,6 +62,8 @@ struct sc_frame_cache {
 /* What frames are made with. */
 struct sc_frame_makers {
     struct sc_symbols *symbols;
+    const struct sc_builds *builds; /* of the modules in the run that the frames are of */
+    struct sc_namings *namings;     /* NULL: the frames are compared with no others */
     struct sc_frame_rules *rules;
     struct sc_path_map paths;
     bool with_lines; /* source lines and inlined functions are looked for */
@@ -67,8 +74,10 @@ struct sc_frame_makers {
 void sc_frames_shown_trim(struct sc_frame_cache *cache);
 void sc_frames_shown_free(struct sc_frame_cache *cache);
 
-/* Tells the symbols which frames may be asked for: those that many lines of reports have. */
-void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces);
+/* Tells the symbols which frames may be asked for: those that many lines of reports have, in the
+ * builds of the last runs. */
+void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces,
+                              const struct sc_builds_list *list);
 
 /* Makes the frames of `stack`, an array of a report or anything else. */
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,

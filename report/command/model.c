@@ -35,7 +35,7 @@ bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
     };
     model->makers.cache = &model->cache;
     if (makers.symbols)
-        sc_frames_shown_announce(&makers, &reader->findings.pieces);
+        sc_frames_shown_announce(&makers, &reader->findings.pieces, &reader->findings.builds);
     return model->chosen != NULL;
 }
 
@@ -57,6 +57,7 @@ void sc_model_free(struct sc_model *model)
     for (size_t i = 0; model->chosen && i < model->count; i++)
         sc_hazard_place_free(&model->chosen[i]);
     free(model->chosen);
+    free(model->open);
 }
 
 /* Where a line has several calls, or a library's frames below it differ, a place has several. */
@@ -83,6 +84,7 @@ const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
 {
     forget(model);
     model->record = sc_reader_run(model->reader, index);
+    model->makers.builds = model->reader->runs[index].builds;
     struct sc_run *run = sc_scratch_take(&model->scratch, sizeof *run);
     *run = sc_shown_runs_make(&model->scratch, &model->makers, model->record);
     return run;
@@ -93,6 +95,7 @@ static struct sc_shown *make_hazard(struct sc_model *model, const struct sc_haza
 {
     forget(model);
     model->record = sc_hazard_place_read(place);
+    model->makers.builds = place->finding->builds;
     struct sc_shown *hazard = sc_scratch_take(&model->scratch, sizeof *hazard);
     *hazard = sc_shown_hazards_make(&model->scratch, &model->makers, model->record);
     hazard->run = place->finding->last_run;
@@ -136,6 +139,7 @@ static bool takes(const struct selecting *selecting, struct sc_hazard_place *pla
 {
     struct sc_model *model = selecting->model;
     const struct sc_shown *hazard = make_hazard(model, place);
+    sc_fingerprint_note_namings(hazard);
     bool is_known =
         !selecting->baseline ||
         sc_baseline_knows(selecting->baseline, sc_fingerprint_make(&model->scratch, hazard));
@@ -189,8 +193,16 @@ void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
         model->open_count += !place->suppression && !place->finding->is_suppressed;
     }
     model->baseline = baseline;
-    model->knows_fixed =
-        baseline && !sc_reader_is_partial(model->reader) && !sc_baseline_is_partial(baseline);
+    if (baseline && model->makers.namings)
+        model->open = sc_namings_compare(sc_baseline_namings(baseline), model->makers.namings,
+                                         &model->open_module_count);
+    model->knows_fixed = baseline && !sc_reader_is_partial(model->reader) &&
+                         !sc_baseline_is_partial(baseline) && model->open_module_count == 0;
+}
+
+const char *sc_model_open_words(struct sc_model *model, size_t index)
+{
+    return sc_namings_open_words(&model->scratch, &model->open[index]);
 }
 
 struct sc_excerpt sc_model_excerpt(struct sc_model *model, const struct sc_frame *frame)

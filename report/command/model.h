@@ -98,8 +98,11 @@ struct sc_model {
     size_t count, new_count;            /* with a baseline the new ones are the first */
     size_t open_count;                  /* those that are not suppressed */
     size_t left_out;                    /* hazards that the filter does not take */
+    struct sc_open_module *open;        /* those in which hazards cannot be compared with the */
+    size_t open_module_count;           /* baseline's */
     const struct sc_baseline *baseline; /* NULL: none */
-    bool knows_fixed; /* since the baseline: neither it nor what is shown may lack hazards */
+    bool knows_fixed; /* since the baseline: neither it nor what is shown may lack hazards, and
+                       * no module is open */
     struct sc_suppressed *suppressed; /* the caller's; NULL: none */
     struct sc_scratch scratch;        /* of the run or hazard that was asked for last */
     json_t *record;
@@ -131,6 +134,9 @@ const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index);
 
 /* The same without words and news, which takes half the time. */
 const struct sc_shown *sc_model_bare_hazard(struct sc_model *model, size_t index);
+
+/* What is said of open module `index` of model->open_module_count. Valid as a run is. */
+const char *sc_model_open_words(struct sc_model *model, size_t index);
 
 /* The source around a frame, valid as a hazard is; no lines where there is none. */
 struct sc_excerpt sc_model_excerpt(struct sc_model *model, const struct sc_frame *frame);

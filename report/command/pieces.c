@@ -54,6 +54,7 @@ struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest 
         return NULL;
     piece->node.digest = *digest;
     piece->length = length;
+    piece->run = 0;
     piece->is_digested = false;
     memcpy(piece->text, text, length);
     if (!sc_table_add(&pieces->table, &piece->node)) {

@@ -20,6 +20,7 @@ struct sc_piece {
     struct sc_node node; /* by what sc_pieces_find makes of the text */
     struct sc_piece *next;
     json_t *value; /* nobody may change it */
+    size_t run;    /* the last one that had it, as the reader counts from 1 */
     bool is_digested;
     struct sc_digest meaning; /* of the value, once a reader has set it */
     size_t length;

@@ -21,14 +21,14 @@ enum { TOLD_MAX = 100 };
 void sc_reader_free(struct sc_reader *reader)
 {
     for (size_t i = 0; i < reader->run_count; i++)
-        free(reader->runs[i]);
+        free(reader->runs[i].text);
     free(reader->runs);
     sc_findings_free(&reader->findings);
 }
 
 json_t *sc_reader_run(const struct sc_reader *reader, size_t index)
 {
-    return sc_parse(reader->runs[index], strlen(reader->runs[index]));
+    return sc_parse(reader->runs[index].text, strlen(reader->runs[index].text));
 }
 
 /* The state of reading one file, which may hold several runs: the first four are of one run. */
@@ -89,22 +89,22 @@ static void expect_process(struct sc_symbols *symbols, const json_t *run)
         sc_symbols_expect_process(symbols, sc_field_number(run, "pid"));
 }
 
-static void expect_modules(struct sc_symbols *symbols, const json_t *run)
+static void note_builds(struct sc_reader *reader, const json_t *run)
 {
     size_t index;
     json_t *module;
     json_array_foreach(json_object_get(run, "modules"), index, module)
     {
         const char *path = sc_field_string(module, "path", NULL);
-        if (symbols && path)
-            sc_symbols_expect(symbols, path, sc_field_string(module, "build_id", ""));
+        if (path)
+            sc_builds_note(&reader->findings.builds, path, sc_field_string(module, "build_id", ""));
     }
 }
 
 static void add_run(struct sc_reader *reader, char *text)
 {
     size_t count = reader->run_count;
-    char **runs = reader->runs;
+    struct sc_reader_run *runs = reader->runs;
     if ((count & (count - 1)) == 0) /* there is room for a power of two */
         runs = realloc(runs, (count > 0 ? 2 * count : 1) * sizeof *runs);
     if (!runs || !text) {
@@ -113,7 +113,7 @@ static void add_run(struct sc_reader *reader, char *text)
         return;
     }
     reader->runs = runs;
-    runs[reader->run_count++] = text;
+    runs[reader->run_count++] = (struct sc_reader_run){text, reader->findings.run_builds};
 }
 
 static void keep_run(struct sc_reader *reader, json_t *run)
@@ -121,7 +121,6 @@ static void keep_run(struct sc_reader *reader, json_t *run)
     static const char *const not_shown[] = {"modules", "options", "devices"};
     json_t *line = json_object_get(run, "run");
     expect_process(reader->symbols, line);
-    expect_modules(reader->symbols, line);
     for (size_t i = 0; reader->brief && i < sizeof not_shown / sizeof not_shown[0]; i++)
         json_object_del(line, not_shown[i]);
     add_run(reader, json_dumps(run, JSON_COMPACT));
@@ -183,6 +182,7 @@ static void end_run(struct reading *reading, const json_t *next)
     }
     if (reading->is_report)
         tell_bad_lines(reading);
+    note_builds(reading->reader, json_object_get(reading->run, "run"));
     end_findings(reading->reader, reading->run);
     json_object_set_new(reading->run, "bad_lines", json_integer((json_int_t)reading->bad_lines));
     keep_run(reading->reader, reading->run);
@@ -251,7 +251,7 @@ static void take_modules(struct reading *reading, json_t *line)
     if (json_is_array(known))
         json_array_extend(known, json_object_get(line, "modules"));
     else
-        expect_modules(reading->reader->symbols, line);
+        note_builds(reading->reader, line);
 }
 
 static bool is_less(const json_t *a, const json_t *b, const char *key)

@@ -17,6 +17,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct sc_reader_run {
+    char *text;
+    const struct sc_builds *builds; /* that ran; they live as long as the findings */
+};
+
 /* The bad lines of a run that are named in its record. The others are counted. */
 enum { SC_READER_NAMED_LINES_MAX = 16 };
 
@@ -28,10 +33,10 @@ struct sc_reader {
      *   "unread"         the first bad lines: an array of {"line","problem"}
      *   "unreadable"     why the file, or the rest of it, could not be read
      *   "lines_missing"  true: its summary counts hazards of which no line tells */
-    char **runs;
+    struct sc_reader_run *runs;
     size_t run_count;
     struct sc_findings findings;
-    struct sc_symbols *symbols; /* told which builds ran; may be NULL */
+    struct sc_symbols *symbols; /* told which processes ran; may be NULL */
     bool hazardous;             /* a hazard line or a summary says that there were hazards */
     bool incomplete;            /* a run did not end, and its process did not go on in the next */
     bool unread;                /* lines, a run's own line, or files could not be read */

@@ -25,11 +25,10 @@ enum { ANSWER_BYTES_MAX = 64 * 1024 * 1024, ANSWER_BYTES_EACH = 2048 };
 #define LOST_MAX_NS (INT64_C(20) * 1000000000)
 
 struct module {
-    struct sc_node node; /* by path */
+    struct sc_node node; /* by path and build id */
     struct module *next;
     char *path;
-    char *build_id; /* expected; "" if it has none, NULL if not known */
-    bool contradicted;
+    char *build_id;                   /* "" if it has none, NULL if not known */
     bool is_unknown;                  /* no names are to be had */
     bool without_lines;               /* reading them has failed */
     struct sc_symbolizer *symbolizer; /* NULL: not asked yet, or ended */
@@ -94,34 +93,45 @@ void sc_symbols_free(struct sc_symbols *symbols)
     free(symbols);
 }
 
-static struct module *look_up(struct sc_symbols *symbols, const char *path)
+static struct module *look_up(struct sc_symbols *symbols, const char *path, const char *build_id)
 {
     struct sc_digester digester;
     sc_digest_begin(&digester);
     sc_digest_word(&digester, path);
+    sc_digest_word(&digester, build_id ? build_id : "?");
     struct sc_digest digest = sc_digest_end(&digester);
     struct sc_node *node = sc_table_find(&symbols->table, &digest);
     if (node)
         return (struct module *)(void *)node;
     struct module *module = calloc(1, sizeof *module);
-    char *copy = strdup(path);
-    if (module)
-        module->node.digest = digest;
-    if (!module || !copy || !sc_table_add(&symbols->table, &module->node)) {
-        free(module);
-        free(copy);
+    if (!module)
+        return NULL;
+    module->node.digest = digest;
+    module->path = strdup(path);
+    module->build_id = build_id ? strdup(build_id) : NULL;
+    if (!module->path || (build_id && !module->build_id) ||
+        !sc_table_add(&symbols->table, &module->node)) {
+        free_module(module);
         return NULL;
     }
-    module->path = copy;
     module->next = symbols->modules;
     symbols->modules = module;
     return module;
 }
 
-static struct module *find_module(struct sc_symbols *symbols, const char *path)
+static bool is_module(const struct module *module, const char *path, const char *build_id)
 {
-    if (!symbols->last || strcmp(symbols->last->path, path) != 0)
-        symbols->last = look_up(symbols, path);
+    if (!module || strcmp(module->path, path) != 0)
+        return false;
+    return module->build_id && build_id ? strcmp(module->build_id, build_id) == 0
+                                        : module->build_id == build_id;
+}
+
+static struct module *find_module(struct sc_symbols *symbols, const char *path,
+                                  const char *build_id)
+{
+    if (!is_module(symbols->last, path, build_id))
+        symbols->last = look_up(symbols, path, build_id);
     return symbols->last;
 }
 
@@ -133,17 +143,6 @@ bool sc_symbols_add_folder(struct sc_symbols *symbols, const char *folder)
     free(symbols->folders);
     symbols->folders = folders;
     return true;
-}
-
-void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char *build_id)
-{
-    struct module *module = find_module(symbols, path);
-    if (!module)
-        return;
-    if (!module->build_id)
-        module->build_id = strdup(build_id);
-    else if (strcmp(module->build_id, build_id) != 0)
-        module->contradicted = true;
 }
 
 void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid)
@@ -193,7 +192,7 @@ static void end_oldest(struct sc_symbols *symbols)
 static bool start_process(struct sc_symbols *symbols, struct module *module)
 {
     const struct sc_module_sought sought = {module->path, module->build_id, symbols->folders};
-    if (module->contradicted || symbols->are_given_up || !sc_debug_files_may_be_there(&sought))
+    if (symbols->are_given_up || !sc_debug_files_may_be_there(&sought))
         return false;
     if (symbols->living_count == LIVING_MAX)
         end_process(symbols, asked_longest_ago(symbols));
@@ -332,17 +331,19 @@ static void ask_module(struct sc_symbols *symbols, struct module *module, uint64
         end_process(symbols, module);
 }
 
-void sc_symbols_announce(struct sc_symbols *symbols, const char *path, uint64_t offset)
+void sc_symbols_announce(struct sc_symbols *symbols, const char *path, const char *build_id,
+                         uint64_t offset)
 {
-    struct module *module = offset != 0 ? find_module(symbols, path) : NULL;
+    struct module *module = offset != 0 ? find_module(symbols, path, build_id) : NULL;
     if (module && !module->is_unknown)
         sc_answers_ahead_announce(&module->answers, offset);
 }
 
 const struct sc_symbol_answer *sc_symbols_find(struct sc_symbols *symbols, const char *path,
-                                               uint64_t offset, bool with_lines)
+                                               const char *build_id, uint64_t offset,
+                                               bool with_lines)
 {
-    struct module *module = path && offset != 0 ? find_module(symbols, path) : NULL;
+    struct module *module = path && offset != 0 ? find_module(symbols, path, build_id) : NULL;
     symbols->answer.name = NULL;
     symbols->answer.place_count = 0;
     if (!path && offset != 0)

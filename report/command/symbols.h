@@ -14,6 +14,9 @@
 
 struct sc_symbols;
 
+/* A module is known by its path and its build id: hexadecimal, "" for none, NULL where that is not
+ * known. Runs of several builds may have the path. */
+
 /* NULL when out of memory. */
 struct sc_symbols *sc_symbols_new(void);
 void sc_symbols_free(struct sc_symbols *symbols);
@@ -23,22 +26,20 @@ void sc_symbols_free(struct sc_symbols *symbols);
  * first name is asked for. */
 bool sc_symbols_add_folder(struct sc_symbols *symbols, const char *folder);
 
-/* Says which build id (hex, "" for none) the module at `path` had in the run. A file for which two
- * runs had different ids is not used. */
-void sc_symbols_expect(struct sc_symbols *symbols, const char *path, const char *build_id);
-
 /* Says which process of this machine ran. Of two, neither is asked what its code was called. */
 void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid);
 
 /* Says that the address is likely to be asked about: those that are announced last are looked up
  * first, together with others of the module. */
-void sc_symbols_announce(struct sc_symbols *symbols, const char *path, uint64_t offset);
+void sc_symbols_announce(struct sc_symbols *symbols, const char *path, const char *build_id,
+                         uint64_t offset);
 
 /* The function that contains a return address, and with `with_lines` where it is in the source.
  * `offset` is the address, in bytes from the start of the module's mapping; without a module
  * (NULL), the address itself. The answer is valid until the next question. To be called by the only
  * thread of the process. */
 const struct sc_symbol_answer *sc_symbols_find(struct sc_symbols *symbols, const char *path,
-                                               uint64_t offset, bool with_lines);
+                                               const char *build_id, uint64_t offset,
+                                               bool with_lines);
 
 #endif

@@ -7,6 +7,7 @@
 #include "report/command/frame_rules.h"
 #include "report/command/path_map.h"
 #include "report/command/perf_map.h"
+#include "report/command/say.h"
 #include "tests/fuzz/terminal.h"
 
 #include <fcntl.h>
@@ -34,6 +35,18 @@ static void take_title(void *whom, const char *title)
     *(size_t *)whom += strlen(title);
 }
 
+/* With itself. */
+static void compare(const struct sc_namings *namings)
+{
+    struct sc_scratch scratch = {0};
+    size_t count = 0;
+    struct sc_open_module *open = sc_namings_compare(namings, namings, &count);
+    for (size_t i = 0; i < count; i++)
+        sc_say("%s", sc_namings_open_words(&scratch, &open[i]));
+    sc_scratch_free(&scratch);
+    free(open);
+}
+
 static void read_baseline(const struct sc_frame_makers *makers)
 {
     struct sc_baseline *baseline = sc_baseline_new();
@@ -41,6 +54,7 @@ static void read_baseline(const struct sc_frame_makers *makers)
     sc_baseline_add(baseline, path_of_file(), makers);
     sc_baseline_knows(baseline, "0123456789abcdef0123456789abcdef");
     sc_baseline_each_fixed(baseline, take_title, &length);
+    compare(sc_baseline_namings(baseline));
     sc_baseline_free(baseline);
 }
 
@@ -104,8 +118,11 @@ int main(int argc, char **argv)
     static const char *const seeds[] = {
         "",
         "{\"runs\":[{\"run\":{\"a\":\"}\\\"]\"}}],\"hazards\":[{\"fingerprint\":\"ab\","
-        "\"fingerprint_version\":2,\"title\":\"SC101 \\u001b\",\"copy\":{\"stack\":[{}]}} , "
+        "\"fingerprint_version\":3,\"title\":\"SC101 \\u001b\",\"copy\":{\"stack\":[{}]}} , "
         "{\"fingerprint\":\"cd\"}]}\n",
+        "{\"hazards\":[],\"builds\":[{\"module\":\"/a/\\u001b\",\"build_id\":\"ab\","
+        "\"names\":true},{\"module\":\"/b/\\u001b\",\"build_id\":\"\\u202e\","
+        "\"offsets\":true},{\"module\":\"c\",\"build_id\":null,\"offsets\":true}]}\n",
         "{\"hazards\":[]}",
         "{\"type\":\"run\",\"command\":[\"a\"],\"pid\":1}\n{\"type\":\"hazard\",\"code\":\"SC101\","
         "\"copy\":{\"api\":\"c\"},\"event\":{\"api\":\"e\"},\"count\":1}\n",

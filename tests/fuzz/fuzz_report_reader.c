@@ -41,8 +41,11 @@ static void add(struct sc_reader *reader, const char *name, const uint8_t *data,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct sc_frame_makers makers = {
-        .symbols = sc_symbols_new(), .rules = sc_frame_rules_new(), .with_lines = true};
+    struct sc_namings namings = {0};
+    struct sc_frame_makers makers = {.symbols = sc_symbols_new(),
+                                     .namings = &namings,
+                                     .rules = sc_frame_rules_new(),
+                                     .with_lines = true};
     struct sc_source_roots roots = {0};
     struct sc_excerpts *excerpts = sc_excerpts_new(&roots);
     struct sc_reader reader = {.symbols = makers.symbols, .quiet = true};
@@ -52,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     add(&reader, "\033two\n\xff", data, size);
     if (!sc_model_init(&model, &reader, makers, excerpts))
         abort();
+    sc_model_select(&model, NULL, NULL);
     for (unsigned i = 0; sc_formats_name(i); i++)
         render(sc_formats_find(sc_formats_name(i)), &model);
     sc_model_free(&model);
@@ -59,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sc_excerpts_free(excerpts);
     sc_frame_rules_free(makers.rules);
     sc_symbols_free(makers.symbols);
+    sc_namings_free(&namings);
     return 0;
 }
 
@@ -131,6 +136,7 @@ int main(int argc, char **argv)
         RUN RICH TIMING SUMMARY,
         RUN HAZARD POSTMORTEM POSTMORTEM SUMMARY,
         MODULES RUN HAZARD MODULES SUMMARY,
+        RUN HAZARD SUMMARY MODULES HAZARD SUMMARY RUN HAZARD RICH TIMING MODULES SUMMARY,
         "{\"type\":\"run\",\"command\":[\"\\u001b[2J\\n0 places\",\"\\u009b\"],"
         "\"host\":\"\\u202e\\u2066\",\"pid\":1}\n"
         "{\"type\":\"coverage\",\"api\":\"\\u2028\",\"count\":1,\"stack\":[{\"module\":\"\\u200f\","

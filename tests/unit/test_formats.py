@@ -166,7 +166,7 @@ class Valid(unittest.TestCase):
         for result in results:
             flows = result["codeFlows"][0]["threadFlows"]
             self.assertEqual({flow["id"] for flow in flows} - {"free"}, {"copy", "event"})
-            self.assertRegex(result["partialFingerprints"]["safecopyHazard/v2"], "^[0-9a-f]{32}$")
+            self.assertRegex(result["partialFingerprints"]["safecopyHazard/v3"], "^[0-9a-f]{32}$")
         self.assertEqual([r["ruleId"] for r in results if "suppressions" in r], ["SC301"])
         place = results[0]["locations"][0]["physicalLocation"]
         self.assertEqual(place["artifactLocation"],

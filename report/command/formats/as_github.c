@@ -12,6 +12,9 @@
 #define IN_MESSAGE "\r\n"
 #define IN_PROPERTY "\r\n:,"
 
+/* Runs and modules in doubt that are told of. */
+enum { DOUBTS_MAX = 4 };
+
 /* A place that has its annotation. */
 struct seen {
     struct sc_node node;
@@ -104,7 +107,6 @@ static void print_lost(FILE *out, struct sc_model *model)
 /* Of the first runs in which hazards may be missing. */
 static void print_doubts(FILE *out, struct sc_model *model)
 {
-    enum { DOUBTS_MAX = 4 };
     size_t count = 0;
     for (size_t i = 0; i < model->reader->run_count; i++) {
         const struct sc_run *run = sc_model_run(model, i);
@@ -121,10 +123,20 @@ static void print_doubts(FILE *out, struct sc_model *model)
                 count - DOUBTS_MAX, count - DOUBTS_MAX == 1 ? "" : "s");
 }
 
+static void print_open(FILE *out, struct sc_model *model)
+{
+    for (size_t i = 0; i < model->open_module_count && i < DOUBTS_MAX; i++) {
+        fputs("::warning title=not compared with the baseline::", out);
+        sc_escape_percent(out, sc_model_open_words(model, i), IN_MESSAGE);
+        fputs("\n", out);
+    }
+}
+
 void sc_as_github(FILE *out, struct sc_model *model)
 {
     struct places places = {0};
     print_doubts(out, model);
+    print_open(out, model);
     print_lost(out, model);
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i), &places);

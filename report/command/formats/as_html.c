@@ -206,6 +206,9 @@ void sc_as_html(FILE *out, struct sc_model *model)
     for (size_t i = 0; i < shown; i++)
         print_card(out, model, i);
     fputs("</main>\n<ul>\n", out);
+    for (size_t i = 0; i < model->open_module_count; i++)
+        put_tag(out, "<li>not compared with the baseline: ", sc_model_open_words(model, i),
+                "</li>\n");
     if (model->knows_fixed)
         sc_baseline_each_fixed(model->baseline, print_fixed, out);
     fputs("</ul>\n", out);

@@ -85,6 +85,57 @@ static void print_all_fixed(FILE *out, const struct sc_model *model)
     fputs(list.count > 0 ? "\n  ]" : "]", out);
 }
 
+static void put_build_id(json_t *object, const char *key, const char *build_id)
+{
+    if (build_id)
+        json_object_set_new(object, key, build_id[0] != '\0' ? json_string(build_id) : json_null());
+}
+
+static void print_build(struct list *list, const struct sc_naming *naming)
+{
+    json_t *build = json_object();
+    json_object_set_new(build, "module", json_string(naming->path));
+    put_build_id(build, "build_id", naming->build_id);
+    json_object_set_new(build, "names", json_boolean(naming->has_names || naming->has_guesses));
+    json_object_set_new(build, "offsets", json_boolean(naming->has_offsets));
+    print_element(list->out, build, list->count++ == 0);
+    json_decref(build);
+}
+
+/* By what fingerprints know functions: what a comparison has to know of the other side. */
+static void print_builds(FILE *out, const struct sc_namings *namings)
+{
+    struct list list = {.out = out};
+    const struct sc_module_naming *module = namings ? namings->first : NULL;
+    fputs(",\n  \"builds\": [", out);
+    for (; module; module = module->next)
+        for (const struct sc_naming *naming = module->builds; naming; naming = naming->next)
+            if (sc_naming_has_any(naming))
+                print_build(&list, naming);
+    fputs(list.count > 0 ? "\n  ]" : "]", out);
+}
+
+static void print_open(struct list *list, struct sc_model *model, size_t index)
+{
+    const struct sc_open_module *open = &model->open[index];
+    json_t *object = json_object();
+    json_object_set_new(object, "module", json_string(open->new->path));
+    put_build_id(object, "build_id", open->new->build_id);
+    put_build_id(object, "baseline_build_id", open->old->build_id);
+    json_object_set_new(object, "why", json_string(sc_model_open_words(model, index)));
+    print_element(list->out, object, list->count++ == 0);
+    json_decref(object);
+}
+
+static void print_all_open(FILE *out, struct sc_model *model)
+{
+    struct list list = {.out = out};
+    fputs(",\n  \"not_compared\": [", out);
+    for (size_t i = 0; i < model->open_module_count; i++)
+        print_open(&list, model, i);
+    fputs("\n  ]", out);
+}
+
 void sc_as_json(FILE *out, struct sc_model *model)
 {
     fputs("{\n  \"runs\": [", out);
@@ -92,6 +143,9 @@ void sc_as_json(FILE *out, struct sc_model *model)
     fputs(model->reader->run_count > 0 ? "\n  ],\n  \"hazards\": [" : "],\n  \"hazards\": [", out);
     print_hazards(out, model);
     fputs(model->count > 0 ? "\n  ]" : "]", out);
+    print_builds(out, model->makers.namings);
+    if (model->open_module_count > 0)
+        print_all_open(out, model);
     if (model->knows_fixed)
         print_all_fixed(out, model);
     fputs("\n}\n", out);

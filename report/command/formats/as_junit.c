@@ -255,6 +255,16 @@ static struct counts count(struct sc_model *model)
     return counts;
 }
 
+static void print_open(FILE *out, struct sc_model *model)
+{
+    if (model->open_module_count == 0)
+        return;
+    fputs("    <system-err>\n", out);
+    for (size_t i = 0; i < model->open_module_count; i++)
+        put_line(out, "not compared with the baseline: ", sc_model_open_words(model, i));
+    fputs("    </system-err>\n", out);
+}
+
 void sc_as_junit(FILE *out, struct sc_model *model)
 {
     struct counts counts = count(model);
@@ -272,6 +282,7 @@ void sc_as_junit(FILE *out, struct sc_model *model)
     }
     for (size_t i = 0; i < model->count; i++)
         print_hazard(&junit, sc_model_hazard(model, i));
+    print_open(out, model);
     fputs("  </testsuite>\n</testsuites>\n", out);
     forget_names(&junit);
 }

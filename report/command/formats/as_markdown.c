@@ -18,6 +18,7 @@ enum {
     END_BYTES = 200,        /* kept for the lines that say what is left out */
     RUNS_MAX = 20,
     NOTES_MAX = 16, /* of a run */
+    OPEN_MAX = 4,   /* modules that cannot be compared with the baseline */
 };
 
 #define PLAIN(text) sc_say_plain(text)
@@ -128,6 +129,19 @@ static void put_all_runs(struct page *page, struct sc_model *model)
     put_end(page, "\n");
 }
 
+static void print_open(FILE *out, struct sc_model *model, size_t index)
+{
+    fputs("    not compared with the baseline: ", out);
+    print_words(out, PLAIN(sc_model_open_words(model, index)));
+    fputs("\n\n", out);
+}
+
+static void put_all_open(struct page *page, struct sc_model *model)
+{
+    for (size_t i = 0; i < model->open_module_count && i < OPEN_MAX; i++)
+        put_part(page, RUNS_MAX_BYTES, print_open, model, i);
+}
+
 /* ---- hazards ---- */
 
 static void print_excerpt(FILE *out, struct sc_model *model, const struct sc_frame *frame)
@@ -212,6 +226,7 @@ void sc_as_markdown(FILE *out, struct sc_model *model)
     struct page page = {.out = out};
     size_t shown = 0;
     put_part(&page, RUNS_MAX_BYTES, print_head, model, 0);
+    put_all_open(&page, model);
     put_all_runs(&page, model);
     while (shown < model->count &&
            put_part(&page, SIZE_MAX_BYTES - END_BYTES, print_hazard, model, shown))

@@ -191,7 +191,7 @@ static void put_result(FILE *out, struct sc_scratch *scratch, const struct sc_sh
     put_related_locations(out, scratch, hazard);
     fputs_unlocked(",\"codeFlows\":[{\"threadFlows\":[", out);
     put_code_flows(out, scratch, hazard);
-    put_member(out, "]}],\"partialFingerprints\":{\"safecopyHazard/v2\":",
+    put_member(out, "]}],\"partialFingerprints\":{\"safecopyHazard/v3\":",
                sc_fingerprint_make(scratch, hazard));
     fprintf(out, "},\"occurrenceCount\":%" JSON_INTEGER_FORMAT, hazard->occurrences);
     put_properties(out, hazard);
@@ -243,9 +243,23 @@ static void put_bad_line(FILE *out, struct sc_scratch *scratch, const struct sc_
     fprintf(out, "},\"region\":{\"startLine\":%" JSON_INTEGER_FORMAT "}}}]}", line->number);
 }
 
-/* What cannot be read is among the notes, so there is one before the bad lines. */
-static void put_invocation(FILE *out, struct sc_scratch *scratch, const struct sc_run *run)
+/* Of all runs, told with the first one. */
+static void put_open(FILE *out, struct sc_model *model, bool is_first)
 {
+    for (size_t i = 0; i < model->open_module_count; i++) {
+        fputs(i > 0 || !is_first ? ",{\"level\":\"warning\"" : "{\"level\":\"warning\"", out);
+        put_message(out, &model->scratch, ",\"message\":",
+                    sc_scratch_print(&model->scratch, "not compared with the baseline: %s",
+                                     sc_model_open_words(model, i)));
+        fputs("}", out);
+    }
+}
+
+/* What cannot be read is among the notes, so there is one before the bad lines. */
+static void put_invocation(FILE *out, struct sc_model *model, size_t index)
+{
+    struct sc_scratch *scratch = &model->scratch;
+    const struct sc_run *run = sc_model_run(model, index);
     fprintf(out, "{\"executionSuccessful\":%s", run->ended && !run->doubt ? "true" : "false");
     put_member(out, ",\"commandLine\":", run->title);
     fputs(",\"toolExecutionNotifications\":[", out);
@@ -255,6 +269,8 @@ static void put_invocation(FILE *out, struct sc_scratch *scratch, const struct s
     }
     for (size_t i = 0; i < run->bad_line_count; i++)
         put_bad_line(out, scratch, run, &run->bad_lines[i]);
+    if (index == 0)
+        put_open(out, model, run->note_count + run->bad_line_count == 0);
     fputs("]}", out);
 }
 
@@ -268,7 +284,7 @@ void sc_as_sarif(FILE *out, struct sc_model *model)
     fputs(",\n\"columnKind\":\"utf16CodeUnits\",\n\"invocations\":[", out);
     for (size_t i = 0; i < model->reader->run_count; i++) {
         fputs(i > 0 ? ",\n" : "\n", out);
-        put_invocation(out, scratch, sc_model_run(model, i));
+        put_invocation(out, model, i);
     }
     fputs("],\n\"results\":[", out);
     for (size_t i = 0; i < model->count; i++) {

@@ -122,6 +122,8 @@ void sc_as_text(FILE *out, struct sc_model *model)
     fprintf(out, "%s\n\n", sc_model_headline(model));
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i));
+    for (size_t i = 0; i < model->open_module_count; i++)
+        fprintf(out, "not compared with the baseline: %s\n", PLAIN(sc_model_open_words(model, i)));
     if (model->knows_fixed)
         sc_baseline_each_fixed(model->baseline, print_fixed, out);
 }

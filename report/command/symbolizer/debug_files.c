@@ -133,7 +133,8 @@ bool sc_debug_files_open_module(struct sc_elf_file *file, const struct sc_module
         open_in_any(file, &wanted, sought->folders, open_in, sought->path))
         return true;
     if (is_there)
-        sc_say("%s is not the build that ran; its names are not used", sought->path);
+        sc_say("%s is not the build that ran (%s%s); its names are not used", sought->path,
+               sought->build_id[0] != '\0' ? "build id " : "no build id", sought->build_id);
     return false;
 }
 

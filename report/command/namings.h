@@ -1,0 +1,69 @@
+/* By what the functions of the user's own modules are known in hazards, build by build: by names,
+ * or by offsets, which say nothing of another build. So it is known which modules hazards of two
+ * sides cannot be compared in: a baseline and what is compared with it.
+ */
+#ifndef SC_REPORT_COMMAND_NAMINGS_H
+#define SC_REPORT_COMMAND_NAMINGS_H
+
+#include "report/command/scratch.h"
+#include "report/command/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One build of a module, at one path. */
+struct sc_naming {
+    struct sc_naming *next;
+    char *build_id; /* "" if it had none, NULL if that is not known */
+    char *path;
+    bool has_names;   /* some functions are known by names */
+    bool has_guesses; /* by names of a file that may be of another build */
+    bool has_offsets; /* by offsets alone */
+};
+
+/* All builds of a module. Beyond some they are taken together, as one that is not known, which is
+ * the first then. */
+struct sc_module_naming {
+    struct sc_node node; /* by the name of the file, as in fingerprints */
+    struct sc_module_naming *next;
+    struct sc_naming *builds;
+    size_t count;
+};
+
+/* All zero is none. */
+struct sc_namings {
+    struct sc_table table;
+    struct sc_module_naming *first, *last;
+};
+
+/* Whether any function of the build is in the hazards. */
+static inline bool sc_naming_has_any(const struct sc_naming *naming)
+{
+    return naming->has_names || naming->has_guesses || naming->has_offsets;
+}
+
+void sc_namings_free(struct sc_namings *namings);
+
+/* Of the build of the module at `path`: where nothing is known of it yet, all is false. It lives as
+ * long as the namings. NULL when out of memory. */
+struct sc_naming *sc_namings_find(struct sc_namings *namings, const char *path,
+                                  const char *build_id);
+
+/* A module in which hazards cannot be compared, with a build of each side. */
+struct sc_open_module {
+    const struct sc_naming *old, *new;
+};
+
+/* The modules that leave open what is new and what is fixed; the caller frees the array. NULL:
+ * there are none, or memory is out. */
+struct sc_open_module *sc_namings_compare(const struct sc_namings *old,
+                                          const struct sc_namings *new, size_t *count);
+
+/* Whether nobody can tell if the two are one build. What counts as unchanged may be another hazard
+ * then. */
+bool sc_namings_lack_id(const struct sc_open_module *open);
+
+/* What is open, and what helps. */
+const char *sc_namings_open_words(struct sc_scratch *scratch, const struct sc_open_module *open);
+
+#endif

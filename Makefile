@@ -368,19 +368,29 @@ $(1): $(2).cpp
 	$$(call build_program,$(3))
 endef
 
-# Twins lie in folders, and what is built of them does not: a base name occurs once.
+# A twin is one program of two names (tests/hazard/twin.h). The second is a hard link: a report says
+# by which one it was run. Twins lie in folders, and what is built of them does not: a base name
+# occurs once.
 # $(call twin_rules,TO,SOURCE PATTERN,FLAGS), and $(call twins_into,TO,FLAGS) for the twins of all
 # folders. The rules are static: where a twin has lain before is nothing to them.
 TWIN_SRC := $(call sources,tests/hazard/*/*.c tests/hazard/*/*.cpp)
+# twin.h is compiled once; a twin whose flags are others has the compiler read it.
+TWIN_FIRST := $(T)/hazard/first.h
+$(TWIN_FIRST).gch: tests/hazard/twin.h $(FLAGS)
+	$(call say,PCH)
+	@mkdir -p $(@D) && echo '#include "$<"' >$(TWIN_FIRST)
+	$(Q)$(CBUILD) -Itests/hazard -pthread $(DEPS) -x c-header $(TWIN_FIRST) -o $@
+$(TWIN_FIRST).gch: private CUDA = $(CUDA_CPPFLAGS)
+$(RACY): $(TWIN_FIRST).gch
 define twin_rules
 $(patsubst $(2),$(1)/%.racy,$(filter $(2),$(TWIN_SRC))): $(1)/%.racy: $(2)
-	$$(call build_program,-Itests/hazard -DRACY $(3))
-$(patsubst $(2),$(1)/%.fixed,$(filter $(2),$(TWIN_SRC))): $(1)/%.fixed: $(2)
-	$$(call build_program,-Itests/hazard -DFIXED $(3))
+	$$(call build_program,-Itests/hazard $(3))
+$(patsubst $(2),$(1)/%.fixed,$(filter $(2),$(TWIN_SRC))): $(1)/%.fixed: $(1)/%.racy
+	$(Q)[ ! -e $$< ] || ln -f $$< $$@
 endef
 twins_into = $(foreach d,$(sort $(dir $(TWIN_SRC))),$(foreach s,$(sort $(suffix $(TWIN_SRC))),\
     $(if $(filter $(d)%$(s),$(TWIN_SRC)),$(eval $(call twin_rules,$(1),$(d)%$(s),$(2))))))
-$(call twins_into,$(T)/hazard)
+$(call twins_into,$(T)/hazard,$$(if $$(filter %.c,$$<),-include $(TWIN_FIRST)))
 # An older NAME.d may name the place where the source of NAME lay then.
 tests/hazard/%.c: ;
 tests/hazard/%.cpp: ;
@@ -688,4 +698,4 @@ help:
 	@sed -n '/^#   [A-Z]/s/^#   /  /p' Makefile
 
 -include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \
-    $(PROGRAMS) $(SURVIVAL_SO) $(OTHER))
+    $(PROGRAMS) $(TWIN_FIRST).gch $(SURVIVAL_SO) $(OTHER))

@@ -12,7 +12,7 @@
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all setup setup-all sim tests check check-all check-gpu demo bench aarch64 carry dist check-dist \
+.PHONY: all setup setup-all sim tests check check-ci check-all check-gpu demo bench aarch64 carry dist check-dist \
     install uninstall clean help
 
 VARIANT := $(or $(SAN),$(ARCH),$(if $(COVERAGE),coverage))
@@ -42,7 +42,7 @@ endif
 
 # What writes into out/ says first where it may not. What is built already can be installed from a
 # tree that is not to be written.
-MUST_WRITE := $(filter all setup setup-all sim tests check check-all check-gpu demo bench carry aarch64 \
+MUST_WRITE := $(filter all setup setup-all sim tests check check-ci check-all check-gpu demo bench carry aarch64 \
     dist,$(or $(MAKECMDGOALS),all))
 ifneq ($(MUST_WRITE)$(if $(wildcard out),,$(filter install,$(MAKECMDGOALS))),)
 ifeq ($(shell mkdir -p out 2>/dev/null && [ -w out ] && echo yes),)
@@ -54,7 +54,8 @@ endif
 # Including a file that has a rule makes make run the rule first and then start over, so that what
 # set-up installed (a toolkit in out/cuda, say) is seen by everything below. What is installed for one
 # of these goals holds what is for those before it.
-SETUP := $(lastword $(foreach goal,demo check check-all,$(filter $(goal),$(MAKECMDGOALS))))
+SETUP := $(lastword $(foreach goal,demo check check-all,\
+    $(filter $(goal),$(MAKECMDGOALS:check-ci=check))))
 ifneq ($(SETUP),)
 include out/setup-$(SETUP).mk
 endif
@@ -558,6 +559,9 @@ RUN_BY_alone       := all $(RACY) $(FIXED)
 RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)
 RUN_BY_cupti       := all $(CUPTI)
 RUN_BY_survival    := all $(SURVIVAL)
+RUN_BY_runtime     := all $(RACY) $(FIXED) $(SURVIVAL)
+RUN_BY_languages   := all
+RUN_BY_nvcc        := all
 RUN_BY_nvtx        := all $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_python      := all
 RUN_BY_demo        := all $(DEMO)
@@ -565,14 +569,22 @@ RUN_BY_fuzz        := all $(FUZZ) $(RANDOM)
 RUN_BY_stress      := all $(STRESS)
 RUN_BY_soak        := all $(filter %/soak,$(BENCH))
 RUN_BY_sanitized-programs := all $(SANITIZED_PROGRAMS)
-RUN_BY_sanitizers  := tests $(SANITIZED)
-RUN_BY_valgrind    := tests
+RUN_BY_sanitizers  := all $(CUPTI) $(RACY) $(FIXED) \
+    $(if $(filter check-ci,$(MAKECMDGOALS)),sanitized-address,$(SANITIZED))
+RUN_BY_valgrind    := all $(UNIT) $(CUPTI) $(SURVIVAL) $(RACY) $(FIXED)
 RUN_BY_aarch64     := aarch64
 RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
 run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
 
-check check-all: $(sort $(foreach suite,$(or $(SUITES),ALL),$(call run_by,$(suite))))
-	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(if $(filter check-all,$@),all))
+# The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
+GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival python
+CI_ADDS := in-place alone languages demo nvcc sanitizers sanitized-programs valgrind
+built_by = $(sort $(foreach suite,$(or $(SUITES),$(1)),$(call run_by,$(suite))))
+check: $(call built_by,$(GATE))
+check-ci: $(call built_by,$(GATE) $(CI_ADDS))
+check-all: $(call built_by,ALL)
+check check-ci check-all:
+	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(@:check-%=%))
 demo: all $(DEMO)
 	$(Q)scripts/demo
 bench: all $(BENCH)
@@ -678,9 +690,10 @@ clean:
 help:
 	@echo '  make             the library, the command, the simulated GPU, on all processors (-j2: on two)'
 	@echo '  make demo        three buggy programs without and with the library; installs what that needs'
-	@echo '  make check       all tests that need no GPU; installs what they need'
-	@echo '                   (SUITES="unit twins": these alone, and what they run)'
-	@echo '  make check-all   these and what takes longer or has much to install: more languages, all their collectors'
+	@echo '  make check       the tests that a change is to pass, some minutes; installs what they need'
+	@echo '                   (SUITES="unit twins": these alone and whole, and what they run)'
+	@echo '  make check-ci    these, and a lot of the others: what CI runs'
+	@echo '  make check-all   all tests that need no GPU; has more languages to install'
 	@echo '  make check-gpu   the tests that need one'
 	@echo '  make check-kernel  tests under an old kernel (KERNEL=bullseye), in a machine that qemu makes'
 	@echo '  make bench       benchmarks, on the GPU if there is one'

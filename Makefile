@@ -594,8 +594,8 @@ check-gpu: tests other-runtimes newer-runtimes
 carry: tests other-runtimes newer-runtimes
 	$(Q)scripts/carry
 
-# A processor that is not here, by an emulator: all programs where the suite is asked for, and else as
-# many as CI has time for. Without the emulator, or what the programs are linked with, the library is
+# A processor that is not here, by an emulator: all programs where the suite is asked for, and else
+# some of all kinds. Without the emulator, or what the programs are linked with, the library is
 # compiled all the same.
 EMULATED_TWINS     := sc101_free_h2d sc102_free_d2h sc103_unregister_h2d sc105_freehost_d2h \
     sc201_other_thread sc201_signal_handler sc202_io_writev sc204_per_thread_small \

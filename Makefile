@@ -550,7 +550,7 @@ UNIT_TWINS = $(foreach name,$(shell grep -ohE 'sc[0-9]{3}_\w+' tests/unit/*.py |
     $(filter %/$(name).racy %/$(name).fixed,$(RACY) $(FIXED)))
 RUN_BY_arrows      :=
 RUN_BY_format      :=
-RUN_BY_unit         = all $(UNIT) $(UNIT_TWINS) $(CUPTI) $(SURVIVAL)
+RUN_BY_unit         = all $(UNIT) $(UNIT_TWINS) $(CUPTI) $(SURVIVAL) $(filter-out %.py,$(DEMO))
 RUN_BY_sim         := all $(SELFTEST)
 RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)

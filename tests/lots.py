@@ -15,7 +15,7 @@ GATE = {
     "arrows": "*",
     "format": "*",
     "conformance": "*",
-    "unit": "* !test_damaged_modules.py !test_makefile.py",
+    "unit": "* !test_damaged_modules.py !test_makefile.py !test_pytest_[!p]*",
     "sim": "*",
     "twins": "* !*/strict",
     "cupti": "*",

@@ -8,7 +8,7 @@ with ! names is not in the lot.
 
 import fnmatch
 
-# What a change breaks, in the time that one waits for it. Left out is what goes a way once more:
+# What tells of a change within minutes. Left out is what goes a way once more:
 # strict=1 is what the fixed twins are run with, and the older of two drivers lacks all that the newer
 # one lacks. The units and programs that are named have to take their time.
 GATE = {
@@ -26,8 +26,7 @@ GATE = {
     "python": "*",
 }
 
-# Besides the gate, what has found faults that the gate does not see: other devices and ways in, other
-# languages, the address sanitizer with that of undefined behaviour, memcheck.
+# Besides the gate, ways that it does not go: other devices and ways in, other languages, the address sanitizer with that of undefined behaviour, memcheck.
 CI = {
     **dict.fromkeys(GATE, "*"),
     "in-place": "*",

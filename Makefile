@@ -380,7 +380,7 @@ TWIN_FIRST := $(T)/hazard/first.h
 $(TWIN_FIRST).gch: tests/hazard/twin.h $(FLAGS)
 	$(call say,PCH)
 	@mkdir -p $(@D) && echo '#include "$<"' >$(TWIN_FIRST)
-	$(Q)$(CBUILD) -Itests/hazard -pthread $(DEPS) -x c-header $(TWIN_FIRST) -o $@
+	$(Q)$(CBUILD) -Itests/hazard -pthread $(DEPS) -c -x c-header $(TWIN_FIRST) -o $@
 $(TWIN_FIRST).gch: private CUDA = $(CUDA_CPPFLAGS)
 $(RACY): $(TWIN_FIRST).gch
 define twin_rules

@@ -14,7 +14,7 @@ PRETENDS := $(strip $(foreach flag,n q t,$(findstring $(flag),$(firstword -$(MAK
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all setup setup-all sim tests check check-all check-gpu demo bench aarch64 carry dist check-dist \
+.PHONY: all setup setup-all sim tests check check-ci check-all check-gpu demo bench aarch64 carry dist check-dist \
     install uninstall clean help
 
 VARIANT := $(or $(SAN),$(ARCH),$(if $(COVERAGE),coverage))
@@ -44,7 +44,7 @@ endif
 
 # What writes into out/ says first where it may not. What is built already can be installed from a
 # tree that is not to be written.
-MUST_WRITE := $(filter all setup setup-all sim tests check check-all check-gpu demo bench carry aarch64 \
+MUST_WRITE := $(filter all setup setup-all sim tests check check-ci check-all check-gpu demo bench carry aarch64 \
     dist,$(or $(MAKECMDGOALS),all))
 ifneq ($(if $(PRETENDS),,$(MUST_WRITE)$(if $(wildcard out),,$(filter install,$(MAKECMDGOALS)))),)
 ifeq ($(shell mkdir -p out 2>/dev/null && [ -w out ] && echo yes),)
@@ -57,12 +57,13 @@ endif
 # set-up installed (a toolkit in out/cuda, say) is seen by everything below. What is installed for one
 # of these goals holds what is for those before it. make runs that rule with -n, too: there the file is
 # a prerequisite, which is shown.
-SETUP := $(lastword $(foreach goal,demo check check-all,$(filter $(goal),$(MAKECMDGOALS))))
+SETUP := $(lastword $(foreach goal,demo check check-all,\
+    $(filter $(goal),$(MAKECMDGOALS:check-ci=check))))
 ifneq ($(SETUP),)
 ifeq ($(PRETENDS),)
 include out/setup-$(SETUP).mk
 else
-$(SETUP): out/setup-$(SETUP).mk
+$(filter demo check check-ci check-all,$(MAKECMDGOALS)): out/setup-$(SETUP).mk
 endif
 endif
 out/setup-%.mk: scripts/setup
@@ -375,19 +376,29 @@ $(1): $(2).cpp
 	$$(call build_program,$(3))
 endef
 
-# Twins lie in folders, and what is built of them does not: a base name occurs once.
+# A twin is one program of two names (tests/hazard/twin.h). The second is a hard link: a report says
+# by which one it was run. Twins lie in folders, and what is built of them does not: a base name
+# occurs once.
 # $(call twin_rules,TO,SOURCE PATTERN,FLAGS), and $(call twins_into,TO,FLAGS) for the twins of all
 # folders. The rules are static: where a twin has lain before is nothing to them.
 TWIN_SRC := $(call sources,tests/hazard/*/*.c tests/hazard/*/*.cpp)
+# twin.h is compiled once; a twin whose flags are others has the compiler read it.
+TWIN_FIRST := $(T)/hazard/first.h
+$(TWIN_FIRST).gch: tests/hazard/twin.h $(FLAGS)
+	$(call say,PCH)
+	@mkdir -p $(@D) && echo '#include "$<"' >$(TWIN_FIRST)
+	$(Q)$(CBUILD) -Itests/hazard -pthread $(DEPS) -c -x c-header $(TWIN_FIRST) -o $@
+$(TWIN_FIRST).gch: private CUDA = $(CUDA_CPPFLAGS)
+$(RACY): $(TWIN_FIRST).gch
 define twin_rules
 $(patsubst $(2),$(1)/%.racy,$(filter $(2),$(TWIN_SRC))): $(1)/%.racy: $(2)
-	$$(call build_program,-Itests/hazard -DRACY $(3))
-$(patsubst $(2),$(1)/%.fixed,$(filter $(2),$(TWIN_SRC))): $(1)/%.fixed: $(2)
-	$$(call build_program,-Itests/hazard -DFIXED $(3))
+	$$(call build_program,-Itests/hazard $(3))
+$(patsubst $(2),$(1)/%.fixed,$(filter $(2),$(TWIN_SRC))): $(1)/%.fixed: $(1)/%.racy
+	$(Q)[ ! -e $$< ] || ln -f $$< $$@
 endef
 twins_into = $(foreach d,$(sort $(dir $(TWIN_SRC))),$(foreach s,$(sort $(suffix $(TWIN_SRC))),\
     $(if $(filter $(d)%$(s),$(TWIN_SRC)),$(eval $(call twin_rules,$(1),$(d)%$(s),$(2))))))
-$(call twins_into,$(T)/hazard)
+$(call twins_into,$(T)/hazard,$$(if $$(filter %.c,$$<),-include $(TWIN_FIRST)))
 # An older NAME.d may name the place where the source of NAME lay then.
 tests/hazard/%.c: ;
 tests/hazard/%.cpp: ;
@@ -549,7 +560,7 @@ UNIT_PROGRAMS = $(filter $(foreach s,racy fixed,$(UNIT_NAMES:%=$(T)/hazard/%.$(s
     $(foreach d,survival cupti,$(UNIT_NAMES:%=$(T)/$(d)/%)),$(RACY) $(FIXED) $(SURVIVAL) $(CUPTI))
 RUN_BY_arrows      :=
 RUN_BY_format      :=
-RUN_BY_unit         = all $(UNIT) $(UNIT_PROGRAMS)
+RUN_BY_unit         = all $(UNIT) $(UNIT_PROGRAMS) $(filter-out %.py,$(DEMO))
 RUN_BY_sim         := all $(SELFTEST)
 RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)
@@ -558,6 +569,9 @@ RUN_BY_alone       := all $(RACY) $(FIXED)
 RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)
 RUN_BY_cupti       := all $(CUPTI)
 RUN_BY_survival    := all $(SURVIVAL)
+RUN_BY_runtime     := all $(RACY) $(FIXED) $(SURVIVAL)
+RUN_BY_languages   := all
+RUN_BY_nvcc        := all
 RUN_BY_nvtx        := all $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_python      := all
 RUN_BY_demo        := all $(DEMO)
@@ -565,14 +579,22 @@ RUN_BY_fuzz        := all $(FUZZ) $(RANDOM)
 RUN_BY_stress      := all $(STRESS)
 RUN_BY_soak        := all $(filter %/soak,$(BENCH))
 RUN_BY_sanitized-programs := all $(SANITIZED_PROGRAMS)
-RUN_BY_sanitizers  := tests $(SANITIZED)
-RUN_BY_valgrind    := tests
+RUN_BY_sanitizers  := all $(CUPTI) $(RACY) $(FIXED) \
+    $(if $(filter check-ci,$(MAKECMDGOALS)),sanitized-address,$(SANITIZED))
+RUN_BY_valgrind    := all $(UNIT) $(CUPTI) $(SURVIVAL) $(RACY) $(FIXED)
 RUN_BY_aarch64     := aarch64
 RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
 run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
 
-check check-all: $(sort $(foreach suite,$(or $(SUITES),ALL),$(call run_by,$(suite))))
-	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(if $(filter check-all,$@),all))
+# The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
+GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival python
+CI_ADDS := in-place alone languages demo nvcc sanitizers sanitized-programs valgrind
+built_by = $(sort $(foreach suite,$(or $(SUITES),$(1)),$(call run_by,$(suite))))
+check: $(call built_by,$(GATE))
+check-ci: $(call built_by,$(GATE) $(CI_ADDS))
+check-all: $(call built_by,ALL)
+check check-ci check-all:
+	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(@:check-%=%))
 demo: all $(DEMO)
 	$(Q)scripts/demo
 bench: all $(BENCH)
@@ -582,8 +604,8 @@ check-gpu: tests other-runtimes newer-runtimes
 carry: tests other-runtimes newer-runtimes
 	$(Q)scripts/carry
 
-# A processor that is not here, by an emulator: all programs where the suite is asked for, and else as
-# many as CI has time for. Without the emulator, or what the programs are linked with, the library is
+# A processor that is not here, by an emulator: all programs where the suite is asked for, and else
+# some of all kinds. Without the emulator, or what the programs are linked with, the library is
 # compiled all the same.
 EMULATED_TWINS     := sc101_free_h2d sc102_free_d2h sc103_unregister_h2d sc105_freehost_d2h \
     sc201_other_thread sc201_signal_handler sc202_io_writev sc204_per_thread_small \
@@ -679,9 +701,10 @@ clean:
 help:
 	@echo '  make             the library, the command, the simulated GPU, on all processors (-j2: on two)'
 	@echo '  make demo        three buggy programs without and with the library; installs what that needs'
-	@echo '  make check       all tests that need no GPU; installs what they need'
-	@echo '                   (SUITES="unit twins": these alone, and what they run)'
-	@echo '  make check-all   these and what takes longer or has much to install: more languages, all their collectors'
+	@echo '  make check       the tests that a change is to pass, some minutes; installs what they need'
+	@echo '                   (SUITES="unit twins": these alone and whole, and what they run)'
+	@echo '  make check-ci    these, and a lot of the others: what CI runs'
+	@echo '  make check-all   all tests that need no GPU; has more languages to install'
 	@echo '  make check-gpu   the tests that need one'
 	@echo '  make check-kernel  tests under an old kernel (KERNEL=bullseye), in a machine that qemu makes'
 	@echo '  make bench       benchmarks, on the GPU if there is one'
@@ -699,4 +722,4 @@ help:
 	@sed -n '/^#   [A-Z]/s/^#   /  /p' Makefile
 
 -include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \
-    $(PROGRAMS) $(SURVIVAL_SO) $(OTHER))
+    $(PROGRAMS) $(TWIN_FIRST).gch $(SURVIVAL_SO) $(OTHER))

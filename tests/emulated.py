@@ -1,7 +1,7 @@
 """Programs of a processor that is not here, run by qemu: the build of ARCH=aarch64.
 
-All that is built there is run; `make check SUITES=aarch64` builds everything, and CI a part (the
-Makefile: EMULATED). Memory that the emulator uses for itself, and its time, are the program's there.
+All that is built there is run; `make check SUITES=aarch64` builds everything, and `make check-all` a
+part (the Makefile: EMULATED). Memory that the emulator uses for itself, and its time, are the program's there.
 
 What qemu 7.2 of Debian 12 lacks, by the words of `needs: kernel (WHAT)`. Small programs showed it
 that do nothing else, beside the same on the kernel. test_python_walk is left out, since there is no

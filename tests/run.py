@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the tests that need no GPU: `make check`, or after `make tests` tests/run.py [SUITE...];
-`all` stands for every suite, those of `make check-all` included.
+"""Runs the tests that need no GPU: tests/run.py [SUITE...], after `make tests`. Without one it
+runs what `make check` does; `ci` stands for what CI runs (lots.py), and `all` for every check that
+there is (`make check-all`).
 
-Suites run one after the other, the checks of a suite on all cores, and two to a core where they wait
-for the simulated GPU (WAITING). Each suite is one line, each failure is shown with what the program
-printed, and the last line is the one that CI reads: `N passed, N failed`, with `, N skipped` if
-there are any. Exit status 1 if anything failed.
+Suites run one after the other, but for those that only wait (BESIDE), the checks of a suite on all cores, and several to a core where they
+wait for the simulated GPU (WAITING). Each suite is one line, with its seconds and those of processors,
+each failure is shown with what the program printed, and the last line is the one that CI reads:
+`N passed, N failed`, with `, N skipped` if there are any. Exit status 1 if anything failed.
 
 A check that failed while the machine stood still (stalls.py) is run once more when its suite is
 over, and counts by that; both failures are shown, and the suite's line has how many there were.
@@ -16,6 +17,8 @@ over, and counts by that; both failures are shown, and the suite's line has how 
     ONLY='PATTERN...'    only the checks with such names, as the shell would match them: 'sc101_* demo'
     SHARD=2/5            every fifth of those, from the second on: five machines run them all
     JOBS=N               so many checks at a time
+    LIST=1               the names of the checks, none of which runs
+    TIMES=FILE           the seconds of each check are added to FILE
 """
 
 import concurrent.futures
@@ -23,6 +26,7 @@ import fnmatch
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +34,7 @@ import time
 
 import emulated
 import languages
+import lots
 import memcheck
 import nvtx_tool
 import older_drivers
@@ -45,6 +50,9 @@ RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
 WAITING = {"twins", "in-place", "alone", "cupti", "drivers", "languages"}
+AT_A_TIME = 4  # checks to a core, of those
+BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
+TOLD_EVERY_S = 20
 MOST_AGAIN = 20  # more failures of one suite are not the machine's
 NEVER_AGAIN = {"stress"}  # compares no times, and what it finds is rare
 
@@ -218,7 +226,7 @@ SUITES = {
     "arrows": lambda: [("arrows", script("check-arrows"))],
     "format": lambda: [("format", script("check-format")), ("dialect", script("check-dialect")),
                        ("docs", script("check-docs"))],
-    "unit": lambda: units(Machine()) + python_units(),
+    "unit": lambda: python_units() + units(Machine()),
     "sim": simulation,
     "conformance": lambda: self_checks(Machine(), "gpu", "conformance*", built="gpu"),
     "twins": lambda: programs.twins(Machine()),
@@ -240,9 +248,8 @@ SUITES = {
     "aarch64": emulation,
     "stress": stress,
     "soak": lambda: self_checks(Machine(), "bench", "soak", preload=True, built="bench"),
+    "more-languages": languages.more_checks,
 }
-# Those that `make check-all` has besides.
-MORE_SUITES = {"more-languages": languages.more_checks}
 
 
 # --- running --------------------------------------------------------------------------------------
@@ -264,21 +271,35 @@ def run_watched(name, check, watch):
     """run_check's answer, and if it is a failure, how the machine was held up meanwhile."""
     moment = watch.now()
     tally, message = run_check(name, check)
+    if os.environ.get("TIMES"):
+        with open(os.environ["TIMES"], "a", encoding="utf-8") as times:
+            times.write(f"{time.monotonic() - moment[0]:.2f} {name}\n")
     return tally, message, watch.since(moment) if tally.failed else None
 
 
+def processor_s():
+    """What this process and its children have had of processors."""
+    return sum(used.ru_utime + used.ru_stime for used in
+               map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
 def run_suite(name, checks):
-    begun = time.monotonic()
+    begun, used_s = time.monotonic(), processor_s()
     total = Tally()
     again = []
     named = [(f"{name}: {case}", check) for case, check in checks]
-    workers = int(os.environ.get("JOBS") or (2 if name in WAITING else 1) * os.cpu_count())
+    workers = int(os.environ.get("JOBS") or
+                  (AT_A_TIME if name in WAITING else 1) * os.cpu_count())
+    told = begun
     with (stalls.Watch() as watch,
           concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool):
         results = pool.map(lambda pair: run_watched(*pair, watch), named)
-        for (case, check), (tally, message, held_up) in zip(named, results):
+        for done, ((case, check), (tally, message, held_up)) in enumerate(zip(named, results)):
             if message:
                 print(message, flush=True)
+            if time.monotonic() - told > TOLD_EVERY_S:
+                told = time.monotonic()
+                print(f"  {name}: {done} of {len(named)}", flush=True)
             if held_up and len(again) < MOST_AGAIN and name not in NEVER_AGAIN:
                 again.append((case, check, held_up))
             else:
@@ -289,7 +310,8 @@ def run_suite(name, checks):
               flush=True)
         total.add(tally)
     rerun = f", {len(again)} of them run again" if again else ""
-    print(f"{name:<11} {total}{rerun} in {time.monotonic() - begun:.1f} s", flush=True)
+    print(f"{name:<11} {total}{rerun} in {time.monotonic() - begun:.1f} s, "
+          f"{processor_s() - used_s:.1f} s of processors", flush=True)
     return total
 
 
@@ -305,8 +327,21 @@ def shard():
     return int(which), int(count)
 
 
-def run_suites(suites, names):
-    """Runs the named suites, or all; the exit status."""
+def chosen(suites, name, lot):
+    """The checks of a suite that are in the lot, or all, and that ONLY and SHARD leave."""
+    which, count = shard()
+    only = (os.environ.get("ONLY") or "*").split()
+    checks = suites[name]() or [("nothing", nothing_found)]
+    if lot:
+        wanted = set(lots.wanted(lot, name, [case for case, _ in checks]))
+        checks = [(case, check) for case, check in checks if case in wanted]
+    checks = [(case, check) for case, check in checks
+              if any(fnmatch.fnmatchcase(case, pattern) for pattern in only)]
+    return checks[which - 1::count]
+
+
+def run_suites(suites, names, lot=None):
+    """Runs the named suites, or all, or what a lot has of them; the exit status."""
     unknown = [name for name in names if name not in suites]
     if unknown:
         print(f"no suite {unknown[0]}; there are {', '.join(suites)}", file=sys.stderr)
@@ -314,27 +349,31 @@ def run_suites(suites, names):
     if not shard():
         print(f"SHARD must be like 2/5, not {os.environ['SHARD']}", file=sys.stderr)
         return 2
-    which, count = shard()
     only = (os.environ.get("ONLY") or "*").split()
-    total = Tally()
-    found = False
-    for name in names or suites:
-        checks = suites[name]() or [("nothing", nothing_found)]
-        checks = [(case, check) for case, check in checks
-                  if any(fnmatch.fnmatchcase(case, pattern) for pattern in only)]
-        checks = checks[which - 1::count]
-        found = found or bool(checks)
-        total.add(run_suite(name, checks))
-    if not found and only != ["*"]:
+    found = [(name, chosen(suites, name, lot)) for name in names or suites]
+    if only != ["*"] and not any(checks for _, checks in found):
         print(f"no check is called {' or '.join(only)}", file=sys.stderr)
         return 2
+    if os.environ.get("LIST"):
+        print("".join(f"{name}: {case}\n" for name, checks in found for case, _ in checks), end="")
+        return 0
+    total = Tally()
+    with concurrent.futures.ThreadPoolExecutor(max_workers=1) as beside:
+        begun = [beside.submit(run_suite, *each) for each in found if each[0] in BESIDE]
+        for each in found:
+            if each[0] not in BESIDE:
+                total.add(run_suite(*each))
+        for suite in begun:
+            total.add(suite.result())
     print(total)
     return 1 if total.failed else 0
 
 
 def main(names):
-    every = {**SUITES, **MORE_SUITES}
-    return run_suites(every, list(every) if names == ["all"] else names or list(SUITES))
+    lot = "".join(names) or "check"
+    if lot in lots.LOTS:
+        return run_suites(SUITES, [name for name in SUITES if name in lots.LOTS[lot]], lot)
+    return run_suites(SUITES, list(SUITES) if names == ["all"] else names)
 
 
 if __name__ == "__main__":

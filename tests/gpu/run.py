@@ -151,9 +151,9 @@ def newer_runtimes(gpus):
             for name, check in twin_checks(Target(gpus, cudart=library.parent), matrix())]
 
 
-def nvcc_command(nvcc, source, build, program, driver):
+def nvcc_command(nvcc, source, program, driver):
     """An nvcc program, with the static runtime that is nvcc's default."""
-    command = [nvcc, "-O2", "-w", f"-D{build.upper()}", "-cudart", "static", "-I", ROOT, "-I",
+    command = [nvcc, "-O2", "-w", "-cudart", "static", "-I", ROOT, "-I",
                ROOT / "tests" / "hazard", source, "-o", program, "-lpthread"]
     if "twin_driver.h" in source.read_text():
         command += ["-L", driver, "-l:libcuda.so.1"]
@@ -172,7 +172,7 @@ def nvcc_twins(gpus, folder):
                if names is None or source.stem in names]
     sources += sorted((HERE / "programs").glob("*.cu"))
     driver = driver_folder(gpus)
-    jobs = [nvcc_command(nvcc, source, build, folder / f"{source.stem}.{build}", driver)
+    jobs = [nvcc_command(nvcc, source, folder / f"{source.stem}.{build}", driver)
             for source in sources for build in ("racy", "fixed")]
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         for built in pool.map(lambda job: Run(job, dict(os.environ), 60), jobs):
@@ -368,7 +368,7 @@ def tools(target, folder):
         if tool(name) is None or nvcc is None:
             raise Skip(f"no {name} here" if nvcc else "no nvcc here")
         source = HERE / "programs" / "kernel_freed.cu"
-        command = nvcc_command(nvcc, source, "fixed", program, driver_folder(target.gpus))
+        command = nvcc_command(nvcc, source, program, driver_folder(target.gpus))
         Run(command, dict(os.environ), 60).expect_status(0)
         return same_under([tool(name), *arguments, program], finds, target, source)
 

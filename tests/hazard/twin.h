@@ -1,7 +1,7 @@
 /* What every twin shares: checked calls, byte patterns, a busy stream and the last line.
  *
- * A twin is one program built twice: -DRACY makes one mistake that the library must report and
- * heal, -DFIXED is the same program with the mistake mended and must stay silent. Its last line on
+ * A twin is one program of two names: NAME.racy makes one mistake that the library must report and
+ * heal, NAME.fixed does the same with the mistake mended and must stay silent. Its last line on
  * stdout is "data right" or "data wrong"; it exits 0 either way, and 3 if a call that the twin
  * needs fails. Everything here is single-threaded unless it says otherwise.
  */
@@ -11,6 +11,7 @@
 #include "tests/patience.h"
 
 #include <cuda_runtime_api.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,17 +19,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#if defined RACY == defined FIXED
-#error "build a twin with exactly one of -DRACY and -DFIXED"
-#endif
-
 #define TWIN_UNUSED __attribute__((unused))
 
-#ifdef FIXED
-static const bool fixed TWIN_UNUSED = true;
-#else
-static const bool fixed TWIN_UNUSED = false;
-#endif
+/* Which of the two it is, known before anything else of the program runs. */
+static bool fixed TWIN_UNUSED;
+
+__attribute__((constructor(101))) static void twin_read_name(void)
+{
+    const char *ending = strrchr(program_invocation_short_name, '.');
+    if (!ending || (strcmp(ending, ".racy") && strcmp(ending, ".fixed"))) {
+        fprintf(stderr, "a twin is run as NAME.racy or NAME.fixed\n");
+        _exit(3);
+    }
+    fixed = !strcmp(ending, ".fixed");
+}
 
 /* Out of line, so that the compiler cannot reason about who reads a freed block. */
 #define TWIN_HELPER __attribute__((unused, noinline))

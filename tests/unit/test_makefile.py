@@ -12,6 +12,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+import lots  # noqa: E402
 import run as runner  # noqa: E402
 
 
@@ -201,6 +202,14 @@ class Makefile(unittest.TestCase):
             self.assertNotIn("scripts/setup", done)
             self.make_there(tree, "check")
             self.assertTrue((tree / "check was set up").exists())
+
+    def test_what_a_lot_has_is_built(self):
+        gate, adds, built = answer(ROOT, "$(GATE),$(CI_ADDS),$(call built_by,$(GATE) $(CI_ADDS))",
+                                   "ask").split(",")
+        self.assertEqual(set(gate.split()), set(lots.GATE))
+        self.assertEqual({*gate.split(), *adds.split()}, set(lots.CI))
+        self.assertIn("out/tests/survival/exit_return", built.split())
+        self.assertFalse({"tests", "clang"} & set(built.split()))
 
     def test_help_begins_with_what_can_be_made(self):
         first, *_ = would_do("help", "Q=").splitlines()

@@ -1,9 +1,12 @@
 """Which checks the runner runs (tests/run.py)."""
 
 import contextlib
+import fnmatch
 import io
+import os
 import pathlib
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -11,7 +14,12 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import lots  # noqa: E402
 import run  # noqa: E402
+
+
+for name in ("LIST", "TIMES"):  # they are for the run around this one
+    os.environ.pop(name, None)
 
 
 def fail():
@@ -88,6 +96,53 @@ class Only(unittest.TestCase):
         status, said = self.run_suites("", suites={"empty": list})
         self.assertEqual(status, 1)
         self.assertIn("the suite has no check", said)
+
+    def test_names_are_listed_and_nothing_runs(self):
+        self.assertEqual(self.run_suites("good*", LIST="1"),
+                         (0, "first: good/healed\nsecond: good_again\n"))
+
+    def test_the_seconds_of_each_check_are_written(self):
+        with tempfile.NamedTemporaryFile("r") as times:
+            self.run_suites("", TIMES=times.name)
+            lines = times.read().splitlines()
+        self.assertEqual(sorted(line.partition(" ")[2] for line in lines),
+                         ["first: bad/healed", "first: good/healed", "second: good_again"])
+
+    def test_what_runs_beside_the_others_counts(self):
+        status, said = self.run_suites("", suites={"soak": SUITES["first"], **SUITES})
+        self.assertEqual(status, 1)
+        self.assertIn("\n3 passed, 2 failed\n", said)
+        self.assertIn("\nsoak        1 passed, 1 failed in ", said)
+
+
+class Lots(unittest.TestCase):
+    SOME = {"first": "* !bad/*", "third": "*"}
+
+    def test_a_lot_has_what_its_patterns_name(self):
+        with mock.patch.dict(lots.LOTS, some=self.SOME):
+            self.assertEqual(lots.wanted("some", "first", ["good/a", "bad/a", "b"]), ["good/a", "b"])
+            self.assertEqual(lots.wanted("some", "third", ["a"]), ["a"])
+            self.assertEqual(lots.wanted("some", "second", ["a"]), [])
+
+    def test_a_lot_runs_no_more(self):
+        with (mock.patch.dict(lots.LOTS, some=self.SOME), mock.patch.dict("os.environ", ONLY=""),
+              contextlib.redirect_stdout(io.StringIO()) as said):
+            self.assertEqual(run.run_suites(SUITES, ["first"], "some"), 0)
+        self.assertIn("\n1 passed, 0 failed\n", said.getvalue())
+
+    def test_each_pattern_names_checks_that_there_are(self):
+        for lot, suites in lots.LOTS.items():
+            self.assertLessEqual(set(suites), set(run.SUITES), lot)
+        for suite, patterns in lots.GATE.items():
+            names = [name for name, _ in run.SUITES[suite]()]
+            for pattern in patterns.split():
+                self.assertTrue(fnmatch.filter(names, pattern.lstrip("!")), f"{suite}: {pattern}")
+
+    def test_ci_runs_the_gate(self):
+        for suite in lots.GATE:
+            names = [name for name, _ in run.SUITES[suite]()]
+            self.assertLessEqual(set(lots.wanted("check", suite, names)),
+                                 set(lots.wanted("ci", suite, names)))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+"""Which checks run where: `make check` is the gate, `make check-ci` that and one fixed lot of the
+rest, and `make check-all` has everything. The Makefile's GATE and CI name the suites as well, since
+it builds what they run.
+
+A lot has for each suite patterns of its checks, as the shell has them. What any of those that begin
+with ! names is not in the lot.
+"""
+
+import fnmatch
+
+# What tells of a change within minutes. Left out is what goes a way once more:
+# strict=1 is what the fixed twins are run with, and the older of two drivers lacks all that the newer
+# one lacks. The units and programs that are named have to take their time.
+GATE = {
+    "arrows": "*",
+    "format": "*",
+    "conformance": "*",
+    "unit": "* !test_damaged_modules.py !test_makefile.py !test_pytest_[!p]*",
+    "sim": "*",
+    "twins": "* !*/strict",
+    "cupti": "*",
+    "nvtx": "*",
+    "drivers": "12000/*",
+    "runtime": "*",
+    "survival": "* !*/strict !signal_stepped/* !streams_many/* !fork_at_map_limit/*",
+    "python": "*",
+}
+
+# Besides the gate, ways that it does not go: other devices and ways in, other languages, the address sanitizer with that of undefined behaviour, memcheck.
+CI = {
+    **dict.fromkeys(GATE, "*"),
+    "in-place": "*",
+    "alone": "*",
+    "languages": "*",
+    "demo": "*",
+    "nvcc": "*",
+    "sanitizers": "address/test_*",
+    "sanitized-programs": "*",
+    "valgrind": "* !test_*",
+}
+
+LOTS = {"check": GATE, "ci": CI}
+
+
+def wanted(lot, suite, names):
+    """Those of a suite's checks that a lot has, in their order."""
+    patterns = LOTS[lot].get(suite, "").split()
+
+    def fits(name, pattern):
+        return fnmatch.fnmatchcase(name, pattern)
+    return [name for name in names
+            if any(fits(name, pattern) for pattern in patterns if pattern[0] != "!")
+            and not any(fits(name, pattern[1:]) for pattern in patterns if pattern[0] == "!")]

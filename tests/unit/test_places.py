@@ -54,6 +54,10 @@ int cuInit(unsigned), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(vo
 int cuStreamCreate(void **, unsigned), cuMemAlloc_v2(void **, unsigned long);
 int cuMemAllocHost_v2(void **, unsigned long), cuMemFreeHost(void *), cuStreamSynchronize(void *);
 int cuMemcpyHtoDAsync_v2(void *, const void *, unsigned long, void *);
+int cuLaunchHostFunc(void *, void (*)(void *), void *), usleep(unsigned);
+static volatile int is_freed;
+static void wait_for_free(void *unused)
+{ for (int i = 0; i < 10000 && !is_freed; i++) usleep(1000); }
 #define OUT_OF_LINE __attribute__((noinline, noclone))
 #define NO_TAIL_CALL __asm__ volatile("")
 OUT_OF_LINE static int libcudart_static_1f(void *to, void *from, void *stream)
@@ -67,8 +71,10 @@ int main(void)
     void *context, *stream, *to, *from;
     cuInit(0); cuDevicePrimaryCtxRetain(&context, 0); cuCtxSetCurrent(context);
     cuStreamCreate(&stream, 1); cuMemAlloc_v2(&to, 65536); cuMemAllocHost_v2(&from, 65536);
+    cuLaunchHostFunc(stream, wait_for_free, 0);
     upload_frame(to, from, stream);
     cuMemFreeHost(from);
+    is_freed = 1;
     return cuStreamSynchronize(stream);
 }
 """

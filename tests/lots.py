@@ -26,7 +26,8 @@ GATE = {
     "python": "*",
 }
 
-# Besides the gate, ways that it does not go: other devices and ways in, other languages, the address sanitizer with that of undefined behaviour, memcheck.
+# Besides the gate, ways that it does not go: other devices and ways in, other languages, the address
+# sanitizer with that of undefined behaviour, memcheck.
 CI = {
     **dict.fromkeys(GATE, "*"),
     "in-place": "*",

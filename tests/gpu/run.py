@@ -153,7 +153,7 @@ def newer_runtimes(gpus):
 
 def nvcc_command(nvcc, source, program, driver):
     """An nvcc program, with the static runtime that is nvcc's default."""
-    command = [nvcc, "-O2", "-w", "-cudart", "static", "-I", ROOT, "-I",
+    command = [nvcc, "-O2", "-w", "-D_GNU_SOURCE", "-cudart", "static", "-I", ROOT, "-I",
                ROOT / "tests" / "hazard", source, "-o", program, "-lpthread"]
     if "twin_driver.h" in source.read_text():
         command += ["-L", driver, "-l:libcuda.so.1"]

@@ -11,7 +11,7 @@ enum { BLOCKS = 4 << 20, PAGES = 16, RESULT = 2048, ROUNDS = 8, SIGNALS = 10 };
 static unsigned char *pages; /* in each a result of RESULT bytes, and ones behind it */
 static pthread_t main_thread;
 static _Atomic bool stops, reads;
-static _Atomic int sent, come, elsewhere;
+static _Atomic int sent, come, elsewhere, misinformed;
 static _Atomic int seen; /* as many have come, and no handler of theirs runs on the main thread */
 
 static int sum(void)
@@ -54,9 +54,12 @@ static void *send(void *unused)
     return NULL;
 }
 
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
-    (void)number;
+    (void)context;
+    if (info->si_signo != number || info->si_code != SI_USER || info->si_errno != 0 ||
+        info->si_pid != getpid())
+        atomic_fetch_add(&misinformed, 1);
     atomic_fetch_add(&elsewhere, !pthread_equal(pthread_self(), main_thread));
     atomic_fetch_add(&come, 1);
 }
@@ -87,8 +90,9 @@ int main(void)
 {
     edge_start();
     main_thread = pthread_self();
-    signal(SIGUSR1, on_signal);
+    handle_info(SIGUSR1, on_signal, SA_RESTART, only(0));
     read_with_signals("let in", only(0));
     read_with_signals("blocked", only(SIGUSR1));
+    printf("%d are not said to be of kill\n", (int)misinformed);
     return 0;
 }

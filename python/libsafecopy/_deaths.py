@@ -115,7 +115,9 @@ class Told:
 
     def take(self, what, of):
         if what == "folder":
-            self.folders.append(_folders.Folder(of))
+            # One that is gone has been read and removed by the session.
+            with contextlib.suppress(FileNotFoundError):
+                self.folders.append(_folders.Folder(of))
         elif what == "begin":
             label, nodeid = of
             self.labels[label] = nodeid

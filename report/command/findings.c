@@ -158,6 +158,21 @@ const char *sc_finding_suppression(const json_t *hazard)
     return reason[0] != '\0' ? reason : NULL;
 }
 
+/* A hazard has a line each time its count has doubled, which tells of those since the line before.
+ * What is one hazard here may be several of the library's, with lines of their own: two calls in
+ * one line of a script. Two threads may write the lines of one in the other order. */
+static void add_count(struct sc_finding *finding, json_int_t count)
+{
+    bool has_doubled = count > 0 && (count & (count - 1)) == 0;
+    json_int_t told;
+    if (has_doubled && !__builtin_add_overflow(finding->run_told, count - count / 2, &told))
+        finding->run_told = told;
+    if (finding->run_count < count)
+        finding->run_count = count;
+    if (finding->run_count < finding->run_told)
+        finding->run_count = finding->run_told;
+}
+
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size)
 {
@@ -167,10 +182,7 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
     struct sc_finding *finding = find_or_add(findings, &digest);
     if (!finding)
         return true;
-    /* Two threads may write the lines of a hazard in the other order. */
-    json_int_t count = sc_field_number(hazard, "count");
-    if (finding->run_count < count)
-        finding->run_count = count;
+    add_count(finding, sc_field_number(hazard, "count"));
     snprintf(finding->code, sizeof finding->code, "%s", sc_field_string(hazard, "code", ""));
     free(finding->line);
     finding->line = sc_pieces_pack(&findings->pieces, line, size, &finding->size);

@@ -51,6 +51,7 @@ struct sc_finding {
     /* Of the run that is being read. */
     struct sc_finding *next_in_run;
     json_int_t run_count; /* 0: it has not been there */
+    json_int_t run_told;  /* by lines at powers of two */
     bool run_is_least, run_is_unbounded;
     struct sc_timing run_timing;
     struct sc_instants *instants; /* those that the last line is of */

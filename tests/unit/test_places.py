@@ -48,6 +48,15 @@ for n, s in enumerate(sources):
     upload(*a) if m == 0 else partial(upload)(*a) if m == 1 else next(starmap(upload, [a])); free(s)
 """
 
+# The library tells them apart by the instruction; a report has their line.
+CALLS_OF_ONE_LINE = ONE_LINE[:ONE_LINE.index("for n, s in")] + """
+def mistake(s):
+    upload(target, s, ctypes.c_size_t(SIZE), stream); free(s)
+for s in sources[2:4]:
+    mistake(s)
+[mistake(sources[0]), mistake(sources[1])]
+"""
+
 # As nvcc links it: the runtime's functions are the program's own.
 LINKED_IN = """
 int cuInit(unsigned), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *);
@@ -381,6 +390,19 @@ class Programs(Places):
         self.assertGreater(len(stacks), 1)
         (place,) = self.hazards(self.folder / "r.jsonl")
         self.assertEqual([place["count"], place["stacks"]], [9, len(stacks)])
+
+    def test_calls_of_one_line_are_all_counted(self):
+        script = self.folder / "calls.py"
+        script.write_text(CALLS_OF_ONE_LINE)
+        self.assertIn("safecopy: 4 hazards", self.said_by(sys.executable, script))
+        lines = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
+        counts = [line["count"] for line in lines if line["type"] == "hazard"]
+        self.assertEqual(sorted(counts), [1, 1, 1, 2])
+        shown = json.loads(self.report("--json", self.folder / "r.jsonl").stdout)
+        self.assertNotIn("lines_missing", shown["runs"][0])
+        self.assertEqual(sum(hazard["count"] for hazard in shown["hazards"]), 4)
+        self.assertNotIn("lacks", self.report("--baseline", self.folder / "r.jsonl",
+                                              self.folder / "r.jsonl").stderr)
 
 
 if __name__ == "__main__":

@@ -222,9 +222,13 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
     sc_signals_compare_mask(context);
     if (is_fault && is_ours_to_handle(info, context))
         return NULL;
-    /* A thread of ours takes one only where the main thread cannot: it is that thread's. */
-    if (!is_fault && sc_own_lock_is_own_thread() && sc_main_thread_send(number, info))
+    /* A thread of ours takes one only where the main thread cannot: it is that thread's, and the
+     * program's handler never runs here. */
+    if (!is_fault && sc_own_lock_is_own_thread()) {
+        if (!sc_main_thread_send(number, info))
+            sc_kernel_call(SYS_tgkill, getpid(), getpid(), number);
         return NULL;
+    }
     if (is_fault)
         sc_signal_mask_doubt();
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);

@@ -364,18 +364,46 @@ static const struct node_use *find_node(const struct sc_left_out *left_out,
     return NULL;
 }
 
+/* Kernels of which not all is known may use any memory, and so may operations that did not fit. */
+static bool has_to_do_with_graph(const struct sc_left_out *left_out, const struct beside_use *use)
+{
+    if (left_out->first_unknown || left_out->is_full)
+        return true;
+    for (unsigned i = 0; i < left_out->node_use_count; i++) {
+        const struct node_use *node = &left_out->node_uses[i];
+        uintptr_t base = left_out->base_of(use->is.shape.address);
+        if (may_write(&node->is, &use->is, base) || touch(&use->is, &node->is))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the graph lacks it cannot be told. */
+static bool is_undecided(const struct sc_left_out *left_out, const struct beside_use *use)
+{
+    return use->is.access == SC_LEFT_OUT_WRITES && !has_to_do_with_graph(left_out, use);
+}
+
 static void judge_site(const struct sc_left_out *left_out, uint32_t site, sc_left_out_visit *visit,
                        void *context)
 {
+    struct sc_left_out_finding finding = {.beside = &left_out->sites[site]};
     for (unsigned i = 0; i < left_out->beside_use_count; i++) {
         const struct beside_use *use = &left_out->beside_uses[i];
-        const struct node_use *node = use->site == site ? find_node(left_out, use) : NULL;
-        if (!node)
+        if (use->site != site)
             continue;
-        visit(context, &(struct sc_left_out_finding){&left_out->sites[site], &use->is,
-                                                     &left_out->nodes[node->node], &node->is});
-        return;
+        const struct node_use *node = find_node(left_out, use);
+        if (node) {
+            finding.use = &use->is;
+            finding.captured = &left_out->nodes[node->node];
+            finding.captured_use = &node->is;
+            break;
+        }
+        if (!finding.use && is_undecided(left_out, use))
+            finding.use = &use->is;
     }
+    if (finding.use)
+        visit(context, &finding);
 }
 
 void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,

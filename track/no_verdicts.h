@@ -36,7 +36,8 @@
     X(HEARD, "heard", "the program may have heard of the end in a way that is not seen")           \
     X(TAKEN_EARLY, "taken_early", "small sources that the driver may have taken early")            \
     X(ROOM, "room", "no room left in the library's tables")                                        \
-    X(CAPTURE, "capture", "work beside captures (SC305), for want of room")
+    X(CAPTURE, "capture",                                                                          \
+      "work beside captures (SC305): no room, or memory that the graph does not use")
 
 enum sc_no_verdict_reason {
 #define X(reason, name, words) SC_NO_VERDICT_##reason,

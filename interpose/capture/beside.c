@@ -359,10 +359,14 @@ static void watch(const struct sc_left_out_finding *finding, const struct sc_haz
 /* A library that sets itself up beside the capture does what it would have done before. */
 static void judge(void *graph, const struct sc_left_out_finding *finding)
 {
+    if (sc_frame_kind_of_stack(finding->beside->event.stack) != SC_FRAME_USER)
+        return;
+    if (!finding->captured) {
+        count_unjudged(finding->beside->ignored ? 0 : 1);
+        return;
+    }
     struct sc_hazard hazard = describe(finding);
     const struct sc_shape *bytes = &memory_of(finding)->shape;
-    if (sc_frame_kind_of_stack(hazard.event.stack) != SC_FRAME_USER)
-        return;
     hazard.buffer_address = bytes->address;
     hazard.buffer_size_bytes = sc_shape_hull_bytes(bytes);
     hazard.buffer_origin = sc_track_device_origin(&sc_track, bytes->address);

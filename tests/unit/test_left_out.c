@@ -87,7 +87,7 @@ static void beside_kernel(uint32_t stack, uintptr_t address)
 /* ---- what is found ---- */
 
 struct found {
-    unsigned count;
+    unsigned count, undecided_count;
     uint32_t stacks[8];
     uint64_t names[8];
 };
@@ -95,6 +95,10 @@ struct found {
 static void take(void *context, const struct sc_left_out_finding *finding)
 {
     struct found *found = context;
+    if (!finding->captured) {
+        found->undecided_count++;
+        return;
+    }
     ck_assert_uint_lt(found->count, 8);
     found->stacks[found->count] = finding->beside->event.stack;
     found->names[found->count++] = finding->captured->seq;
@@ -125,6 +129,13 @@ static void check_one(uint32_t stack, uint64_t name)
 static void check_none(void)
 {
     ck_assert_uint_eq(find().count, 0);
+}
+
+static void check_undecided(unsigned count)
+{
+    struct found found = find();
+    ck_assert_uint_eq(found.count, 0);
+    ck_assert_uint_eq(found.undecided_count, count);
 }
 
 START_TEST(nothing_beside_a_capture_is_nothing_left_out)
@@ -473,6 +484,43 @@ START_TEST(each_stack_and_each_reason_is_told_once)
 }
 END_TEST
 
+START_TEST(a_write_that_the_graph_has_nothing_to_do_with_is_undecided_once_for_each_stack)
+{
+    captured_upload(1, A);
+    beside_upload(7, B);
+    beside_upload(7, B);
+    beside_upload(8, C);
+    beside_download(9, B);
+    beside_kernel(10, B);
+    check_undecided(2);
+}
+END_TEST
+
+START_TEST(a_write_into_an_allocation_that_a_captured_kernel_has_is_none_that_is_undecided)
+{
+    captured_kernel(1, A);
+    beside_upload(7, A + SIZE);
+    check_undecided(0);
+}
+END_TEST
+
+START_TEST(captured_work_that_may_use_anything_leaves_nothing_undecided)
+{
+    captured_unknown(1);
+    beside_upload(7, B);
+    check_undecided(0);
+}
+END_TEST
+
+START_TEST(where_something_did_not_fit_nothing_more_is_undecided)
+{
+    beside_upload(7, B);
+    for (unsigned i = 0; i <= SC_LEFT_OUT_CAPTURED_MAX; i++)
+        captured_upload(i, C);
+    check_undecided(0);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_counted_and_so_is_what_follows)
 {
     beside_upload(7, A);
@@ -593,6 +641,12 @@ int main(void)
     tcase_add_test(cases, memory_that_was_allocated_afterwards_is_another);
     tcase_add_test(cases, columns_do_not_touch);
     tcase_add_test(cases, each_stack_and_each_reason_is_told_once);
+    tcase_add_test(cases,
+                   a_write_that_the_graph_has_nothing_to_do_with_is_undecided_once_for_each_stack);
+    tcase_add_test(cases,
+                   a_write_into_an_allocation_that_a_captured_kernel_has_is_none_that_is_undecided);
+    tcase_add_test(cases, captured_work_that_may_use_anything_leaves_nothing_undecided);
+    tcase_add_test(cases, where_something_did_not_fit_nothing_more_is_undecided);
     tcase_add_test(cases, what_does_not_fit_is_counted_and_so_is_what_follows);
     tcase_add_test(cases, further_stacks_do_not_fit);
     tcase_add_test(cases, uses_and_allocations_are_bounded);

@@ -635,7 +635,8 @@ START_TEST(what_is_not_judged_is_said_and_counted_by_reason)
            "  not judged:\n"
            "    2 touches: host functions that may have waited for the program\n"
            "    1 operation: host functions that may have waited for the program\n"
-           "    4 operations: work beside captures (SC305), for want of room\n");
+           "    4 operations: work beside captures (SC305): no room, or memory that the graph does "
+           "not use\n");
     ck_has("stderr.txt",
            "  strict: passed, 3 operations not watched, 2 touches and 5 operations not "
            "judged\n");

@@ -179,3 +179,12 @@ int sc_path_expand(const char *pattern, const struct sc_path_names *names, char 
     }
     return text.cut ? -ENAMETOOLONG : 0;
 }
+
+char sc_path_unknown_letter(const char *pattern)
+{
+    for (; *pattern != '\0'; pattern++)
+        if (pattern[0] == '%' && pattern[1] != '\0' && pattern[1] != '/' &&
+            !strchr("pehr", *++pattern))
+            return *pattern;
+    return '\0';
+}

@@ -28,6 +28,10 @@ uint64_t sc_path_find_start(int32_t pid);
  * dots of a component that it makes "." or "..". 0 or -ENAMETOOLONG. */
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size);
 
+/* The first letter behind a % that sc_path_expand keeps as it is, in a pattern; 0 if there is none.
+ * A % at the end of a component has none. */
+char sc_path_unknown_letter(const char *pattern);
+
 /* The part after the last '/'. */
 const char *sc_path_base(const char *path);
 

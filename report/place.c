@@ -176,15 +176,23 @@ static int take_open_file(int fd, const struct sc_path_names *names)
     return sc_path_find_start(author.pid) == author.started ? IS_TAKEN : FREE;
 }
 
-/* Root may take anybody's name away. */
-static int take_file(const char *path, const struct stat *status, const struct sc_path_names *names)
+/* Has the file open for *fd, unless the result is an error. Root may take anybody's name away. */
+static int look_into(const char *path, const struct stat *status, const struct sc_path_names *names,
+                     int *fd)
 {
     if (status->st_uid != geteuid() && geteuid() != 0)
         return -EPERM;
-    int fd = open_same(path, O_RDWR, status);
+    *fd = open_same(path, O_RDWR, status);
+    if (*fd <= FREE)
+        return *fd;
+    return sc_file_lock(*fd) ? take_open_file(*fd, names) : IS_TAKEN;
+}
+
+static int take_file(const char *path, const struct stat *status, const struct sc_path_names *names)
+{
+    int fd = FREE, result = look_into(path, status, names, &fd);
     if (fd <= FREE)
-        return fd;
-    int result = sc_file_lock(fd) ? take_open_file(fd, names) : IS_TAKEN;
+        return result;
     if (result == FREE)
         result = remove_same(path, status);
     if (result != fd)
@@ -200,20 +208,14 @@ static bool is_sink(const struct stat *status)
            (minor(status->st_rdev) == NOTHING || minor(status->st_rdev) == FULL);
 }
 
-/* The descriptor of what is at `path`, FREE if there is nothing any more, or -errno. */
-static int take(const char *path, const struct sc_path_names *names)
+/* Why what is no regular file is not written to; 0: it is. */
+static int refusal_of(const struct stat *status)
 {
-    struct stat status;
-    int result = sc_file_status(path, &status);
-    if (result != 0)
-        return result == -ENOENT ? FREE : result;
-    switch (status.st_mode & S_IFMT) {
-    case S_IFREG:
-        return take_file(path, &status, names);
+    switch (status->st_mode & S_IFMT) {
     case S_IFIFO:
-        return is_only_of(&status, geteuid()) ? open_same(path, O_WRONLY, &status) : -EPERM;
+        return is_only_of(status, geteuid()) ? 0 : -EPERM;
     case S_IFCHR:
-        return is_sink(&status) ? open_same(path, O_WRONLY, &status) : -ENOTSUP;
+        return is_sink(status) ? 0 : -ENOTSUP;
     case S_IFDIR:
         return -EISDIR;
     case S_IFLNK:
@@ -221,6 +223,19 @@ static int take(const char *path, const struct sc_path_names *names)
     default:
         return -ENOTSUP;
     }
+}
+
+/* The descriptor of what is at `path`, FREE if there is nothing any more, or -errno. */
+static int take(const char *path, const struct sc_path_names *names)
+{
+    struct stat status;
+    int result = sc_file_status(path, &status);
+    if (result != 0)
+        return result == -ENOENT ? FREE : result;
+    if (S_ISREG(status.st_mode))
+        return take_file(path, &status, names);
+    result = refusal_of(&status);
+    return result != 0 ? result : open_same(path, O_WRONLY, &status);
 }
 
 /* ---- opening ---- */
@@ -290,6 +305,36 @@ int sc_place_open(char *path, const char *taken, const struct sc_path_names *nam
     return number >= 0 ? open_descriptor(number) : open_name(path, taken, names, kept);
 }
 
+/* ---- foreseeing ---- */
+
+static int foresee_file(const char *path, const struct stat *status,
+                        const struct sc_path_names *names, const char **kept)
+{
+    int fd = FREE, result = look_into(path, status, names, &fd);
+    if (fd > FREE)
+        sc_file_close(fd);
+    *kept = reason_to_keep(result);
+    return result == FREE || result == IS_TAKEN || *kept ? SC_PLACE_NEEDS_FOLDER : result;
+}
+
+int sc_place_foresee(const char *path, const struct sc_path_names *names, const char **kept)
+{
+    struct stat status;
+    int number = descriptor_of(path);
+    int result = number >= 0 ? open_descriptor(number) : sc_file_status(path, &status);
+    *kept = NULL;
+    if (number >= 0 && result >= 0)
+        sc_file_close(result);
+    if (number >= 0)
+        return result < 0 ? result : SC_PLACE_IS_THERE;
+    if (result != 0)
+        return result == -ENOENT ? SC_PLACE_NEEDS_FOLDER : result;
+    if (S_ISREG(status.st_mode))
+        return foresee_file(path, &status, names, kept);
+    result = refusal_of(&status);
+    return result != 0 ? result : SC_PLACE_IS_THERE;
+}
+
 void sc_place_withdraw(const char *path, const struct sc_file_identity *identity)
 {
     const struct stat status = {.st_dev = identity->device, .st_ino = identity->inode};
@@ -349,15 +394,21 @@ void sc_place_put_kept(struct sc_text *text, const char *apart, const char *kept
     sc_text_put(text, " behind its name");
 }
 
+const char *sc_place_find_failure(int error, const char **remedy)
+{
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        if (failures[i].error != error)
+            continue;
+        *remedy = failures[i].remedy;
+        return failures[i].words;
+    }
+    *remedy = NULL;
+    return NULL;
+}
+
 void sc_place_put_failure(struct sc_text *text, const char *path, int error)
 {
-    const char *words = NULL, *remedy = NULL;
-    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
-        if (failures[i].error == error) {
-            words = failures[i].words;
-            remedy = failures[i].remedy;
-        }
-    }
+    const char *remedy, *words = sc_place_find_failure(error, &remedy);
     sc_text_put(text, "cannot write the report (");
     if (words)
         sc_text_put(text, words);

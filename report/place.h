@@ -37,6 +37,14 @@ void sc_place_note_descriptor(const char *options);
 int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
                   const char **kept);
 
+/* What sc_place_open would do, as far as that is known without doing it: nothing is made, removed or
+ * written. `path` and *kept are as above. -errno where it would fail. */
+enum {
+    SC_PLACE_IS_THERE,     /* it would write to what is there */
+    SC_PLACE_NEEDS_FOLDER, /* it would make a file, and the folders that are missing */
+};
+int sc_place_foresee(const char *path, const struct sc_path_names *names, const char **kept);
+
 /* Removes the file that sc_place_open has made, `identity`, if no whole line is in it: it would be
  * in the way for ever. */
 void sc_place_withdraw(const char *path, const struct sc_file_identity *identity);
@@ -48,6 +56,10 @@ int sc_place_open_again(const char *path, const struct sc_file_identity *identit
 /* Appends a line for people: what is at PATH stays, and why. `apart` is PATH.PID, and `kept` is of
  * sc_place_open. */
 void sc_place_put_kept(struct sc_text *text, const char *apart, const char *kept);
+
+/* What is the matter, and in *remedy what to do, of an error of these functions (positive). NULL:
+ * what the system says of the error, and nothing but to name another path. */
+const char *sc_place_find_failure(int error, const char **remedy);
 
 /* Appends a line for people: the report cannot be written, why, and what to do. */
 void sc_place_put_failure(struct sc_text *text, const char *path, int error);

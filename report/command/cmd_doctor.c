@@ -89,7 +89,8 @@ static bool make_folder(struct visit *visit)
 
 static void look_at_machine(struct visit *visit)
 {
-    sc_machine_look(&visit->machine, &visit->scratch, visit->folder);
+    sc_machine_look(&visit->machine, &visit->scratch, visit->folder,
+                    visit->program ? visit->program[0] : NULL);
     sc_diagnosis_of_machine(&visit->diagnosis, &visit->machine);
 }
 
@@ -103,7 +104,8 @@ static void try_program(struct visit *visit)
 {
     sc_trial_run(&visit->trial, &visit->scratch, visit->program, visit->machine.library,
                  visit->folder);
-    visit->trial.is_off = visit->machine.is_off;
+    visit->trial.is_off = visit->machine.settings.is_off;
+    visit->trial.strict_status = visit->machine.settings.strict_status;
     visit->was_tried = true;
     sc_diagnosis_of_trial(&visit->diagnosis, &visit->trial);
 }

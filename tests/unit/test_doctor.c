@@ -99,7 +99,7 @@ static struct sc_machine_facts good_machine(void)
         .library_sought = "/opt/bin",
         .is_preloadable = true,
         .library_elf = {.is_elf = true, .is_64_bit = true},
-        .complaints = no_complaints,
+        .settings.complaints = no_complaints,
         .plain = asked,
         .preloaded = asked,
         .came_up = {.has_run = true,
@@ -141,6 +141,14 @@ static void crashed(struct sc_machine_facts *facts)
 {
     refused(facts, SC_NOT_KNOWN);
     facts->plain.has_ended = facts->preloaded.has_ended = false;
+}
+
+static const char *const lines[] = {"of.supp:1:1: 'code' is missing", NULL};
+
+static void refuse(struct sc_machine_facts *f, int error)
+{
+    f->settings.report = "/var/r.jsonl";
+    f->settings.report_error = error;
 }
 
 #define MACHINES(X)                                                                                \
@@ -203,13 +211,21 @@ static void crashed(struct sc_machine_facts *facts)
     X(NOTE, "cupti-unusable", f->came_up.cupti_state = "held"; f->came_up.cupti_detail = "nsys")   \
     X(NOTE, "cupti-unusable", f->came_up.cupti_state = "a new word")                               \
     X(NOTE, "cupti-unknown", f->came_up.cupti_state = NULL)                                        \
-    X(PROBLEM, "mode-off", f->is_off = true; f->came_up.has_run = true)                            \
-    X(PROBLEM, "reports-refused", f->report_folder = "."; f->report_error = EROFS)                 \
-    X(OK, "settings", f->report_folder = ".")                                                      \
-    X(NOTE, "preloaded", f->preload = "/opt/lib/libsafecopy.so")                                   \
-    X(NOTE, "other-preload", f->preload = "/opt/lib/libjemalloc.so")                               \
-    X(OK, "settings", f->preload = ""; f->injection = "")                                          \
-    X(NOTE, "other-injection", f->injection = "/opt/profiler.so")
+    X(PROBLEM, "mode-off", f->settings.is_off = true; f->came_up.has_run = true)                   \
+    X(PROBLEM, "reports-refused", refuse(f, EROFS))                                                \
+    X(PROBLEM, "reports-refused", refuse(f, ENXIO))                                                \
+    X(NOTE, "report-kept", refuse(f, 0); f->settings.report_kept = "is no report")                 \
+    X(NOTE, "report-letter", f->settings.unknown_letter = "%q")                                    \
+    X(PROBLEM, "bad-suppressions", f->settings.suppressions_mistakes = lines)                      \
+    X(NOTE, "expired-suppression", f->settings.suppressions_expired = lines)                       \
+    X(NOTE, "relative-variable", f->settings.relative = lines)                                     \
+    X(OK, "settings", refuse(f, 0))                                                                \
+    X(NOTE, "preloaded", f->settings.preload = "/opt/lib/libsafecopy.so")                          \
+    X(NOTE, "relative-preload", f->settings.preload = "/opt/a.so:out/libsafecopy.so")              \
+    X(NOTE, "preloaded", f->settings.preload = "libsafecopy.so")                                   \
+    X(NOTE, "other-preload", f->settings.preload = "/opt/lib/libjemalloc.so")                      \
+    X(OK, "settings", f->settings.preload = ""; f->settings.injection = "")                        \
+    X(NOTE, "other-injection", f->settings.injection = "/opt/profiler.so")
 
 static const struct {
     enum sc_level level;
@@ -261,7 +277,7 @@ END_TEST
 START_TEST(each_complaint_is_a_problem)
 {
     struct sc_machine_facts facts = good_machine();
-    facts.complaints = two_complaints;
+    facts.settings.complaints = two_complaints;
     sc_diagnosis_of_machine(&diagnosis, &facts);
     check_findings();
     ck_assert_uint_eq(diagnosis.problem_count, 2);
@@ -456,6 +472,8 @@ static void unreached(struct sc_trial_facts *f, size_t count)
     X(OK, "came-up", (void)f)                                                                      \
     X(OK, "exit-status", (void)f)                                                                  \
     X(NOTE, "exit-status", f->wait_status = 3 << 8)                                                \
+    X(NOTE, "strict-status", f->wait_status = 66 << 8; f->strict_status = 66)                      \
+    X(NOTE, "exit-status", f->wait_status = 3 << 8; f->strict_status = 66)                         \
     X(NOTE, "ended-by-signal", f->wait_status = SIGSEGV)                                           \
     X(NOTE, "hazards", f->hazard_count = 1)                                                        \
     X(NOTE, "no-summary", f->unended_count = 1)                                                    \

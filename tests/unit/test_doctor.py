@@ -176,11 +176,72 @@ class Machine(Doctor):
         for path in ("none", "not/yet/there/%p", f"{self.folder}/not/yet/%p", "/nowhere/%h/%p", "/dev/stderr"):
             found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={path}"})
             self.expect(found, "ok", "settings")
-        found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={SAFECOPY}/%p"})
-        self.expect(found, "problem", "reports-refused")
         other = str(self.compile("other.so", "-shared"))
         self.expect(self.ask(env={"LD_PRELOAD": other}), "note", "other-preload")
         self.expect(self.ask(env={"CUDA_INJECTION64_PATH": "/opt/x.so"}), "note", "other-injection")
+
+    def told(self, key, value, found, *ids):
+        """What the library says of it when a program runs, next to what the doctor does."""
+        run = subprocess.run([SAFECOPY, "run", RACY], cwd=self.folder, capture_output=True, text=True,
+                             check=False, timeout=PATIENCE_S,
+                             env={**ENVIRONMENT, "SAFECOPY_OPTIONS": f"{key}={value}"})
+        self.expect(found, "problem", *ids)
+        return run.stderr
+
+    def test_a_report_that_cannot_be_written(self):
+        """The doctor finds what the library will meet, and makes nothing."""
+        link, kept = self.folder / "link", self.folder / "kept.jsonl"
+        link.symlink_to("nowhere")
+        kept.write_text("train\n", encoding="utf-8")
+        before = sorted(self.folder.iterdir())
+        for path in ("/proc/x/y", "/proc/%p.jsonl", "/dev/null/x", f"{SAFECOPY}/%p", self.folder, link,
+                     "/dev/zero", "/proc/self/fd/77"):
+            with self.subTest(path=path):
+                found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={path}"})
+                self.assertEqual(sorted(self.folder.iterdir()), before)
+                said = self.told("report_path", path, found, "reports-refused")
+                words = re.search(r"cannot write the report \((.*?)\): ", said)[1]
+                self.assertTrue(found["reports-refused"]["text"].endswith(f": {words}"), (found, said))
+                self.assertIn("report_path", found["reports-refused"]["remedy"])
+        found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={kept}"})
+        self.expect(found, "note", "report-kept")
+        self.assertEqual(kept.read_text(encoding="utf-8"), "train\n")
+        found = self.ask(env={"SAFECOPY_OPTIONS": "report_path=r.%q.%p.jsonl"})
+        self.expect(found, "note", "report-letter")
+        self.assertIn("%q", found["report-letter"]["text"])
+
+    def test_suppressions(self):
+        entry = "{\nname: a\ncode: SC101\nreason: known\n%s}\n"
+        malformed = self.write("malformed.supp", "{\nname: a\n}\n")
+        for path, words in (("/nowhere.supp", "No such file"), (self.folder, "directory"),
+                            (malformed, f"{malformed}:3:1: ")):
+            with self.subTest(path=path):
+                found = self.ask(env={"SAFECOPY_OPTIONS": f"suppressions={path}"})
+                self.assertIn("suppressed" if path != malformed else words,
+                              self.told("suppressions", path, found, "bad-suppressions"))
+                self.assertIn(words, found["bad-suppressions"]["text"])
+        self.write("old.supp", entry % "expires: 2020-01-01\n")
+        found = self.ask(env={"SAFECOPY_OPTIONS": "suppressions=old.supp"})
+        self.expect(found, "note", "expired-suppression")
+        self.write("good.supp", entry % "")
+        self.expect(self.ask(env={"SAFECOPY_OPTIONS": "suppressions=good.supp"}), "ok", "settings")
+
+    def test_variables_with_relative_paths(self):
+        for name in ("CUPTI_PATH", "CUDA_HOME", "NVTX_INJECTION64_PATH"):
+            found = self.ask(env={name: "some/where"})
+            self.expect(found, "note", "relative-variable")
+            self.assertIn(f"{name}=some/where", found["relative-variable"]["text"])
+        self.expect(self.ask(env={"NVTX_INJECTION64_PATH": "libtool.so"}), "ok", "settings")
+        shutil.copy(OUT / "libsafecopy.so", self.folder)
+        found = self.ask(env={"LD_PRELOAD": "./libsafecopy.so"})
+        self.expect(found, "note", "relative-preload")
+
+    def test_the_simulated_gpu_is_named_by_its_whole_path(self):
+        found = self.ask(env={"LD_LIBRARY_PATH": str(self.folder)})
+        if "driver" in found:
+            self.skipTest("there is a driver here")
+        self.assertTrue(found["driver-not-found"]["remedy"].endswith(
+            f"LD_LIBRARY_PATH={(OUT / 'sim').resolve()}"), found)
 
     def test_a_folder_that_cannot_be_written(self):
         folder = self.folder / "kept"
@@ -451,6 +512,11 @@ class Trial(Doctor):
             self.assertEqual(len(list(data.iterdir())), 3, name)
         self.assertEqual([path.read_text() for path in self.folder.glob("*/notes")], ["data\n"])
         self.assertEqual(len(list(self.folder.glob("*/report.1"))), 3)
+
+    def test_a_status_that_strict_made_is_nobodys_fault(self):
+        found = self.ask(RACY, env={"SAFECOPY_OPTIONS": "strict=1"})
+        self.expect(found, "note", "strict-status", "hazards")
+        self.assertNotIn("exit-status", found)
 
     def test_options_that_switch_it_off(self):
         found = self.ask(FIXED, env={"SAFECOPY_OPTIONS": "mode=off"})

@@ -235,12 +235,21 @@ static void of_library(struct sc_diagnosis *diagnosis, const struct sc_machine_f
 
 /* ---- the driver ---- */
 
-static const char no_driver[] =
-    "Install NVIDIA's driver; start a container with --gpus all (NVIDIA Container Toolkit). "
-    "Without "
-    "a GPU take the simulated one of a checkout: LD_LIBRARY_PATH=out/sim";
 static const char no_driver_in_wsl[] = "Install NVIDIA's driver in Windows, and no other one here: "
                                        "libcuda is in /usr/lib/wsl/lib";
+
+static const char *remedy_without_driver(struct sc_diagnosis *diagnosis,
+                                         const struct sc_machine_facts *facts)
+{
+    if (facts->is_wsl)
+        return no_driver_in_wsl;
+    return sc_scratch_print(diagnosis->scratch,
+                            "Install NVIDIA's driver; start a container with --gpus all (NVIDIA "
+                            "Container Toolkit). Without a GPU take the simulated one%s: "
+                            "LD_LIBRARY_PATH=%s",
+                            facts->simulated ? "" : ", in the folder of a built checkout",
+                            facts->simulated ? facts->simulated : "$PWD/out/sim");
+}
 
 static void say_refusal(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
@@ -288,7 +297,7 @@ static void of_driver(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
         PROBLEM("not-asked", "See whether /proc is mounted, and processes may be started",
                 "no process could be started to ask the driver");
     else if (!plain->driver && plain->refused)
-        PROBLEM("driver-not-found", facts->is_wsl ? no_driver_in_wsl : no_driver,
+        PROBLEM("driver-not-found", remedy_without_driver(diagnosis, facts),
                 "libcuda.so.1 is not loaded: %s", plain->refused);
     else if (plain->is_stub)
         PROBLEM("driver-is-stub", sc_driver_errors_find(34)->remedy,
@@ -348,38 +357,6 @@ static void of_cupti(struct sc_diagnosis *diagnosis, const struct sc_machine_fac
          detail ? detail : state);
 }
 
-/* ---- what the environment says ---- */
-
-static void of_settings(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
-{
-    static const char section[] = "settings";
-    bool is_preloaded = facts->preload && facts->preload[0] != '\0';
-    bool is_injected = facts->injection && facts->injection[0] != '\0';
-    for (const char *const *line = facts->complaints; line && *line; line++)
-        PROBLEM("bad-option", "Mend SAFECOPY_OPTIONS; safecopy help options lists the keys", "%s",
-                *line);
-    if (facts->is_off)
-        PROBLEM("mode-off", "Take mode=off out of SAFECOPY_OPTIONS",
-                "SAFECOPY_OPTIONS has mode=off: the library does nothing");
-    if (facts->report_folder && facts->report_error != 0)
-        PROBLEM("reports-refused",
-                "Name a folder that can be written: safecopy run --report-dir DIR, or report_path "
-                "in SAFECOPY_OPTIONS",
-                "reports cannot be written to the folder %s: %s", facts->report_folder,
-                strerror(facts->report_error));
-    if (is_preloaded && strstr(facts->preload, "libsafecopy.so"))
-        NOTE("preloaded", NULL, "LD_PRELOAD names the library already: %s", facts->preload);
-    else if (is_preloaded)
-        NOTE("other-preload", NULL,
-             "LD_PRELOAD names %s: safecopy run puts the library before that", facts->preload);
-    if (is_injected && !strstr(facts->injection, "libsafecopy.so"))
-        NOTE("other-injection", NULL, "the driver loads a tool (CUDA_INJECTION64_PATH): %s",
-             facts->injection);
-    if (!is_preloaded && !is_injected && !facts->is_off && facts->report_error == 0 &&
-        (!facts->complaints || !facts->complaints[0]))
-        OK("settings", "no setting is in the way");
-}
-
 void sc_diagnosis_of_machine(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     of_system(diagnosis, facts);
@@ -389,5 +366,5 @@ void sc_diagnosis_of_machine(struct sc_diagnosis *diagnosis, const struct sc_mac
     of_runtime(diagnosis, facts);
     of_library(diagnosis, facts);
     of_cupti(diagnosis, facts);
-    of_settings(diagnosis, facts);
+    sc_diagnosis_of_settings(diagnosis, &facts->settings);
 }

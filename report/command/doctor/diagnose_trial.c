@@ -12,13 +12,19 @@ static const char section[] = "trial";
 #define PROBLEM(id, remedy, ...)                                                                   \
     sc_diagnosis_add(diagnosis, SC_LEVEL_PROBLEM, section, id, remedy, __VA_ARGS__)
 
-static void say_end(struct sc_diagnosis *diagnosis, int status)
+static void say_end(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
+    int status = facts->wait_status;
     static const char compare[] = "Run it without safecopy: if it ends otherwise then, tell the "
                                   "project";
     if (WIFSIGNALED(status))
         NOTE("ended-by-signal", compare, "the program was ended by a signal (%d, %s)",
              WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) == facts->strict_status)
+        NOTE("strict-status", NULL,
+             "the program ended with status %d, as strict=1 has it: for a hazard, or for a setting "
+             "that is named above",
+             WEXITSTATUS(status));
     else if (WEXITSTATUS(status) != 0)
         NOTE("exit-status", compare, "the program ended with status %d", WEXITSTATUS(status));
     else
@@ -31,7 +37,7 @@ static void say_reports(struct sc_diagnosis *diagnosis, const struct sc_trial_fa
     OK("came-up", "the library came up: %zu process%s used CUDA and reported", count,
        count == 1 ? "" : "es");
     if (facts->hazard_count > 0)
-        NOTE("hazards", "safecopy run --format text shows them", "%zu hazard%s found",
+        NOTE("hazards", "safecopy run --report-dir DIR --format text shows them", "%zu hazard%s found",
              facts->hazard_count, facts->hazard_count == 1 ? " was" : "s were");
     if (facts->unended_count > 0)
         NOTE("no-summary", NULL,
@@ -102,5 +108,5 @@ void sc_diagnosis_of_trial(struct sc_diagnosis *diagnosis, const struct sc_trial
     if (facts->reached_count > 0)
         say_lost(diagnosis, facts);
     if (facts->reached_count > 0 || !facts->not_found)
-        say_end(diagnosis, facts->wait_status);
+        say_end(diagnosis, facts);
 }

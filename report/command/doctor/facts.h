@@ -53,6 +53,27 @@ struct sc_came_up_facts {
     size_t hazard_count;
 };
 
+/* ---- the environment ---- */
+
+/* Lists end with a NULL, and may be NULL themselves. */
+struct sc_settings_facts {
+    const char *preload;           /* LD_PRELOAD */
+    const char *injection;         /* CUDA_INJECTION64_PATH */
+    const char *const *complaints; /* of SAFECOPY_OPTIONS */
+    bool is_off;                   /* mode=off */
+    int strict_status;             /* what strict=1 turns the exit status into; 0: it is not asked for */
+
+    const char *report;         /* where the report of a process goes; NULL: it has none */
+    int report_error;           /* of writing there: errno or one of report/place.h, or 0 */
+    const char *report_kept;    /* why what is there stays (report/place.h) */
+    const char *unknown_letter; /* "%q" of report_path, which means nothing; NULL: there is none */
+
+    const char *const *suppressions_mistakes; /* what keeps the file, or parts of it, out of force */
+    const char *const *suppressions_expired;
+
+    const char *const *relative; /* "NAME=PATH": variables that the library passes over */
+};
+
 /* ---- the machine ---- */
 
 struct sc_machine_facts {
@@ -77,13 +98,9 @@ struct sc_machine_facts {
     bool is_preloadable;        /* its path has neither blank nor colon */
     struct sc_elf_facts library_elf;
 
-    const char *preload;           /* LD_PRELOAD */
-    const char *injection;         /* CUDA_INJECTION64_PATH */
-    const char *visible_devices;   /* CUDA_VISIBLE_DEVICES */
-    const char *const *complaints; /* of SAFECOPY_OPTIONS, up to a NULL */
-    bool is_off;                   /* mode=off */
-    const char *report_folder;     /* where reports go; NULL: not known, or nowhere */
-    int report_error;              /* of writing there: errno, or 0 */
+    const char *simulated;       /* the folder of a simulated GPU beside the command */
+    const char *visible_devices; /* CUDA_VISIBLE_DEVICES */
+    struct sc_settings_facts settings;
 
     struct sc_asked_facts plain, preloaded;
     struct sc_came_up_facts came_up;
@@ -130,6 +147,7 @@ struct sc_trial_facts {
     const char *passed_by; /* the name of the first that did so without the library */
     const char *not_found; /* the library that a loader looked for when it gave the program up */
     bool is_off;           /* the options have mode=off */
+    int strict_status;     /* as the settings have it */
 
     /* What the library wrote. */
     size_t report_count;    /* processes that reported, */

@@ -3,9 +3,9 @@
 
 #include "report/command/doctor/asked.h"
 #include "report/command/doctor/came_up.h"
+#include "report/command/doctor/settings.h"
 #include "report/command/preload.h"
 #include "report/command/regular_file.h"
-#include "report/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,6 +125,9 @@ static void look_at_driver(struct sc_machine_facts *facts, struct sc_scratch *sc
 static void look_at_library(struct sc_machine_facts *facts, struct sc_scratch *scratch)
 {
     facts->library = sc_preload_look(scratch, &facts->library_sought);
+    const char *simulated = sc_scratch_print(scratch, "%s/sim", facts->library_sought);
+    if (access(sc_scratch_print(scratch, "%s/libcuda.so.1", simulated), R_OK) == 0)
+        facts->simulated = simulated;
     if (!facts->library)
         return;
     facts->is_preloadable = sc_preload_can_name(facts->library);
@@ -135,64 +138,8 @@ static void look_at_library(struct sc_machine_facts *facts, struct sc_scratch *s
     close(fd);
 }
 
-/* ---- settings ---- */
-
-enum { COMPLAINTS_MAX = 16 };
-
-struct complaints {
-    struct sc_scratch *scratch;
-    const char **lines; /* room for one more, which is NULL */
-    size_t count;
-};
-
-static void note_complaint(void *context, const char *line)
-{
-    struct complaints *complaints = context;
-    if (complaints->count < COMPLAINTS_MAX)
-        complaints->lines[complaints->count++] = sc_scratch_print(complaints->scratch, "%s", line);
-}
-
-/* Up to its last '/': "" for a file of this folder. */
-static char *folder_of(struct sc_scratch *scratch, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return sc_scratch_print(scratch, "%.*s", slash ? (int)(slash - path) + 1 : 0, path);
-}
-
-/* The library makes folders that are missing: in the first one that is there. What differs from
- * process to process is not known. */
-static void look_at_report_folder(struct sc_machine_facts *facts, struct sc_scratch *scratch,
-                                  const char *report_path)
-{
-    char *folder = folder_of(scratch, report_path);
-    if (strcmp(report_path, "none") == 0 || strchr(folder, '%') ||
-        strncmp(report_path, "/dev/", 5) == 0 || strncmp(report_path, "/proc/", 6) == 0)
-        return;
-    while (strlen(folder) > 1 && access(folder, F_OK) != 0 && errno == ENOENT) {
-        folder[strlen(folder) - 1] = '\0';
-        folder = folder_of(scratch, folder);
-    }
-    facts->report_folder = folder[0] != '\0' ? folder : ".";
-    facts->report_error = access(facts->report_folder, W_OK | X_OK) == 0 ? 0 : errno;
-}
-
-static void look_at_settings(struct sc_machine_facts *facts, struct sc_scratch *scratch)
-{
-    static struct sc_options options; /* two paths of it are long */
-    struct complaints complaints = {
-        .scratch = scratch,
-        .lines = sc_scratch_take(scratch, (COMPLAINTS_MAX + 1) * sizeof *complaints.lines)};
-    facts->preload = getenv("LD_PRELOAD");
-    facts->injection = getenv("CUDA_INJECTION64_PATH");
-    facts->visible_devices = getenv("CUDA_VISIBLE_DEVICES");
-    sc_options_defaults(&options);
-    sc_options_parse(&options, getenv("SAFECOPY_OPTIONS"), note_complaint, &complaints);
-    facts->is_off = options.mode == SC_MODE_OFF;
-    look_at_report_folder(facts, scratch, options.report_path);
-    facts->complaints = complaints.lines;
-}
-
-void sc_machine_look(struct sc_machine_facts *facts, struct sc_scratch *scratch, const char *folder)
+void sc_machine_look(struct sc_machine_facts *facts, struct sc_scratch *scratch, const char *folder,
+                     const char *program)
 {
     *facts = (struct sc_machine_facts){0};
     look_at_system(facts, scratch);
@@ -200,7 +147,7 @@ void sc_machine_look(struct sc_machine_facts *facts, struct sc_scratch *scratch,
     look_at_memory(facts, scratch);
     look_at_driver(facts, scratch);
     look_at_library(facts, scratch);
-    look_at_settings(facts, scratch);
+    sc_settings_look(&facts->settings, scratch, program);
     sc_asked_plainly(&facts->plain, scratch, facts->library);
     if (!facts->library || !facts->is_preloadable)
         return;

@@ -7,6 +7,7 @@
 #include "report/command/doctor/program_file.h"
 #include "report/command/doctor/show.h"
 #include "report/command/doctor/trial.h"
+#include "report/command/flags.h"
 #include "report/command/say.h"
 #include "report/command/scratch.h"
 
@@ -43,19 +44,11 @@ static bool take_format(struct visit *visit, const char *format)
 
 static bool take_flags(struct visit *visit, int argc, char **argv)
 {
-    static const struct option flags[] = {
-        {"format", required_argument, NULL, 'f'},
-        {"no-run", no_argument, NULL, 'n'},
-        {NULL, 0, NULL, 0},
-    };
     int flag;
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, "+", flags, NULL)) != -1) {
+    while ((flag = sc_flags_next(argc, argv)) != -1) {
         if (flag == 'n')
             visit->only_looks = true;
-        else if (flag != 'f')
-            return sc_command_refuse_flag(argv, flags), false;
-        else if (!take_format(visit, optarg))
+        else if (flag != 'f' || !take_format(visit, optarg))
             return false;
     }
     visit->program = optind < argc ? argv + optind : NULL;

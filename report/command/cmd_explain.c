@@ -24,12 +24,14 @@ static const struct row {
 
 enum { COUNT = sizeof rows / sizeof rows[0] };
 
-/* Codes first, then names. */
-static const char *word(unsigned index)
+static const char *code_of(unsigned index)
 {
-    if (index >= 2 * COUNT)
-        return NULL;
-    return index < COUNT ? rows[index].code : rows[index - COUNT].name;
+    return index < COUNT ? rows[index].code : NULL;
+}
+
+static const char *name_of(unsigned index)
+{
+    return index < COUNT ? rows[index].name : NULL;
 }
 
 static const struct row *find_row(const char *asked)
@@ -65,7 +67,7 @@ static void print_section(const struct row *row)
     size_t length;
     const char *section = find_section(row->code, &length);
     const char *body = section ? strchr(section, '\n') : NULL;
-    printf("%s\n\n", row->code);
+    printf("%s %s\n\n", row->code, row->name);
     put_advice(row->advice);
     if (body)
         sc_markdown_put_plain(stdout, body + 1, length - (size_t)(body + 1 - section));
@@ -112,6 +114,22 @@ static bool print_group(const char *asked)
     return is_there;
 }
 
+/* A code of a group that is there is near to others, and any other is near to none. */
+static void refuse(const char *asked)
+{
+    bool is_flag = asked[0] == '-', is_code = strncasecmp(asked, "sc", 2) == 0;
+    bool has_group = false;
+    for (size_t i = 0; is_code && i < COUNT; i++)
+        has_group = has_group || (asked[2] != '\0' && strncasecmp(asked, rows[i].code, 3) == 0);
+    if (sc_options_has(asked, strlen(asked)))
+        sc_say("no hazard is called '%s', which is an option: see safecopy help options", asked);
+    else if (is_flag || (is_code && !has_group))
+        sc_say("no hazard is called '%s'; safecopy explain lists all", asked);
+    else
+        sc_say("no hazard is called '%s'; did you mean '%s'?", asked,
+               sc_nearest_word(asked, strlen(asked), is_code ? code_of : name_of));
+}
+
 static int explain(const char *asked)
 {
     const struct row *row = find_row(asked);
@@ -119,11 +137,7 @@ static int explain(const char *asked)
         print_section(row);
     if (row || print_group(asked))
         return 0;
-    if (sc_options_has(asked, strlen(asked)))
-        sc_say("no hazard is called '%s', which is an option: see safecopy help options", asked);
-    else
-        sc_say("no hazard is called '%s'; did you mean '%s'?", asked,
-               sc_nearest_word(asked, strlen(asked), word));
+    refuse(asked);
     return SC_COMMAND_USAGE;
 }
 

@@ -2,6 +2,7 @@
 #include "report/command/baseline.h"
 #include "report/command/command.h"
 #include "report/command/filter.h"
+#include "report/command/flags.h"
 #include "report/command/formats/formats.h"
 #include "report/command/given_reports.h"
 #include "report/command/model.h"
@@ -248,23 +249,7 @@ static int take_path_change(struct work *work, const char *change)
     return SC_COMMAND_USAGE;
 }
 
-static const struct option flags[] = {
-    {"json", no_argument, NULL, 'j'},
-    {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},
-    {"output-mode", required_argument, NULL, 'm'},
-    {"filter", required_argument, NULL, 'e'},
-    {"baseline", required_argument, NULL, 'b'},
-    {"debug-dir", required_argument, NULL, 'd'},
-    {"path-map", required_argument, NULL, 'p'},
-    {"source-root", required_argument, NULL, 't'},
-    {"frames", required_argument, NULL, 'r'},
-    {"suppressions", required_argument, NULL, 'u'},
-    {"suggest-suppressions", no_argument, NULL, 's'},
-    {NULL, 0, NULL, 0},
-};
-
-static int take_flag(struct work *work, int flag, char *const *argv)
+static int take_flag(struct work *work, int flag)
 {
     switch (flag) {
     case 'j':
@@ -294,16 +279,15 @@ static int take_flag(struct work *work, int flag, char *const *argv)
     case 't':
         return sc_source_roots_add(work->roots, optarg) ? 0 : SC_COMMAND_USAGE;
     default:
-        return sc_command_refuse_flag(argv, flags);
+        return SC_COMMAND_USAGE;
     }
 }
 
 static int take_flags(struct work *work, int argc, char **argv)
 {
     int flag, status = 0;
-    opterr = 0;
-    while (status == 0 && (flag = getopt_long(argc, argv, "o:", flags, NULL)) != -1)
-        status = take_flag(work, flag, argv);
+    while (status == 0 && (flag = sc_flags_next(argc, argv)) != -1)
+        status = take_flag(work, flag);
     if (status == 0 && work->out.path && !sc_outfile_is_possible(work->out.path))
         return SC_COMMAND_USAGE;
     if (status == 0 && !sc_outfile_has_use_of_mode(&work->out))

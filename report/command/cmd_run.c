@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/command.h"
 
+#include "report/command/flags.h"
 #include "report/command/outfile.h"
 #include "report/command/run_judged.h"
 #include "report/command/run_work.h"
@@ -49,16 +50,7 @@ static bool take_limit(struct sc_run_work *work, const char *seconds)
     return false;
 }
 
-static const struct option flags[] = {
-    {"strict", optional_argument, NULL, 's'},       {"option", required_argument, NULL, 'k'},
-    {"report", required_argument, NULL, 'r'},       {"report-dir", required_argument, NULL, 'd'},
-    {"suppressions", required_argument, NULL, 'u'}, {"format", required_argument, NULL, 'f'},
-    {"output", required_argument, NULL, 'o'},       {"output-mode", required_argument, NULL, 'm'},
-    {"source-root", required_argument, NULL, 't'},  {"injection", no_argument, NULL, 'i'},
-    {"wait", optional_argument, NULL, 'w'},         {NULL, 0, NULL, 0},
-};
-
-static bool take_flag(struct sc_run_work *work, int flag, char **argv)
+static bool take_flag(struct sc_run_work *work, int flag)
 {
     switch (flag) {
     case 's':
@@ -88,7 +80,6 @@ static bool take_flag(struct sc_run_work *work, int flag, char **argv)
     case 'w':
         return take_limit(work, optarg);
     default:
-        sc_command_refuse_flag(argv, flags);
         return false;
     }
 }
@@ -97,9 +88,8 @@ static bool take_flag(struct sc_run_work *work, int flag, char **argv)
 static bool take_flags(struct sc_run_work *work, int argc, char **argv)
 {
     int flag;
-    opterr = 0;
-    while ((flag = getopt_long(argc, argv, "+o:", flags, NULL)) != -1)
-        if (!take_flag(work, flag, argv))
+    while ((flag = sc_flags_next(argc, argv)) != -1)
+        if (!take_flag(work, flag))
             return false;
     if (work->out.path && !sc_outfile_is_possible(work->out.path))
         return false;

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-struct option;
 struct sc_outfile_place;
 struct sc_source_roots;
 
@@ -31,10 +30,6 @@ int sc_command_explain(int argc, char **argv);
 /* Says what on this machine, and in a program, is in the library's way: 0 nothing, 1 something, 2
  * it could not be found out. Tries the program unless told not to. */
 int sc_command_doctor(int argc, char **argv);
-
-/* Complains of the flag that getopt_long, with opterr 0, has just refused with '?', and names the
- * nearest of `flags`. Returns SC_COMMAND_USAGE. */
-int sc_command_refuse_flag(char *const *argv, const struct option *flags);
 
 /* False after it has said which formats there are. */
 bool sc_command_has_format(const char *name);

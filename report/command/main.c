@@ -10,42 +10,11 @@
 #include "report/command/help.h"
 #include "report/command/say.h"
 #include "report/nearest.h"
-#include "report/options.h"
 #include "report/version.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-static const struct option *refused_among;
-
-static const char *flag_name(unsigned index)
-{
-    return refused_among[index].name;
-}
-
-/* `optopt` is the letter, or that of a long one whose value is wrong; 0 for a word that is none. */
-int sc_command_refuse_flag(char *const *argv, const struct option *flags)
-{
-    const char letter[] = {'-', (char)optopt, '\0'};
-    const char *word = argv[optind - 1], *value = strchr(word, '=');
-    bool is_word = strncmp(word, "--", 2) == 0;
-    size_t length = is_word ? strcspn(word + 2, "=") : 0;
-    refused_among = flags;
-    if (is_word && optopt == 0 && strcmp(argv[0], "run") == 0 && sc_options_has(word + 2, length))
-        sc_say("%.*s is an option, and no flag: --option %s%s", (int)length, word + 2, word + 2,
-               value ? "" : "=VALUE");
-    else if (is_word && optopt == 0)
-        sc_say("there is no flag %s; did you mean --%s? See safecopy help %s", word,
-               sc_nearest_word(word + 2, length, flag_name), argv[0]);
-    else if (is_word && value)
-        sc_say("%.*s takes no value, and has '%s'", (int)(value - word), word, value + 1);
-    else
-        sc_say("not understood, or without its value: %s; see safecopy help %s",
-               is_word || optopt == 0 ? word : letter, argv[0]);
-    return SC_COMMAND_USAGE;
-}
 
 static bool asks_for_help(const char *word)
 {

@@ -74,7 +74,7 @@ static void check_foreseen(int foreseen, const char *foreseen_kept, int fd)
     else
         ck_assert_msg(fd >= 0 || fd == -ENXIO || foreseen == SC_PLACE_NEEDS_FOLDER, "%d", fd);
     if (fd >= 0)
-        ck_assert_pstr_eq(foreseen_kept, kept);
+        ck_assert_ptr_eq(foreseen_kept, kept);
 }
 
 /* Opens the report and writes a word into it. */

@@ -1,0 +1,170 @@
+#include "report/command/flags.h"
+
+#include "report/command/say.h"
+#include "report/nearest.h"
+#include "report/options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Letters are the commands' own: cmd_*.c. */
+static const struct option of_run[] = {
+    {"strict", optional_argument, NULL, 's'},
+    {"option", required_argument, NULL, 'k'},
+    {"report", required_argument, NULL, 'r'},
+    {"report-dir", required_argument, NULL, 'd'},
+    {"suppressions", required_argument, NULL, 'u'},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"output-mode", required_argument, NULL, 'm'},
+    {"source-root", required_argument, NULL, 't'},
+    {"injection", no_argument, NULL, 'i'},
+    {"wait", optional_argument, NULL, 'w'},
+    {NULL, 0, NULL, 0},
+};
+
+static const struct option of_report[] = {
+    {"json", no_argument, NULL, 'j'},
+    {"format", required_argument, NULL, 'f'},
+    {"output", required_argument, NULL, 'o'},
+    {"output-mode", required_argument, NULL, 'm'},
+    {"filter", required_argument, NULL, 'e'},
+    {"baseline", required_argument, NULL, 'b'},
+    {"debug-dir", required_argument, NULL, 'd'},
+    {"path-map", required_argument, NULL, 'p'},
+    {"source-root", required_argument, NULL, 't'},
+    {"frames", required_argument, NULL, 'r'},
+    {"suppressions", required_argument, NULL, 'u'},
+    {"suggest-suppressions", no_argument, NULL, 's'},
+    {NULL, 0, NULL, 0},
+};
+
+static const struct option of_doctor[] = {
+    {"format", required_argument, NULL, 'f'},
+    {"no-run", no_argument, NULL, 'n'},
+    {NULL, 0, NULL, 0},
+};
+
+/* What may be given again and again adds to what was given before. */
+static const struct command_flags {
+    const char *command, *letters, *repeated;
+    const struct option *flags;
+} tables[] = {
+    {"run", "+o:", "kt", of_run},
+    {"report", "o:", "bdptre", of_report},
+    {"doctor", "+", "", of_doctor},
+};
+
+enum { TABLES = sizeof tables / sizeof tables[0] };
+
+static const struct command_flags *find_table(const char *command)
+{
+    size_t i = 0;
+    while (i + 1 < TABLES && strcmp(tables[i].command, command) != 0)
+        i++;
+    return &tables[i];
+}
+
+static size_t length_of_name(const char *word)
+{
+    return strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
+}
+
+static bool has(const struct command_flags *table, const char *word)
+{
+    size_t length = length_of_name(word);
+    for (const struct option *flag = table->flags; flag->name; flag++)
+        if (strlen(flag->name) == length && strncmp(flag->name, word + 2, length) == 0)
+            return true;
+    return false;
+}
+
+bool sc_flags_has(const char *command, const char *word)
+{
+    return has(find_table(command), word);
+}
+
+/* ---- what is wrong ---- */
+
+static const struct option *refused_among;
+
+static const char *flag_name(unsigned index)
+{
+    return refused_among[index].name;
+}
+
+static void refuse_word(const struct command_flags *table, const char *word)
+{
+    size_t length = length_of_name(word);
+    bool has_value = word[2 + length] == '=';
+    if (table->flags == of_run && sc_options_has(word + 2, length)) {
+        sc_say("%.*s is an option, and no flag: --option %s%s", (int)length, word + 2, word + 2,
+               has_value ? "" : "=VALUE");
+        return;
+    }
+    for (size_t i = 0; i < TABLES; i++) {
+        if (!has(&tables[i], word))
+            continue;
+        sc_say("--%.*s is a flag of safecopy %s; see safecopy help %s for those of safecopy %s",
+               (int)length, word + 2, tables[i].command, table->command, table->command);
+        return;
+    }
+    refused_among = table->flags;
+    sc_say("there is no flag %s; did you mean --%s? See safecopy help %s", word,
+           sc_nearest_word(word + 2, length, flag_name), table->command);
+}
+
+/* `optopt` is the letter, or that of a long one whose value is wrong; 0 for a word that is none. */
+static void refuse(const struct command_flags *table, const char *word)
+{
+    const char letter[] = {'-', (char)optopt, '\0'}, *value = strchr(word, '=');
+    bool is_word = strncmp(word, "--", 2) == 0;
+    if (is_word && optopt == 0)
+        refuse_word(table, word);
+    else if (is_word && value)
+        sc_say("%.*s takes no value, and has '%s'", (int)(value - word), word, value + 1);
+    else
+        sc_say("not understood, or without its value: %s; see safecopy help %s",
+               is_word || optopt == 0 ? word : letter, table->command);
+}
+
+/* A word of its own that begins as a flag does was not meant for a value: the value was left out.
+ * "-" is standard input or output. */
+static bool lacks_value(const struct command_flags *table, char *const *argv)
+{
+    bool is_apart = optarg && optarg == argv[optind - 1];
+    if (!is_apart || optarg[0] != '-' || optarg[1] == '\0')
+        return false;
+    sc_say("%s has no value: %s follows; see safecopy help %s", argv[optind - 2], optarg,
+           table->command);
+    return true;
+}
+
+/* The value that was given before would be dropped in silence. */
+static bool is_given_again(const struct command_flags *table, int letter)
+{
+    static const char *given[128]; /* by letter */
+    const char *before = letter < 128 ? given[letter] : NULL;
+    const struct option *flag = table->flags;
+    while (flag->name && flag->val != letter)
+        flag++;
+    if (flag->has_arg != required_argument || strchr(table->repeated, letter))
+        return false;
+    given[letter] = optarg;
+    if (before)
+        sc_say("--%s is given twice, with %s and %s: give one of them", flag->name, before, optarg);
+    return before;
+}
+
+int sc_flags_next(int argc, char **argv)
+{
+    const struct command_flags *table = find_table(argv[0]);
+    opterr = 0;
+    int letter = getopt_long(argc, argv, table->letters, table->flags, NULL);
+    if (letter == '?')
+        refuse(table, argv[optind - 1]);
+    else if (letter != -1 && (lacks_value(table, argv) || is_given_again(table, letter)))
+        letter = SC_FLAGS_WRONG;
+    return letter;
+}

@@ -27,7 +27,8 @@ static char taken[SC_LEDGER_VALUE_SIZE];
 const char *sc_ledger_word(enum sc_ledger_note note)
 {
     static const char *const words[] = {"report", "latent", "observed", "failed",
-                                        "lost",   "ended",  "killed",   "watched"};
+                                        "lost",   "ended",  "killed",   "watched",
+                                        "told",   "off"};
     _Static_assert(sizeof words / sizeof words[0] == SC_LEDGER_NOTE_COUNT, "a word for each note");
     return words[note];
 }
@@ -146,13 +147,16 @@ static bool append_to_all(const struct sc_text *text)
     return is_shown;
 }
 
-static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum sc_ledger_note note)
+static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum sc_ledger_note note,
+                     const char *path)
 {
     sc_text_signed(text, pid);
     sc_text_char(text, ' ');
     sc_text_decimal(text, started);
     sc_text_char(text, ' ');
     sc_text_put(text, sc_ledger_word(note));
+    sc_text_put(text, path ? " " : "");
+    sc_text_put(text, path ? path : "");
 }
 
 bool sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path)
@@ -162,9 +166,7 @@ bool sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names,
     if (ledger_count == 0)
         return false;
     sc_text_init(&text, bytes, sizeof bytes);
-    put_note(&text, names->pid, names->started, note);
-    sc_text_put(&text, path ? " " : "");
-    sc_text_put(&text, path ? path : "");
+    put_note(&text, names->pid, names->started, note, path);
     return append_to_all(&text);
 }
 
@@ -181,8 +183,24 @@ void sc_ledger_note_killed(int32_t pid)
     uint64_t started = sc_path_find_start(pid);
     if (started != 0) {
         sc_text_init(&text, bytes, sizeof bytes);
-        put_note(&text, pid, started, SC_LEDGER_KILLED);
+        put_note(&text, pid, started, SC_LEDGER_KILLED, NULL);
         append_to_all(&text);
     }
+    errno = saved;
+}
+
+/* A long path is cut: it is for people. */
+void sc_ledger_note_off(void)
+{
+    char path[256], bytes[sizeof path + 128];
+    struct sc_text text;
+    int32_t pid = getpid();
+    int saved = errno;
+    if (ledger_count == 0)
+        return;
+    sc_file_link("/proc/self/exe", path, sizeof path);
+    sc_text_init(&text, bytes, sizeof bytes);
+    put_note(&text, pid, sc_path_find_start(pid), SC_LEDGER_OFF, path[0] != '\0' ? path : "?");
+    append_to_all(&text);
     errno = saved;
 }

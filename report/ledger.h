@@ -4,8 +4,8 @@
  * A report may be where nobody looks, or get lost: the disk is full, the next process takes its
  * name, a program gives its children options of their own. So each process notes in the ledger
  * where its report is, once that it has found hazards or fails for another reason, and whether the
- * report has its end or could not be written, and which process of the run it has killed. The
- * ledger is a memfd of the command's. SAFECOPY_RUN says how to get at it, and which file it is:
+ * report has its end or could not be written, whether it has told its verdict or looks for nothing,
+ * and which process of the run it has killed. The ledger is a memfd of the command's. SAFECOPY_RUN says how to get at it, and which file it is:
  * "/proc/PID/fd/N:DEVICE:INODE", with ":shown" behind it if the command shows the reports on
  * stderr. Of a run within a run it has both, the inner one first, with a comma between them. A
  * process that cannot get at a ledger (another user, another machine, a container) notes nothing;
@@ -15,8 +15,8 @@
  * to a memfd of its own user that has the seals of a ledger, exactly these, and begins with the
  * mark of one. It opens nothing else for writing, and reads nothing else but a file without a name.
  *
- * A note is "PID STARTED WORD", of SC_LEDGER_REPORT with " PATH", and a NUL. The mark stands before
- * them and is none. A process that gets at the ledger and cannot add to it (RLIMIT_FSIZE) changes
+ * A note is "PID STARTED WORD", of SC_LEDGER_REPORT and SC_LEDGER_OFF with " PATH", and a NUL. The
+ * mark stands before them and is none. A process that gets at the ledger and cannot add to it (RLIMIT_FSIZE) changes
  * the file's mode to SC_LEDGER_MODE_LACKS instead.
  *
  * No function allocates, locks, waits for anybody, or changes errno.
@@ -55,6 +55,8 @@ enum sc_ledger_note {
     SC_LEDGER_ENDED,    /* the report has its last summary */
     SC_LEDGER_KILLED,  /* another process has sent it a signal that may end it; noted by that one */
     SC_LEDGER_WATCHED, /* it is watched, and is to have no report (report_path=none) */
+    SC_LEDGER_TOLD,    /* it has told its verdict on stderr */
+    SC_LEDGER_OFF,     /* it uses CUDA with mode=off; what runs there, as a path */
     SC_LEDGER_NOTE_COUNT
 };
 
@@ -73,6 +75,9 @@ bool sc_ledger_is_there(void);
 
 /* Notes SC_LEDGER_KILLED of the process, if it runs. Async-signal-safe. */
 void sc_ledger_note_killed(int32_t pid);
+
+/* Notes SC_LEDGER_OFF of this process. */
+void sc_ledger_note_off(void);
 
 /* `path` may be NULL where there is none. Returns whether a command that shows the reports on
  * stderr has the note. */

@@ -590,16 +590,18 @@ void sc_report_summary(const struct sc_report_totals *totals)
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
     enter(&guard);
-    bool due = !report.summarised, is_shown = false;
-    if (due) {
+    bool is_told = false;
+    if (!report.summarised) {
         report.summarised = totals->final;
         bool is_written = write_summary_locked(totals);
-        is_shown = note_locked(SC_LEDGER_ENDED, totals->final && is_written, NULL) &&
-                   report.fd >= 0 && report.options->verbosity < 2;
+        bool is_shown = note_locked(SC_LEDGER_ENDED, totals->final && is_written, NULL) &&
+                        report.fd >= 0 && report.options->verbosity < 2;
         collect_locked(&summary, totals);
+        is_told = totals->final && !is_shown && is_worth_printing(&summary);
+        note_locked(SC_LEDGER_TOLD, is_told && summary.strict, NULL);
     }
     leave(&guard);
-    if (due && totals->final && !is_shown && is_worth_printing(&summary))
+    if (is_told)
         print_summary(&summary);
 }
 
@@ -616,9 +618,11 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
     if (due) {
         said = true;
         collect_locked(&summary, totals);
+        due = is_worth_printing(&summary);
+        note_locked(SC_LEDGER_TOLD, due && summary.strict, NULL);
     }
     leave(&guard);
-    if (due && is_worth_printing(&summary))
+    if (due)
         print_summary(&summary);
 }
 

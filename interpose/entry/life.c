@@ -110,8 +110,10 @@ static void read_options(void)
         sc_report_fail();
     if (sc_options.help && sc_report_has_stderr())
         sc_options_print_table(STDERR_FILENO);
-    if (sc_options.mode == SC_MODE_OFF)
+    if (sc_options.mode == SC_MODE_OFF) {
+        sc_ledger_note_off();
         return;
+    }
     if (!sc_suppressing_load(&sc_options, complain, &sc_options) && sc_options.strict) {
         complain(&sc_options, "the run fails when it ends: strict=1 wants the suppressions right");
         sc_report_fail();

@@ -27,14 +27,14 @@ static bool take_value(struct sc_run_work *work, const char *key, const char *va
     return true;
 }
 
-/* Two of one kind are one that overrules another. */
-static bool take_place(struct sc_run_work *work, int flag)
+/* One would overrule the other. */
+static bool take_place(struct sc_run_work *work)
 {
-    bool is_other = work->place_flag != 0 && work->place_flag != flag;
-    if (is_other)
+    if (work->has_place)
         sc_say("--report and --report-dir both say where reports go: give one of them");
-    work->place_flag = flag;
-    return !is_other;
+    bool is_first = !work->has_place;
+    work->has_place = true;
+    return is_first;
 }
 
 /* NULL: without an end. */
@@ -59,9 +59,9 @@ static bool take_flag(struct sc_run_work *work, int flag)
         sc_run_work_add_entry(work, "", optarg);
         return true;
     case 'r':
-        return take_place(work, flag) && take_value(work, "report_path=", optarg);
+        return take_place(work) && take_value(work, "report_path=", optarg);
     case 'd':
-        return take_place(work, flag) && sc_run_work_add_folder(work, optarg);
+        return take_place(work) && sc_run_work_add_folder(work, optarg);
     case 'u':
         return sc_run_work_add_suppressions(work, optarg);
     case 'f':
@@ -79,9 +79,28 @@ static bool take_flag(struct sc_run_work *work, int flag)
         return true;
     case 'w':
         return take_limit(work, optarg);
+    case 'j':
+        work->requires_judged = true;
+        return true;
     default:
         return false;
     }
+}
+
+/* A run that has no flag, nor "--", may have one behind the program: the program's own, or a gate that
+ * was left open. */
+static void hint_at_flags_behind(char *const *program)
+{
+    static const char *const telling[] = {"--strict", "--report-dir", "--suppressions"};
+    for (char *const *word = program + 1; *word && strcmp(*word, "--") != 0; word++)
+        for (size_t i = 0; i < sizeof telling / sizeof telling[0]; i++)
+            if (strncmp(*word, telling[i], strlen(telling[i])) == 0 &&
+                strchr("=", (*word)[strlen(telling[i])])) {
+                sc_say("%s is handed to %s; if it is meant for safecopy run, it stands before the "
+                       "program",
+                       *word, program[0]);
+                return;
+            }
 }
 
 /* Leaves optind at the program. */
@@ -118,11 +137,15 @@ static int run(struct sc_run_work *work, char **program)
 
 static int run_as_asked(struct sc_run_work *work, char **program)
 {
-    if (work->format || work->parsed.strict)
+    if (work->requires_judged && !work->parsed.strict)
+        sc_say("--require-judged has nothing to require: --strict judges");
+    else if (work->format || work->parsed.strict)
         return sc_run_judged(work, program);
-    if (!work->awaits)
+    else if (work->awaits)
+        sc_say("--wait has nothing to wait for: --strict judges and --format shows what is "
+               "reported");
+    else
         return run(work, program);
-    sc_say("--wait has nothing to wait for: --strict judges and --format shows what is reported");
     return SC_COMMAND_USAGE;
 }
 
@@ -132,7 +155,10 @@ int sc_command_run(int argc, char **argv)
     const char *inherited = getenv("SAFECOPY_OPTIONS");
     work.options = inherited ? inherited : "";
     int status = SC_COMMAND_USAGE;
-    if (take_flags(&work, argc, argv) && sc_run_work_parse(&work))
+    bool is_right = take_flags(&work, argc, argv) && sc_run_work_parse(&work);
+    if (is_right && optind == 1)
+        hint_at_flags_behind(argv + optind);
+    if (is_right)
         status = run_as_asked(&work, argv + optind);
     sc_source_roots_free(&work.roots);
     sc_scratch_free(&work.scratch);

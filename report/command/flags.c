@@ -21,6 +21,7 @@ static const struct option of_run[] = {
     {"source-root", required_argument, NULL, 't'},
     {"injection", no_argument, NULL, 'i'},
     {"wait", optional_argument, NULL, 'w'},
+    {"require-judged", no_argument, NULL, 'j'},
     {NULL, 0, NULL, 0},
 };
 
@@ -141,7 +142,7 @@ static bool lacks_value(const struct command_flags *table, char *const *argv)
     return true;
 }
 
-/* The value that was given before would be dropped in silence. */
+/* Another value that was given before would be dropped in silence. */
 static bool is_given_again(const struct command_flags *table, int letter)
 {
     static const char *given[128]; /* by letter */
@@ -152,9 +153,10 @@ static bool is_given_again(const struct command_flags *table, int letter)
     if (flag->has_arg != required_argument || strchr(table->repeated, letter))
         return false;
     given[letter] = optarg;
-    if (before)
+    bool is_other = before && strcmp(before, optarg) != 0;
+    if (is_other)
         sc_say("--%s is given twice, with %s and %s: give one of them", flag->name, before, optarg);
-    return before;
+    return is_other;
 }
 
 int sc_flags_next(int argc, char **argv)

@@ -11,14 +11,18 @@
 #include <unistd.h>
 
 static const char run_page[] =
-    "usage: safecopy run [--strict] [--option KEY=VALUE]... [--report PATH | --report-dir DIR]\n"
-    "                    [--suppressions FILE] [--injection] [--wait[=SECONDS]]\n"
-    "                    [--format FORMAT [-o FILE] [--source-root DIR]...] [--] PROGRAM [ARG]...\n"
+    "usage: safecopy run [--strict [--require-judged]] [--option KEY=VALUE]...\n"
+    "                    [--report PATH | --report-dir DIR] [--suppressions FILE] [--injection]\n"
+    "                    [--wait[=SECONDS]]\n"
+    "                    [--format FORMAT [-o FILE [--output-mode MODE]] [--source-root DIR]...]\n"
+    "                    [--] PROGRAM [ARG]...\n"
     "\n"
     "Starts PROGRAM with libsafecopy.so preloaded.\n"
     "\n"
     "  --strict             exit status 66 if a hazard is found, in whatever process of the run\n"
     "                       (--strict=0: not so)\n"
+    "  --require-judged     the same if nothing was judged: no process of the run used CUDA, as far\n"
+    "                       as was seen\n"
     "  --wait[=SECONDS]     waits for what PROGRAM leaves running; else that is named\n"
     "  --option KEY=VALUE   sets an option, on top of SAFECOPY_OPTIONS: safecopy help options\n"
     "  --report PATH        where the report goes (%p pid, %e executable, %h host, %r rank)\n"
@@ -38,8 +42,8 @@ static const char run_page[] =
     "run\n";
 
 static const char report_page[] =
-    "usage: safecopy report [--format FORMAT] [-o FILE] [--filter TERMS] [--baseline OLD]... "
-    "FILE...\n"
+    "usage: safecopy report [--format FORMAT] [-o FILE [--output-mode MODE]] [--filter TERMS]\n"
+    "                       [--baseline OLD]... [--suppressions FILE] [FLAG]... FILE...\n"
     "\n"
     "Shows the hazards of one or more reports, equal ones merged ('-' is standard input).\n"
     "\n"

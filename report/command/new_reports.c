@@ -143,7 +143,7 @@ static struct found find_told(struct sc_scratch *scratch, const struct sc_run_le
     struct stat file;
     struct sc_run_note note;
     for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);)
-        if (note.path && is_file(note.path, &file) && !has(&told, &file))
+        if (note.what == SC_LEDGER_REPORT && is_file(note.path, &file) && !has(&told, &file))
             add(&told, sc_scratch_print(scratch, "%s", note.path), &file);
     return told;
 }

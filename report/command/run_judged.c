@@ -51,20 +51,21 @@ static int end_content(struct sc_run_work *work, const char *reason, const char 
     return work->parsed.exitcode;
 }
 
-/* Has the program, which the status is of, said of itself that it failed? Another process of the
- * run knows nothing of the status, and where the reports are shown no summaries are printed. */
+/* Has the program, which the status is of, told its verdict? Another process of the run knows nothing
+ * of the status, and where the reports are shown no summaries are printed. A program that a signal
+ * has ended, or that went on as another one (exec), did not come to it. */
 static bool has_said(const struct sc_run_work *work, const struct sc_run_ledger *ledger,
                      int program, int status)
 {
     struct sc_run_note note;
     if (is_shown_on_stderr(work))
         return false;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == work->parsed.exitcode)
+    if (work->parsed.verbosity == 0)
         return true;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == work->parsed.exitcode)
+        return sc_run_ledger_says(ledger, SC_LEDGER_TOLD);
     for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);)
-        if (note.pid == program &&
-            (note.what == SC_LEDGER_LATENT || note.what == SC_LEDGER_OBSERVED ||
-             note.what == SC_LEDGER_FAILED))
+        if (note.pid == program && note.what == SC_LEDGER_TOLD)
             return true;
     return false;
 }
@@ -79,12 +80,23 @@ static void tell_of_failed(const struct sc_run_work *work, int status)
         sc_say("strict: failed; the program's own exit status %d stays", WEXITSTATUS(status));
 }
 
+/* Nothing was looked at, as far as is known, and somebody relies on what was. */
+static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_ledger *ledger,
+                        char *const *paths)
+{
+    unsigned nothing = 1U << SC_LEDGER_KILLED | 1U << SC_LEDGER_OFF;
+    return work->parsed.strict && !paths[0] && (ledger->said & ~nothing) == 0 &&
+           !ledger->is_unread && !ledger->lacks;
+}
+
 /* The status to end with. */
 static int end(struct sc_run_work *work, const struct sc_run_ledger *ledger, char *const *paths,
                int program, int status)
 {
     const char *doubt = NULL;
     const char *reason = work->parsed.strict ? reason_to_fail(work, ledger, paths, &doubt) : NULL;
+    if (!reason && !doubt && work->requires_judged && is_unjudged(work, ledger, paths))
+        doubt = "as nothing was judged";
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return end_content(work, reason, doubt);
     if (reason && !has_said(work, ledger, program, status))
@@ -114,14 +126,6 @@ static void tell_what_runs(struct sc_run_work *work, const struct sc_run_ledger 
                running);
 }
 
-/* Nothing was looked at, as far as is known, and somebody relies on what was. */
-static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_ledger *ledger,
-                        char *const *paths)
-{
-    return work->parsed.strict && work->parsed.mode != SC_MODE_OFF && !paths[0] &&
-           (ledger->said & ~(1U << SC_LEDGER_KILLED)) == 0 && !ledger->is_unread && !ledger->lacks;
-}
-
 /* Shows what has been reported, and returns the status to end with. */
 static int conclude(struct sc_run_work *work, struct sc_new_reports *reports,
                     struct sc_run_ledger *ledger, const char *program, int pid, int status)
@@ -130,11 +134,13 @@ static int conclude(struct sc_run_work *work, struct sc_new_reports *reports,
     sc_run_ledger_read(ledger);
     char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
     if (is_unjudged(work, ledger, paths))
-        sc_run_unjudged_say(work, program);
+        sc_run_unjudged_say(work, ledger, program);
     else if (work->format && paths[0])
         show(work, paths);
     else if (work->format)
         tell_without_reports(ledger);
+    if (work->parsed.strict)
+        sc_run_unjudged_say_off(work, ledger);
     tell_what_runs(work, ledger, running);
     return end(work, ledger, paths, pid, status);
 }

@@ -83,6 +83,11 @@ static const char *behind(const char *text, const char *word)
     return is_it && (text[length] == '\0' || text[length] == ' ') ? text + length : NULL;
 }
 
+static bool has_path(enum sc_ledger_note what)
+{
+    return what == SC_LEDGER_REPORT || what == SC_LEDGER_OFF;
+}
+
 /* False: not a note. */
 static bool read_note(const char *text, struct sc_run_note *note)
 {
@@ -95,7 +100,7 @@ static bool read_note(const char *text, struct sc_run_note *note)
         const char *rest = behind(end + 1, sc_ledger_word(note->what));
         note->path = rest && *rest == ' ' ? rest + 1 : NULL;
         if (rest)
-            return (note->what == SC_LEDGER_REPORT) == (note->path != NULL);
+            return has_path(note->what) == (note->path != NULL);
     }
     return false;
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a process has noted. `path`, of a report, is NULL of other notes. */
+/* What a process has noted. `path` is NULL but of a report and of SC_LEDGER_OFF. */
 struct sc_run_note {
     int32_t pid;
     uint64_t started;

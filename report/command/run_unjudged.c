@@ -19,8 +19,11 @@ static const struct sc_finding *find_hindrance(struct sc_run_work *work, const c
     return NULL;
 }
 
-void sc_run_unjudged_say(struct sc_run_work *work, const char *program)
+void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_ledger *ledger,
+                         const char *program)
 {
+    if (work->parsed.mode == SC_MODE_OFF || sc_run_ledger_says(ledger, SC_LEDGER_OFF))
+        return; /* which is said of whoever was off */
     const struct sc_finding *found = work->is_injected ? NULL : find_hindrance(work, program);
     if (found)
         sc_say("strict: nothing was judged: %s: %s. %s", program, found->text, found->remedy);
@@ -28,4 +31,19 @@ void sc_run_unjudged_say(struct sc_run_work *work, const char *program)
         sc_say("strict: nothing was judged: no use of CUDA was seen in %s and in what it started; "
                "if there is any, safecopy doctor PROGRAM says what hides it",
                program);
+}
+
+void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_ledger *ledger)
+{
+    struct sc_run_note note, first = {0};
+    unsigned count = 0;
+    for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);)
+        if (note.what == SC_LEDGER_OFF && count++ == 0)
+            first = note;
+    if (count == 0 || work->parsed.mode == SC_MODE_OFF)
+        return;
+    sc_say("strict: nothing was judged in process %d (%s)%s: it used CUDA with mode=off, which its "
+           "SAFECOPY_OPTIONS had (pytest's --safecopy=off puts it there)",
+           (int)first.pid, first.path,
+           count == 1 ? "" : sc_scratch_print(&work->scratch, " and %u more", count - 1));
 }

@@ -4,6 +4,7 @@
 #include "report/command/preload.h"
 #include "report/command/say.h"
 #include "report/command/suppressed.h"
+#include "report/path.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -134,7 +135,13 @@ bool sc_run_work_set_environment(struct sc_run_work *work)
     if (work->options[0] != '\0')
         setenv("SAFECOPY_OPTIONS", work->options, 1);
     if (work->parsed.strict && work->parsed.mode == SC_MODE_OFF)
-        sc_say("strict=1 and mode=off: nothing is looked for, so the run cannot fail");
+        sc_say("strict=1 and mode=off: nothing is looked for%s",
+               work->requires_judged ? "" : ", so the run cannot fail");
+    char letter = sc_path_unknown_letter(work->parsed.report_path);
+    if (letter)
+        sc_say("report_path has %%%c, which means nothing and stays as it is; %%p, %%e, %%h and %%r "
+               "mean something",
+               letter);
     if (work->parsed.verbosity == 2)
         sc_say("%s %s", work->is_injected ? "injecting" : "preloading", library);
     return true;

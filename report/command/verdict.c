@@ -178,7 +178,8 @@ static bool has_handed_on(const struct sc_run_ledger *ledger, const struct sc_ru
     for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);) {
         bool is_own = note.pid == before->pid && note.started == before->started;
         has_ended = has_ended || (is_own && note.what == SC_LEDGER_ENDED);
-        is_taken = is_taken || (!is_own && note.path && strcmp(note.path, before->path) == 0);
+        is_taken = is_taken || (!is_own && note.what == SC_LEDGER_REPORT &&
+                                strcmp(note.path, before->path) == 0);
     }
     return has_ended && is_taken;
 }

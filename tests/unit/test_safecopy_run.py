@@ -681,6 +681,77 @@ class StrictAlone(Runs):
         self.assertEqual(run.returncode, 3)
         self.assertEqual(run.stderr.count("own exit status 3 stays"), 1, run.stderr)
 
+    def test_a_program_that_did_not_come_to_its_verdict(self):
+        """One line says it, the program's or the command's."""
+        for end, status, words in (
+                ("os.kill(os.getpid(), 9)", -9, "safecopy: strict: failed; the program was ended by signal 9"),
+                ("os.execv('/bin/sh', ['sh', '-c', 'exit 3'])", 3,
+                 "safecopy: strict: failed; the program's own exit status 3 stays"),
+                ("os.execv('/bin/sh', ['sh', '-c', 'exit 66'])", 66,
+                 "safecopy: strict: failed, exit status 66"),
+                ("os.abort()", -6, "  strict: failed; the program's own exit status 134 stays"),
+                ("raise SystemExit(3)", 3, "  strict: failed; the program's own exit status 3 stays")):
+            for flags in (), ("--option", "report_path=none"):
+                run = self.start(*STRICT, *flags, sys.executable, "-c", f"{HOLDS}import os\n{end}\n",
+                                 stdin=None, input="\n")
+                said = [line for line in run.stderr.splitlines() if "strict: " in line]
+                self.assertEqual((run.returncode, said), (status, [words]), run.stderr)
+            run = self.start(*STRICT, "--option", "verbosity=0", sys.executable, "-c",
+                             f"{HOLDS}import os\n{end}\n", stdin=None, input="\n")
+            self.assertEqual((run.returncode, run.stderr), (status, ""))
+
+    def test_a_library_that_was_off_is_named(self):
+        off = f"SAFECOPY_OPTIONS=mode=off {RACY}"
+        said = (r"safecopy: strict: nothing was judged in process \d+ \(\S*/sc101_free_h2d\.racy\)%s: it "
+                r"used CUDA with mode=off, which its SAFECOPY_OPTIONS had ")
+        for script, more in (off, ""), (f"{off}; {off}; {CORRECT}", " and 1 more"):
+            for shown in (), ("--format", "text"):
+                run = self.start(*STRICT, *shown, "sh", "-c", f"{script}; exit 0")
+                self.assertRegex(run.stderr, f"(?m)^{said % more}")
+                self.assertEqual(run.returncode, 0)
+                self.assertNotIn("no use of CUDA", run.stderr)
+        run = self.start(*STRICT, "--option", "mode=off", RACY)
+        self.assertEqual((run.returncode, run.stderr.count("\n")), (0, 1), run.stderr)
+        self.assertIn("nothing is looked for, so the run cannot fail", run.stderr)
+        self.assertEqual(self.start(SAFECOPY, "run", "sh", "-c", off).stderr, "")
+
+    def test_a_run_that_must_be_judged(self):
+        """Whatever earlier runs have left."""
+        old = self.start(*STRICT, "--report-dir", "reports", CORRECT)
+        self.assertEqual((old.returncode, len(list(self.folder.glob("reports/*")))), (0, 1))
+        off = f"SAFECOPY_OPTIONS=mode=off {RACY}; exit 0"
+        for command, status in ((("true",), 66), (("false",), 1), (("sh", "-c", off), 66), ((CORRECT,), 0),
+                                ((RACY,), 66), (("--option", "mode=off", RACY), 66),
+                                (("--option", "exitcode=9", "true"), 9),
+                                (("--option", "report_path=none", CORRECT), 0)):
+            with self.subTest(command):
+                run = self.start(*STRICT, "--report-dir", "reports", "--require-judged", *command)
+                self.assertEqual(run.returncode, status, run.stderr)
+                is_unjudged = "as nothing was judged, and the program ended with 0" in run.stderr
+                self.assertEqual(is_unjudged, status in (9, 66) and command != (RACY,), run.stderr)
+        run = self.start(SAFECOPY, "run", "--require-judged", "echo", "started")
+        self.assertEqual((run.returncode, run.stdout), (2, ""))
+        self.assertIn("--require-judged has nothing to require", run.stderr)
+
+    def test_a_flag_behind_the_program(self):
+        words = "is handed to echo; if it is meant for safecopy run, it stands before the program"
+        for flags in ("--strict",), ("x", "--report-dir=d"), ("--suppressions", "f"):
+            run = self.start(SAFECOPY, "run", "echo", *flags)
+            self.assertEqual((run.returncode, run.stdout), (0, f"{' '.join(flags)}\n"))
+            self.assertIn(words, run.stderr)
+        for command in (("--", "echo", "--strict"), ("--strict=0", "echo", "--strict"),
+                        ("echo", "--strict-markers"), ("echo", "--", "--strict")):
+            run = self.start(SAFECOPY, "run", *command)
+            self.assertEqual((run.returncode, run.stderr), (0, ""), command)
+
+    def test_a_letter_that_means_nothing_is_said(self):
+        run = self.start(SAFECOPY, "run", "--report", "r.%q.%p.jsonl", CORRECT)
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("report_path has %q, which means nothing and stays as it is", run.stderr)
+        self.assertEqual(len(list(self.folder.glob("r.%q.*.jsonl"))), 1)
+        run = self.start(SAFECOPY, "run", "--report", "%h/%r.%e.%p.jsonl", CORRECT)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
     def test_strict_may_come_from_the_environment(self):
         given = {**ENVIRONMENT, "SAFECOPY_OPTIONS": "strict=1"}
         run = self.start(SAFECOPY, "run", "sh", "-c", f"{RACY}; exit 0", env=given)

@@ -14,6 +14,7 @@ complete -c safecopy -n __fish_use_subcommand -l version -d 'Print the version'
 
 complete -c safecopy -n $run -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c safecopy -n $run -l strict -d 'Exit status 66 if a hazard is found'
+complete -c safecopy -n $run -l require-judged -d 'The same if nothing was judged'
 complete -c safecopy -n $run -l wait -d 'Wait for what the program leaves running'
 complete -c safecopy -n $run -l option -x -a $keys -d 'Set an option'
 complete -c safecopy -n $run -l report -r -d 'Where the report goes'

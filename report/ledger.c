@@ -26,9 +26,8 @@ static char taken[SC_LEDGER_VALUE_SIZE];
 
 const char *sc_ledger_word(enum sc_ledger_note note)
 {
-    static const char *const words[] = {"report", "latent", "observed", "failed",
-                                        "lost",   "ended",  "killed",   "watched",
-                                        "told",   "off"};
+    static const char *const words[] = {"report", "latent", "observed", "failed", "lost",
+                                        "ended",  "killed", "watched",  "told",   "off"};
     _Static_assert(sizeof words / sizeof words[0] == SC_LEDGER_NOTE_COUNT, "a word for each note");
     return words[note];
 }

@@ -5,7 +5,8 @@
  * name, a program gives its children options of their own. So each process notes in the ledger
  * where its report is, once that it has found hazards or fails for another reason, and whether the
  * report has its end or could not be written, whether it has told its verdict or looks for nothing,
- * and which process of the run it has killed. The ledger is a memfd of the command's. SAFECOPY_RUN says how to get at it, and which file it is:
+ * and which process of the run it has killed. The ledger is a memfd of the command's. SAFECOPY_RUN
+ * says how to get at it, and which file it is:
  * "/proc/PID/fd/N:DEVICE:INODE", with ":shown" behind it if the command shows the reports on
  * stderr. Of a run within a run it has both, the inner one first, with a comma between them. A
  * process that cannot get at a ledger (another user, another machine, a container) notes nothing;
@@ -16,8 +17,8 @@
  * mark of one. It opens nothing else for writing, and reads nothing else but a file without a name.
  *
  * A note is "PID STARTED WORD", of SC_LEDGER_REPORT and SC_LEDGER_OFF with " PATH", and a NUL. The
- * mark stands before them and is none. A process that gets at the ledger and cannot add to it (RLIMIT_FSIZE) changes
- * the file's mode to SC_LEDGER_MODE_LACKS instead.
+ * mark stands before them and is none. A process that gets at the ledger and cannot add to it
+ * (RLIMIT_FSIZE) changes the file's mode to SC_LEDGER_MODE_LACKS instead.
  *
  * No function allocates, locks, waits for anybody, or changes errno.
  */

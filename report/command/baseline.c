@@ -23,16 +23,21 @@
 /* What is wrong has been said. */
 enum { REFUSED = -EUNATCH };
 
-struct known {
+struct sc_baseline_hazard {
     struct sc_node node;
-    struct known *next;
+    struct sc_baseline_hazard *next;
     bool is_there_still;
+    size_t places; /* at least as many as there were */
+    size_t places_now;
+    bool lacks_lines; /* a place of these */
     char title[];
 };
 
 struct sc_baseline {
     struct sc_table table;
-    struct known *first, **last; /* in the order of the files */
+    struct sc_baseline_hazard *first, **last; /* in the order of the files */
+    struct sc_table places;                   /* those of reports */
+    struct sc_scratch scratch;                /* with the nodes of these */
     struct sc_namings namings;
     bool is_partial;
     bool is_older; /* the file at hand: its fingerprints are made in another way */
@@ -49,12 +54,14 @@ struct sc_baseline *sc_baseline_new(void)
 void sc_baseline_free(struct sc_baseline *baseline)
 {
     while (baseline && baseline->first) {
-        struct known *known = baseline->first;
+        struct sc_baseline_hazard *known = baseline->first;
         baseline->first = known->next;
         free(known);
     }
     if (baseline) {
         sc_table_free(&baseline->table);
+        sc_table_free(&baseline->places);
+        sc_scratch_free(&baseline->scratch);
         sc_namings_free(&baseline->namings);
     }
     free(baseline);
@@ -68,22 +75,40 @@ static struct sc_digest digest_of(const char *fingerprint)
     return sc_digest_end(&digester);
 }
 
-static void keep(struct sc_baseline *baseline, const char *fingerprint, const char *title)
+static struct sc_baseline_hazard *find(const struct sc_baseline *baseline,
+                                       const struct sc_digest *digest)
+{
+    return (struct sc_baseline_hazard *)(void *)sc_table_find(&baseline->table, digest);
+}
+
+/* NULL: out of memory. */
+static struct sc_baseline_hazard *find_or_add(struct sc_baseline *baseline, const char *fingerprint,
+                                              const char *title)
 {
     struct sc_digest digest = digest_of(fingerprint);
-    if (sc_table_find(&baseline->table, &digest))
-        return;
-    struct known *known = calloc(1, sizeof *known + strlen(title) + 1);
+    struct sc_baseline_hazard *known = find(baseline, &digest);
+    if (known)
+        return known;
+    known = calloc(1, sizeof *known + strlen(title) + 1);
     if (!known)
-        return;
+        return NULL;
     known->node.digest = digest;
     strcpy(known->title, title);
     if (!sc_table_add(&baseline->table, &known->node)) {
         free(known);
-        return;
+        return NULL;
     }
     *baseline->last = known;
     baseline->last = &known->next;
+    return known;
+}
+
+static void keep(struct sc_baseline *baseline, const char *fingerprint, const char *title,
+                 bool is_another_place)
+{
+    struct sc_baseline_hazard *known = find_or_add(baseline, fingerprint, title);
+    if (known)
+        known->places += is_another_place;
 }
 
 /* ---- what json wrote ---- */
@@ -108,7 +133,7 @@ static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
         return false;
     }
     if (fingerprint)
-        keep(baseline, fingerprint, sc_field_string(hazard, "title", fingerprint));
+        keep(baseline, fingerprint, sc_field_string(hazard, "title", fingerprint), true);
     return fingerprint != NULL;
 }
 
@@ -140,6 +165,18 @@ static bool take_element(void *baseline, const char *key, const json_t *element)
 
 /* ---- reports ---- */
 
+/* Several reports may have one place. */
+static bool is_another_place(struct sc_baseline *baseline, const struct sc_shown *hazard)
+{
+    const struct sc_digest digest = sc_fingerprint_place(hazard);
+    if (sc_table_find(&baseline->places, &digest))
+        return false;
+    struct sc_node *node = sc_scratch_take(&baseline->scratch, sizeof *node);
+    node->digest = digest;
+    sc_table_add(&baseline->places, node);
+    return true;
+}
+
 /* 1, 0 if it is no report, or -errno if it cannot be read. */
 static int keep_report(struct sc_baseline *baseline, const char *path, FILE *stream,
                        struct sc_frame_makers makers)
@@ -154,7 +191,7 @@ static int keep_report(struct sc_baseline *baseline, const char *path, FILE *str
         const struct sc_shown *hazard = sc_model_bare_hazard(&model, i);
         sc_fingerprint_note_namings(hazard);
         keep(baseline, sc_fingerprint_make(&model.scratch, hazard),
-             sc_shown_hazards_title(&model.scratch, hazard));
+             sc_shown_hazards_title(&model.scratch, hazard), is_another_place(baseline, hazard));
     }
     baseline->is_partial = baseline->is_partial || sc_reader_is_partial(&reader);
     sc_model_free(&model);
@@ -228,13 +265,19 @@ bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
 
 /* ---- asking ---- */
 
-bool sc_baseline_knows(struct sc_baseline *baseline, const char *fingerprint)
+struct sc_baseline_hazard *sc_baseline_find(struct sc_baseline *baseline, const char *fingerprint)
 {
     struct sc_digest digest = digest_of(fingerprint);
-    struct sc_node *node = sc_table_find(&baseline->table, &digest);
-    if (node)
-        ((struct known *)(void *)node)->is_there_still = true;
-    return node;
+    struct sc_baseline_hazard *known = find(baseline, &digest);
+    if (known)
+        known->is_there_still = true;
+    return known;
+}
+
+void sc_baseline_note_place(struct sc_baseline_hazard *hazard, bool has_lines)
+{
+    hazard->places_now++;
+    hazard->lacks_lines = hazard->lacks_lines || !has_lines;
 }
 
 bool sc_baseline_is_partial(const struct sc_baseline *baseline)
@@ -247,10 +290,19 @@ const struct sc_namings *sc_baseline_namings(const struct sc_baseline *baseline)
     return &baseline->namings;
 }
 
+void sc_baseline_each_grown(const struct sc_baseline *baseline,
+                            void take(void *whom, const char *title, size_t now, size_t before),
+                            void *whom)
+{
+    for (const struct sc_baseline_hazard *known = baseline->first; known; known = known->next)
+        if (known->places_now > known->places && !known->lacks_lines)
+            take(whom, known->title, known->places_now, known->places);
+}
+
 void sc_baseline_each_fixed(const struct sc_baseline *baseline,
                             void take(void *whom, const char *title), void *whom)
 {
-    for (const struct known *known = baseline->first; known; known = known->next)
+    for (const struct sc_baseline_hazard *known = baseline->first; known; known = known->next)
         if (!known->is_there_still)
             take(whom, known->title);
 }

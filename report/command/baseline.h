@@ -18,8 +18,12 @@ void sc_baseline_free(struct sc_baseline *baseline);
 bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
                      const struct sc_frame_makers *makers);
 
-/* Whether a hazard was there before; it is not fixed then. */
-bool sc_baseline_knows(struct sc_baseline *baseline, const char *fingerprint);
+/* The hazard if it was there before, which is not fixed then; else NULL. */
+struct sc_baseline_hazard *sc_baseline_find(struct sc_baseline *baseline, const char *fingerprint);
+
+/* The hazard is at a place here, at one more of each call. `has_lines`: of all frames of the user's
+ * own (fingerprint.h). */
+void sc_baseline_note_place(struct sc_baseline_hazard *hazard, bool has_lines);
 
 /* Whether hazards of these runs may be missing: a run did not end, or lines of it are lost. Then
  * none is known to be fixed. */
@@ -27,6 +31,13 @@ bool sc_baseline_is_partial(const struct sc_baseline *baseline);
 
 /* By what the functions in its hazards are known. */
 const struct sc_namings *sc_baseline_namings(const struct sc_baseline *baseline);
+
+/* Hands `take` the title of each hazard that is at more places here than in the baseline. Without
+ * lines here an offset is a place, of which a line may have several: then it is not known. Nor is
+ * it where several files of --format json have one place, which counts in each. */
+void sc_baseline_each_grown(const struct sc_baseline *baseline,
+                            void take(void *whom, const char *title, size_t now, size_t before),
+                            void *whom);
 
 /* Hands `take` the title of each hazard that was never asked for. */
 void sc_baseline_each_fixed(const struct sc_baseline *baseline,

@@ -114,6 +114,22 @@ static void tell_open(struct work *work)
         sc_say("not compared with the baseline: %zu more modules", count - OPEN_TOLD_MAX);
 }
 
+static void tell_grown(void *count, const char *title, size_t now, size_t before)
+{
+    if (++*(size_t *)count <= OPEN_TOLD_MAX)
+        sc_say("unchanged, but at %zu places here and %zu in the baseline, so one may be new: %s",
+               now, before, title);
+}
+
+static void tell_all_grown(const struct work *work)
+{
+    size_t count = 0;
+    sc_baseline_each_grown(work->baseline, tell_grown, &count);
+    if (count > OPEN_TOLD_MAX)
+        sc_say("unchanged, but at more places than in the baseline: %zu more",
+               count - OPEN_TOLD_MAX);
+}
+
 /* Whether what is unchanged may be another hazard: of modules without a build id. */
 static bool may_have_changed(const struct sc_model *model)
 {
@@ -166,6 +182,8 @@ static int show(struct work *work, char *const *paths)
     if (work->baseline) {
         tell_partial(work);
         tell_open(work);
+        if (work->model.knows_fixed)
+            tell_all_grown(work);
     }
     return readable && written ? status_of(work) : SC_COMMAND_USAGE;
 }

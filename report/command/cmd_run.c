@@ -87,8 +87,8 @@ static bool take_flag(struct sc_run_work *work, int flag)
     }
 }
 
-/* A run that has no flag, nor "--", may have one behind the program: the program's own, or a gate that
- * was left open. */
+/* A run that has no flag, nor "--", may have one behind the program: the program's own, or a gate
+ * that was left open. */
 static void hint_at_flags_behind(char *const *program)
 {
     static const char *const telling[] = {"--strict", "--report-dir", "--suppressions"};

@@ -102,6 +102,25 @@ const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_show
     return sc_scratch_print(scratch, "%016" PRIx64 "%016" PRIx64, digest.words[0], digest.words[1]);
 }
 
+static bool has_lines(const struct sc_call *call)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < call->stack.count; i++) {
+        const struct sc_frame *frame = &call->stack.frames[i];
+        if (!counts(frame, true))
+            continue;
+        count++;
+        if (!frame->file || frame->line <= 0)
+            return false;
+    }
+    return count > 0;
+}
+
+bool sc_fingerprint_place_has_lines(const struct sc_shown *hazard)
+{
+    return has_lines(&hazard->copy) && has_lines(&hazard->event);
+}
+
 static void note_call(const struct sc_call *call)
 {
     for (size_t i = 0; i < call->stack.count; i++) {

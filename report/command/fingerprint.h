@@ -20,6 +20,10 @@ const struct sc_frame *sc_fingerprint_frame(const struct sc_call *call);
 /* The place of a hazard: only hazards of one fingerprint have one place. */
 struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard);
 
+/* Whether lines say where all of it is. Without them an offset does, of which a line may have
+ * several. */
+bool sc_fingerprint_place_has_lines(const struct sc_shown *hazard);
+
 /* In hexadecimal digits, in the scratch. */
 const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_shown *hazard);
 

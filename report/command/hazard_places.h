@@ -11,15 +11,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct sc_baseline_hazard;
+
 struct sc_hazard_place {
     const struct sc_finding *finding; /* the gravest of its findings, the one that is shown */
     const char *suppression; /* by the file of suppressions; NULL: by none of its entries */
     bool is_new;             /* the baseline does not know it */
-    size_t stacks;           /* how many findings it has */
-    json_int_t count;        /* over all of them */
-    bool is_least;           /* there may have been more */
-    size_t least;            /* how many of its findings there may have been more of */
-    unsigned char *had;      /* a bit for each run that had it; NULL: those of `finding` */
+    struct sc_baseline_hazard *known; /* what it knows; NULL: it does not, or it is suppressed */
+    bool has_lines;                   /* fingerprint.h; only of what is known */
+    size_t stacks;                    /* how many findings it has */
+    json_int_t count;                 /* over all of them */
+    bool is_least;                    /* there may have been more */
+    size_t least;                     /* how many of its findings there may have been more of */
+    unsigned char *had;               /* a bit for each run that had it; NULL: those of `finding` */
     size_t had_bytes;
 };
 

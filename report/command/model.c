@@ -140,9 +140,9 @@ static bool takes(const struct selecting *selecting, struct sc_hazard_place *pla
     struct sc_model *model = selecting->model;
     const struct sc_shown *hazard = make_hazard(model, place);
     sc_fingerprint_note_namings(hazard);
-    bool is_known =
-        !selecting->baseline ||
-        sc_baseline_knows(selecting->baseline, sc_fingerprint_make(&model->scratch, hazard));
+    struct sc_baseline *baseline = selecting->baseline;
+    struct sc_baseline_hazard *known =
+        baseline ? sc_baseline_find(baseline, sc_fingerprint_make(&model->scratch, hazard)) : NULL;
     if (!sc_filter_takes(selecting->filter, hazard)) {
         model->left_out++;
         return false;
@@ -150,7 +150,9 @@ static bool takes(const struct selecting *selecting, struct sc_hazard_place *pla
     if (model->suppressed && !hazard->suppression)
         place->suppression = sc_suppressed_reason(model->suppressed, &model->scratch, hazard);
     bool is_suppressed = hazard->suppression || place->suppression;
-    place->is_new = !is_known && !is_suppressed;
+    place->is_new = baseline && !known && !is_suppressed;
+    place->known = is_suppressed ? NULL : known;
+    place->has_lines = known && sc_fingerprint_place_has_lines(hazard);
     *digest = sc_fingerprint_place(hazard);
     digest->words[0] ^= is_suppressed;
     return true;
@@ -172,6 +174,8 @@ static void merge(const struct selecting *selecting, struct sc_hazard_places *pl
         if (known == &model->chosen[model->count]) {
             *known = place;
             model->count++;
+            if (place.known)
+                sc_baseline_note_place(place.known, place.has_lines);
         } else {
             sc_hazard_place_merge(known, &place, model->reader->findings.ended_runs);
         }

@@ -101,8 +101,8 @@ struct sc_model {
     struct sc_open_module *open;        /* those in which hazards cannot be compared with the */
     size_t open_module_count;           /* baseline's */
     const struct sc_baseline *baseline; /* NULL: none */
-    bool knows_fixed; /* since the baseline: neither it nor what is shown may lack hazards, and
-                       * no module is open */
+    bool knows_fixed; /* or has grown since the baseline: neither it nor what is shown may lack
+                       * hazards, and no module is open */
     struct sc_suppressed *suppressed; /* the caller's; NULL: none */
     struct sc_scratch scratch;        /* of the run or hazard that was asked for last */
     json_t *record;

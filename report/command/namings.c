@@ -185,8 +185,9 @@ const char *sc_namings_open_words(struct sc_scratch *scratch, const struct sc_op
     return sc_scratch_print(
         scratch,
         "%s is %s here and %s in the baseline; functions of %s have no names, so hazards in them "
-        "cannot be compared: they are called new, and nothing is called fixed; keep as the "
+        "cannot be compared: they are called new%s, and nothing is called fixed; keep as the "
         "baseline what --format json writes while the build is there, or keep its file, not "
         "stripped, by its build id in a folder for --debug-dir",
-        path, words_of_build(scratch, open->new), words_of_build(scratch, open->old), whose(open));
+        path, words_of_build(scratch, open->new), words_of_build(scratch, open->old), whose(open),
+        open->old->has_offsets ? " unless the baseline has them by name as well" : "");
 }

@@ -51,9 +51,9 @@ static int end_content(struct sc_run_work *work, const char *reason, const char 
     return work->parsed.exitcode;
 }
 
-/* Has the program, which the status is of, told its verdict? Another process of the run knows nothing
- * of the status, and where the reports are shown no summaries are printed. A program that a signal
- * has ended, or that went on as another one (exec), did not come to it. */
+/* Has the program, which the status is of, told its verdict? Another process of the run knows
+ * nothing of the status, and where the reports are shown no summaries are printed. A program that a
+ * signal has ended, or that went on as another one (exec), did not come to it. */
 static bool has_said(const struct sc_run_work *work, const struct sc_run_ledger *ledger,
                      int program, int status)
 {

@@ -139,9 +139,10 @@ bool sc_run_work_set_environment(struct sc_run_work *work)
                work->requires_judged ? "" : ", so the run cannot fail");
     char letter = sc_path_unknown_letter(work->parsed.report_path);
     if (letter)
-        sc_say("report_path has %%%c, which means nothing and stays as it is; %%p, %%e, %%h and %%r "
-               "mean something",
-               letter);
+        sc_say(
+            "report_path has %%%c, which means nothing and stays as it is; %%p, %%e, %%h and %%r "
+            "mean something",
+            letter);
     if (work->parsed.verbosity == 2)
         sc_say("%s %s", work->is_injected ? "injecting" : "preloading", library);
     return true;

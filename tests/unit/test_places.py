@@ -225,6 +225,67 @@ class Merged(Places):
                          [2, 1])
 
 
+class Grown(Places):
+    """A second mistake between the same two functions has the fingerprint of the first."""
+
+    def step(self, copy, event, **more):
+        return self.hazard([*self.below(copy), python(copy)], [python(event)], **more)
+
+    def grown(self, *arguments):
+        """What is said of places: how many there are here, and in the baseline."""
+        run = self.report("--json", *arguments)
+        shown = json.loads(run.stdout)
+        self.assertEqual((run.returncode, {place["baseline"] for place in shown["hazards"]}),
+                         (0, {"unchanged"}))
+        found = [(entry["places"], entry["baseline_places"]) for entry in shown["grown"]]
+        told = re.findall(r"^safecopy: unchanged, but at (\d+) places here and (\d+) in the baseline, so "
+                          r"one may be new: SC101 ", self.said, re.M)
+        self.assertEqual([(int(now), int(before)) for now, before in told], found)
+        text = self.report(*arguments).stdout
+        self.assertEqual(len(re.findall(r"^unchanged, but at \d+ places here and \d+ in the baseline: "
+                                        r"SC101 ", text, re.M)), len(found))
+        return found
+
+    def test_one_place_more_is_said(self):
+        old = self.write("old.jsonl", self.step(7, 9))
+        new = self.write("new.jsonl", self.step(7, 9), self.step(8, 9))
+        kept = self.folder / "old.json"
+        kept.write_text(self.report("--json", old).stdout)
+        for baseline in (old, kept):
+            self.assertEqual(self.grown("--baseline", baseline, new), [(2, 1)])
+
+    def test_what_moved_came_often_or_was_elsewhere_is_no_place_more(self):
+        old = self.write("old.jsonl", self.step(7, 9), self.step(8, 9))
+        other = self.write("other.jsonl", self.step(6, 9))
+        kept = [self.folder / name for name in ("old.json", "other.json")]
+        for path, report in zip(kept, (old, other)):
+            path.write_text(self.report("--json", report).stdout)
+        moved = self.write("moved.jsonl", self.step(17, 19), self.step(18, 19, count=9))
+        ways = self.write("ways.jsonl", *(self.hazard([*self.below(n), python(7)], [python(9)])
+                                          for n in range(5)))
+        all_three = self.write("three.jsonl", *(self.step(line, 9) for line in (6, 7, 8)))
+        for new in (moved, ways, old):
+            for baseline in (old, kept[0]):
+                self.assertEqual(self.grown("--baseline", baseline, new), [])
+        for first, second in ((old, other), kept, (old, kept[1])):
+            self.assertEqual(self.grown("--baseline", first, "--baseline", second, all_three), [])
+        self.assertEqual(self.grown("--baseline", old, "--baseline", old, all_three), [(3, 2)])
+
+    def test_offsets_may_be_of_one_line(self):
+        def step(offset):
+            return self.hazard([native("/home/u/app", offset, "step")], [python(9)])
+        begin = {**self.begin, "modules": [{"path": "/home/u/app", "base": "0x1", "build_id": "aa"}]}
+        old = self.write("old.jsonl", step(16), begin=begin)
+        new = self.write("new.jsonl", step(16), step(32), begin=begin)
+        self.assertEqual(self.grown("--baseline", old, new), [])
+
+    def test_what_is_suppressed_or_left_out_is_no_place_more(self):
+        old = self.write("old.jsonl", self.step(7, 9))
+        new = self.write("new.jsonl", self.step(7, 9), self.step(8, 9, suppressed={"reason": "known"}))
+        run = self.report("--json", "--baseline", old, new)
+        self.assertEqual((json.loads(run.stdout)["grown"], self.said), ([], ""))
+
+
 class Stable(Places):
     def cases(self, *paths):
         root = xml.etree.ElementTree.fromstring(self.report("--format", "junit", *paths).stdout)

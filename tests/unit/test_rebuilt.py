@@ -210,6 +210,24 @@ class Baselines(Rebuilt):
                     xml.etree.ElementTree.parse(io.StringIO(run.stdout))
 
 
+class Overlapping(Rebuilt):
+    def test_what_one_baseline_has_by_name_is_not_said_to_be_new(self):
+        """The other one has lost its file, and says what it leaves open."""
+        self.build()
+        kept, old = self.folder / "old.json", self.run_steps("old.jsonl", ONE)
+        self.report("--json", "-o", kept, old)
+        self.build("-DINSERTED")
+        new = self.run_steps("new.jsonl", ONE)
+        for baselines in ([kept, old], [old, kept]):
+            flags = [word for path in baselines for word in ("--baseline", path)]
+            self.assertEqual(self.hazards(*flags, new), {("one", "unchanged")})
+            self.assertEqual(self.status, 0)
+            (entry,) = self.shown["not_compared"]
+            self.assertIn("they are called new unless the baseline has them by name as well, and nothing "
+                          "is called fixed", entry["why"])
+        self.assertEqual(self.hazards("--baseline", old, new), {("one", "new")})
+
+
 class Exported(Rebuilt):
     FLAGS = ("-rdynamic", "-Dstatic=")
 

@@ -37,8 +37,9 @@ static void say_reports(struct sc_diagnosis *diagnosis, const struct sc_trial_fa
     OK("came-up", "the library came up: %zu process%s used CUDA and reported", count,
        count == 1 ? "" : "es");
     if (facts->hazard_count > 0)
-        NOTE("hazards", "safecopy run --report-dir DIR --format text shows them", "%zu hazard%s found",
-             facts->hazard_count, facts->hazard_count == 1 ? " was" : "s were");
+        NOTE("hazards", "safecopy run --report-dir DIR --format text shows them",
+             "%zu hazard%s found", facts->hazard_count,
+             facts->hazard_count == 1 ? " was" : "s were");
     if (facts->unended_count > 0)
         NOTE("no-summary", NULL,
              "%zu report%s no summary: the process was killed, or has not ended yet",

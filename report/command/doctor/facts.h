@@ -61,14 +61,15 @@ struct sc_settings_facts {
     const char *injection;         /* CUDA_INJECTION64_PATH */
     const char *const *complaints; /* of SAFECOPY_OPTIONS */
     bool is_off;                   /* mode=off */
-    int strict_status;             /* what strict=1 turns the exit status into; 0: it is not asked for */
+    int strict_status; /* what strict=1 turns the exit status into; 0: it is not asked for */
 
     const char *report;         /* where the report of a process goes; NULL: it has none */
     int report_error;           /* of writing there: errno or one of report/place.h, or 0 */
     const char *report_kept;    /* why what is there stays (report/place.h) */
     const char *unknown_letter; /* "%q" of report_path, which means nothing; NULL: there is none */
 
-    const char *const *suppressions_mistakes; /* what keeps the file, or parts of it, out of force */
+    const char *const
+        *suppressions_mistakes; /* what keeps the file, or parts of it, out of force */
     const char *const *suppressions_expired;
 
     const char *const *relative; /* "NAME=PATH": variables that the library passes over */

@@ -8,7 +8,7 @@
 /* Finds it all out; `folder` is empty and the caller's, for a report. `program` is the one that is
  * to run, and may be NULL. Starts processes that load the driver, and waits for these a minute each
  * at most. To be called by the only thread. */
-void sc_machine_look(struct sc_machine_facts *facts, struct sc_scratch *scratch,
-                     const char *folder, const char *program);
+void sc_machine_look(struct sc_machine_facts *facts, struct sc_scratch *scratch, const char *folder,
+                     const char *program);
 
 #endif

@@ -148,10 +148,9 @@ void sc_settings_look(struct sc_settings_facts *facts, struct sc_scratch *scratc
 {
     static struct sc_options options; /* two paths of it are long */
     struct lines complaints = begin_lines(scratch);
-    *facts =
-        (struct sc_settings_facts){.preload = getenv("LD_PRELOAD"),
-                                   .injection = getenv("CUDA_INJECTION64_PATH"),
-                                   .complaints = complaints.lines};
+    *facts = (struct sc_settings_facts){.preload = getenv("LD_PRELOAD"),
+                                        .injection = getenv("CUDA_INJECTION64_PATH"),
+                                        .complaints = complaints.lines};
     sc_options_defaults(&options);
     sc_options_parse(&options, getenv("SAFECOPY_OPTIONS"), add_line, &complaints);
     facts->is_off = options.mode == SC_MODE_OFF;

@@ -85,6 +85,26 @@ static void print_all_fixed(FILE *out, const struct sc_model *model)
     fputs(list.count > 0 ? "\n  ]" : "]", out);
 }
 
+static void print_grown(void *whom, const char *title, size_t now, size_t before)
+{
+    struct list *list = whom;
+    json_t *object = json_object();
+    json_object_set_new(object, "title", json_string(title));
+    json_object_set_new(object, "places", json_integer((json_int_t)now));
+    json_object_set_new(object, "baseline_places", json_integer((json_int_t)before));
+    print_element(list->out, object, list->count++ == 0);
+    json_decref(object);
+}
+
+/* What is at more places than in the baseline. */
+static void print_all_grown(FILE *out, const struct sc_model *model)
+{
+    struct list list = {.out = out};
+    fputs(",\n  \"grown\": [", out);
+    sc_baseline_each_grown(model->baseline, print_grown, &list);
+    fputs(list.count > 0 ? "\n  ]" : "]", out);
+}
+
 static void put_build_id(json_t *object, const char *key, const char *build_id)
 {
     if (build_id)
@@ -146,7 +166,9 @@ void sc_as_json(FILE *out, struct sc_model *model)
     print_builds(out, model->makers.namings);
     if (model->open_module_count > 0)
         print_all_open(out, model);
-    if (model->knows_fixed)
+    if (model->knows_fixed) {
+        print_all_grown(out, model);
         print_all_fixed(out, model);
+    }
     fputs("\n}\n", out);
 }

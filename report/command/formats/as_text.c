@@ -115,6 +115,12 @@ static void print_fixed(void *out, const char *title)
     fprintf(out, "fixed since the baseline: %s\n", PLAIN(title));
 }
 
+static void print_grown(void *out, const char *title, size_t now, size_t before)
+{
+    fprintf(out, "unchanged, but at %zu places here and %zu in the baseline: %s\n", now, before,
+            PLAIN(title));
+}
+
 void sc_as_text(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->reader->run_count; i++)
@@ -124,6 +130,8 @@ void sc_as_text(FILE *out, struct sc_model *model)
         print_hazard(out, model, sc_model_hazard(model, i));
     for (size_t i = 0; i < model->open_module_count; i++)
         fprintf(out, "not compared with the baseline: %s\n", PLAIN(sc_model_open_words(model, i)));
-    if (model->knows_fixed)
-        sc_baseline_each_fixed(model->baseline, print_fixed, out);
+    if (!model->knows_fixed)
+        return;
+    sc_baseline_each_grown(model->baseline, print_grown, out);
+    sc_baseline_each_fixed(model->baseline, print_fixed, out);
 }

@@ -167,8 +167,7 @@ def lines_of(told, path):
                       for hazard in hazards_in(folder)]
     for one in _hazards.merged(found):
         yield f"{shown(one.owner or 'outside of tests')}: {one.words}"
-    tests = len({one.owner for one in found} - {None})
-    yield f"hazards in {tests} test{'' if tests == 1 else 's'}, and there may be more"
+    yield f"{_hazards.where([one.owner for one in found])}, and there may be more"
     yield f"reports: {shown(path)}"
 
 

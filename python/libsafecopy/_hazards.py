@@ -1,6 +1,7 @@
 """What the pytest plugin tells of a hazard: both calls with their places, those in the test's own
 file as well, how often it came, and what to do."""
 
+import copy
 import json
 import os
 import re
@@ -104,6 +105,12 @@ class Hazard:
             self.is_least = True  # from the second line on, lines skip some
         last[self.key] = self
 
+    def again(self, times):
+        """The same once more, of which there is no line."""
+        other = copy.copy(self)
+        other.times, other.is_least = times, False
+        return other
+
     def text(self, nodeid=None):
         """In whose test's file it may have lines; None: in nobody's."""
         test_file = re.sub(r"^(\.\./)+", "", (nodeid or "").split("::")[0])
@@ -112,19 +119,20 @@ class Hazard:
         return "\n  ".join([self.head, *lines, *([remedy] if remedy else [])])
 
 
-def settle(hazards, counted, is_first):
-    """`hazards` are the new lines of a process that has counted so many. Where they are of one
-    hazard, and `is_first` of their test, the others are its equals. Returns how many have no line,
-    and nothing equal that has one."""
-    lacking = counted - sum(hazard.times for hazard in hazards)
-    if not hazards:
-        return max(0, lacking)
-    is_one = is_first and len({(hazard.label, hazard.key) for hazard in hazards}) == 1
-    if is_one and lacking > 0:
+def settle(hazards, counted, known):
+    """`hazards` are the new lines of a process that has counted so many, and `known` all hazards
+    that lines have told under the label of now, by their key. What has no line is equal to one of
+    these. Returns the hazards, and how many of the known ones there were besides."""
+    lacking = max(0, counted - sum(hazard.times for hazard in hazards))
+    is_one = len(known) == 1 and all((hazard.label, hazard.key) == (one.label, one.key)
+                                     for one in known.values() for hazard in hazards)
+    if is_one and lacking and hazards:
         hazards[-1].times += lacking
+    elif is_one and lacking:
+        return [one.again(lacking) for one in known.values()], 0
     for hazard in hazards:
-        hazard.is_least = lacking > 0 and not is_one
-    return 0
+        hazard.is_least = bool(lacking) and not is_one
+    return hazards, 0 if hazards else lacking
 
 
 # --- in words -------------------------------------------------------------------------------------
@@ -158,6 +166,23 @@ def merged(those):
         found[key] = one if not before else before._replace(
             times=before.times + one.times, is_least=before.is_least or one.is_least)
     return list(found.values())
+
+
+def untold(owner, count, known):
+    """So many have no line of their own, and are equal to some of the known ones."""
+    codes = " or ".join(sorted({hazard.code for hazard in known}))
+    if not known:
+        return Told(owner, f"{count} more, which are not in the report")
+    return Told(owner, "\n  ".join([f"{codes}, {count} more, each of them one of these:",
+                                    *(hazard.text(owner) for hazard in known)]))
+
+
+def where(owners):
+    """Of the hazards that were found."""
+    tests = len(set(owners) - {None})
+    outside = ["outside of tests"] if None in owners else []
+    words = [] if outside and not tests else [f"in {tests} test{'' if tests == 1 else 's'}"]
+    return "hazards " + " and ".join(words + outside)
 
 
 def has_told(words, text):

@@ -14,7 +14,6 @@ from libsafecopy import (_descriptors, _doubts, _fields, _folders, _hazards, _le
                          _reports)
 
 GONE = "is not there any more"
-UNTOLD = "equal to hazards that the reports have, or not written to them"
 
 
 class Doubt(NamedTuple):
@@ -37,7 +36,8 @@ class Reports:
         self.folder = folder
         self.known = {}   # by name in the folder, or by path
         self.counted = 0  # hazards of this process
-        self.labels = set()  # of hazards that lines of its have told
+        self.label = None    # of now
+        self.told = {}       # a label, and the hazards that lines of this process have told, by key
         self.owner = None
         self.killing = set()  # tests that kill processes by other means than Python's
         self.is_last = False  # whatever still runs is not waited for
@@ -63,8 +63,8 @@ class Reports:
     # Hazards
 
     def new_hazards(self, owner):
-        """The new lines, and how many hazards of this process there are of which none tells: not
-        every one of equal hazards has a line."""
+        """The new lines; how many hazards of this process there are of which none tells, since not
+        every one of equal hazards has a line; and those that these are equal to."""
         self.owner = owner
         counts = libsafecopy.counts()  # waits until what was found is in the report
         self.take_notes()
@@ -74,11 +74,13 @@ class Reports:
         counted = counts["hazards" if not report or not report.run or report.run.counts_latent
                          else "observed"]
         own = hazards.pop(self.own_name(), [])
-        labels = {hazard.label for hazard in own}
-        untold = _hazards.settle(own, counted - self.counted, labels.isdisjoint(self.labels))
-        self.labels |= labels
+        for hazard in own:
+            self.told.setdefault(hazard.label, {}).setdefault(hazard.key, hazard)
+        known = self.told.get(self.label, {})
+        own, untold = _hazards.settle(own, counted - self.counted, known)
         self.counted = counted
-        return own + [hazard for found in hazards.values() for hazard in found], untold
+        return (own + [hazard for found in hazards.values() for hazard in found], untold,
+                list(known.values()))
 
     def last_hazards(self, owner):
         """Also what reports say whose processes still run."""

@@ -52,6 +52,15 @@ def pytest_configure(config):
         config.pluginmanager.register(Plugin(config, mode), "safecopy-verdicts")
     elif libsafecopy.version():
         add_options("mode=off")
+        config.pluginmanager.register(Off(), "safecopy-off")
+
+
+class Off:
+    """Whoever reads the session must not take it for one without hazards."""
+
+    @staticmethod
+    def pytest_report_header():
+        return "safecopy: --safecopy=off: nothing is looked for, healed or reported"
 
 
 def comes_by_itself(config):
@@ -167,6 +176,7 @@ class Plugin:
     def label(self, label):
         if self.controls:  # several tests run, and none of them here
             return
+        self.reports.label = label
         libsafecopy.set_label(label)
         if label is None:
             os.environ.pop("SAFECOPY_LABEL", None)
@@ -184,10 +194,10 @@ class Plugin:
         self.note_doubts(nodeid, doubts)
 
     def sorted_out(self, new, nodeid):
-        hazards, untold = new
+        hazards, untold, known = new
         found = [_hazards.told(self.labels.get(hazard.label, nodeid), hazard) for hazard in hazards]
         if untold:
-            found.append(_hazards.Told(nodeid, f"{untold} more: {_session.UNTOLD}"))
+            found.append(_hazards.untold(nodeid, untold, known))
         found = _hazards.merged(found)
         self.late += [hazard for hazard in found if (
             hazard.owner is None or hazard.owner != nodeid) and not self.has_told(hazard)]
@@ -300,8 +310,8 @@ class Plugin:
         doubts = len(self.doubts())
         if not (doubts or self.folders.have_reports() or libsafecopy.is_watching()):
             return "no process used CUDA, as far as is known: nothing was looked for"
-        tests = len({nodeid for _, nodeid in self.hazardous})
-        known = f"hazards in {tests} test{'' if tests == 1 else 's'}"
+        known = _hazards.where([*(nodeid for _, nodeid in self.hazardous),
+                                *(one.owner for one in self.late)])
         return f"{known}, and there may be more: {doubts} unknown" if doubts else known
 
     def pytest_terminal_summary(self, terminalreporter):

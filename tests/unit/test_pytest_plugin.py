@@ -2,12 +2,15 @@
 """The pytest plugin: which test fails for a hazard, and what the session ends with. The tests that
 it judges run on the simulated GPU, by ctypes."""
 
+import os
 import re
+import subprocess
+import sys
 import unittest
 from xml.etree import ElementTree
 
 import pytest_session
-from pytest_session import HAS_XDIST, ROOT
+from pytest_session import HAS_XDIST, OUT, ROOT
 
 TESTS = '''
 import subprocess
@@ -119,6 +122,7 @@ def pytest_runtest_protocol(item, nextitem):
         item.ihook.pytest_runtest_logreport(report=report)
     return True
 '''
+WRONG_TEST = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"
 OUTSIDE = "import cuda\ncuda.wrong()\ndef test_right():\n    cuda.right()\n"
 WRONG = {"test_wrong", "test_wrong_again", "test_wrong_parameter[with blanks and [brackets]]",
          f"test_wrong_parameter[{'x' * 300}]", "test_wrong_and_expected_to_fail",
@@ -210,7 +214,7 @@ class Plugin(pytest_session.Session):
         tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"
         self.assertEqual(self.run_pytest(tests), 1, self.said)
         self.assertEqual(self.named("FAILED"), {"test_wrong"}, self.said)
-        self.assertIn("1 more: equal to hazards", self.said)
+        self.assertRegex(self.said, r"_+ test_wrong _+\nSC105 pinned-freed-in-flight, \w+, deferred\n  ")
 
     def test_what_a_forked_process_has_judged_is_told_once(self):
         (self.folder / "conftest.py").write_text(FORKS)
@@ -283,6 +287,23 @@ def test_last():
         tests = "import cuda\ndef test_nothing():\n    pass\n"
         self.assertEqual(self.run_pytest(tests, "--safecopy=off", preload=False), 0, self.said)
         self.assertNotIn(" safecopy ==", self.said)
+        self.assertNotIn("safecopy: ", self.said)
+        self.assertEqual(self.run_pytest(WRONG_TEST, "--safecopy=off"), 0, self.said)
+        self.assertIn("\nsafecopy: --safecopy=off: nothing is looked for, healed or reported\n", self.said)
+
+    def test_off_under_a_strict_run(self):
+        """Which is no run without CUDA."""
+        (self.folder / "test_it.py").write_text(WRONG_TEST)
+        run = subprocess.run(
+            [OUT / "safecopy", "run", "--strict", sys.executable, "-m", "pytest", "-p", "no:cacheprovider",
+             *pytest_session.PLUGIN, "--safecopy=off", "test_it.py"], cwd=self.folder, text=True,
+            capture_output=True, timeout=100, check=False,
+            env={**os.environ, "PYTHONPATH": self.path(), "LD_LIBRARY_PATH": str(OUT / "sim"),
+                 "SIM_GPU": "late=1", "TMPDIR": str(self.folder)})
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertRegex(run.stderr, r"strict: nothing was judged in process \d+ \(\S*python\S*\): it used "
+                                     r"CUDA with mode=off, .*--safecopy=off")
+        self.assertNotIn("no use of CUDA", run.stderr)
 
     def test_no_preload_is_an_error(self):
         tests = "def test_nothing():\n    pass\n"
@@ -303,6 +324,31 @@ def test_last():
         self.assertRegex(result.read_text(), r'name="outside of tests"[^>]*><error[^<]*SC105')
         self.assertEqual(self.named("FAILED"), set())
         self.assertIn("found too late, outside of tests: SC105", self.said)
+        self.assertIn("\nhazards outside of tests\n", self.said)
+
+    def test_what_is_named_late_is_counted(self):
+        (self.folder / "conftest.py").write_text("import cuda, pytest\n@pytest.hookimpl(tryfirst=True)\n"
+                                                 "def pytest_runtest_logfinish():\n    cuda.wrong()\n")
+        self.assertEqual(self.run_pytest("def test_a():\n    pass\ndef test_b():\n    pass\n"), 1, self.said)
+        self.assertIn("found too late, test_it.py::test_a: SC105", self.said)
+        self.assertIn("\nhazards in 2 tests\n", self.said)
+
+    def test_each_of_several_phases_names_its_hazards(self):
+        """As subtests do: from the third on equal ones have no line. Here the hooks are phases."""
+        (self.folder / "conftest.py").write_text(
+            "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_protocol(item):\n"
+            "    from _pytest.runner import runtestprotocol\n"
+            "    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)\n"
+            "    for _ in range(5):\n"
+            "        runtestprotocol(item)\n"
+            "    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)\n"
+            "    return True\n")
+        two = "import cuda\ndef test_two():\n    cuda.wrong()\n    block = cuda.Block()\n    block.free()\n"
+        self.assertEqual(self.run_pytest(WRONG_TEST + two[len("import cuda\n"):]), 1, self.said)
+        self.assertEqual(len(re.findall(r"^_+ test_wrong _+\nSC105 pinned", self.said, re.M)), 5, self.said)
+        self.assertEqual(len(re.findall(r"^_+ test_two _+\nSC105", self.said, re.M)), 5, self.said)
+        self.assertEqual(len(re.findall(r"^SC105, 2 more, each of them one of these:$", self.said, re.M)), 2,
+                         self.said)
 
     def test_what_is_suppressed_fails_nothing(self):
         tests = "import cuda\ndef test_wrong():\n    cuda.wrong()\n"

@@ -647,6 +647,9 @@ MAY_NOT_WRITE = { echo "make: cannot write to $$path: be root (sudo make $@), or
 IS_THERE = [ -e "$(TO)/$$name" ] || [ -L "$(TO)/$$name" ]
 IS_OURS  = case $$name in *libsafecopy*) ;; *) grep -qasw libsafecopy "$(TO)/$$name" ;; esac
 
+# One that is empty goes if its name, or PREFIX, has ours: bin/ of /usr/local stays.
+IS_OUR_FOLDER = case "$$path" in *safecopy*) ;; *) false ;; esac
+
 define install_one
 	install -m $(1) $(2) "$(TO)/$(3)"
 
@@ -679,6 +682,11 @@ uninstall:
 	    { $(IS_THERE); } || continue; \
 	    if $(IS_OURS); then echo "rm $(TO)/$$name"; rm -f "$(TO)/$$name" || exit; \
 	    else echo "make: $(TO)/$$name is not of libsafecopy, and stays" >&2; fi; \
+	done
+	@for name in $(INSTALL_DIRS); do \
+	    path="$(PREFIX)/$$name"; \
+	    while $(IS_OUR_FOLDER) && rmdir "$(DESTDIR)$$path" 2>/dev/null && \
+	        [ "$$path" != "$(PREFIX)" ]; do path=$$(dirname "$$path"); done; \
 	done
 
 # What is distributed, and whether it is what it should be: packaging/README.md.

@@ -14,6 +14,9 @@ FILES  := $(shell cd '$(CURDIR)' && find bin lib include share -type f | sort)
 IS_THERE = [ -e "$(TO)/$$file" ] || [ -L "$(TO)/$$file" ]
 IS_OURS  = case $$file in *libsafecopy*) ;; *) grep -qasw libsafecopy "$(TO)/$$file" ;; esac
 
+# One that is empty goes if its name, or PREFIX, has ours: bin/ of /usr/local stays.
+IS_OUR_FOLDER = case "$$path" in *safecopy*) ;; *) false ;; esac
+
 .PHONY: help install uninstall
 help:
 	@sed -n '/^#  /s/^#   /  /p' Makefile
@@ -34,7 +37,9 @@ uninstall:
 	    if $(IS_OURS); then rm -f "$(TO)/$$file" || exit; \
 	    else echo "make: $(TO)/$$file is not of libsafecopy, and stays" >&2; fi; \
 	done
-	@for folder in share/doc/libsafecopy share/licenses/libsafecopy; do \
-	    [ ! -d "$(TO)/$$folder" ] || rmdir --ignore-fail-on-non-empty "$(TO)/$$folder"; \
+	@for file in $(FILES); do \
+	    path=$$(dirname "$(PREFIX)/$$file"); \
+	    while $(IS_OUR_FOLDER) && rmdir "$(DESTDIR)$$path" 2>/dev/null && \
+	        [ "$$path" != "$(PREFIX)" ]; do path=$$(dirname "$$path"); done; \
 	done
 	@echo 'removed from $(TO)'

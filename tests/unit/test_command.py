@@ -753,6 +753,13 @@ class Main(Command):
                            self.start("help", "options").stdout, re.M)
         self.assertEqual([row for row in rows if row[0] in [key for key, *_ in table]], table)
 
+    def test_the_page_of_suppressions_has_every_entry_that_is_installed(self):
+        page = (ROOT / "docs" / "suppressions.md").read_text(encoding="utf-8")
+        entries = (ROOT / "share/safecopy/suppressions/libraries.supp").read_text(encoding="utf-8")
+        named = re.findall(r"^  name: +(\S+)\n  code: +(\S+)$", entries, re.M)
+        self.assertGreaterEqual(len(named), 3)
+        self.assertEqual(re.findall(r"^\| ([a-z-]+) \| (SC\d+) \| ", page, re.M), named)
+
     def test_the_page_of_options_has_every_key_and_default(self):
         """docs/options.md against the table that the parser uses."""
         page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")

@@ -119,6 +119,20 @@ class Makefile(unittest.TestCase):
             self.assertEqual(self.installs(folder, "uninstall", 0), "")
             self.assertEqual(sorted(there()), sorted(theirs))
 
+    def test_uninstall_leaves_no_folder_of_ours(self):
+        """Those that other programs share stay, and what is in ours does."""
+        for prefix, left in (("/opt/libsafecopy", {"opt"}), ("/usr/local", {"bin", "lib", "share"})):
+            with tempfile.TemporaryDirectory() as folder:
+                for goal in ("install", "uninstall"):
+                    run = subprocess.run(["make", "-o", "all", goal, f"DESTDIR={folder}", f"PREFIX={prefix}"],
+                                         cwd=ROOT, env=environment(), capture_output=True, check=False)
+                    self.assertEqual((run.returncode, run.stderr), (0, b""))
+                there = {path.name for path in pathlib.Path(folder).rglob("*")}
+                self.assertEqual(left - there, set())
+                self.assertEqual([name for name in there if "safecopy" in name], [])
+                if prefix == "/opt/libsafecopy":
+                    self.assertEqual(there, left)
+
     def test_another_program_of_that_name_stays(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("bin/safecopy", "share/man/man1/safecopy.1"):

@@ -133,6 +133,9 @@ class Tarball(InFolder):
         self.assertTrue(strange.exists())
         self.assertFalse((self.folder / "to/opt/x/share/doc/libsafecopy").exists())
         self.assertTrue((self.folder / "to/opt/x/share/doc").exists())
+        self.make("install", f"DESTDIR={self.folder}/to", "PREFIX=/opt/libsafecopy")
+        self.make("uninstall", f"DESTDIR={self.folder}/to", "PREFIX=/opt/libsafecopy")
+        self.assertFalse((self.folder / "to/opt/libsafecopy").exists())
 
     def test_another_program_of_that_name_stays(self):
         for name in ("bin/safecopy", "lib/libsafecopy.so"):

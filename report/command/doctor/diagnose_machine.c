@@ -194,9 +194,10 @@ static void of_unwind(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
         OK("unwind", "stacks are walked by %s", facts->plain.unwind);
     else
         PROBLEM("no-unwind",
-                "Install libunwind (Debian: apt install libunwind8), or put libunwind.so.8 beside "
-                "the library",
-                "there is no libunwind.so.8: stacks have one frame");
+                "Install libunwind (Debian: apt install libunwind8), or put libunwind.so.8, or the "
+                "libsafecopy-unwind.so.8 of another installation, beside the library",
+                "there is neither libsafecopy-unwind.so.8 beside the library nor libunwind.so.8: "
+                "stacks have one frame");
 }
 
 static void of_library(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)

@@ -27,14 +27,14 @@ static bool take_value(struct sc_run_work *work, const char *key, const char *va
     return true;
 }
 
-/* One would overrule the other. */
-static bool take_place(struct sc_run_work *work)
+/* Two of one kind are one (flags.h). */
+static bool take_place(struct sc_run_work *work, int flag)
 {
-    if (work->has_place)
+    bool is_other = work->place_flag != 0 && work->place_flag != flag;
+    if (is_other)
         sc_say("--report and --report-dir both say where reports go: give one of them");
-    bool is_first = !work->has_place;
-    work->has_place = true;
-    return is_first;
+    work->place_flag = flag;
+    return !is_other;
 }
 
 /* NULL: without an end. */
@@ -59,9 +59,9 @@ static bool take_flag(struct sc_run_work *work, int flag)
         sc_run_work_add_entry(work, "", optarg);
         return true;
     case 'r':
-        return take_place(work) && take_value(work, "report_path=", optarg);
+        return take_place(work, flag) && take_value(work, "report_path=", optarg);
     case 'd':
-        return take_place(work) && sc_run_work_add_folder(work, optarg);
+        return take_place(work, flag) && sc_run_work_add_folder(work, optarg);
     case 'u':
         return sc_run_work_add_suppressions(work, optarg);
     case 'f':

@@ -47,13 +47,14 @@ static const struct option of_doctor[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* What may be given again and again adds to what was given before. */
+/* `once`: these name a file each, of which one would be dropped in silence. What else is given
+ * again adds to what was given before, or overrules it. */
 static const struct command_flags {
-    const char *command, *letters, *repeated;
+    const char *command, *letters, *once;
     const struct option *flags;
 } tables[] = {
-    {"run", "+o:", "kt", of_run},
-    {"report", "o:", "bdptre", of_report},
+    {"run", "+o:", "rduo", of_run},
+    {"report", "o:", "uo", of_report},
     {"doctor", "+", "", of_doctor},
 };
 
@@ -142,7 +143,6 @@ static bool lacks_value(const struct command_flags *table, char *const *argv)
     return true;
 }
 
-/* Another value that was given before would be dropped in silence. */
 static bool is_given_again(const struct command_flags *table, int letter)
 {
     static const char *given[128]; /* by letter */
@@ -150,7 +150,7 @@ static bool is_given_again(const struct command_flags *table, int letter)
     const struct option *flag = table->flags;
     while (flag->name && flag->val != letter)
         flag++;
-    if (flag->has_arg != required_argument || strchr(table->repeated, letter))
+    if (!strchr(table->once, letter))
         return false;
     given[letter] = optarg;
     bool is_other = before && strcmp(before, optarg) != 0;

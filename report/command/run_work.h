@@ -14,7 +14,8 @@ struct sc_run_work {
     const char *format;          /* NULL: nothing is shown at the end */
     struct sc_outfile_place out; /* its path NULL: stderr */
     struct sc_source_roots roots;
-    bool has_place; /* by --report or --report-dir */
+    int place_flag; /* of --report and --report-dir, the letter of the one that was given; 0: none
+                     */
     bool is_injected;
     bool requires_judged;     /* a run in which nothing was judged fails */
     bool awaits;              /* all that the program leaves running */

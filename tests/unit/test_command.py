@@ -695,14 +695,14 @@ class Main(Command):
         empty = self.write("empty.supp", [])
         for flags, words in (
                 ("run --report a --report=b true", "--report is given twice, with a and b"),
-                ("run --format text --format json true", "--format is given twice"),
+                ("run --report-dir . --report-dir bin true", "--report-dir is given twice"),
                 ("report -o a --output b x", "--output is given twice, with a and b: give one of them"),
                 (f"run --suppressions {empty} --suppressions x true", "--suppressions is given twice"),
                 (f"report --suppressions {empty} --suppressions x y", "--suppressions is given twice")):
             with self.subTest(flags=flags):
                 self.fails(2, words, *flags.split())
         run = self.start("run", "--option", "verbosity=0", "--option", "verbosity=1", "--strict",
-                         "--strict=0", "true")
+                         "--strict=0", "--report", "a", "--report", "a", "true")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_explains_each_hazard(self):

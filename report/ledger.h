@@ -57,7 +57,7 @@ enum sc_ledger_note {
     SC_LEDGER_KILLED,  /* another process has sent it a signal that may end it; noted by that one */
     SC_LEDGER_WATCHED, /* it is watched, and is to have no report (report_path=none) */
     SC_LEDGER_TOLD,    /* it has told its verdict on stderr */
-    SC_LEDGER_OFF,     /* it uses CUDA with mode=off; what runs there, as a path */
+    SC_LEDGER_OFF,     /* it looks for the driver with mode=off; what runs there, as a path */
     SC_LEDGER_NOTE_COUNT
 };
 

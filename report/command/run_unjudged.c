@@ -42,7 +42,8 @@ void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_ledge
             first = note;
     if (count == 0 || work->parsed.mode == SC_MODE_OFF)
         return;
-    sc_say("strict: nothing was judged in process %d (%s)%s: it used CUDA with mode=off, which its "
+    sc_say("strict: nothing was judged in process %d (%s)%s: it looked for the CUDA driver with "
+           "mode=off, which its "
            "SAFECOPY_OPTIONS had (pytest's --safecopy=off puts it there)",
            (int)first.pid, first.path,
            count == 1 ? "" : sc_scratch_print(&work->scratch, " and %u more", count - 1));

@@ -9,7 +9,7 @@
 void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_ledger *ledger,
                          const char *program);
 
-/* Names the processes that used CUDA with mode=off, unless all were to. */
+/* Names the processes that looked for the driver with mode=off, unless all were to. */
 void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_ledger *ledger);
 
 #endif

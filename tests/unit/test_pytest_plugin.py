@@ -301,8 +301,8 @@ def test_last():
             env={**os.environ, "PYTHONPATH": self.path(), "LD_LIBRARY_PATH": str(OUT / "sim"),
                  "SIM_GPU": "late=1", "TMPDIR": str(self.folder)})
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-        self.assertRegex(run.stderr, r"strict: nothing was judged in process \d+ \(\S*python\S*\): it used "
-                                     r"CUDA with mode=off, .*--safecopy=off")
+        self.assertRegex(run.stderr, r"strict: nothing was judged in process \d+ \(\S*python\S*\): it looked "
+                                     r"for the CUDA driver with mode=off, .*--safecopy=off")
         self.assertNotIn("no use of CUDA", run.stderr)
 
     def test_no_preload_is_an_error(self):

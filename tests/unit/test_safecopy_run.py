@@ -703,7 +703,7 @@ class StrictAlone(Runs):
     def test_a_library_that_was_off_is_named(self):
         off = f"SAFECOPY_OPTIONS=mode=off {RACY}"
         said = (r"safecopy: strict: nothing was judged in process \d+ \(\S*/sc101_free_h2d\.racy\)%s: it "
-                r"used CUDA with mode=off, which its SAFECOPY_OPTIONS had ")
+                r"looked for the CUDA driver with mode=off, which its SAFECOPY_OPTIONS had ")
         for script, more in (off, ""), (f"{off}; {off}; {CORRECT}", " and 1 more"):
             for shown in (), ("--format", "text"):
                 run = self.start(*STRICT, *shown, "sh", "-c", f"{script}; exit 0")

@@ -406,7 +406,7 @@ static void tell_unreached(int status)
     if (sc_options.verbosity > 0)
         sc_report_say(NULL,
                       "this process used CUDA, but no call of it came through the library: nothing "
-                      "was protected or looked for (README, Limits)");
+                      "was protected or looked for (docs/limits.md)");
 }
 
 /* A second copy of the library says nothing of what the first one sees. */

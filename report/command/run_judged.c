@@ -30,7 +30,11 @@ static const char *reason_to_fail(struct sc_run_work *work, const struct sc_run_
                                   char *const *paths, const char **doubt)
 {
     bool counts_latent = work->parsed.certainty == SC_LATENT;
-    if (sc_verdict_find(paths, work->parsed.certainty, ledger, &work->scratch, doubt))
+    struct sc_verdict verdict =
+        sc_verdict_find(paths, work->parsed.certainty, ledger, &work->scratch);
+    bool lacks_verdict = work->requires_judged && !verdict.is_judged;
+    *doubt = verdict.doubt || !lacks_verdict ? verdict.doubt : "as nothing was judged";
+    if (verdict.fails)
         return "a process that was started had a hazard";
     if (sc_run_ledger_says(ledger, SC_LEDGER_OBSERVED) ||
         (counts_latent && sc_run_ledger_says(ledger, SC_LEDGER_LATENT)))
@@ -95,8 +99,6 @@ static int end(struct sc_run_work *work, const struct sc_run_ledger *ledger, cha
 {
     const char *doubt = NULL;
     const char *reason = work->parsed.strict ? reason_to_fail(work, ledger, paths, &doubt) : NULL;
-    if (!reason && !doubt && work->requires_judged && is_unjudged(work, ledger, paths))
-        doubt = "as nothing was judged";
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return end_content(work, reason, doubt);
     if (reason && !has_said(work, ledger, program, status))

@@ -55,6 +55,7 @@ struct judging {
     struct sc_scratch *scratch;
     struct seen seen;
     const char *doubt; /* the first */
+    bool is_judged;
 };
 
 static struct process process_of(const json_t *record)
@@ -133,6 +134,9 @@ static void look_for_doubt(struct judging *judging, const struct sc_reader *read
 {
     for (size_t i = 0; i < reader->run_count; i++) {
         json_t *record = sc_reader_run(reader, i);
+        const json_t *run = json_object_get(record, "run");
+        judging->is_judged =
+            judging->is_judged || (run && !json_is_true(json_object_get(run, "unreached")));
         note_seen(judging, process_of(record));
         if (!judging->doubt)
             judging->doubt = doubt_of_run(judging, record, file, reader->unread);
@@ -184,7 +188,7 @@ static bool has_handed_on(const struct sc_run_ledger *ledger, const struct sc_ru
     return has_ended && is_taken;
 }
 
-static const char *doubt_of_note(const struct judging *judging, const struct sc_run_note *note)
+static const char *doubt_of_note(struct judging *judging, const struct sc_run_note *note)
 {
     struct stat status;
     if (note->what == SC_LEDGER_LOST)
@@ -194,7 +198,9 @@ static const char *doubt_of_note(const struct judging *judging, const struct sc_
     if (note->what != SC_LEDGER_REPORT)
         return NULL;
     bool is_there = lstat(note->path, &status) == 0;
-    if (is_there && S_ISCHR(status.st_mode)) /* /dev/null keeps nothing: the notes speak */
+    bool is_device = is_there && S_ISCHR(status.st_mode);
+    judging->is_judged = judging->is_judged || is_device;
+    if (is_device) /* /dev/null keeps nothing: the notes speak */
         return NULL;
     if (!is_there || !S_ISREG(status.st_mode))
         return sc_scratch_print(judging->scratch, "%s: the report of process %d is not there",
@@ -219,16 +225,16 @@ static void look_at_notes(struct judging *judging)
         judging->doubt = doubt_of_note(judging, &note);
 }
 
-bool sc_verdict_find(char *const *paths, enum sc_certainty certainty,
-                     const struct sc_run_ledger *ledger, struct sc_scratch *scratch,
-                     const char **doubt)
+struct sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty,
+                                  const struct sc_run_ledger *ledger, struct sc_scratch *scratch)
 {
-    struct judging judging = {.ledger = ledger, .scratch = scratch};
+    struct judging judging = {.ledger = ledger,
+                              .scratch = scratch,
+                              .is_judged = sc_run_ledger_says(ledger, SC_LEDGER_WATCHED)};
     for (; *paths; paths++)
         if (judge(&judging, *paths, certainty))
-            return true;
+            return (struct sc_verdict){.fails = true, .is_judged = true};
     if (!judging.doubt)
         look_at_notes(&judging);
-    *doubt = judging.doubt;
-    return false;
+    return (struct sc_verdict){.doubt = judging.doubt, .is_judged = judging.is_judged};
 }

@@ -13,13 +13,23 @@
 
 #include <stdbool.h>
 
-/* Whether one of the reports (`paths` ends with a NULL) has a hazard of this certainty, or of a
- * stronger one, that is not suppressed. If not, *doubt is why there may have been one all the same,
- * or NULL: "FILE: why". That is so where a line cannot be read, where a run did not end normally
- * and its process does not live on, and where a process has noted a report that is not there, or
- * that it could not write one. The words are the scratch's. */
-bool sc_verdict_find(char *const *paths, enum sc_certainty certainty,
-                     const struct sc_run_ledger *ledger, struct sc_scratch *scratch,
-                     const char **doubt);
+struct sc_verdict {
+    /* One of the reports has a hazard of the certainty that was asked for, or of a stronger one,
+     * that is not suppressed. Nothing else is known then. */
+    bool fails;
+
+    /* Why there may have been one all the same, or NULL: "FILE: why". That is so where a line
+     * cannot be read, where a run did not end normally and its process does not live on, and where
+     * a process has noted a report that is not there, or that it could not write one. The words are
+     * the scratch's. */
+    const char *doubt;
+
+    /* Calls of a process at least came through the library, as its report or its notes say. */
+    bool is_judged;
+};
+
+/* `paths` ends with a NULL. */
+struct sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty,
+                                  const struct sc_run_ledger *ledger, struct sc_scratch *scratch);
 
 #endif

@@ -720,7 +720,10 @@ class StrictAlone(Runs):
         old = self.start(*STRICT, "--report-dir", "reports", CORRECT)
         self.assertEqual((old.returncode, len(list(self.folder.glob("reports/*")))), (0, 1))
         off = f"SAFECOPY_OPTIONS=mode=off {RACY}; exit 0"
+        unreached = str(OUT / "tests" / "cupti" / "unreached")
         for command, status in ((("true",), 66), (("false",), 1), (("sh", "-c", off), 66), ((CORRECT,), 0),
+                                ((unreached,), 66), (("sh", "-c", f"{unreached}; {CORRECT}"), 0),
+                                (("--option", "report_path=/dev/null", CORRECT), 0),
                                 ((RACY,), 66), (("--option", "mode=off", RACY), 66),
                                 (("--option", "exitcode=9", "true"), 9),
                                 (("--option", "report_path=none", CORRECT), 0)):

@@ -21,6 +21,8 @@ enum { TRIES = 16 };
 
 enum { FREE = 0 }; /* there is nothing at the name any more; a descriptor is greater */
 
+enum { NOTHING = 3, FULL = 7 }; /* the minor numbers of /dev/null and /dev/full */
+
 /* Refusals of ours, by errors that opening and removing do not have. */
 enum {
     IS_LINK = -EMLINK,
@@ -200,12 +202,12 @@ static int take_file(const char *path, const struct stat *status, const struct s
     return result;
 }
 
-/* What swallows all, or refuses all, and has no other effect. */
-static bool is_sink(const struct stat *status)
+/* /dev/null and /dev/full: what swallows all, or refuses all, and has no other effect. */
+static bool is_sink(const struct stat *status, unsigned number)
 {
-    enum { MEMORY = 1, NOTHING = 3, FULL = 7 };
-    return major(status->st_rdev) == MEMORY &&
-           (minor(status->st_rdev) == NOTHING || minor(status->st_rdev) == FULL);
+    enum { MEMORY = 1 };
+    return S_ISCHR(status->st_mode) && major(status->st_rdev) == MEMORY &&
+           minor(status->st_rdev) == number;
 }
 
 /* Why what is no regular file is not written to; 0: it is. */
@@ -215,7 +217,7 @@ static int refusal_of(const struct stat *status)
     case S_IFIFO:
         return is_only_of(status, geteuid()) ? 0 : -EPERM;
     case S_IFCHR:
-        return is_sink(status) ? 0 : -ENOTSUP;
+        return is_sink(status, NOTHING) || is_sink(status, FULL) ? 0 : -ENOTSUP;
     case S_IFDIR:
         return -EISDIR;
     case S_IFLNK:
@@ -331,7 +333,7 @@ int sc_place_foresee(const char *path, const struct sc_path_names *names, const 
         return result == -ENOENT ? SC_PLACE_NEEDS_FOLDER : result;
     if (S_ISREG(status.st_mode))
         return foresee_file(path, &status, names, kept);
-    result = refusal_of(&status);
+    result = is_sink(&status, FULL) ? -ENOSPC : refusal_of(&status);
     return result != 0 ? result : SC_PLACE_IS_THERE;
 }
 

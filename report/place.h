@@ -37,8 +37,9 @@ void sc_place_note_descriptor(const char *options);
 int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
                   const char **kept);
 
-/* What sc_place_open would do, as far as that is known without doing it: nothing is made, removed
- * or written. `path` and *kept are as above. -errno where it would fail. */
+/* What sc_place_open, and the first line, would come to, as far as that is known without doing it:
+ * nothing is made, removed or written, and no FIFO is opened. `path` and *kept are as above. -errno
+ * where it would fail. */
 enum {
     SC_PLACE_IS_THERE,     /* it would write to what is there */
     SC_PLACE_NEEDS_FOLDER, /* it would make a file, and the folders that are missing */

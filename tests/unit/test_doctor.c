@@ -215,6 +215,7 @@ static void refuse(struct sc_machine_facts *f, int error)
     X(PROBLEM, "reports-refused", refuse(f, EROFS))                                                \
     X(PROBLEM, "reports-refused", refuse(f, ENXIO))                                                \
     X(NOTE, "report-kept", refuse(f, 0); f->settings.report_kept = "is no report")                 \
+    X(NOTE, "report-fifo", refuse(f, 0); f->settings.is_fifo = true)                               \
     X(NOTE, "report-letter", f->settings.unknown_letter = "%q")                                    \
     X(PROBLEM, "bad-suppressions", f->settings.suppressions_mistakes = lines)                      \
     X(NOTE, "expired-suppression", f->settings.suppressions_expired = lines)                       \

@@ -195,7 +195,7 @@ class Machine(Doctor):
         kept.write_text("train\n", encoding="utf-8")
         before = sorted(self.folder.iterdir())
         for path in ("/proc/x/y", "/proc/%p.jsonl", "/dev/null/x", f"{SAFECOPY}/%p", self.folder, link,
-                     "/dev/zero", "/proc/self/fd/77"):
+                     "/dev/zero", "/dev/full", "/proc/self/fd/77"):
             with self.subTest(path=path):
                 found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={path}"})
                 self.assertEqual(sorted(self.folder.iterdir()), before)
@@ -206,9 +206,23 @@ class Machine(Doctor):
         found = self.ask(env={"SAFECOPY_OPTIONS": f"report_path={kept}"})
         self.expect(found, "note", "report-kept")
         self.assertEqual(kept.read_text(encoding="utf-8"), "train\n")
+        os.mkfifo(self.folder / "fifo")
+        found = self.ask(env={"SAFECOPY_OPTIONS": "report_path=fifo"})
+        self.expect(found, "note", "report-fifo")
         found = self.ask(env={"SAFECOPY_OPTIONS": "report_path=r.%q.%p.jsonl"})
         self.expect(found, "note", "report-letter")
         self.assertIn("%q", found["report-letter"]["text"])
+
+    def test_a_disk_that_is_full(self):
+        place = self.folder / "full"
+        place.mkdir()
+        if not self.alone(f"mount -t tmpfs -o size=4k none {place}",
+                          f"{{ head -c 8k /dev/zero >{place}/data 2>/dev/null || true; }}",
+                          env={"SAFECOPY_OPTIONS": f"report_path={place}/r.jsonl"}):
+            self.skipTest("no mounts of its own here")
+        self.assertIn(f"reports cannot be written to {place}/r.jsonl: No space left on device\n",
+                      self.ran.stdout)
+        self.assertIn("remedy: Free space there, or name another place", self.ran.stdout)
 
     def test_suppressions(self):
         entry = "{\nname: a\ncode: SC101\nreason: known\n%s}\n"

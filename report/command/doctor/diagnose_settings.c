@@ -46,6 +46,9 @@ static void of_report(struct sc_diagnosis *diagnosis, const struct sc_settings_f
         NOTE("report-kept", "Move it, or add %p to report_path",
              "%s %s and stays as it is: the report lies beside it, with .PID behind its name",
              facts->report, facts->report_kept);
+    else if (facts->is_fifo)
+        NOTE("report-fifo", "Start the reader first",
+             "%s is a FIFO: the report is written if somebody reads from it", facts->report);
     if (facts->unknown_letter)
         NOTE("report-letter", "Take %p, %e, %h or %r",
              "%s means nothing in report_path and stays as it is", facts->unknown_letter);

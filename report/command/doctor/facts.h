@@ -65,6 +65,7 @@ struct sc_settings_facts {
 
     const char *report;         /* where the report of a process goes; NULL: it has none */
     int report_error;           /* of writing there: errno or one of report/place.h, or 0 */
+    bool is_fifo;               /* where it goes */
     const char *report_kept;    /* why what is there stays (report/place.h) */
     const char *unknown_letter; /* "%q" of report_path, which means nothing; NULL: there is none */
 

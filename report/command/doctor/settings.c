@@ -45,8 +45,9 @@ static char *folder_of(struct sc_scratch *scratch, const char *path)
     return sc_scratch_print(scratch, "%.*s", slash == path ? 1 : length, path);
 }
 
-/* Whether a file can be made there is known when one was: a right to write is not all (/proc, a
- * disk that is full). One without a name is not seen by anybody, and not to be had everywhere. */
+/* Whether a file can be made and written there is known when one was: a right to write is not all
+ * (/proc, a disk that is full). One without a name is not seen by anybody, and not to be had
+ * everywhere. */
 static int try_folder(struct sc_scratch *scratch, const char *folder)
 {
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -56,7 +57,7 @@ static int try_folder(struct sc_scratch *scratch, const char *folder)
         if (fd >= 0)
             unlink(path);
     }
-    int error = fd < 0 ? errno : 0;
+    int error = fd < 0 || write(fd, "", 1) != 1 ? errno : 0;
     if (fd >= 0)
         close(fd);
     return error;
@@ -91,7 +92,9 @@ static void look_at_report(struct sc_settings_facts *facts, struct sc_scratch *s
     int result = sc_path_expand(pattern, &names, path, SC_OPTIONS_PATH_SIZE);
     if (result == 0)
         result = sc_place_foresee(path, &names, &facts->report_kept);
+    struct stat status;
     facts->report = path;
+    facts->is_fifo = lstat(path, &status) == 0 && S_ISFIFO(status.st_mode);
     facts->report_error = result == SC_PLACE_NEEDS_FOLDER ? try_new_file(scratch, path)
                           : result < 0                    ? -result
                                                           : 0;

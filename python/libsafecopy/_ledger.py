@@ -25,7 +25,7 @@ class Note(NamedTuple):
     pid: int
     started: int
     word: str
-    path: Optional[str]  # of a report
+    path: Optional[str]  # of a report, or of what runs with mode=off
 
     @property
     def process(self):

@@ -10,11 +10,20 @@ import sys
 import tempfile
 import unittest
 
+
+def has_module(name):
+    try:
+        return bool(importlib.util.find_spec(name))
+    except ModuleNotFoundError:
+        return False
+
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 IS_INSTALLED = os.environ.get("SAFECOPY_INSTALLED") == "1"
 PACKAGES = [] if IS_INSTALLED else [ROOT / "python"]
 HAS_XDIST = bool(importlib.util.find_spec("xdist"))
+HAS_SUBTESTS = any(map(has_module, ("pytest_subtests", "_pytest.subtests")))
 
 CUDA = '''
 import ctypes

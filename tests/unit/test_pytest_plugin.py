@@ -10,7 +10,7 @@ import unittest
 from xml.etree import ElementTree
 
 import pytest_session
-from pytest_session import HAS_XDIST, OUT, ROOT
+from pytest_session import HAS_SUBTESTS, HAS_XDIST, OUT, ROOT
 
 TESTS = '''
 import subprocess
@@ -333,8 +333,17 @@ def test_last():
         self.assertIn("found too late, test_it.py::test_a: SC105", self.said)
         self.assertIn("\nhazards in 2 tests\n", self.said)
 
+    @unittest.skipUnless(HAS_SUBTESTS, "no subtests here")
+    def test_each_subtest_names_its_hazards(self):
+        tests = ("import cuda\ndef test_sub(subtests):\n    for i in range(5):\n"
+                 "        with subtests.test(i=i):\n            cuda.wrong()\n")
+        self.assertEqual(self.run_pytest(tests), 1, self.said)
+        self.assertEqual(len(re.findall(r"^_+ test_sub .*\(i=\d\) _+\nSC105 pinned", self.said, re.M)), 5,
+                         self.said)
+        self.assertIn("\nhazards in 1 test\n", self.said)
+
     def test_each_of_several_phases_names_its_hazards(self):
-        """As subtests do: from the third on equal ones have no line. Here the hooks are phases."""
+        """From the third on equal ones have no line. A test that is run again and again has them."""
         (self.folder / "conftest.py").write_text(
             "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_protocol(item):\n"
             "    from _pytest.runner import runtestprotocol\n"

@@ -7,6 +7,8 @@
 
 enum { CELLS = 1 << 15, LOOKS_MAX = 1000 };
 
+__thread uint64_t sc_spans_own_lanes __attribute__((tls_model("initial-exec")));
+
 int sc_spans_init(struct sc_spans *spans)
 {
     memset(spans, 0, sizeof *spans);
@@ -35,16 +37,41 @@ static void count_hiding(uint32_t *count, const struct sc_span *span, int change
         *count += (uint32_t)change;
 }
 
+static unsigned lane_of(const struct sc_spans *spans, const struct sc_span *span)
+{
+    return sc_spans_lane(spans, sc_span_start(span));
+}
+
+/* Changed under the lock only, as counts are. */
+static void set_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
+{
+    uint64_t rest = atomic_load_explicit(bits, memory_order_relaxed) & ~(UINT64_C(1) << bit);
+    atomic_store_explicit(bits, rest | (uint64_t)value << bit, memory_order_release);
+}
+
+static void clear_lane_if_done(struct sc_spans *spans, unsigned lane)
+{
+    if (spans->unapplied[lane] || spans->refused[lane])
+        return;
+    set_bit(&spans->unapplied_lanes, lane, false);
+    set_bit(&spans->ending_lanes, lane, false);
+}
+
 /* From its first page on, once more if some of it has been told of already. */
 static void set_unapplied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
+    unsigned lane = lane_of(spans, span);
     span->applied_to = sc_span_start(span);
+    sc_spans_own_lanes |= UINT64_C(1) << lane;
+    set_bit(&spans->unapplied_lanes, lane, true);
+    if (!span->live)
+        set_bit(&spans->ending_lanes, lane, true);
     if (span->unapplied)
         return;
     span->unapplied = true;
-    span->unapplied_next = spans->unapplied;
-    spans->unapplied = id;
+    span->unapplied_next = spans->unapplied[lane];
+    spans->unapplied[lane] = id;
     add_to(&spans->unapplied_count, 1);
     count_hiding(&spans->hiding_unapplied, span, 1);
 }
@@ -203,7 +230,7 @@ static bool must_tell(const struct sc_span *span, const struct piece *piece)
 
 static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
 {
-    uint32_t *link = &spans->unapplied;
+    uint32_t *link = &spans->unapplied[lane_of(spans, sc_spans_at(spans, id))];
     while (*link != id)
         link = &sc_spans_at(spans, *link)->unapplied_next;
     *link = sc_spans_at(spans, id)->unapplied_next;
@@ -213,6 +240,7 @@ static void set_applied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
     unlink_unapplied(spans, id);
+    clear_lane_if_done(spans, lane_of(spans, span));
     span->unapplied = false;
     if (!span->live)
         atomic_store_explicit(&span->used, false, memory_order_release);
@@ -253,21 +281,22 @@ static void let_go_with_neighbours(struct sc_spans *spans, struct sc_access_chan
     }
 }
 
-bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change)
+bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change)
 {
+    uint32_t id = spans->unapplied[lane];
     change->size_bytes = 0;
-    if (!spans->unapplied)
+    if (!id)
         return false;
-    struct sc_span *span = sc_spans_at(spans, spans->unapplied);
+    struct sc_span *span = sc_spans_at(spans, id);
     if (span->applied_to >= sc_span_end(span)) {
-        set_applied(spans, spans->unapplied);
+        set_applied(spans, id);
         return true;
     }
     struct piece piece = next_piece(spans, span);
     span->applied_to = piece.until;
     if (must_tell(span, &piece))
-        *change = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access,
-                                            spans->unapplied};
+        *change =
+            (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
     if (change->size_bytes && !span->live && piece.access == SC_ACCESS_ALL)
         let_go_with_neighbours(spans, change);
     return true;
@@ -277,7 +306,8 @@ bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change)
 static void tell_neighbours_again(struct sc_spans *spans, const struct sc_access_change *change)
 {
     uintptr_t end = change->address + change->size_bytes;
-    for (uint32_t id = spans->unapplied; id; id = sc_spans_at(spans, id)->unapplied_next) {
+    uint32_t first = spans->unapplied[sc_spans_lane(spans, change->address)];
+    for (uint32_t id = first; id; id = sc_spans_at(spans, id)->unapplied_next) {
         struct sc_span *span = sc_spans_at(spans, id);
         bool is_within = sc_span_start(span) >= change->address && sc_span_end(span) <= end;
         if (!span->live && is_within && span->applied_to == sc_span_end(span))
@@ -293,20 +323,21 @@ uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *
     unlink_unapplied(spans, change->span);
     tell_neighbours_again(spans, change);
     span->applied_to = sc_span_start(span);
-    span->unapplied_next = spans->refused;
-    spans->refused = change->span;
+    unsigned lane = lane_of(spans, span);
+    span->unapplied_next = spans->refused[lane];
+    spans->refused[lane] = change->span;
     return 0;
 }
 
-bool sc_spans_retry(struct sc_spans *spans)
+bool sc_spans_retry(struct sc_spans *spans, unsigned lane)
 {
-    bool any = spans->refused != 0;
-    while (spans->refused) {
-        uint32_t id = spans->refused;
+    bool any = spans->refused[lane] != 0;
+    while (spans->refused[lane]) {
+        uint32_t id = spans->refused[lane];
         struct sc_span *span = sc_spans_at(spans, id);
-        spans->refused = span->unapplied_next;
-        span->unapplied_next = spans->unapplied;
-        spans->unapplied = id;
+        spans->refused[lane] = span->unapplied_next;
+        span->unapplied_next = spans->unapplied[lane];
+        spans->unapplied[lane] = id;
     }
     return any;
 }
@@ -359,8 +390,10 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t page)
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
     uintptr_t page = address & ~spans->page_mask;
+    unsigned lane = sc_spans_lane(spans, page);
     return sc_grid_point_locked(&spans->grid, page) != 0 ||
-           is_in_list(spans, spans->unapplied, page) || is_in_list(spans, spans->refused, page);
+           is_in_list(spans, spans->unapplied[lane], page) ||
+           is_in_list(spans, spans->refused[lane], page);
 }
 
 /* ---- fork ---- */
@@ -369,6 +402,8 @@ void sc_spans_forget(struct sc_spans *spans)
 {
     atomic_store(&spans->busy, 0);
     atomic_store(&spans->unapplied_count, 0);
+    atomic_store(&spans->unapplied_lanes, 0);
+    atomic_store(&spans->ending_lanes, 0);
     spans->hiding = 0;
     spans->hiding_unapplied = 0;
     sc_blocks_clear(&spans->ever);

@@ -4,8 +4,11 @@
  * the least that any live span on the page allows. Spans come and go with operations. Each change
  * leaves the span unapplied. Whoever applies the span learns which pages to give which access.
  *
- * Deciding and telling the kernel are apart, so that mprotect runs without the tracker's lock. The
- * caller takes each step under a lock of its own, and tells the kernel before the next step.
+ * Deciding and telling the kernel are apart, so that the kernel is told without the tracker's lock.
+ * The caller takes each step under a lock of its own, and tells the kernel before the next step.
+ *
+ * Pages lie in lanes: what is unapplied in one lane is applied without regard to the others, under
+ * a lock of that lane's. No span reaches from one lane into another.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  */
@@ -13,6 +16,7 @@
 #define SC_TRACK_SPANS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "track/blocks.h"
 #include "track/grid.h"
@@ -34,13 +38,20 @@ struct sc_span {
     uintptr_t applied_to; /* pages before this one have been told of */
 };
 
+/* Lane 0 has all pages but those that lie in lanes of LANE_BYTES. */
+enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20 };
+
 struct sc_spans {
     struct sc_pool pool;
     struct sc_grid grid; /* live spans */
     uint32_t live;
-    uint32_t unapplied; /* list of spans */
-    uint32_t refused;   /* the same, of those that the kernel would not let go of */
+    uint32_t unapplied[SC_SPANS_LANES]; /* lists of spans */
+    uint32_t refused[SC_SPANS_LANES]; /* the same, of those that the kernel would not let go of */
+    _Atomic uint64_t unapplied_lanes; /* a bit for each lane with any of these */
+    _Atomic uint64_t ending_lanes;    /* and where there may be spans that have ended */
     _Atomic uint32_t unapplied_count;
+    uintptr_t laned_start; /* the memory that has lanes of its own, whose bounds are such lanes' */
+    size_t laned_bytes;
     _Atomic uint32_t busy; /* live and unapplied spans */
     uint32_t hiding;       /* those of them that forbid to read; how many are unapplied */
     uint32_t hiding_unapplied;
@@ -61,6 +72,19 @@ static inline struct sc_pages sc_spans_pages(const struct sc_spans *spans, uintp
     uintptr_t mask = spans->page_mask;
     return (struct sc_pages){address & ~mask, (address + size_bytes + mask) & ~mask};
 }
+
+/* The lane that the page is in. Needs no lock. */
+static inline unsigned sc_spans_lane(const struct sc_spans *spans, uintptr_t address)
+{
+    uintptr_t offset = address - spans->laned_start;
+    return offset < spans->laned_bytes
+               ? 1 + (unsigned)(offset / SC_SPANS_LANE_BYTES % (SC_SPANS_LANES - 1))
+               : 0;
+}
+
+/* The lanes in which the calling thread has left something unapplied, and not applied it yet. */
+extern __thread uint64_t sc_spans_own_lanes
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
 void sc_spans_destroy(struct sc_spans *spans);
@@ -84,16 +108,16 @@ struct sc_access_change {
     uint32_t span; /* whose turn it is */
 };
 
-/* Takes a step in applying. False: nothing is unapplied. The span stays counted in
- * unapplied_count until the step after the last. */
-bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change);
+/* Takes a step in applying what is unapplied in the lane. False: nothing is. The span stays counted
+ * in unapplied_count until the step after the last. */
+bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
 
 /* The kernel has refused the change; said before the next step. Returns the operation for which the
  * pages were to be protected: its spans have to end. 0: the pages were to be let go, and the span
  * stays counted as unapplied. sc_spans_retry has such spans applied once more, and says whether
  * there were any. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change);
-bool sc_spans_retry(struct sc_spans *spans);
+bool sc_spans_retry(struct sc_spans *spans, unsigned lane);
 
 /* The least that a live span on the page allows; or on any page that the interval touches. */
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);

@@ -48,8 +48,9 @@ void sc_nvtx_name_stream(const void *stream, const char *name);
  * lock of the library should be held. errno is kept. */
 void sc_postmortem_failed(const struct sc_call *call, int result);
 
-/* guard/guard.c: does the work of sc_guard_apply. */
+/* guard/guard.c: do the work of sc_guard_apply and sc_guard_apply_own. */
 void sc_guard_apply_all(void);
+void sc_guard_apply_rest(void);
 
 /* Brings the pages into line with what the tracker knows. On return no page is protected for the
  * sake of an operation that had ended before the call. A hook or wrapper in which operations end
@@ -60,6 +61,16 @@ static inline void sc_guard_apply(void)
     if (sc_unlikely(atomic_load_explicit(&sc_track.inflight.guards.unapplied_count,
                                          memory_order_acquire) != 0))
         sc_guard_apply_all();
+}
+
+/* The same for a call that issues operations, and in which none ends that others may wait for:
+ * pages of those that it has issued are protected on return. What other threads are about to apply
+ * is left to them. */
+static inline void sc_guard_apply_own(void)
+{
+    if (sc_unlikely(atomic_load_explicit(&sc_track.inflight.guards.unapplied_count,
+                                         memory_order_acquire) != 0))
+        sc_guard_apply_rest();
 }
 
 /* reaper/own_threads.c: makes the call on a thread of the library's, with the caller's context, and

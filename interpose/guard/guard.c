@@ -38,6 +38,11 @@ void sc_guard_apply_all(void)
     sc_protect_apply();
 }
 
+void sc_guard_apply_rest(void)
+{
+    sc_protect_apply_own();
+}
+
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
 {
     uintptr_t start = (uintptr_t)address & ~guards()->page_mask;

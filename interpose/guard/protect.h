@@ -3,15 +3,16 @@
  * The invariant: a page that is protected for the guard's sake is covered by a span. The span may
  * have ended, as long as the kernel has not been told of its end. A span covers its pages before
  * the kernel is told to protect them, and until the kernel has been told to let them go. The kernel
- * is told under one lock only. So under that lock a page that no span covers is as the program has
- * made it, and only then may a fault on the page be the program's own.
+ * is told under one lock only, which is the lane's of the page (track/spans.h). So under that lock a
+ * page that no span covers is as the program has made it, and only then may a fault on the page be
+ * the program's own.
  *
  * Pages that the kernel works on for the program are left alone (interpose/guard/loans.h). Where
  * there is no mapping left (vm.max_map_count) pages are not protected. What the kernel will not let
  * go of stays covered until it does.
  *
- * Locks: one of the module's own, before the tracker's, so that the kernel hears of changes in the
- * order in which they were decided. Nothing here calls CUDA; errno is kept. Thread safe; signal
+ * Locks: one of the module's own for each lane, of which a thread has one at a time, before the
+ * tracker's, so that the kernel hears of changes in the order in which they were decided. Nothing here calls CUDA; errno is kept. Thread safe; signal
  * safe where sc_own_lock_depth is 0 and nobody can take the thread away.
  */
 #ifndef SC_INTERPOSE_GUARD_PROTECT_H
@@ -24,6 +25,10 @@
 
 /* Returns when no page is protected for the sake of an operation that had ended before the call. */
 void sc_protect_apply(void);
+
+/* The same for operations whose end the calling thread has noted itself. What other threads are
+ * about to apply is left to them. */
+void sc_protect_apply_own(void);
 
 /* The process has no mappings left: gives back those that pages guarded again and again take
  * (interpose/guard/apart.h). */

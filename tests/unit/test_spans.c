@@ -58,8 +58,8 @@ static void obey(const struct sc_access_change *change)
 static bool apply_step(void)
 {
     struct sc_access_change change;
-    bool more = sc_spans_apply(&guards, &change);
-    if (!more && (change.size_bytes > 0 || guards.unapplied != 0))
+    bool more = sc_spans_apply(&guards, 0, &change);
+    if (!more && (change.size_bytes > 0 || guards.unapplied[0] != 0))
         ck_abort_msg("an end that is none");
     obey(&change);
     return more;
@@ -260,7 +260,7 @@ END_TEST
 static struct sc_access_change next_change(void)
 {
     struct sc_access_change change;
-    while (sc_spans_apply(&guards, &change))
+    while (sc_spans_apply(&guards, 0, &change))
         if (change.size_bytes)
             return change;
     ck_abort_msg("nothing is told");
@@ -275,10 +275,10 @@ START_TEST(thousands_of_spans_live)
     for (unsigned i = 0; i < MANY; i++)
         chain = sc_spans_add(&guards, 1, at(4 * i), 3 * page, SC_ACCESS_NONE, chain);
     ck_assert_uint_eq(guards.live, MANY);
-    while (sc_spans_apply(&guards, &change))
+    while (sc_spans_apply(&guards, 0, &change))
         continue;
     sc_spans_end(&guards, chain);
-    while (sc_spans_apply(&guards, &change))
+    while (sc_spans_apply(&guards, 0, &change))
         continue;
     ck_assert_uint_eq(guards.live, 0);
     ck_assert_uint_eq(guards.busy, 0);
@@ -294,7 +294,7 @@ START_TEST(what_cannot_be_protected_is_the_operations_to_end)
     sc_spans_end(&guards, span);
     apply();
     check_pages("www");
-    ck_assert(!sc_spans_retry(&guards));
+    ck_assert(!sc_spans_retry(&guards, 0));
 }
 END_TEST
 
@@ -311,11 +311,11 @@ START_TEST(what_cannot_be_let_go_stays_covered_until_it_is)
     ck_assert(sc_spans_cover(&guards, at(1) + 5));
     ck_assert(!sc_spans_cover(&guards, at(2)));
     ck_assert_uint_eq(guards.unapplied_count, 1);
-    ck_assert(sc_spans_retry(&guards));
+    ck_assert(sc_spans_retry(&guards, 0));
     apply();
     check_pages("www");
     ck_assert(!sc_spans_cover(&guards, at(1)));
-    ck_assert(!sc_spans_retry(&guards));
+    ck_assert(!sc_spans_retry(&guards, 0));
 }
 END_TEST
 
@@ -371,7 +371,7 @@ START_TEST(neighbours_of_what_cannot_be_let_go_are_let_go)
     check_pages("wwww-w");
     ck_assert(sc_spans_cover(&guards, at(4)));
     ck_assert_uint_eq(guards.unapplied_count, 1);
-    ck_assert(sc_spans_retry(&guards));
+    ck_assert(sc_spans_retry(&guards, 0));
     apply();
     check_pages("wwwwww");
 }
@@ -405,13 +405,13 @@ START_TEST(what_the_kernel_will_not_let_go_of_may_be_hidden)
     uint32_t none = add(1, 4, 3, SC_ACCESS_NONE, 0);
     apply();
     none = sc_spans_cut(&guards, none, at(5), 1);
-    ck_assert(sc_spans_apply(&guards, &change));
+    ck_assert(sc_spans_apply(&guards, 0, &change));
     while (change.size_bytes == 0)
-        ck_assert(sc_spans_apply(&guards, &change));
+        ck_assert(sc_spans_apply(&guards, 0, &change));
     ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 0);
     apply_but_refused();
     ck_assert(sc_spans_may_hide(&guards, at(5), 8));
-    ck_assert(sc_spans_retry(&guards));
+    ck_assert(sc_spans_retry(&guards, 0));
     apply();
     ck_assert(!sc_spans_may_hide(&guards, at(5), 8));
     sc_spans_end(&guards, none);

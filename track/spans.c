@@ -23,6 +23,12 @@ void sc_spans_destroy(struct sc_spans *spans)
     sc_pool_destroy(&spans->pool);
 }
 
+void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes)
+{
+    atomic_store_explicit(&spans->laned_start, start, memory_order_relaxed);
+    atomic_store_explicit(&spans->laned_bytes, size_bytes, memory_order_release);
+}
+
 /* Changed under the lock only; atomic for those who look without it. */
 static void add_to(_Atomic uint32_t *count, int change)
 {
@@ -295,8 +301,7 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_chan
     struct piece piece = next_piece(spans, span);
     span->applied_to = piece.until;
     if (must_tell(span, &piece))
-        *change =
-            (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
+        *change = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
     if (change->size_bytes && !span->live && piece.access == SC_ACCESS_ALL)
         let_go_with_neighbours(spans, change);
     return true;

@@ -46,12 +46,12 @@ struct sc_spans {
     struct sc_grid grid; /* live spans */
     uint32_t live;
     uint32_t unapplied[SC_SPANS_LANES]; /* lists of spans */
-    uint32_t refused[SC_SPANS_LANES]; /* the same, of those that the kernel would not let go of */
-    _Atomic uint64_t unapplied_lanes; /* a bit for each lane with any of these */
-    _Atomic uint64_t ending_lanes;    /* and where there may be spans that have ended */
+    uint32_t refused[SC_SPANS_LANES];   /* the same, of those that the kernel would not let go of */
+    _Atomic uint64_t unapplied_lanes;   /* a bit for each lane with any of these */
+    _Atomic uint64_t ending_lanes;      /* and where there may be spans that have ended */
     _Atomic uint32_t unapplied_count;
-    uintptr_t laned_start; /* the memory that has lanes of its own, whose bounds are such lanes' */
-    size_t laned_bytes;
+    _Atomic uintptr_t laned_start; /* the memory that has lanes of its own */
+    _Atomic size_t laned_bytes;
     _Atomic uint32_t busy; /* live and unapplied spans */
     uint32_t hiding;       /* those of them that forbid to read; how many are unapplied */
     uint32_t hiding_unapplied;
@@ -76,10 +76,9 @@ static inline struct sc_pages sc_spans_pages(const struct sc_spans *spans, uintp
 /* The lane that the page is in. Needs no lock. */
 static inline unsigned sc_spans_lane(const struct sc_spans *spans, uintptr_t address)
 {
-    uintptr_t offset = address - spans->laned_start;
-    return offset < spans->laned_bytes
-               ? 1 + (unsigned)(offset / SC_SPANS_LANE_BYTES % (SC_SPANS_LANES - 1))
-               : 0;
+    size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);
+    uintptr_t offset = address - atomic_load_explicit(&spans->laned_start, memory_order_relaxed);
+    return offset < bytes ? 1 + (unsigned)(offset / SC_SPANS_LANE_BYTES % (SC_SPANS_LANES - 1)) : 0;
 }
 
 /* The lanes in which the calling thread has left something unapplied, and not applied it yet. */
@@ -87,6 +86,10 @@ extern __thread uint64_t sc_spans_own_lanes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
+
+/* Memory whose lanes begin at multiples of SC_SPANS_LANE_BYTES from its start. Said once, before a
+ * span is there. Needs no lock. */
+void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes);
 void sc_spans_destroy(struct sc_spans *spans);
 
 /* Adds a live span of all pages that the interval touches before the span `next` of the same

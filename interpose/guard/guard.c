@@ -13,6 +13,7 @@
 #include "interpose/guard/mappings.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
+#include "interpose/guard/user_touches.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/signals.h"
@@ -321,6 +322,7 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_reaper_start())
         return false;
+    sc_user_touches_start();
     enum sc_takeover takeover = sc_signals_take_over();
     if (takeover == SC_TAKEOVER_BLOCKED)
         *reason = SC_NO_VERDICT_BLOCKED;

@@ -2,15 +2,22 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "interpose/base/spare_stack.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/page_access.h"
+#include "interpose/memory/userfaults.h"
 #include "track/brief_lock.h"
+#include "track/grid.h"
+#include "track/kernel.h"
+#include "track/no_verdicts.h"
 #include "track/track.h"
 
 #include "track/poison.h"
+
+enum { ANSWER_PAUSE_NS = 50 * 1000, ANSWER_PAUSES = 4000 };
 
 /* One for each lane. In lines of their own, since threads take different ones at the same time. */
 static struct lane {
@@ -146,8 +153,7 @@ static void apply(uint64_t awaited)
 
 void sc_protect_apply(void)
 {
-    apply(sc_spans_own_lanes |
-          atomic_load_explicit(&guards()->ending_lanes, memory_order_acquire));
+    apply(sc_spans_own_lanes | atomic_load_explicit(&guards()->ending_lanes, memory_order_acquire));
 }
 
 void sc_protect_apply_own(void)
@@ -213,6 +219,30 @@ bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
     unlock();
     errno = saved;
     return programs;
+}
+
+/* Whoever has the lock may itself be the one that waits, or be stopped. */
+static bool lock_in_time(unsigned lane)
+{
+    const struct timespec pause = {0, ANSWER_PAUSE_NS};
+    for (unsigned i = 0; i < ANSWER_PAUSES; i++) {
+        if (try_to_lock(lane))
+            return true;
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+    }
+    return false;
+}
+
+void sc_protect_answer(uintptr_t address)
+{
+    uintptr_t page = address & ~guards()->page_mask;
+    bool locked = lock_in_time(lane_of(page));
+    bool is_off = sc_userfaults_is_off(page) && sc_grid_point(&guards()->grid, page) != 0;
+    sc_userfaults_put_back(page, locked && is_off);
+    if (locked)
+        unlock();
+    else if (is_off)
+        sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HANDLER, 1);
 }
 
 bool sc_protect_let_through(uintptr_t address)

@@ -68,6 +68,7 @@ struct coroutine {
     void (*body)(void);
     const void *awaits; /* blocked for this lock */
     int inside;         /* its sc_own_lock_depth */
+    uint64_t own_lanes; /* its sc_spans_own_lanes */
     bool is_over;
 };
 
@@ -145,10 +146,13 @@ static __attribute__((noinline)) void enter(struct coroutine *next)
 static __attribute__((noinline)) void go_on(struct coroutine *next)
 {
     struct coroutine *before = current;
-    if (before)
+    if (before) {
         before->inside = sc_own_lock_depth;
+        before->own_lanes = sc_spans_own_lanes;
+    }
     current = next;
     sc_own_lock_depth = next ? next->inside : 0;
+    sc_spans_own_lanes = next ? next->own_lanes : 0;
     if (before != next && _setjmp(before ? before->place : explorer) == 0)
         enter(next);
 }
@@ -212,6 +216,19 @@ void sc_brief_lock_take(struct sc_brief_lock *lock)
     sc_own_lock_enter();
     if (current)
         take(lock);
+}
+
+bool sc_brief_lock_try(struct sc_brief_lock *lock)
+{
+    sc_own_lock_enter();
+    yield();
+    if (!current || !is_owned(lock)) {
+        if (current)
+            own(lock, current);
+        return true;
+    }
+    sc_own_lock_leave();
+    return false;
 }
 
 void sc_brief_lock_give(struct sc_brief_lock *lock)

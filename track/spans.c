@@ -61,6 +61,27 @@ static void clear_lane_if_done(struct sc_spans *spans, unsigned lane)
         return;
     set_bit(&spans->unapplied_lanes, lane, false);
     set_bit(&spans->ending_lanes, lane, false);
+    atomic_store_explicit(&spans->ending_streams[lane], 0, memory_order_release);
+}
+
+static void mark_ending(struct sc_spans *spans, unsigned lane, uint32_t stream)
+{
+    uint64_t streams = atomic_load_explicit(&spans->ending_streams[lane], memory_order_relaxed);
+    atomic_store_explicit(&spans->ending_streams[lane], streams | sc_spans_stream_bit(stream),
+                          memory_order_relaxed);
+    set_bit(&spans->ending_lanes, lane, true);
+}
+
+uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits)
+{
+    uint64_t ending = atomic_load_explicit(&spans->ending_lanes, memory_order_acquire);
+    uint64_t found = 0;
+    for (; ending; ending &= ending - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(ending);
+        if (atomic_load_explicit(&spans->ending_streams[lane], memory_order_relaxed) & stream_bits)
+            found |= UINT64_C(1) << lane;
+    }
+    return found;
 }
 
 /* From its first page on, once more if some of it has been told of already. */
@@ -72,7 +93,7 @@ static void set_unapplied(struct sc_spans *spans, uint32_t id)
     sc_spans_own_lanes |= UINT64_C(1) << lane;
     set_bit(&spans->unapplied_lanes, lane, true);
     if (!span->live)
-        set_bit(&spans->ending_lanes, lane, true);
+        mark_ending(spans, lane, span->stream);
     if (span->unapplied)
         return;
     span->unapplied = true;
@@ -83,8 +104,8 @@ static void set_unapplied(struct sc_spans *spans, uint32_t id)
 }
 
 /* `address` and `end` lie on page boundaries. */
-static uint32_t new_span(struct sc_spans *spans, uint32_t op, uintptr_t address, uintptr_t end,
-                         enum sc_access access)
+static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
+                         uintptr_t end, enum sc_access access)
 {
     uint32_t id = sc_pool_take(&spans->pool);
     if (!id)
@@ -92,7 +113,8 @@ static uint32_t new_span(struct sc_spans *spans, uint32_t op, uintptr_t address,
     struct sc_span *span = sc_spans_at(spans, id);
     atomic_store_explicit(&span->node.address, address, memory_order_release);
     atomic_store_explicit(&span->node.size_bytes, end - address, memory_order_release);
-    span->op = op;
+    span->op = owner.op;
+    span->stream = owner.stream;
     span->access = access;
     span->live = true;
     atomic_store(&span->used, true);
@@ -104,11 +126,12 @@ static uint32_t new_span(struct sc_spans *spans, uint32_t op, uintptr_t address,
     return id;
 }
 
-uint32_t sc_spans_add(struct sc_spans *spans, uint32_t op, uintptr_t address, size_t size_bytes,
-                      enum sc_access access, uint32_t next)
+uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
+                      size_t size_bytes, enum sc_access access, uint32_t next)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    uint32_t id = pages.end > pages.start ? new_span(spans, op, pages.start, pages.end, access) : 0;
+    uint32_t id =
+        pages.end > pages.start ? new_span(spans, owner, pages.start, pages.end, access) : 0;
     if (!id)
         return next;
     sc_blocks_add(&spans->ever, pages.start, pages.end - pages.start);
@@ -134,7 +157,8 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
 static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, uintptr_t start,
                           uintptr_t end, uint32_t next)
 {
-    uint32_t id = start < end ? new_span(spans, whole->op, start, end, whole->access) : 0;
+    const struct sc_span_owner owner = {whole->op, whole->stream};
+    uint32_t id = start < end ? new_span(spans, owner, start, end, whole->access) : 0;
     if (!id)
         return next;
     sc_spans_at(spans, id)->next = next;

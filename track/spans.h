@@ -29,6 +29,7 @@ enum sc_access { SC_ACCESS_ALL, SC_ACCESS_READ, SC_ACCESS_NONE };
 struct sc_span {
     struct sc_grid_node node; /* whole pages */
     uint32_t op;              /* of track/inflight.h */
+    uint32_t stream;          /* the operation's */
     uint32_t next;            /* of the same operation */
     uint32_t unapplied_next;
     enum sc_access access;
@@ -49,6 +50,7 @@ struct sc_spans {
     uint32_t refused[SC_SPANS_LANES];   /* the same, of those that the kernel would not let go of */
     _Atomic uint64_t unapplied_lanes;   /* a bit for each lane with any of these */
     _Atomic uint64_t ending_lanes;      /* and where there may be spans that have ended */
+    _Atomic uint64_t ending_streams[SC_SPANS_LANES]; /* whose (sc_spans_stream_bit) */
     _Atomic uint32_t unapplied_count;
     _Atomic uintptr_t laned_start; /* the memory that has lanes of its own */
     _Atomic size_t laned_bytes;
@@ -92,10 +94,25 @@ int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
 void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes);
 void sc_spans_destroy(struct sc_spans *spans);
 
+/* Several streams have the same bit. */
+static inline uint64_t sc_spans_stream_bit(uint32_t stream)
+{
+    return UINT64_C(1) << stream % 64;
+}
+
+/* The lanes in which spans of these streams have ended, and are unapplied. Lock-free. */
+uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits);
+
+/* Who a span is for. */
+struct sc_span_owner {
+    uint32_t op;
+    uint32_t stream;
+};
+
 /* Adds a live span of all pages that the interval touches before the span `next` of the same
  * operation; returns it, or `next` if there can be no more. */
-uint32_t sc_spans_add(struct sc_spans *spans, uint32_t op, uintptr_t address, size_t size_bytes,
-                      enum sc_access access, uint32_t next);
+uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
+                      size_t size_bytes, enum sc_access access, uint32_t next);
 
 /* Ends a span and those after it. */
 void sc_spans_end(struct sc_spans *spans, uint32_t span);

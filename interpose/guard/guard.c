@@ -34,14 +34,9 @@ static struct sc_spans *guards(void)
 
 /* ---- the pages ---- */
 
-void sc_guard_apply_all(void)
+void sc_guard_apply_some(uint64_t stream_bits)
 {
-    sc_protect_apply();
-}
-
-void sc_guard_apply_rest(void)
-{
-    sc_protect_apply_own();
+    sc_protect_apply(stream_bits);
 }
 
 bool sc_guard_overlaps(const void *address, size_t size_bytes)

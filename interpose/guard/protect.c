@@ -133,32 +133,18 @@ static void apply_locked(unsigned lane)
         tell_all(lane);
 }
 
-/* Waits for those that apply in the lanes of `awaited`, and leaves the others to them. */
-static void apply(uint64_t awaited)
+void sc_protect_apply(uint64_t stream_bits)
 {
     int saved = errno;
-    uint64_t left = atomic_load_explicit(&guards()->unapplied_lanes, memory_order_acquire);
+    uint64_t left = sc_spans_own_lanes | sc_spans_lanes_ending(guards(), stream_bits);
+    left &= atomic_load_explicit(&guards()->unapplied_lanes, memory_order_acquire);
     for (; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
-        bool waits = awaited >> lane & 1;
-        if (!waits && !try_to_lock(lane))
-            continue;
-        if (waits)
-            lock(lane);
+        lock(lane);
         apply_locked(lane);
         unlock();
     }
     errno = saved;
-}
-
-void sc_protect_apply(void)
-{
-    apply(sc_spans_own_lanes | atomic_load_explicit(&guards()->ending_lanes, memory_order_acquire));
-}
-
-void sc_protect_apply_own(void)
-{
-    apply(sc_spans_own_lanes);
 }
 
 /* What is kept apart is kept so in lane 0. */

@@ -24,12 +24,11 @@
 
 #include "track/spans.h"
 
-/* Returns when no page is protected for the sake of an operation that had ended before the call. */
-void sc_protect_apply(void);
-
-/* The same for operations whose end the calling thread has noted itself. What other threads are
- * about to apply is left to them. */
-void sc_protect_apply_own(void);
+/* Returns when the pages of operations that the calling thread has issued are protected, and no
+ * page is protected for the sake of an operation that the thread has ended, or that had ended
+ * before on one of these streams (sc_spans_stream_bit). What other threads are about to apply
+ * besides is left to them. */
+void sc_protect_apply(uint64_t stream_bits);
 
 /* The process has no mappings left: gives back those that pages guarded again and again take
  * (interpose/guard/apart.h). */

@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -171,17 +172,21 @@ static bool hang_bell(void)
            sc_kernel_call(SYS_madvise, bell, PAGE_BYTES, DONTNEED_LOCKED) == 0;
 }
 
+/* Threads that ask meanwhile wait for the answer. */
 bool sc_userfaults_begin(void)
 {
-    enum { UNTRIED, TRYING, READY, REFUSED };
+    enum { UNTRIED, READY, REFUSED };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static _Atomic int state;
-    int expected = UNTRIED;
-    if (atomic_compare_exchange_strong(&state, &expected, TRYING)) {
-        long opened = open_descriptor();
-        atomic_store(&descriptor, (int)opened);
-        atomic_store(&state, opened >= 0 && hang_bell() ? READY : REFUSED);
+    if (atomic_load_explicit(&state, memory_order_acquire) == UNTRIED) {
+        pthread_mutex_lock(&lock);
+        if (atomic_load(&state) == UNTRIED) {
+            atomic_store(&descriptor, (int)open_descriptor());
+            atomic_store(&state, atomic_load(&descriptor) >= 0 && hang_bell() ? READY : REFUSED);
+        }
+        pthread_mutex_unlock(&lock);
     }
-    return atomic_load(&state) == READY;
+    return atomic_load_explicit(&state, memory_order_acquire) == READY;
 }
 
 void sc_userfaults_have_reader(void)

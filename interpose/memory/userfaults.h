@@ -19,8 +19,9 @@
  * mprotect's.
  *
  * Thread safe where the caller has the lock under which the kernel is told of the page
- * (interpose/guard/protect.h), or is a handler that lets a page through. Signal safe; no lock; no
- * CUDA; errno is kept.
+ * (interpose/guard/protect.h), or is a handler that lets a page through. Signal safe but for
+ * sc_userfaults_begin and sc_userfaults_adopt, which take a lock of the module's own; no other lock;
+ * no CUDA; errno is kept.
  */
 #ifndef SC_INTERPOSE_MEMORY_USERFAULTS_H
 #define SC_INTERPOSE_MEMORY_USERFAULTS_H

@@ -301,9 +301,10 @@ bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)
 struct sc_options sc_options = {.mode = SC_MODE_FIX, .stall_limit_ns = 1000000000};
 struct sc_process sc_process = {true};
 
-void sc_guard_apply_all(void)
+void sc_guard_apply_some(uint64_t stream_bits)
 {
-    sc_protect_apply();
+    (void)stream_bits;
+    sc_protect_apply(~UINT64_C(0));
 }
 
 void sc_apart_note(uintptr_t address, size_t size_bytes)

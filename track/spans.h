@@ -47,9 +47,10 @@ struct sc_spans {
     struct sc_grid grid; /* live spans */
     uint32_t live;
     uint32_t unapplied[SC_SPANS_LANES]; /* lists of spans */
-    uint32_t refused[SC_SPANS_LANES];   /* the same, of those that the kernel would not let go of */
-    _Atomic uint64_t unapplied_lanes;   /* a bit for each lane with any of these */
-    _Atomic uint64_t ending_lanes;      /* and where there may be spans that have ended */
+    _Atomic uint32_t
+        refused[SC_SPANS_LANES];      /* the same, of those that the kernel would not let go of */
+    _Atomic uint64_t unapplied_lanes; /* a bit for each lane with any of these */
+    _Atomic uint64_t ending_lanes;    /* and where there may be spans that have ended */
     _Atomic uint64_t ending_streams[SC_SPANS_LANES]; /* whose (sc_spans_stream_bit) */
     _Atomic uint32_t unapplied_count;
     _Atomic uintptr_t laned_start; /* the memory that has lanes of its own */
@@ -138,6 +139,12 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_chan
  * there were any. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change);
 bool sc_spans_retry(struct sc_spans *spans, unsigned lane);
+
+/* Are there such spans? Lock-free: who tells the kernel of the lane's pages knows. */
+static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned lane)
+{
+    return atomic_load_explicit(&spans->refused[lane], memory_order_relaxed) != 0;
+}
 
 /* The least that a live span on the page allows; or on any page that the interval touches. */
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);

@@ -12,7 +12,6 @@
 #include "track/brief_lock.h"
 #include "track/grid.h"
 #include "track/kernel.h"
-#include "track/no_verdicts.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -219,16 +218,16 @@ static bool lock_in_time(unsigned lane)
     return false;
 }
 
-void sc_protect_answer(uintptr_t address)
+bool sc_protect_answer(uintptr_t address, bool may_deny)
 {
     uintptr_t page = address & ~guards()->page_mask;
-    bool locked = lock_in_time(lane_of(page));
+    bool is_locked = lock_in_time(lane_of(page));
     bool is_off = sc_userfaults_is_off(page) && sc_grid_point(&guards()->grid, page) != 0;
-    sc_userfaults_put_back(page, locked && is_off);
-    if (locked)
+    bool is_denied = is_locked && is_off && may_deny;
+    sc_userfaults_put_back(page, is_denied);
+    if (is_locked)
         unlock();
-    else if (is_off)
-        sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HANDLER, 1);
+    return is_denied || !is_off;
 }
 
 bool sc_protect_let_through(uintptr_t address)

@@ -48,10 +48,11 @@ void sc_protect_close(uintptr_t page);
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch);
 
 /* A thread waits in the kernel for a page that userfaultfd keeps off: it goes on. Where an
- * operation still guards the page, its touch is a fault from now on (sc_guard_fault). Waits for the
- * lane's lock for a fifth of a second, and lets the touch through then, which is counted. For the
- * thread that reads events. */
-void sc_protect_answer(uintptr_t address);
+ * operation still guards the page, its touch is a fault from now on (sc_guard_fault), if it may be
+ * denied. Waits for the lane's lock for a fifth of a second, and lets the touch through then.
+ * False: it is let through, though an operation guards the page. For the thread that reads events.
+ */
+bool sc_protect_answer(uintptr_t address, bool may_deny);
 
 /* Lets go of the page behind the tracker's back, without a lock. False: the kernel refuses. */
 bool sc_protect_let_through(uintptr_t address);

@@ -29,6 +29,7 @@
 #define USER_MODE_ONLY 1         /* UFFD_USER_MODE_ONLY, Linux 5.11 */
 #define MINOR_SHMEM (1 << 10)    /* UFFD_FEATURE_MINOR_SHMEM */
 #define EXACT_ADDRESS (1 << 11)  /* UFFD_FEATURE_EXACT_ADDRESS, Linux 5.18 */
+#define THREAD_ID (1 << 8)       /* UFFD_FEATURE_THREAD_ID */
 #define WP_SHMEM (1 << 12)       /* UFFD_FEATURE_WP_HUGETLBFS_SHMEM, Linux 5.19 */
 #define REGISTER_WP (UINT64_C(1) << 1)
 #define REGISTER_MINOR (UINT64_C(1) << 2)
@@ -145,7 +146,8 @@ static long move_high(long low)
 
 static long open_descriptor(void)
 {
-    struct uffdio_api api = {.api = UFFD_API, .features = MINOR_SHMEM | EXACT_ADDRESS | WP_SHMEM};
+    struct uffdio_api api = {.api = UFFD_API,
+                             .features = THREAD_ID | MINOR_SHMEM | EXACT_ADDRESS | WP_SHMEM};
     if (sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED)
         return -1;
     long opened = sc_kernel_call(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY);
@@ -197,6 +199,12 @@ void sc_userfaults_have_reader(void)
 bool sc_userfaults_are_wanted(void)
 {
     return bell != 0;
+}
+
+bool sc_userfaults_serve(uintptr_t address)
+{
+    return sc_areas_have(address) && is_usable() &&
+           (known_of(address) & (ADOPTED | BY_MPROTECT)) == ADOPTED;
 }
 
 bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes)
@@ -383,6 +391,7 @@ bool sc_userfaults_await(struct sc_userfaults_event *event)
         if (address - bell < PAGE_BYTES)
             break;
         event->address = address;
+        event->thread = (int32_t)message.arg.pagefault.feat.ptid;
         return true;
     }
     let_all_through();

@@ -20,8 +20,8 @@
  *
  * Thread safe where the caller has the lock under which the kernel is told of the page
  * (interpose/guard/protect.h), or is a handler that lets a page through. Signal safe but for
- * sc_userfaults_begin and sc_userfaults_adopt, which take a lock of the module's own; no other lock;
- * no CUDA; errno is kept.
+ * sc_userfaults_begin and sc_userfaults_adopt, which take a lock of the module's own; no other
+ * lock; no CUDA; errno is kept.
  */
 #ifndef SC_INTERPOSE_MEMORY_USERFAULTS_H
 #define SC_INTERPOSE_MEMORY_USERFAULTS_H
@@ -39,6 +39,9 @@ bool sc_userfaults_begin(void);
 void sc_userfaults_have_reader(void);
 bool sc_userfaults_are_wanted(void); /* is there memory that waits for a reader? */
 
+/* Are pages of sc_areas_map kept off so? Then SIGSEGV is of no concern until one is touched. */
+bool sc_userfaults_serve(uintptr_t address);
+
 /* Pages of sc_areas_map that the driver has pinned are registered. False: they are not, and are
  * mprotect's. */
 bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes);
@@ -54,6 +57,7 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
 /* A touch that waits. */
 struct sc_userfaults_event {
     uintptr_t address;
+    int32_t thread;
 };
 
 /* The first call on the reader's thread: gives it a table of descriptors of its own, which has but

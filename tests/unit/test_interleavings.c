@@ -25,6 +25,7 @@
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
 #include "interpose/guard/reach.h"
+#include "interpose/memory/userfaults.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
@@ -305,6 +306,18 @@ void sc_guard_apply_some(uint64_t stream_bits)
 {
     (void)stream_bits;
     sc_protect_apply(~UINT64_C(0));
+}
+
+bool sc_userfaults_is_off(uintptr_t address)
+{
+    (void)address;
+    return false;
+}
+
+void sc_userfaults_put_back(uintptr_t address, bool denied)
+{
+    (void)address;
+    (void)denied;
 }
 
 void sc_apart_note(uintptr_t address, size_t size_bytes)

@@ -62,12 +62,21 @@ static __attribute__((noinline, cold)) void wake_one(struct sc_brief_lock *lock)
     sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* Both are weak, for tests that say in which order threads run. */
+/* They are weak, for tests that say in which order threads run. */
 __attribute__((weak)) void sc_brief_lock_take(struct sc_brief_lock *lock)
 {
     sc_own_lock_enter();
     if (__builtin_expect(!try_to_take(lock), 0))
         await(lock);
+}
+
+__attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock)
+{
+    sc_own_lock_enter();
+    if (try_to_take(lock))
+        return true;
+    sc_own_lock_leave();
+    return false;
 }
 
 __attribute__((weak)) void sc_brief_lock_give(struct sc_brief_lock *lock)

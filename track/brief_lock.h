@@ -10,6 +10,7 @@
 #define SC_TRACK_BRIEF_LOCK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sc_brief_lock {
@@ -18,6 +19,7 @@ struct sc_brief_lock {
 };
 
 void sc_brief_lock_take(struct sc_brief_lock *lock);
+bool sc_brief_lock_try(struct sc_brief_lock *lock); /* false: it is taken */
 void sc_brief_lock_give(struct sc_brief_lock *lock);
 
 #endif

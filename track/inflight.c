@@ -346,8 +346,9 @@ static void guard(struct sc_inflight *inflight, uint32_t id)
         return;
     }
     if (op->info.guard_bytes)
-        op->first_span = sc_spans_add(&inflight->guards, id, op->info.guard_address,
-                                      op->info.guard_bytes, op->info.access, 0);
+        op->first_span =
+            sc_spans_add(&inflight->guards, (struct sc_span_owner){id, op->info.ticket.stream},
+                         op->info.guard_address, op->info.guard_bytes, op->info.access, 0);
     if (op->info.shares_pages)
         copy_edges(inflight, op);
 }

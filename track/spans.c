@@ -7,6 +7,8 @@
 
 enum { CELLS = 1 << 15, LOOKS_MAX = 1000 };
 
+__thread uint64_t sc_spans_own_lanes __attribute__((tls_model("initial-exec")));
+
 int sc_spans_init(struct sc_spans *spans)
 {
     memset(spans, 0, sizeof *spans);
@@ -19,6 +21,12 @@ void sc_spans_destroy(struct sc_spans *spans)
 {
     sc_grid_destroy(&spans->grid);
     sc_pool_destroy(&spans->pool);
+}
+
+void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes)
+{
+    atomic_store_explicit(&spans->laned_start, start, memory_order_relaxed);
+    atomic_store_explicit(&spans->laned_bytes, size_bytes, memory_order_release);
 }
 
 /* Changed under the lock only; atomic for those who look without it. */
@@ -35,23 +43,69 @@ static void count_hiding(uint32_t *count, const struct sc_span *span, int change
         *count += (uint32_t)change;
 }
 
+static unsigned lane_of(const struct sc_spans *spans, const struct sc_span *span)
+{
+    return sc_spans_lane(spans, sc_span_start(span));
+}
+
+/* Changed under the lock only, as counts are. */
+static void set_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
+{
+    uint64_t rest = atomic_load_explicit(bits, memory_order_relaxed) & ~(UINT64_C(1) << bit);
+    atomic_store_explicit(bits, rest | (uint64_t)value << bit, memory_order_release);
+}
+
+static void clear_lane_if_done(struct sc_spans *spans, unsigned lane)
+{
+    if (spans->unapplied[lane] || spans->refused[lane])
+        return;
+    set_bit(&spans->unapplied_lanes, lane, false);
+    set_bit(&spans->ending_lanes, lane, false);
+    atomic_store_explicit(&spans->ending_streams[lane], 0, memory_order_release);
+}
+
+static void mark_ending(struct sc_spans *spans, unsigned lane, uint32_t stream)
+{
+    uint64_t streams = atomic_load_explicit(&spans->ending_streams[lane], memory_order_relaxed);
+    atomic_store_explicit(&spans->ending_streams[lane], streams | sc_spans_stream_bit(stream),
+                          memory_order_relaxed);
+    set_bit(&spans->ending_lanes, lane, true);
+}
+
+uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits)
+{
+    uint64_t ending = atomic_load_explicit(&spans->ending_lanes, memory_order_acquire);
+    uint64_t found = 0;
+    for (; ending; ending &= ending - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(ending);
+        if (atomic_load_explicit(&spans->ending_streams[lane], memory_order_relaxed) & stream_bits)
+            found |= UINT64_C(1) << lane;
+    }
+    return found;
+}
+
 /* From its first page on, once more if some of it has been told of already. */
 static void set_unapplied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
+    unsigned lane = lane_of(spans, span);
     span->applied_to = sc_span_start(span);
+    sc_spans_own_lanes |= UINT64_C(1) << lane;
+    set_bit(&spans->unapplied_lanes, lane, true);
+    if (!span->live)
+        mark_ending(spans, lane, span->stream);
     if (span->unapplied)
         return;
     span->unapplied = true;
-    span->unapplied_next = spans->unapplied;
-    spans->unapplied = id;
+    span->unapplied_next = spans->unapplied[lane];
+    spans->unapplied[lane] = id;
     add_to(&spans->unapplied_count, 1);
     count_hiding(&spans->hiding_unapplied, span, 1);
 }
 
 /* `address` and `end` lie on page boundaries. */
-static uint32_t new_span(struct sc_spans *spans, uint32_t op, uintptr_t address, uintptr_t end,
-                         enum sc_access access)
+static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
+                         uintptr_t end, enum sc_access access)
 {
     uint32_t id = sc_pool_take(&spans->pool);
     if (!id)
@@ -59,7 +113,8 @@ static uint32_t new_span(struct sc_spans *spans, uint32_t op, uintptr_t address,
     struct sc_span *span = sc_spans_at(spans, id);
     atomic_store_explicit(&span->node.address, address, memory_order_release);
     atomic_store_explicit(&span->node.size_bytes, end - address, memory_order_release);
-    span->op = op;
+    span->op = owner.op;
+    span->stream = owner.stream;
     span->access = access;
     span->live = true;
     atomic_store(&span->used, true);
@@ -71,11 +126,12 @@ static uint32_t new_span(struct sc_spans *spans, uint32_t op, uintptr_t address,
     return id;
 }
 
-uint32_t sc_spans_add(struct sc_spans *spans, uint32_t op, uintptr_t address, size_t size_bytes,
-                      enum sc_access access, uint32_t next)
+uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
+                      size_t size_bytes, enum sc_access access, uint32_t next)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    uint32_t id = pages.end > pages.start ? new_span(spans, op, pages.start, pages.end, access) : 0;
+    uint32_t id =
+        pages.end > pages.start ? new_span(spans, owner, pages.start, pages.end, access) : 0;
     if (!id)
         return next;
     sc_blocks_add(&spans->ever, pages.start, pages.end - pages.start);
@@ -101,7 +157,8 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
 static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, uintptr_t start,
                           uintptr_t end, uint32_t next)
 {
-    uint32_t id = start < end ? new_span(spans, whole->op, start, end, whole->access) : 0;
+    const struct sc_span_owner owner = {whole->op, whole->stream};
+    uint32_t id = start < end ? new_span(spans, owner, start, end, whole->access) : 0;
     if (!id)
         return next;
     sc_spans_at(spans, id)->next = next;
@@ -203,7 +260,7 @@ static bool must_tell(const struct sc_span *span, const struct piece *piece)
 
 static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
 {
-    uint32_t *link = &spans->unapplied;
+    uint32_t *link = &spans->unapplied[lane_of(spans, sc_spans_at(spans, id))];
     while (*link != id)
         link = &sc_spans_at(spans, *link)->unapplied_next;
     *link = sc_spans_at(spans, id)->unapplied_next;
@@ -213,6 +270,7 @@ static void set_applied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
     unlink_unapplied(spans, id);
+    clear_lane_if_done(spans, lane_of(spans, span));
     span->unapplied = false;
     if (!span->live)
         atomic_store_explicit(&span->used, false, memory_order_release);
@@ -253,21 +311,21 @@ static void let_go_with_neighbours(struct sc_spans *spans, struct sc_access_chan
     }
 }
 
-bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change)
+bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change)
 {
+    uint32_t id = spans->unapplied[lane];
     change->size_bytes = 0;
-    if (!spans->unapplied)
+    if (!id)
         return false;
-    struct sc_span *span = sc_spans_at(spans, spans->unapplied);
+    struct sc_span *span = sc_spans_at(spans, id);
     if (span->applied_to >= sc_span_end(span)) {
-        set_applied(spans, spans->unapplied);
+        set_applied(spans, id);
         return true;
     }
     struct piece piece = next_piece(spans, span);
     span->applied_to = piece.until;
     if (must_tell(span, &piece))
-        *change = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access,
-                                            spans->unapplied};
+        *change = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
     if (change->size_bytes && !span->live && piece.access == SC_ACCESS_ALL)
         let_go_with_neighbours(spans, change);
     return true;
@@ -277,7 +335,8 @@ bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change)
 static void tell_neighbours_again(struct sc_spans *spans, const struct sc_access_change *change)
 {
     uintptr_t end = change->address + change->size_bytes;
-    for (uint32_t id = spans->unapplied; id; id = sc_spans_at(spans, id)->unapplied_next) {
+    uint32_t first = spans->unapplied[sc_spans_lane(spans, change->address)];
+    for (uint32_t id = first; id; id = sc_spans_at(spans, id)->unapplied_next) {
         struct sc_span *span = sc_spans_at(spans, id);
         bool is_within = sc_span_start(span) >= change->address && sc_span_end(span) <= end;
         if (!span->live && is_within && span->applied_to == sc_span_end(span))
@@ -293,20 +352,21 @@ uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *
     unlink_unapplied(spans, change->span);
     tell_neighbours_again(spans, change);
     span->applied_to = sc_span_start(span);
-    span->unapplied_next = spans->refused;
-    spans->refused = change->span;
+    unsigned lane = lane_of(spans, span);
+    span->unapplied_next = spans->refused[lane];
+    spans->refused[lane] = change->span;
     return 0;
 }
 
-bool sc_spans_retry(struct sc_spans *spans)
+bool sc_spans_retry(struct sc_spans *spans, unsigned lane)
 {
-    bool any = spans->refused != 0;
-    while (spans->refused) {
-        uint32_t id = spans->refused;
+    bool any = spans->refused[lane] != 0;
+    while (spans->refused[lane]) {
+        uint32_t id = spans->refused[lane];
         struct sc_span *span = sc_spans_at(spans, id);
-        spans->refused = span->unapplied_next;
-        span->unapplied_next = spans->unapplied;
-        spans->unapplied = id;
+        spans->refused[lane] = span->unapplied_next;
+        span->unapplied_next = spans->unapplied[lane];
+        spans->unapplied[lane] = id;
     }
     return any;
 }
@@ -359,8 +419,10 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t page)
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
     uintptr_t page = address & ~spans->page_mask;
+    unsigned lane = sc_spans_lane(spans, page);
     return sc_grid_point_locked(&spans->grid, page) != 0 ||
-           is_in_list(spans, spans->unapplied, page) || is_in_list(spans, spans->refused, page);
+           is_in_list(spans, spans->unapplied[lane], page) ||
+           is_in_list(spans, spans->refused[lane], page);
 }
 
 /* ---- fork ---- */
@@ -369,6 +431,8 @@ void sc_spans_forget(struct sc_spans *spans)
 {
     atomic_store(&spans->busy, 0);
     atomic_store(&spans->unapplied_count, 0);
+    atomic_store(&spans->unapplied_lanes, 0);
+    atomic_store(&spans->ending_lanes, 0);
     spans->hiding = 0;
     spans->hiding_unapplied = 0;
     sc_blocks_clear(&spans->ever);

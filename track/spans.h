@@ -4,8 +4,11 @@
  * the least that any live span on the page allows. Spans come and go with operations. Each change
  * leaves the span unapplied. Whoever applies the span learns which pages to give which access.
  *
- * Deciding and telling the kernel are apart, so that mprotect runs without the tracker's lock. The
- * caller takes each step under a lock of its own, and tells the kernel before the next step.
+ * Deciding and telling the kernel are apart, so that the kernel is told without the tracker's lock.
+ * The caller takes each step under a lock of its own, and tells the kernel before the next step.
+ *
+ * Pages lie in lanes: what is unapplied in one lane is applied without regard to the others, under
+ * a lock of that lane's. No span reaches from one lane into another.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  */
@@ -13,6 +16,7 @@
 #define SC_TRACK_SPANS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "track/blocks.h"
 #include "track/grid.h"
@@ -25,6 +29,7 @@ enum sc_access { SC_ACCESS_ALL, SC_ACCESS_READ, SC_ACCESS_NONE };
 struct sc_span {
     struct sc_grid_node node; /* whole pages */
     uint32_t op;              /* of track/inflight.h */
+    uint32_t stream;          /* the operation's */
     uint32_t next;            /* of the same operation */
     uint32_t unapplied_next;
     enum sc_access access;
@@ -34,13 +39,22 @@ struct sc_span {
     uintptr_t applied_to; /* pages before this one have been told of */
 };
 
+/* Lane 0 has all pages but those that lie in lanes of LANE_BYTES. */
+enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20 };
+
 struct sc_spans {
     struct sc_pool pool;
     struct sc_grid grid; /* live spans */
     uint32_t live;
-    uint32_t unapplied; /* list of spans */
-    uint32_t refused;   /* the same, of those that the kernel would not let go of */
+    uint32_t unapplied[SC_SPANS_LANES]; /* lists of spans */
+    _Atomic uint32_t
+        refused[SC_SPANS_LANES];      /* the same, of those that the kernel would not let go of */
+    _Atomic uint64_t unapplied_lanes; /* a bit for each lane with any of these */
+    _Atomic uint64_t ending_lanes;    /* and where there may be spans that have ended */
+    _Atomic uint64_t ending_streams[SC_SPANS_LANES]; /* whose (sc_spans_stream_bit) */
     _Atomic uint32_t unapplied_count;
+    _Atomic uintptr_t laned_start; /* the memory that has lanes of its own */
+    _Atomic size_t laned_bytes;
     _Atomic uint32_t busy; /* live and unapplied spans */
     uint32_t hiding;       /* those of them that forbid to read; how many are unapplied */
     uint32_t hiding_unapplied;
@@ -62,13 +76,44 @@ static inline struct sc_pages sc_spans_pages(const struct sc_spans *spans, uintp
     return (struct sc_pages){address & ~mask, (address + size_bytes + mask) & ~mask};
 }
 
+/* The lane that the page is in. Needs no lock. */
+static inline unsigned sc_spans_lane(const struct sc_spans *spans, uintptr_t address)
+{
+    size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);
+    uintptr_t offset = address - atomic_load_explicit(&spans->laned_start, memory_order_relaxed);
+    return offset < bytes ? 1 + (unsigned)(offset / SC_SPANS_LANE_BYTES % (SC_SPANS_LANES - 1)) : 0;
+}
+
+/* The lanes in which the calling thread has left something unapplied, and not applied it yet. */
+extern __thread uint64_t sc_spans_own_lanes
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
 int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
+
+/* Memory whose lanes begin at multiples of SC_SPANS_LANE_BYTES from its start. Said once, before a
+ * span is there. Needs no lock. */
+void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes);
 void sc_spans_destroy(struct sc_spans *spans);
+
+/* Several streams have the same bit. */
+static inline uint64_t sc_spans_stream_bit(uint32_t stream)
+{
+    return UINT64_C(1) << stream % 64;
+}
+
+/* The lanes in which spans of these streams have ended, and are unapplied. Lock-free. */
+uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits);
+
+/* Who a span is for. */
+struct sc_span_owner {
+    uint32_t op;
+    uint32_t stream;
+};
 
 /* Adds a live span of all pages that the interval touches before the span `next` of the same
  * operation; returns it, or `next` if there can be no more. */
-uint32_t sc_spans_add(struct sc_spans *spans, uint32_t op, uintptr_t address, size_t size_bytes,
-                      enum sc_access access, uint32_t next);
+uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
+                      size_t size_bytes, enum sc_access access, uint32_t next);
 
 /* Ends a span and those after it. */
 void sc_spans_end(struct sc_spans *spans, uint32_t span);
@@ -84,16 +129,22 @@ struct sc_access_change {
     uint32_t span; /* whose turn it is */
 };
 
-/* Takes a step in applying. False: nothing is unapplied. The span stays counted in
- * unapplied_count until the step after the last. */
-bool sc_spans_apply(struct sc_spans *spans, struct sc_access_change *change);
+/* Takes a step in applying what is unapplied in the lane. False: nothing is. The span stays counted
+ * in unapplied_count until the step after the last. */
+bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
 
 /* The kernel has refused the change; said before the next step. Returns the operation for which the
  * pages were to be protected: its spans have to end. 0: the pages were to be let go, and the span
  * stays counted as unapplied. sc_spans_retry has such spans applied once more, and says whether
  * there were any. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change);
-bool sc_spans_retry(struct sc_spans *spans);
+bool sc_spans_retry(struct sc_spans *spans, unsigned lane);
+
+/* Are there such spans? Lock-free: who tells the kernel of the lane's pages knows. */
+static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned lane)
+{
+    return atomic_load_explicit(&spans->refused[lane], memory_order_relaxed) != 0;
+}
 
 /* The least that a live span on the page allows; or on any page that the interval touches. */
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);

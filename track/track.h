@@ -366,12 +366,12 @@ void sc_track_set_guarding(struct sc_track *track, uintptr_t address, size_t siz
 void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t size_bytes,
                               enum sc_snapshots snapshots);
 
-/* A step of sc_spans_apply. The kernel may refuse what the step leads to (sc_spans_refuse): then
- * the operation is not guarded, and is counted with the reason. */
-bool sc_track_apply_guards(struct sc_track *track, struct sc_access_change *change);
+/* Steps of sc_spans_apply, up to one that the kernel is to be told of. It may refuse what the step
+ * leads to (sc_spans_refuse): then the operation is not guarded, and is counted with the reason. */
+bool sc_track_apply_guards(struct sc_track *track, unsigned lane, struct sc_access_change *change);
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change,
                            enum sc_no_verdict_reason reason);
-bool sc_track_retry_guards(struct sc_track *track);
+bool sc_track_retry_guards(struct sc_track *track, unsigned lane);
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address);
 bool sc_track_watches(struct sc_track *track, uintptr_t address,

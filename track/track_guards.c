@@ -146,10 +146,13 @@ void sc_track_give_up_guards(struct sc_track *track)
     sc_track_unguard_all(track);
 }
 
-bool sc_track_apply_guards(struct sc_track *track, struct sc_access_change *change)
+bool sc_track_apply_guards(struct sc_track *track, unsigned lane, struct sc_access_change *change)
 {
+    bool more;
     lock(track);
-    bool more = sc_spans_apply(&track->inflight.guards, change);
+    do
+        more = sc_spans_apply(&track->inflight.guards, lane, change);
+    while (more && !change->size_bytes);
     unlock(track);
     return more;
 }
@@ -168,10 +171,12 @@ void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change
     unlock(track);
 }
 
-bool sc_track_retry_guards(struct sc_track *track)
+bool sc_track_retry_guards(struct sc_track *track, unsigned lane)
 {
+    if (!sc_spans_has_refused(&track->inflight.guards, lane))
+        return false;
     lock(track);
-    bool any = sc_spans_retry(&track->inflight.guards);
+    bool any = sc_spans_retry(&track->inflight.guards, lane);
     unlock(track);
     return any;
 }

@@ -49,17 +49,31 @@ void sc_nvtx_name_stream(const void *stream, const char *name);
 void sc_postmortem_failed(const struct sc_call *call, int result);
 
 /* guard/guard.c: does the work of sc_guard_apply. */
-void sc_guard_apply_all(void);
+void sc_guard_apply_some(uint64_t stream_bits);
 
-/* Brings the pages into line with what the tracker knows. On return no page is protected for the
- * sake of an operation that had ended before the call. A hook or wrapper in which operations end
- * must call this before it returns, and before memory goes back to where it came from. One load
- * when there is nothing to do. */
-static inline void sc_guard_apply(void)
+/* Brings the pages into line with what the tracker knows: pages of operations that the calling
+ * thread has issued are protected on return, and no page is protected for the sake of an operation
+ * that the thread has ended, or that had ended before on one of the streams (sc_spans_stream_bit).
+ * What other threads are about to apply besides is left to them. One load when there is nothing to
+ * do. */
+static inline void sc_guard_apply_on(uint64_t stream_bits)
 {
     if (sc_unlikely(atomic_load_explicit(&sc_track.inflight.guards.unapplied_count,
                                          memory_order_acquire) != 0))
-        sc_guard_apply_all();
+        sc_guard_apply_some(stream_bits);
+}
+
+/* The same for all streams. A hook or wrapper in which operations end must call this before it
+ * returns, and before memory goes back to where it came from. */
+static inline void sc_guard_apply(void)
+{
+    sc_guard_apply_on(~UINT64_C(0));
+}
+
+/* The same for none: the call issues operations, and tells the program of no end. */
+static inline void sc_guard_apply_own(void)
+{
+    sc_guard_apply_on(0);
 }
 
 /* reaper/own_threads.c: makes the call on a thread of the library's, with the caller's context, and

@@ -322,7 +322,7 @@ static void know_earlier(struct sc_batch *batch, CUresult result)
         return;
     }
     sc_hazards_know(&batch->point, &(struct sc_culprit){batch->call->api, batch->call->site, NULL});
-    sc_guard_apply();
+    sc_guard_apply_own();
 }
 
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)

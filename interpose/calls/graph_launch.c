@@ -224,7 +224,7 @@ static void record_runs(const struct launch *launch)
     bool whole = launch->again && again.done == runs->count;
     for (uint32_t i = again.done; i < runs->count; i++)
         again.size_bytes += record_run(launch, &runs->list[i], again.stack, again.ticks);
-    sc_guard_apply();
+    sc_guard_apply_own();
     sc_marks_issued(launch->stream, again.size_bytes, false, again.ticks);
     if (!whole)
         sc_track_launched(&sc_track, launch->graph->handle, launch->stream->id);
@@ -529,7 +529,7 @@ static uint64_t record_steps(const struct launch *launch)
     record_step(launch, 0, &run, &size_bytes, &moment);
     if (!launch->graph)
         return moment.ticks;
-    sc_guard_apply();
+    sc_guard_apply_own();
     sc_marks_issued(launch->stream, size_bytes, false, launch->ticks);
     sc_track_launched(&sc_track, launch->graph->handle, launch->stream->id);
     return moment.ticks;

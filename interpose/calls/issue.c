@@ -766,7 +766,7 @@ static void record(struct sc_issue *issue)
     sc_issue_describe(issue, &ops);
     size_t bytes = sc_issue_record(issue, &ops, stack, now);
     note_issue_in_history(issue, stack, now, ops.of[0].ticket.number);
-    sc_guard_apply();
+    sc_guard_apply_own();
     note_queued(issue, &ops, now);
     sc_marks_issued(issue->stream, bytes, is_snapshotted(&ops), now);
     if (notes_uses_of_device(issue))
@@ -779,7 +779,7 @@ void sc_issue_recorded(const struct sc_issued_call *issued)
     struct sc_stream_record *stream = issued->stream;
     note_in_history(issued->call, stream, &issued->use, issued->stack, issued->ticks,
                     issued->number ? issued->number : next_number(stream));
-    sc_guard_apply();
+    sc_guard_apply_own();
     sc_unfinished_queued(stream, issued->ticks);
     if (issued->writes_host)
         sc_unfinished_written(stream);
@@ -823,7 +823,7 @@ static void end_joined(struct sc_issue *issue, CUresult result)
         return;
     }
     sc_hazards_know(&issue->point, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
-    sc_guard_apply();
+    sc_guard_apply_own();
 }
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)

@@ -144,7 +144,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
         return;
     sc_track_issue_kernel(&sc_track, infos, count);
     moment->ticket = infos[0].ticket;
-    sc_guard_apply();
+    sc_guard_apply_own();
     sc_marks_issued_alone(stream, moment->ticks);
 }
 

@@ -21,6 +21,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/inflight.h"
+#include "track/spans.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -135,8 +136,18 @@ static void event_done(const struct sc_behind *behind)
         sc_unfinished_stream_done(stream, behind->work_ticks);
 }
 
+/* The one stream of whose operations alone the program has heard by it, or else all. */
+static uint64_t streams_of(const struct sc_sync *sync)
+{
+    const struct sc_point *point = &sync->point;
+    bool is_one = !sync->context && !sync->all_known && point->stream && !point->joined &&
+                  point->call == 0 && point->legacy_number == 0;
+    return is_one ? sc_spans_stream_bit(point->stream) : ~UINT64_C(0);
+}
+
 static void done(struct sc_sync *sync)
 {
+    uint64_t streams = streams_of(sync); /* the point ends when it is known */
     if (sync->behind.work_ticks)
         event_done(&sync->behind);
     if (sync->stream)
@@ -145,7 +156,7 @@ static void done(struct sc_sync *sync)
         sc_unfinished_context_done(sync->context, sync->since_ticks);
     if (!sync->all_known)
         know(sync);
-    sc_guard_apply();
+    sc_guard_apply_on(streams);
 }
 
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result)

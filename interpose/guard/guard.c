@@ -13,7 +13,9 @@
 #include "interpose/guard/mappings.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
+#include "interpose/guard/user_touches.h"
 #include "interpose/memory/pinned.h"
+#include "interpose/memory/userfaults.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/signals.h"
 #include "track/grid.h"
@@ -33,9 +35,9 @@ static struct sc_spans *guards(void)
 
 /* ---- the pages ---- */
 
-void sc_guard_apply_all(void)
+void sc_guard_apply_some(uint64_t stream_bits)
 {
-    sc_protect_apply();
+    sc_protect_apply(stream_bits);
 }
 
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
@@ -307,6 +309,12 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     *reason = SC_NO_VERDICT_STACK;
     if (sc_own_stack_touches(pages->start, pages->end - pages->start))
         return false;
+    *reason = SC_NO_VERDICT_HANDLER;
+    if (!sc_reaper_start())
+        return false;
+    sc_user_touches_start();
+    if (sc_userfaults_serve(pages->start))
+        return true;
     *reason = SC_NO_VERDICT_MAPPINGS;
     if (!sc_map_budget_allows())
         return false;
@@ -314,8 +322,6 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     if (sc_data_limit_is_set())
         return false;
     *reason = SC_NO_VERDICT_HANDLER;
-    if (!sc_reaper_start())
-        return false;
     enum sc_takeover takeover = sc_signals_take_over();
     if (takeover == SC_TAKEOVER_BLOCKED)
         *reason = SC_NO_VERDICT_BLOCKED;

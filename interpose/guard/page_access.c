@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "interpose/guard/mappings.h"
+#include "interpose/memory/areas.h"
+#include "interpose/memory/userfaults.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -18,6 +20,8 @@ int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access acce
     };
     if (size_bytes == 0)
         return 0;
+    if (sc_areas_have(address))
+        return sc_userfaults_set(address, size_bytes, access);
     int result = (int)sc_kernel_call(SYS_mprotect, address, size_bytes, protections[access]);
     return access == SC_ACCESS_ALL && result == -EPERM ? 0 : result;
 }

@@ -2,33 +2,64 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "interpose/base/spare_stack.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/page_access.h"
+#include "interpose/memory/userfaults.h"
 #include "track/brief_lock.h"
+#include "track/grid.h"
+#include "track/kernel.h"
 #include "track/track.h"
 
 #include "track/poison.h"
 
-static struct sc_brief_lock protect_lock;
+enum { ANSWER_PAUSE_NS = 50 * 1000, ANSWER_PAUSES = 4000 };
+
+/* One for each lane. In lines of their own, since threads take different ones at the same time. */
+static struct lane {
+    struct sc_brief_lock lock __attribute__((aligned(64)));
+} lanes[SC_SPANS_LANES];
+
+/* The lane whose lock the calling thread has: a spare stack that is left gives that back. */
+static __thread unsigned locked_lane __attribute__((tls_model("initial-exec")));
 
 static struct sc_spans *guards(void)
 {
     return &sc_track.inflight.guards;
 }
 
+static unsigned lane_of(uintptr_t address)
+{
+    return sc_spans_lane(guards(), address);
+}
+
 static void give_lock(void)
 {
-    sc_brief_lock_give(&protect_lock);
+    sc_brief_lock_give(&lanes[locked_lane].lock);
+}
+
+static void keep_lock(unsigned lane)
+{
+    locked_lane = lane;
+    sc_spare_stack_undo_by(give_lock);
 }
 
 /* It is held over waits for the tracker's. */
-static void lock(void)
+static void lock(unsigned lane)
 {
-    sc_brief_lock_take(&protect_lock);
-    sc_spare_stack_undo_by(give_lock);
+    sc_brief_lock_take(&lanes[lane].lock);
+    keep_lock(lane);
+}
+
+static bool try_to_lock(unsigned lane)
+{
+    if (!sc_brief_lock_try(&lanes[lane].lock))
+        return false;
+    keep_lock(lane);
+    return true;
 }
 
 static void unlock(void)
@@ -41,7 +72,7 @@ static void unlock(void)
 
 static int set_access(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
-    if (access == SC_ACCESS_ALL && size_bytes)
+    if (access == SC_ACCESS_ALL && size_bytes && lane_of(address) == 0)
         sc_apart_note(address, size_bytes);
     return sc_page_access_set(address, size_bytes, access);
 }
@@ -68,7 +99,7 @@ static int tell(struct sc_access_change change)
 static void make_change(const struct sc_access_change *change)
 {
     int refused = change->size_bytes ? tell(*change) : 0;
-    if (refused == -ENOMEM)
+    if (refused == -ENOMEM && locked_lane == 0)
         sc_apart_join_all();
     if (refused)
         sc_track_refuse_guard(&sc_track, change,
@@ -76,10 +107,10 @@ static void make_change(const struct sc_access_change *change)
 }
 
 /* The tracker takes a change that it has told of for made. */
-static void tell_all(void)
+static void tell_all(unsigned lane)
 {
     struct sc_access_change change;
-    while (sc_track_apply_guards(&sc_track, &change)) {
+    while (sc_track_apply_guards(&sc_track, lane, &change)) {
         sc_spare_stack_undo_by(NULL);
         make_change(&change);
         sc_spare_stack_undo_by(give_lock);
@@ -88,31 +119,38 @@ static void tell_all(void)
 
 /* To part pages from their neighbours takes mappings, and to let go of all of them together takes
  * none: where the kernel will not let go of some, nothing stays guarded. */
-static void apply_locked(void)
+static void apply_locked(unsigned lane)
 {
-    tell_all();
-    if (!sc_track_retry_guards(&sc_track))
+    sc_spans_own_lanes &= ~(UINT64_C(1) << lane);
+    tell_all(lane);
+    if (!sc_track_retry_guards(&sc_track, lane))
         return;
     sc_spare_stack_undo_by(NULL);
     sc_track_give_up_guards(&sc_track);
-    tell_all();
-    if (sc_track_retry_guards(&sc_track))
-        tell_all();
+    tell_all(lane);
+    if (sc_track_retry_guards(&sc_track, lane))
+        tell_all(lane);
 }
 
-void sc_protect_apply(void)
+void sc_protect_apply(uint64_t stream_bits)
 {
     int saved = errno;
-    lock();
-    apply_locked();
-    unlock();
+    uint64_t left = sc_spans_own_lanes | sc_spans_lanes_ending(guards(), stream_bits);
+    left &= atomic_load_explicit(&guards()->unapplied_lanes, memory_order_acquire);
+    for (; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        lock(lane);
+        apply_locked(lane);
+        unlock();
+    }
     errno = saved;
 }
 
+/* What is kept apart is kept so in lane 0. */
 void sc_protect_join_all(void)
 {
     int saved = errno;
-    lock();
+    lock(0);
     sc_apart_join_all();
     unlock();
     errno = saved;
@@ -122,8 +160,9 @@ void sc_protect_mend(uintptr_t address)
 {
     int saved = errno;
     uintptr_t mask = guards()->page_mask;
-    lock();
-    apply_locked();
+    unsigned lane = lane_of(address);
+    lock(lane);
+    apply_locked(lane);
     sc_page_access_set(address & ~mask, mask + 1, sc_track_guarded_access(&sc_track, address));
     unlock();
     errno = saved;
@@ -133,8 +172,9 @@ void sc_protect_mend(uintptr_t address)
 static bool set_if_covered(uintptr_t page, bool open)
 {
     int saved = errno;
-    lock();
-    apply_locked();
+    unsigned lane = lane_of(page);
+    lock(lane);
+    apply_locked(lane);
     bool covered = sc_track_guards_cover(&sc_track, page);
     enum sc_access access = open ? SC_ACCESS_ALL : sc_track_guarded_access(&sc_track, page);
     bool set = covered && sc_page_access_set(page, guards()->page_mask + 1, access) == 0;
@@ -156,13 +196,38 @@ void sc_protect_close(uintptr_t page)
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
 {
     int saved = errno;
-    lock();
-    apply_locked();
+    unsigned lane = lane_of(address);
+    lock(lane);
+    apply_locked(lane);
     bool programs =
         !sc_track_guards_cover(&sc_track, address) && sc_page_access_denies(address, touch);
     unlock();
     errno = saved;
     return programs;
+}
+
+/* Whoever has the lock may itself be the one that waits, or be stopped. */
+static bool lock_in_time(unsigned lane)
+{
+    const struct timespec pause = {0, ANSWER_PAUSE_NS};
+    for (unsigned i = 0; i < ANSWER_PAUSES; i++) {
+        if (try_to_lock(lane))
+            return true;
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+    }
+    return false;
+}
+
+bool sc_protect_answer(uintptr_t address, bool may_deny)
+{
+    uintptr_t page = address & ~guards()->page_mask;
+    bool is_locked = lock_in_time(lane_of(page));
+    bool is_off = sc_userfaults_is_off(page) && sc_grid_point(&guards()->grid, page) != 0;
+    bool is_denied = is_locked && is_off && may_deny;
+    sc_userfaults_put_back(page, is_denied);
+    if (is_locked)
+        unlock();
+    return is_denied || !is_off;
 }
 
 bool sc_protect_let_through(uintptr_t address)

@@ -3,16 +3,18 @@
  * The invariant: a page that is protected for the guard's sake is covered by a span. The span may
  * have ended, as long as the kernel has not been told of its end. A span covers its pages before
  * the kernel is told to protect them, and until the kernel has been told to let them go. The kernel
- * is told under one lock only. So under that lock a page that no span covers is as the program has
- * made it, and only then may a fault on the page be the program's own.
+ * is told under one lock only, which is the lane's of the page (track/spans.h). So under that lock
+ * a page that no span covers is as the program has made it, and only then may a fault on the page
+ * be the program's own.
  *
  * Pages that the kernel works on for the program are left alone (interpose/guard/loans.h). Where
  * there is no mapping left (vm.max_map_count) pages are not protected. What the kernel will not let
  * go of stays covered until it does.
  *
- * Locks: one of the module's own, before the tracker's, so that the kernel hears of changes in the
- * order in which they were decided. Nothing here calls CUDA; errno is kept. Thread safe; signal
- * safe where sc_own_lock_depth is 0 and nobody can take the thread away.
+ * Locks: one of the module's own for each lane, of which a thread has one at a time, before the
+ * tracker's, so that the kernel hears of changes in the order in which they were decided. Nothing
+ * here calls CUDA; errno is kept. Thread safe; signal safe where sc_own_lock_depth is 0 and nobody
+ * can take the thread away.
  */
 #ifndef SC_INTERPOSE_GUARD_PROTECT_H
 #define SC_INTERPOSE_GUARD_PROTECT_H
@@ -22,8 +24,11 @@
 
 #include "track/spans.h"
 
-/* Returns when no page is protected for the sake of an operation that had ended before the call. */
-void sc_protect_apply(void);
+/* Returns when the pages of operations that the calling thread has issued are protected, and no
+ * page is protected for the sake of an operation that the thread has ended, or that had ended
+ * before on one of these streams (sc_spans_stream_bit). What other threads are about to apply
+ * besides is left to them. */
+void sc_protect_apply(uint64_t stream_bits);
 
 /* The process has no mappings left: gives back those that pages guarded again and again take
  * (interpose/guard/apart.h). */
@@ -41,6 +46,13 @@ void sc_protect_close(uintptr_t page);
 /* Was a touch denied by what the program itself has made of the page? False: the page is, was or is
  * about to be the guard's, and the touch is to be made again. */
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch);
+
+/* A thread waits in the kernel for a page that userfaultfd keeps off: it goes on. Where an
+ * operation still guards the page, its touch is a fault from now on (sc_guard_fault), if it may be
+ * denied. Waits for the lane's lock for a fifth of a second, and lets the touch through then.
+ * False: it is let through, though an operation guards the page. For the thread that reads events.
+ */
+bool sc_protect_answer(uintptr_t address, bool may_deny);
 
 /* Lets go of the page behind the tracker's back, without a lock. False: the kernel refuses. */
 bool sc_protect_let_through(uintptr_t address);

@@ -8,7 +8,9 @@
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
+#include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
+#include "interpose/memory/userfaults.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
@@ -120,14 +122,23 @@ static bool machine_is_fit(void)
     return sc_huge_pages_remember(&fit, find_fit);
 }
 
+/* Pages of an area are kept off at the price of those that are, however many share a huge one. */
+static bool fits_area(size_t size_bytes)
+{
+    return size_bytes <= SC_AREAS_MAX_BYTES && sc_options.guard != SC_GUARD_MPROTECT &&
+           sc_userfaults_begin();
+}
+
 static bool is_for_us(size_t size_bytes, unsigned flags)
 {
     const unsigned honoured = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
-    bool small = size_bytes > 0 && size_bytes <= SMALL_MAX;
-    bool large = size_bytes >= MEDIUM_MIN && size_bytes <= SIZE_MAX / 2;
-    return sc_active() && sc_options.mode == SC_MODE_FIX && sc_options.guard &&
-           sc_options.pinned == SC_PINNED_HUGE && (small || large) && !(flags & ~honoured) &&
-           machine_is_fit() && (small || sc_huge_pages_are_plenty(size_bytes));
+    bool serves = sc_active() && sc_options.mode == SC_MODE_FIX && sc_options.guard &&
+                  sc_options.pinned == SC_PINNED_HUGE && size_bytes > 0 && !(flags & ~honoured) &&
+                  machine_is_fit();
+    if (!serves || size_bytes <= SMALL_MAX || fits_area(size_bytes))
+        return serves;
+    return size_bytes >= MEDIUM_MIN && size_bytes <= SIZE_MAX / 2 &&
+           sc_huge_pages_are_plenty(size_bytes);
 }
 
 /* ---- budgets ---- */
@@ -200,6 +211,23 @@ static uint32_t *spare_slot_locked(uint32_t id)
     return NULL;
 }
 
+/* What finds no area has small pages elsewhere. */
+static uintptr_t map_pages(size_t pages_bytes)
+{
+    uintptr_t start = fits_area(pages_bytes) ? sc_areas_map(pages_bytes) : 0;
+    return start ? start : sc_huge_pages_map(pages_bytes);
+}
+
+static void unmap_pages(uintptr_t start, size_t pages_bytes)
+{
+    if (!sc_areas_have(start)) {
+        sc_huge_pages_unmap(start, pages_bytes);
+        return;
+    }
+    sc_userfaults_leave(start, pages_bytes);
+    sc_areas_unmap(start, pages_bytes);
+}
+
 /* Forgotten first: once it is unmapped, another thread may be given the same address. */
 static void drop(uintptr_t start)
 {
@@ -216,7 +244,7 @@ static void drop(uintptr_t start)
     }
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&epoch, 1);
-    sc_huge_pages_unmap(start, pages_bytes);
+    unmap_pages(start, pages_bytes);
 }
 
 static CUresult register_pages(uintptr_t start, const struct request *request)
@@ -243,17 +271,19 @@ static void make(void *argument)
 {
     struct making *making = argument;
     const struct request *request = making->request;
-    uintptr_t start = sc_huge_pages_map(request->pages_bytes);
+    uintptr_t start = map_pages(request->pages_bytes);
     if (!start)
         return;
     if (register_pages(start, request) == CUDA_SUCCESS) {
         if (add(start, request)) {
             making->start = start;
+            if (sc_areas_have(start))
+                sc_userfaults_adopt(start, request->pages_bytes);
             return;
         }
         unregister_pages(start);
     }
-    sc_huge_pages_unmap(start, request->pages_bytes);
+    unmap_pages(start, request->pages_bytes);
 }
 
 static uintptr_t make_within_budget(const struct request *request)
@@ -299,7 +329,8 @@ static uintptr_t take(size_t size_bytes, unsigned flags)
     if (!context)
         return 0;
     request.context = context->handle;
-    size_t unit = size_bytes <= SMALL_MAX ? SC_SMALL_PAGE_BYTES : SC_HUGE_PAGE_BYTES;
+    bool has_small_pages = size_bytes <= SMALL_MAX || fits_area(size_bytes);
+    size_t unit = has_small_pages ? SC_SMALL_PAGE_BYTES : SC_HUGE_PAGE_BYTES;
     request.pages_bytes = round_up(size_bytes, unit);
     request.padding_bytes = request.pages_bytes - round_up(size_bytes, SC_SMALL_PAGE_BYTES);
     uintptr_t start = take_spare(&request);

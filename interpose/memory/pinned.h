@@ -3,9 +3,11 @@
  * To protect 64 MB takes 590 us in pages of 4 KB, and 9 us in pages of 2 MB. A page that has two
  * allocations on it cannot be guarded for both (docs/driver.md, Q26). So in mode=fix the
  * library serves these itself:
- * - allocations of 128 KB and more, in huge pages, as far as the padding is within bounds: 64 MB
- * for those of less than 1 MB, 256 MB for the others;
- * - allocations of up to 64 KB, in pages that they share with nobody.
+ * - allocations of up to 64 KB, in pages that they share with nobody;
+ * - those of up to 1 MB likewise, where userfaultfd keeps pages off
+ * (interpose/memory/userfaults.h);
+ * - other allocations of 128 KB and more, in huge pages, as far as the padding is within bounds: 64
+ * MB for those of less than 1 MB, 256 MB for the others.
  *
  * The memory is of the kind that the driver takes for its own: shared anonymous pages, which a
  * forked child shares with its parent. It is registered with the driver for exactly the bytes that

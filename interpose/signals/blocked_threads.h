@@ -14,6 +14,7 @@
 #define SC_INTERPOSE_SIGNALS_BLOCKED_THREADS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Is there such a thread? The answer may be as old as the last look, which takes some 20 us a
  * thread and is repeated so seldom that it costs a thousandth of the time (a sixty-fourth while
@@ -26,6 +27,9 @@ bool sc_blocked_threads_were_found(void);
 
 /* The same, by a look now. */
 bool sc_blocked_threads_look_again(void);
+
+/* Does the thread really block SIGSEGV now, whosever it is? Some microseconds. */
+bool sc_blocked_threads_blocks(int32_t thread);
 
 /* The calling thread is one of the driver's. */
 void sc_blocked_threads_leave_out(void);

@@ -455,7 +455,7 @@ static void obey(const struct sc_access_change *change)
 static void settle(void)
 {
     struct sc_access_change change;
-    while (sc_track_apply_guards(&tracker, &change))
+    while (sc_track_apply_guards(&tracker, 0, &change))
         if (change.size_bytes)
             obey(&change);
 }

@@ -25,6 +25,7 @@
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
 #include "interpose/guard/reach.h"
+#include "interpose/memory/userfaults.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
@@ -68,6 +69,7 @@ struct coroutine {
     void (*body)(void);
     const void *awaits; /* blocked for this lock */
     int inside;         /* its sc_own_lock_depth */
+    uint64_t own_lanes; /* its sc_spans_own_lanes */
     bool is_over;
 };
 
@@ -145,10 +147,13 @@ static __attribute__((noinline)) void enter(struct coroutine *next)
 static __attribute__((noinline)) void go_on(struct coroutine *next)
 {
     struct coroutine *before = current;
-    if (before)
+    if (before) {
         before->inside = sc_own_lock_depth;
+        before->own_lanes = sc_spans_own_lanes;
+    }
     current = next;
     sc_own_lock_depth = next ? next->inside : 0;
+    sc_spans_own_lanes = next ? next->own_lanes : 0;
     if (before != next && _setjmp(before ? before->place : explorer) == 0)
         enter(next);
 }
@@ -212,6 +217,19 @@ void sc_brief_lock_take(struct sc_brief_lock *lock)
     sc_own_lock_enter();
     if (current)
         take(lock);
+}
+
+bool sc_brief_lock_try(struct sc_brief_lock *lock)
+{
+    sc_own_lock_enter();
+    yield();
+    if (!current || !is_owned(lock)) {
+        if (current)
+            own(lock, current);
+        return true;
+    }
+    sc_own_lock_leave();
+    return false;
 }
 
 void sc_brief_lock_give(struct sc_brief_lock *lock)
@@ -284,9 +302,22 @@ bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)
 struct sc_options sc_options = {.mode = SC_MODE_FIX, .stall_limit_ns = 1000000000};
 struct sc_process sc_process = {true};
 
-void sc_guard_apply_all(void)
+void sc_guard_apply_some(uint64_t stream_bits)
 {
-    sc_protect_apply();
+    (void)stream_bits;
+    sc_protect_apply(~UINT64_C(0));
+}
+
+bool sc_userfaults_is_off(uintptr_t address)
+{
+    (void)address;
+    return false;
+}
+
+void sc_userfaults_put_back(uintptr_t address, bool denied)
+{
+    (void)address;
+    (void)denied;
 }
 
 void sc_apart_note(uintptr_t address, size_t size_bytes)

@@ -239,8 +239,9 @@ void sc_own_threads_enter(const char *name)
     sc_own_lock_enter();
 }
 
-void sc_guard_apply_all(void)
+void sc_guard_apply_some(uint64_t stream_bits)
 {
+    (void)stream_bits;
 }
 
 void sc_real_libc_unmap(void *address, size_t size_bytes)

@@ -40,7 +40,8 @@ static uintptr_t at(unsigned first)
 static uint32_t add(uint32_t op, unsigned first, unsigned count, enum sc_access access,
                     uint32_t next)
 {
-    return sc_spans_add(&guards, op, at(first), count * page, access, next);
+    return sc_spans_add(&guards, (struct sc_span_owner){op, 1}, at(first), count * page, access,
+                        next);
 }
 
 static void obey(const struct sc_access_change *change)
@@ -58,8 +59,8 @@ static void obey(const struct sc_access_change *change)
 static bool apply_step(void)
 {
     struct sc_access_change change;
-    bool more = sc_spans_apply(&guards, &change);
-    if (!more && (change.size_bytes > 0 || guards.unapplied != 0))
+    bool more = sc_spans_apply(&guards, 0, &change);
+    if (!more && (change.size_bytes > 0 || guards.unapplied[0] != 0))
         ck_abort_msg("an end that is none");
     obey(&change);
     return more;
@@ -92,7 +93,8 @@ static void check_pages(const char *expected)
 START_TEST(a_span_covers_every_page_that_its_bytes_touch)
 {
     apply();
-    uint32_t span = sc_spans_add(&guards, 7, at(2) - 1, page + 2, SC_ACCESS_NONE, 0);
+    uint32_t span =
+        sc_spans_add(&guards, (struct sc_span_owner){7, 1}, at(2) - 1, page + 2, SC_ACCESS_NONE, 0);
     ck_assert_uint_ne(span, 0);
     ck_assert_uint_eq(sc_spans_at(&guards, span)->op, 7);
     ck_assert_uint_eq(sc_span_start(sc_spans_at(&guards, span)), at(1));
@@ -110,9 +112,11 @@ END_TEST
 
 START_TEST(nothing_is_no_span)
 {
-    ck_assert_uint_eq(sc_spans_add(&guards, 1, at(1), 0, SC_ACCESS_NONE, 0), 0);
+    ck_assert_uint_eq(
+        sc_spans_add(&guards, (struct sc_span_owner){1, 1}, at(1), 0, SC_ACCESS_NONE, 0), 0);
     uint32_t span = add(1, 3, 1, SC_ACCESS_NONE, 0);
-    ck_assert_uint_eq(sc_spans_add(&guards, 1, at(1), 0, SC_ACCESS_NONE, span), span);
+    ck_assert_uint_eq(
+        sc_spans_add(&guards, (struct sc_span_owner){1, 1}, at(1), 0, SC_ACCESS_NONE, span), span);
     ck_assert_uint_eq(guards.live, 1);
 }
 END_TEST
@@ -260,7 +264,7 @@ END_TEST
 static struct sc_access_change next_change(void)
 {
     struct sc_access_change change;
-    while (sc_spans_apply(&guards, &change))
+    while (sc_spans_apply(&guards, 0, &change))
         if (change.size_bytes)
             return change;
     ck_abort_msg("nothing is told");
@@ -273,12 +277,13 @@ START_TEST(thousands_of_spans_live)
     uint32_t chain = 0;
     struct sc_access_change change;
     for (unsigned i = 0; i < MANY; i++)
-        chain = sc_spans_add(&guards, 1, at(4 * i), 3 * page, SC_ACCESS_NONE, chain);
+        chain = sc_spans_add(&guards, (struct sc_span_owner){1, 1}, at(4 * i), 3 * page,
+                             SC_ACCESS_NONE, chain);
     ck_assert_uint_eq(guards.live, MANY);
-    while (sc_spans_apply(&guards, &change))
+    while (sc_spans_apply(&guards, 0, &change))
         continue;
     sc_spans_end(&guards, chain);
-    while (sc_spans_apply(&guards, &change))
+    while (sc_spans_apply(&guards, 0, &change))
         continue;
     ck_assert_uint_eq(guards.live, 0);
     ck_assert_uint_eq(guards.busy, 0);
@@ -294,7 +299,7 @@ START_TEST(what_cannot_be_protected_is_the_operations_to_end)
     sc_spans_end(&guards, span);
     apply();
     check_pages("www");
-    ck_assert(!sc_spans_retry(&guards));
+    ck_assert(!sc_spans_retry(&guards, 0));
 }
 END_TEST
 
@@ -311,11 +316,11 @@ START_TEST(what_cannot_be_let_go_stays_covered_until_it_is)
     ck_assert(sc_spans_cover(&guards, at(1) + 5));
     ck_assert(!sc_spans_cover(&guards, at(2)));
     ck_assert_uint_eq(guards.unapplied_count, 1);
-    ck_assert(sc_spans_retry(&guards));
+    ck_assert(sc_spans_retry(&guards, 0));
     apply();
     check_pages("www");
     ck_assert(!sc_spans_cover(&guards, at(1)));
-    ck_assert(!sc_spans_retry(&guards));
+    ck_assert(!sc_spans_retry(&guards, 0));
 }
 END_TEST
 
@@ -371,7 +376,7 @@ START_TEST(neighbours_of_what_cannot_be_let_go_are_let_go)
     check_pages("wwww-w");
     ck_assert(sc_spans_cover(&guards, at(4)));
     ck_assert_uint_eq(guards.unapplied_count, 1);
-    ck_assert(sc_spans_retry(&guards));
+    ck_assert(sc_spans_retry(&guards, 0));
     apply();
     check_pages("wwwwww");
 }
@@ -405,13 +410,13 @@ START_TEST(what_the_kernel_will_not_let_go_of_may_be_hidden)
     uint32_t none = add(1, 4, 3, SC_ACCESS_NONE, 0);
     apply();
     none = sc_spans_cut(&guards, none, at(5), 1);
-    ck_assert(sc_spans_apply(&guards, &change));
+    ck_assert(sc_spans_apply(&guards, 0, &change));
     while (change.size_bytes == 0)
-        ck_assert(sc_spans_apply(&guards, &change));
+        ck_assert(sc_spans_apply(&guards, 0, &change));
     ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 0);
     apply_but_refused();
     ck_assert(sc_spans_may_hide(&guards, at(5), 8));
-    ck_assert(sc_spans_retry(&guards));
+    ck_assert(sc_spans_retry(&guards, 0));
     apply();
     ck_assert(!sc_spans_may_hide(&guards, at(5), 8));
     sc_spans_end(&guards, none);
@@ -485,7 +490,8 @@ START_TEST(what_was_never_near_is_known_to_be_far)
     for (uintptr_t i = 1; i <= 4096; i++)
         near += sc_blocks_may_hold(&guards.ever, base + (i << 30), 1);
     ck_assert_uint_lt(near, 64); /* one hash in 4096 collides */
-    span = sc_spans_add(&guards, 1, base << 4, (size_t)64 << 20, SC_ACCESS_READ, 0);
+    span = sc_spans_add(&guards, (struct sc_span_owner){1, 1}, base << 4, (size_t)64 << 20,
+                        SC_ACCESS_READ, 0);
     for (uintptr_t offset = 0; offset < (uintptr_t)64 << 20; offset += 1 << 20)
         ck_assert(sc_blocks_may_hold(&guards.ever, (base << 4) + offset, 1));
 }
@@ -503,7 +509,7 @@ static void model_add(unsigned op, unsigned first, unsigned count)
     enum sc_access access = random() % 2 ? SC_ACCESS_READ : SC_ACCESS_NONE;
     uintptr_t skipped = (uintptr_t)random() % page;
     uintptr_t left_out = (uintptr_t)random() % (count > 1 ? page : page - skipped);
-    ops[op].first = sc_spans_add(&guards, op + 1, at(first) + skipped,
+    ops[op].first = sc_spans_add(&guards, (struct sc_span_owner){op + 1, 1}, at(first) + skipped,
                                  count * page - skipped - left_out, access, ops[op].first);
     for (unsigned i = first; i < first + count; i++)
         if (ops[op].want[i] < access)

@@ -1,0 +1,59 @@
+#include "interpose/guard/user_touches.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/guard/protect.h"
+#include "interpose/memory/userfaults.h"
+#include "interpose/reaper/own_threads.h"
+#include "interpose/signals/blocked_threads.h"
+#include "interpose/signals/signals.h"
+#include "track/no_verdicts.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+/* From the first such touch on SIGSEGV is shared. A thread that has it blocked would die of one. */
+static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
+{
+    *reason = SC_NO_VERDICT_BLOCKED;
+    if (sc_blocked_threads_blocks(thread))
+        return false;
+    enum sc_takeover takeover = sc_signals_take_over();
+    if (takeover != SC_TAKEOVER_BLOCKED)
+        *reason = SC_NO_VERDICT_HANDLER;
+    return takeover == SC_TAKEOVER_DONE;
+}
+
+static void answer(const struct sc_userfaults_event *event)
+{
+    enum sc_no_verdict_reason reason = SC_NO_VERDICT_HANDLER;
+    bool denies = sc_userfaults_is_off(event->address) && may_deny(event->thread, &reason);
+    if (!sc_protect_answer(event->address, denies))
+        sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
+}
+
+static void *run(void *unused)
+{
+    struct sc_userfaults_event event;
+    SC_CARRY();
+    sc_own_threads_enter("safecopy-touch");
+    sc_own_threads_close();
+    if (!sc_userfaults_enter_reader())
+        return unused;
+    sc_userfaults_have_reader();
+    while (sc_userfaults_await(&event))
+        answer(&event);
+    return unused;
+}
+
+void sc_user_touches_start(void)
+{
+    static _Atomic bool is_started;
+    if (sc_userfaults_are_wanted() && !atomic_load_explicit(&is_started, memory_order_relaxed) &&
+        !atomic_exchange(&is_started, true))
+        sc_own_threads_start(run, SC_OWN_THREADS_SMALL);
+}

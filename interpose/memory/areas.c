@@ -1,0 +1,150 @@
+#include "interpose/memory/areas.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "interpose/memory/huge_pages.h"
+#include "track/brief_lock.h"
+#include "track/kernel.h"
+#include "track/spans.h"
+#include "track/track.h"
+
+#include "track/poison.h"
+
+_Static_assert((int)SC_AREAS_BYTES == (int)SC_SPANS_LANE_BYTES, "a lane has whole areas");
+
+enum { AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES, WORD_PAGES = 64 };
+
+struct sc_areas sc_areas;
+
+/* A bit for each page that is taken. */
+struct area {
+    uint64_t taken[AREA_PAGES / WORD_PAGES];
+};
+
+static struct sc_brief_lock lock;
+static struct area areas[SC_AREAS_COUNT];
+static unsigned next_area;
+static enum { UNTRIED, RESERVED, REFUSED } state;
+
+/* ---- the space ---- */
+
+static bool has_limit(int resource)
+{
+    struct rlimit limit;
+    return sc_kernel_call(SYS_prlimit64, 0, resource, NULL, &limit) != 0 ||
+           limit.rlim_cur != RLIM_INFINITY;
+}
+
+static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
+{
+    long got = sc_kernel_call(SYS_mmap, at, size_bytes, protection, flags | MAP_ANONYMOUS, -1, 0);
+    return got < 0 && got > -4096 ? 0 : (uintptr_t)got;
+}
+
+static uintptr_t reserve(size_t size_bytes)
+{
+    const uintptr_t mask = SC_AREAS_BYTES - 1;
+    uintptr_t wide = map(0, size_bytes + mask + 1, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE);
+    if (!wide)
+        return 0;
+    uintptr_t start = (wide + mask) & ~mask;
+    if (start > wide)
+        sc_kernel_call(SYS_munmap, wide, start - wide);
+    sc_kernel_call(SYS_munmap, start + size_bytes, wide + mask + 1 - start);
+    return start;
+}
+
+static bool is_reserved_locked(void)
+{
+    const size_t size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
+    if (state == UNTRIED && !has_limit(RLIMIT_AS)) {
+        sc_areas.start = reserve(size_bytes);
+        sc_areas.size_bytes = sc_areas.start ? size_bytes : 0;
+        sc_spans_set_lanes(&sc_track.inflight.guards, sc_areas.start, sc_areas.size_bytes);
+    }
+    if (state == UNTRIED)
+        state = sc_areas.start ? RESERVED : REFUSED;
+    return state == RESERVED;
+}
+
+/* ---- pages of an area ---- */
+
+static bool is_taken(const struct area *area, unsigned page)
+{
+    return area->taken[page / WORD_PAGES] >> page % WORD_PAGES & 1;
+}
+
+static void set_taken(struct area *area, unsigned first, unsigned count, bool taken)
+{
+    for (unsigned page = first; page < first + count; page++) {
+        uint64_t bit = UINT64_C(1) << page % WORD_PAGES;
+        area->taken[page / WORD_PAGES] &= ~bit;
+        area->taken[page / WORD_PAGES] |= taken ? bit : 0;
+    }
+}
+
+/* AREA_PAGES: there is no such run. */
+static unsigned find_run(const struct area *area, unsigned count)
+{
+    unsigned length = 0;
+    for (unsigned page = 0; page < AREA_PAGES; page++) {
+        length = is_taken(area, page) ? 0 : length + 1;
+        if (length == count)
+            return page + 1 - count;
+    }
+    return AREA_PAGES;
+}
+
+static uintptr_t take_locked(unsigned count)
+{
+    for (unsigned tries = 0; tries < SC_AREAS_COUNT; tries++) {
+        unsigned i = next_area++ % SC_AREAS_COUNT;
+        unsigned first = find_run(&areas[i], count);
+        if (first == AREA_PAGES)
+            continue;
+        set_taken(&areas[i], first, count, true);
+        return sc_areas.start + (uintptr_t)i * SC_AREAS_BYTES +
+               (uintptr_t)first * SC_SMALL_PAGE_BYTES;
+    }
+    return 0;
+}
+
+static void give(uintptr_t start, size_t size_bytes)
+{
+    uintptr_t offset = start - sc_areas.start;
+    sc_brief_lock_take(&lock);
+    set_taken(&areas[offset / SC_AREAS_BYTES],
+              (unsigned)(offset % SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES),
+              (unsigned)(size_bytes / SC_SMALL_PAGE_BYTES), false);
+    sc_brief_lock_give(&lock);
+}
+
+/* ---- allocations ---- */
+
+uintptr_t sc_areas_map(size_t size_bytes)
+{
+    uintptr_t start = 0;
+    if (size_bytes > SC_AREAS_MAX_BYTES)
+        return 0;
+    sc_brief_lock_take(&lock);
+    if (is_reserved_locked())
+        start = take_locked((unsigned)(size_bytes / SC_SMALL_PAGE_BYTES));
+    sc_brief_lock_give(&lock);
+    if (start && !map(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED)) {
+        give(start, size_bytes);
+        return 0;
+    }
+    return start;
+}
+
+/* Where the reservation cannot be had back, the pages stay taken. */
+void sc_areas_unmap(uintptr_t start, size_t size_bytes)
+{
+    if (map(start, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED))
+        give(start, size_bytes);
+    else
+        sc_kernel_call(SYS_munmap, start, size_bytes);
+}

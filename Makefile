@@ -566,9 +566,11 @@ RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)
 RUN_BY_in-place    := all $(RACY) $(FIXED)
 RUN_BY_alone       := all $(RACY) $(FIXED)
+RUN_BY_mprotect    := all $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)
 RUN_BY_cupti       := all $(CUPTI)
 RUN_BY_survival    := all $(SURVIVAL)
+RUN_BY_pinned      := all $(SURVIVAL)
 RUN_BY_runtime     := all $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_languages   := all
 RUN_BY_nvcc        := all
@@ -587,8 +589,8 @@ RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
 run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
 
 # The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
-GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival python
-CI_ADDS := in-place alone languages demo nvcc sanitizers sanitized-programs valgrind
+GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival pinned python
+CI_ADDS := in-place alone mprotect languages demo nvcc sanitizers sanitized-programs valgrind
 built_by = $(sort $(foreach suite,$(or $(SUITES),$(1)),$(call run_by,$(suite))))
 check: $(call built_by,$(GATE))
 check-ci: $(call built_by,$(GATE) $(CI_ADDS))

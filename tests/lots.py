@@ -23,6 +23,7 @@ GATE = {
     "drivers": "12000/*",
     "runtime": "*",
     "survival": "* !*/strict !signal_stepped/* !streams_many/* !fork_at_map_limit/*",
+    "pinned": "*/preloaded",
     "python": "*",
 }
 
@@ -32,6 +33,7 @@ CI = {
     **dict.fromkeys(GATE, "*"),
     "in-place": "*",
     "alone": "*",
+    "mprotect": "*/healed */preloaded",
     "languages": "*",
     "demo": "*",
     "nvcc": "*",

@@ -27,9 +27,11 @@ tests/hazard/README.md has an example of each.
                       libraries of tests/survival/lib, preloaded with and without ours
     args: ARG ...     its arguments
     timeout: SECONDS  instead of 120
-    needs: gpu|multi-gpu|sim|kernel (WHAT)|small-pages|preload
+    needs: gpu|multi-gpu|sim|kernel (WHAT)|small-pages|preload|userfaultfd|registered
                       skipped on the simulated GPU, on a machine with one GPU, on a real GPU, under
-                      qemu-user, which lacks WHAT (emulated.py), where pages are larger than 4 KB
+                      qemu-user, which lacks WHAT (emulated.py), where pages are larger than 4 KB;
+                      where pages are not kept off by userfaultfd; with pinned memory instead of
+                      what the program registers
     cflags: FLAG ...  further flags of the compiler
     link: NAME ...    libraries of tests/survival/lib that it is linked with
     expect-exit: N    the exit status of a survival program without the preload
@@ -44,6 +46,7 @@ which it is. Only the standard library is needed; a report is held against its s
 jsonschema is installed.
 """
 
+import ctypes
 import difflib
 import fnmatch
 import functools
@@ -84,17 +87,30 @@ class Skip(Exception):
     """Why the check cannot be made here."""
 
 
+def has_userfaultfd():
+    """Whatever a program may do with it; ../interpose/memory/userfaults.c asks for more."""
+    user_mode_only, cloexec = 1, os.O_CLOEXEC
+    number = {"x86_64": 323, "aarch64": 282}.get(os.uname().machine)
+    fd = ctypes.CDLL(None).syscall(number, user_mode_only | cloexec) if number else -1
+    if fd >= 0:
+        os.close(fd)
+    release = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
+    return fd >= 0 and release >= (5, 19)
+
+
 class Machine:
     """Where programs run: the simulated GPU of `out`, or with gpus > 0 the real ones; `runtime`
     names the CUDA runtime of the twins, if not the toolkit's (Makefile: RUNTIMES). What is run is
-    run by `wrapper`, a command. `device` is what SIM_GPU begins with."""
+    run by `wrapper`, a command. `device` is what SIM_GPU begins with, `options` what the library's
+    options begin with."""
 
     ignored = ()  # what a hazard need not be as expected in
     emulated = False  # the kernel's calls are answered by an emulator
 
-    def __init__(self, out="out", gpus=0, runtime=None, wrapper=(), device="late=1"):
+    def __init__(self, out="out", gpus=0, runtime=None, wrapper=(), device="late=1", options=""):
         self.out = ROOT / out
         self.device = device
+        self.options = options
         self.wrapper = wrapper
         self.gpus = gpus
         # The same programs with every build of the library: they are not what is tested.
@@ -115,7 +131,7 @@ class Machine:
                      for also in directives.all("preload-also") for name in also.split()]
         if preload:
             libraries.insert(0, str(self.library))
-            kept["SAFECOPY_OPTIONS"] = joined(options, *directives.all("options"))
+            kept["SAFECOPY_OPTIONS"] = joined(self.options, options, *directives.all("options"))
         if libraries:
             kept["LD_PRELOAD"] = ":".join(libraries)
         for assignment in directives.all("env"):
@@ -140,6 +156,8 @@ class Machine:
                 raise Skip("the real driver lacks it, or fails this without the library as well")
             if need == "kernel" and self.emulated:
                 raise Skip(f"needs the kernel itself {what}")
+            if need == "userfaultfd" and not ("mprotect" not in self.options and has_userfaultfd()):
+                raise Skip("needs userfaultfd")
             if need == "small-pages" and os.sysconf("SC_PAGESIZE") > 4096:
                 raise Skip("needs pages of 4 KB")
             simulated = not self.gpus and any("devices=" in sim for sim in directives.all("sim"))
@@ -756,6 +774,54 @@ def in_place():
     """Twins on a device that uses pageable memory in place."""
     machine = Machine(device="late=1:pageable_access=1")
     return [check for source in sources("hazard") for check in TwinInPlace(source, machine).checks()]
+
+
+class PinnedSurvivor(Survivor):
+    """The same with what is in flight in pinned memory (survival/in_flight.h). What cannot be
+    watched there is not the same, and so stderr."""
+
+    def checks(self):
+        return [(f"{self.name}/{name}", check) for name, check in
+                (("preloaded", lambda: self.compare("")),
+                 ("strict", lambda: self.compare("strict=1")))]
+
+    def launch(self, preload, options=""):
+        if "registered" in self.directives.all("needs"):
+            raise Skip("needs memory that it registers")
+        self.directives.values["env"] = ["SURVIVAL_PINNED=1", *self.kept]
+        run = super().launch(preload, options)
+        run.stderr = b""
+        return run
+
+    def __init__(self, source, machine):
+        super().__init__(source, machine)
+        self.kept = self.directives.all("env")
+        for said in ("says", "strict-says", "strict-may-say"):
+            self.directives.values.pop(said, None)
+
+
+def pinned(machine):
+    """Survival programs that touch memory beside a copy."""
+    beside = [source for source in sources("survival") if "in_flight.h" in headers_of(source)]
+    return [check for source in beside for check in PinnedSurvivor(source, machine).checks()]
+
+
+def headers_of(source):
+    """The names of the headers of the same folder that it includes, and theirs."""
+    names = set(re.findall(r'^#include "(\w+\.h)"', source.read_text(encoding="utf-8"), re.M))
+    for name in list(names):
+        if (source.parent / name).exists():
+            names |= headers_of(source.parent / name)
+    return names
+
+
+def by_mprotect():
+    """Programs whose pages are guarded, where userfaultfd is not to be had: below Linux 5.19, in
+    containers, under any seccomp filter."""
+    machine = Machine(options="guard=mprotect")
+    guarded = [source for source in sources("hazard") if source.parent.name in ("touch", "graph")]
+    return [check for source in guarded for check in Twin(source, machine).checks()] + \
+        survivors(machine)
 
 
 def survivors(machine, is_wanted=lambda source: True):

@@ -49,7 +49,7 @@ CHECK_LINE = re.compile(rb"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)"
 RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
-WAITING = {"twins", "in-place", "alone", "cupti", "drivers", "languages"}
+WAITING = {"twins", "in-place", "alone", "mprotect", "pinned", "cupti", "drivers", "languages"}
 AT_A_TIME = 4  # checks to a core, of those
 BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
 TOLD_EVERY_S = 20
@@ -233,10 +233,12 @@ SUITES = {
     "cupti": lambda: programs.settled("cupti", Machine()),
     "in-place": programs.in_place,
     "alone": lambda: programs.alone(Machine()),
+    "mprotect": programs.by_mprotect,
     "nvtx": lambda: nvtx_tool.checks(Machine()),
     "drivers": older_drivers.checks,
     "runtime": runtimes.checks,
     "survival": lambda: programs.survivors(Machine()),
+    "pinned": lambda: programs.pinned(Machine()),
     "python": lambda: python_frames.checks(Machine()) or [("python", skipped("no CPython"))],
     "languages": languages.checks,
     "demo": lambda: [("demo", demo)],

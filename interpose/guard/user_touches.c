@@ -16,15 +16,17 @@
 
 #include "track/poison.h"
 
-/* From the first such touch on SIGSEGV is shared. A thread that has it blocked would die of one. */
+/* From the first such touch on SIGSEGV is shared. A thread that has it blocked would die of one, and
+ * so would another process that shares our memory (vfork), whose handlers are its own. */
 static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
 {
-    *reason = SC_NO_VERDICT_BLOCKED;
-    if (sc_blocked_threads_blocks(thread))
+    bool blocks = false;
+    *reason = SC_NO_VERDICT_HANDLER;
+    if (!sc_blocked_threads_find(thread, &blocks))
         return false;
-    enum sc_takeover takeover = sc_signals_take_over();
-    if (takeover != SC_TAKEOVER_BLOCKED)
-        *reason = SC_NO_VERDICT_HANDLER;
+    enum sc_takeover takeover = blocks ? SC_TAKEOVER_BLOCKED : sc_signals_take_over();
+    if (takeover == SC_TAKEOVER_BLOCKED)
+        *reason = SC_NO_VERDICT_BLOCKED;
     return takeover == SC_TAKEOVER_DONE;
 }
 

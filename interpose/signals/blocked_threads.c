@@ -109,14 +109,16 @@ static enum way way_of_thread(const char *name)
     return way == PERHAPS_FOR_A_MOMENT && thread == sc_thread_id() ? SURELY : way;
 }
 
-bool sc_blocked_threads_blocks(int32_t thread)
+bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 {
     char name[16], status[STATUS_BYTES];
     struct sc_text put;
     sc_text_init(&put, name, sizeof name);
     sc_text_decimal(&put, (uint64_t)thread);
-    return read_of_thread(name, "/status", status) > 0 &&
-           strtoull(behind(status, "\nSigBlk:\t"), NULL, 16) & SC_SIGNAL_BIT(SIGSEGV);
+    if (read_of_thread(name, "/status", status) <= 0)
+        return false;
+    *blocks = strtoull(behind(status, "\nSigBlk:\t"), NULL, 16) & SC_SIGNAL_BIT(SIGSEGV);
+    return true;
 }
 
 /* How long a thread has had a processor. 0: the kernel does not tell. */

@@ -28,8 +28,9 @@ bool sc_blocked_threads_were_found(void);
 /* The same, by a look now. */
 bool sc_blocked_threads_look_again(void);
 
-/* Does the thread really block SIGSEGV now, whosever it is? Some microseconds. */
-bool sc_blocked_threads_blocks(int32_t thread);
+/* Says whether the thread really blocks SIGSEGV now, whosever it is. False: it is no thread of this
+ * process (another one may share its memory), or it has ended. Some microseconds. */
+bool sc_blocked_threads_find(int32_t thread, bool *blocks);
 
 /* The calling thread is one of the driver's. */
 void sc_blocked_threads_leave_out(void);

@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: registered
 // needs: kernel (madvise)
 //
 // Handlers of fork that were registered before the library's run closest to the fork: as locks of

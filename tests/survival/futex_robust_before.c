@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: registered
 // needs: kernel (robust futexes)
 //
 // Two threads hold robust mutexes, one of them with priority inheritance, before the memory of

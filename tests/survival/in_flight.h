@@ -27,13 +27,26 @@ static struct {
     atomic_bool held;
 } beside;
 
+/* Memory of the program's that is registered, or with SURVIVAL_PINNED pinned memory, which is kept
+ * off in another way. */
+static SURVIVAL_HELPER void *in_flight_block(size_t size_bytes)
+{
+    void *block = NULL;
+    if (getenv("SURVIVAL_PINNED")) {
+        CHECK(cudaMallocHost(&block, size_bytes));
+        return block;
+    }
+    block = aligned_alloc(4096, size_bytes);
+    if (!block)
+        _exit(3);
+    CHECK(cudaHostRegister(block, size_bytes, cudaHostRegisterDefault));
+    return block;
+}
+
 static SURVIVAL_HELPER void *edge_start(void)
 {
-    beside.block = (unsigned char *)aligned_alloc(4096, EDGE + IN_FLIGHT + EDGE);
-    if (!beside.block)
-        _exit(3);
+    beside.block = (unsigned char *)in_flight_block(EDGE + IN_FLIGHT + EDGE);
     memset(beside.block, 0, EDGE + IN_FLIGHT + EDGE);
-    CHECK(cudaHostRegister(beside.block, EDGE + IN_FLIGHT + EDGE, cudaHostRegisterDefault));
     CHECK(cudaMalloc(&beside.device, IN_FLIGHT));
     CHECK(cudaMemset(beside.device, 0x5a, IN_FLIGHT));
     CHECK(cudaDeviceSynchronize());

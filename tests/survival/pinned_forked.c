@@ -1,4 +1,5 @@
 // expect-exit: 0
+// strict-may-say: touches_not_judged
 //
 // A child of fork, and one that shares the parent's memory, use what lies beside a copy in flight
 // in pinned memory, which they share with the parent; then the child closes all descriptors, and

@@ -23,7 +23,8 @@ OBJ     := $(OUT)/obj
 SIM     := $(OUT)/sim
 PREFIX  ?= /usr/local
 Q       := $(if $(V),,@)
-say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $@)
+say      = $(if $(V),,$(info $(blank) $(1)$(blank)$@))
+blank    := $(subst ,, )
 
 SANITIZERS := address thread undefined
 ifneq ($(filter-out $(SANITIZERS),$(SAN)),)
@@ -263,7 +264,7 @@ LINK    = $(CC) $(CFLAGS) $(INSTRUMENT) $(LDFLAGS)
 DEPS    = -MMD -MP -MT $@ -MF $@.d
 
 $(OBJ)/%.o: %.c $(FLAGS)
-	$(call say,CC)
+	$(call say,CC     )
 	@mkdir -p $(@D)
 	$(Q)$(CBUILD) $(PICFLAGS) $(DEPS) -c $< -o $@
 
@@ -293,7 +294,7 @@ comma := ,
 SHARED = -shared -Wl,-z,defs,-z,relro,-z,now -Wl,-soname,$(notdir $@)
 
 define link_shared
-$(call say,LD)
+$(call say,LD     )
 @mkdir -p $(@D)
 $(Q)$(LINK) $(SHARED) $(call version_script,$(1)) $(filter %.o,$^) -o $@ -lpthread -ldl
 endef
@@ -321,7 +322,7 @@ $(SIM)/driver-%/exports.map: tests/sim/cuda/driver.def
 	@awk -F '[(, ]+' -v last=$* 'BEGIN { print "{ global: cu*; local:" } \
 	    /^SIM_(FUNCTION|STUB)/ && $$4 > last { print "    " $$2 ";" } END { print "    *; };" }' $< >$@
 $(SIM)/driver-%/libcuda.so.1: $(SIM)/driver-%/exports.map $(SIM_CUDA_OBJ)
-	$(call say,LD)
+	$(call say,LD     )
 	$(Q)$(LINK) $(SHARED) -Wl,--version-script=$< $(SIM_CUDA_OBJ) -o $@ -lpthread -ldl
 $(SIM)/libcudart.so.13: $(SIM_CUDART_OBJ) $(wildcard tests/sim/cudart/exports.map)
 	$(call link_shared,tests/sim/cudart)
@@ -332,13 +333,13 @@ $(SIM)/libcupti.so.13: $(SIM_CUPTI_OBJ) $(wildcard tests/sim/cupti/exports.map)
 $(call objects,$(COMMAND_SRC)): $(EMBEDDED)
 LINK_COMMAND = $(LINK) -Wl,-z,relro,-z,now -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' $^ -o $@
 $(OUT)/safecopy: $(COMMAND_OBJ)
-	$(call say,LD)
+	$(call say,LD     )
 	@$(if $(LIBDW),:,echo 'no libdw here: the command names no lines of source')
 	$(Q)$(LINK_COMMAND) $(STATIC_LIBS) -ldl 2>/dev/null || \
 	    $(LINK_COMMAND) $(COMMAND_LIBS) -ldl -lpthread
 
 $(BESIDE): $(OUT)/%:
-	$(call say,COPY)
+	$(call say,COPY   )
 	@mkdir -p $(@D)
 	$(Q)cp -L $(call where,$*) $@
 
@@ -355,11 +356,14 @@ $(STANDALONE): $(FLAGS) | $(filter $(SIM)/%,$(CUDART) $(DRIVER))
 
 # A source may ask for flags of its own in a line `// cflags: ...`, and for libraries of
 # tests/survival/lib in a line `// link: ...`. (cudart and the driver are linked when called.)
-own_flags = $$(sed -n 's,^// cflags: *,,p' $<)
-own_libs  = $$(sed -n 's,^// link: *,,p' $< | tr ' ' '\n' | \
-               sed '/^\(none\|cuda\|cudart\)$$/d; s,.*,$(T)/survival/lib/lib&.so,')
+asking    = $(shell grep -slE '^// $(1): ' $(addprefix tests/,*/*.c */*.cpp */*/*.c */*/*.cpp))
+FLAGGED   := $(call asking,cflags)
+LINKING   := $(call asking,link)
+own_flags = $(if $(filter $<,$(FLAGGED)),$$(sed -n 's,^// cflags: *,,p' $<))
+own_libs  = $(if $(filter $<,$(LINKING)),$$(sed -n 's,^// link: *,,p' $< | tr ' ' '\n' | \
+               sed '/^\(none\|cuda\|cudart\)$$/d; s,.*,$(T)/survival/lib/lib&.so,'))
 define build_program
-$(call say,PROG)
+$(call say,PROG   )
 @mkdir -p $(@D)
 $(Q)$(UNLESS) $(if $(filter %.cpp,$<),$(CXXBUILD),$(CBUILD)) $(1) $(DEPS) $< $(filter %.o,$^) \
     $(own_flags) -o $@ $(own_libs) $(PROGRAM_LIBS) $(IF_IT_FAILS)
@@ -382,14 +386,20 @@ endef
 # $(call twin_rules,TO,SOURCE PATTERN,FLAGS), and $(call twins_into,TO,FLAGS) for the twins of all
 # folders. The rules are static: where a twin has lain before is nothing to them.
 TWIN_SRC := $(call sources,tests/hazard/*/*.c tests/hazard/*/*.cpp)
-# twin.h is compiled once; a twin whose flags are others has the compiler read it.
-TWIN_FIRST := $(T)/hazard/first.h
+# What twins have in common is compiled once, and so is its header. A twin in C++, or with flags of its
+# own, which may choose other variants of CUDA's functions, compiles both.
+TWIN_FIRST  := $(T)/hazard/first.h
+TWIN_SHARED := $(OBJ)/tests/hazard/twin.o
+TWIN_ALONE  := $(patsubst %.c,$(T)/hazard/%.racy,$(notdir $(filter $(FLAGGED),$(TWIN_SRC)))) \
+    $(patsubst %.cpp,$(T)/hazard/%.racy,$(notdir $(filter %.cpp,$(TWIN_SRC))))
+TWIN_LINKED := $(filter-out $(TWIN_ALONE),$(RACY))
 $(TWIN_FIRST).gch: tests/hazard/twin.h $(FLAGS)
-	$(call say,PCH)
-	@mkdir -p $(@D) && echo '#include "$<"' >$(TWIN_FIRST)
+	$(call say,PCH    )
+	@mkdir -p $(@D) && printf '%s\n' '#define TWIN_LINKED' '#include "$<"' >$(TWIN_FIRST)
 	$(Q)$(CBUILD) -Itests/hazard -pthread $(DEPS) -c -x c-header $(TWIN_FIRST) -o $@
-$(TWIN_FIRST).gch: private CUDA = $(CUDA_CPPFLAGS)
-$(RACY): $(TWIN_FIRST).gch
+$(TWIN_FIRST).gch $(TWIN_SHARED): private CUDA = $(CUDA_CPPFLAGS)
+$(TWIN_LINKED): private TWIN_FLAGS := -include $(TWIN_FIRST)
+$(TWIN_LINKED): $(TWIN_FIRST).gch $(TWIN_SHARED)
 define twin_rules
 $(patsubst $(2),$(1)/%.racy,$(filter $(2),$(TWIN_SRC))): $(1)/%.racy: $(2)
 	$$(call build_program,-Itests/hazard $(3))
@@ -398,7 +408,7 @@ $(patsubst $(2),$(1)/%.fixed,$(filter $(2),$(TWIN_SRC))): $(1)/%.fixed: $(1)/%.r
 endef
 twins_into = $(foreach d,$(sort $(dir $(TWIN_SRC))),$(foreach s,$(sort $(suffix $(TWIN_SRC))),\
     $(if $(filter $(d)%$(s),$(TWIN_SRC)),$(eval $(call twin_rules,$(1),$(d)%$(s),$(2))))))
-$(call twins_into,$(T)/hazard,$$(if $$(filter %.c,$$<),-include $(TWIN_FIRST)))
+$(call twins_into,$(T)/hazard,$$(TWIN_FLAGS))
 # An older NAME.d may name the place where the source of NAME lay then.
 tests/hazard/%.c: ;
 tests/hazard/%.cpp: ;
@@ -440,7 +450,7 @@ $(foreach how,deep_linked deep_looked_up,$(eval \
 $(SURVIVAL): | $(SURVIVAL_SO)
 $(SURVIVAL): private CFLAGS += -Wl,-rpath,'$$ORIGIN/lib'
 $(SURVIVAL_SO): $(T)/survival/lib/lib%.so: tests/survival/lib/%.c $(FLAGS)
-	$(call say,SO)
+	$(call say,SO     )
 	@mkdir -p $(@D)
 	$(Q)$(CBUILD) $(DEPS) -fPIC -shared $(own_flags) -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
 $(SURVIVAL_SO): private CUDA = $(CUDA_CPPFLAGS)
@@ -453,6 +463,8 @@ $(SURVIVAL_SO): private WARNINGSC :=
 
 $(UNIT): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread -ldl
 $(UNIT): private NEEDED += -include tests/unit/older_check.h
+# What is tested is in the objects; a test of many assertions takes twice as long to optimise.
+$(UNIT): private OPT := $(OPT:-O2=-O1)
 $(UNIT): $(CORE_OBJ) $(FLAGS)
 # A unit test of the hands opens with a line `links: a.c b.c`, which says of which.
 linked = $(call objects,$(shell sed -n '1s,.*links: *,,p' $(1)))
@@ -730,4 +742,4 @@ help:
 	@sed -n '/^#   [A-Z]/s/^#   /  /p' Makefile
 
 -include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \
-    $(PROGRAMS) $(TWIN_FIRST).gch $(SURVIVAL_SO) $(OTHER))
+    $(PROGRAMS) $(TWIN_FIRST).gch $(TWIN_SHARED) $(SURVIVAL_SO) $(OTHER))

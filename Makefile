@@ -54,12 +54,16 @@ $(error cannot write to out/ in $(CURDIR): make in a copy of the tree that is yo
 endif
 endif
 
+# The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
+GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival python
+CI_ADDS := in-place alone languages demo nvcc sanitizers sanitized-programs valgrind
+
 # Including a file that has a rule makes make run the rule first and then start over, so that what
 # set-up installed (a toolkit in out/cuda, say) is seen by everything below. What is installed for one
 # of these goals holds what is for those before it. make runs that rule with -n, too: there the file is
 # a prerequisite, which is shown.
-SETUP := $(lastword $(foreach goal,demo check check-all,\
-    $(filter $(goal),$(MAKECMDGOALS:check-ci=check))))
+SETUP := $(lastword $(foreach goal,demo check check-ci check-all,$(filter $(goal),$(MAKECMDGOALS) \
+    $(if $(filter check,$(MAKECMDGOALS)),$(if $(filter-out $(GATE),$(SUITES)),check-ci)))))
 ifneq ($(SETUP),)
 ifeq ($(PRETENDS),)
 include out/setup-$(SETUP).mk
@@ -493,7 +497,7 @@ define sanitized_rules
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override CC := $(2)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override INSTRUMENT := -w -fsanitize=$(3)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): $(1)/probe
-$(1)/probe: $(FLAGS) $(if $(SETUP),$(wildcard out/setup-check.mk))
+$(1)/probe: $(FLAGS) $(if $(SETUP),$(wildcard out/setup-check-ci.mk))
 	@mkdir -p $(1)
 	$(Q)if echo 'int main(void) { return 0; }' | $(2) -fsanitize=$(3) -xc - -o $(1)/probe && \
 	    { setarch -R $(1)/probe || $(1)/probe; }; then rm -f $(1)/why; \
@@ -598,9 +602,6 @@ RUN_BY_aarch64     := aarch64
 RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
 run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
 
-# The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
-GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival python
-CI_ADDS := in-place alone languages demo nvcc sanitizers sanitized-programs valgrind
 built_by = $(sort $(foreach suite,$(or $(SUITES),$(1)),$(call run_by,$(suite))))
 check: $(call built_by,$(GATE))
 check-ci: $(call built_by,$(GATE) $(CI_ADDS))
@@ -733,7 +734,7 @@ help:
 	@echo '  make libfuzzer   the fuzzers for clang, to be run by hand'
 	@echo '  make aarch64     the library for aarch64, and programs for an emulator'
 	@echo '  make carry       pack out/carry.tar.xz for a GPU machine'
-	@echo '  make setup       install what make and make check need; make setup-all: make check-all, too'
+	@echo '  make setup       install what make and make check need; make setup-all: what all tests need'
 	@echo '  make dist        wheels, tarballs and the source archive in DIST=out/dist; make check-dist tries them'
 	@echo '  make install     PREFIX=/usr/local DESTDIR='
 	@echo '  make uninstall   removes what install has put there'

@@ -33,6 +33,7 @@ import sys
 import tempfile
 import time
 
+import built
 import emulated
 import languages
 import lots
@@ -119,7 +120,7 @@ def unit_check(machine, program):
 def python_check(source):
     """A Python test file counts as its unittest cases."""
     def check():
-        run = Run([sys.executable, source], {**os.environ, "SAFECOPY_OUT": str(ROOT / "out")}, 600)
+        run = Run([sys.executable, source], {**os.environ, "SAFECOPY_OUT": str(built.OUT)}, 600)
         counts = RAN_LINE.search(run.stderr)
         total = int(counts[1]) if counts else 0
         bad = sum(int(number) for number in BAD_COUNT.findall(run.stderr))

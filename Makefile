@@ -221,7 +221,8 @@ DEMO     := $(call programs,tests/demo,$(OUT)/demo)
 BENCH    := $(call programs,tests/bench,$(OUT)/bench)
 GPU      := $(filter-out $(OUT)/gpu/asking%,$(call programs,tests/gpu,$(OUT)/gpu))
 # What the probes are linked with: their common part, and the folder of a probe's name.
-GPU_OBJ  := $(call objects,$(call sources,tests/gpu/asking*.c tests/gpu/probe*/*.c))
+PROBES   := $(call programs,tests/gpu/probes,$(OUT)/probes)
+GPU_OBJ  := $(call objects,$(call sources,tests/gpu/asking*.c tests/gpu/probes/*/*.c))
 
 # Programs that are built with a sanitizer, as a user's may be: once by each compiler for each of
 # SANITIZERS, into tests/sanitized-COMPILER-SANITIZER/.
@@ -235,8 +236,8 @@ SANITIZED_PROGRAMS  := $(foreach d,$(SANITIZED_DIRS),$(SANITIZED_NAMES:%=$(d)/%)
 
 # Programs that meet the library only by LD_PRELOAD.
 STANDALONE := $(RACY) $(FIXED) $(CUPTI) $(SURVIVAL) $(RANDOM) $(STRESS) $(SELFTEST) $(DEMO) \
-              $(BENCH) $(GPU) $(SANITIZED_PROGRAMS)
-PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
+              $(BENCH) $(GPU) $(PROBES) $(SANITIZED_PROGRAMS)
+PROGRAMS   := $(filter-out $(PROBES),$(STANDALONE)) $(UNIT) $(FUZZ)
 
 # libunwind is loaded at run time from beside the library; the copies let out/ be carried to a
 # machine that lacks it.
@@ -427,12 +428,15 @@ $(eval $(call program_rules,$(T)/sim/%,tests/sim/%/selftest))
 $(eval $(call program_rules,$(OUT)/demo/%,tests/demo/%))
 $(eval $(call program_rules,$(OUT)/bench/%,tests/bench/%))
 $(eval $(call program_rules,$(OUT)/gpu/%,tests/gpu/%))
+$(eval $(call program_rules,$(OUT)/probes/%,tests/gpu/probes/%))
 
 $(GPU_OBJ): private CUDA = $(CUDA_CPPFLAGS)
-PROBES := $(filter $(OUT)/gpu/probe% $(OUT)/gpu/conformance_managed,$(GPU))
-$(PROBES): $(OBJ)/tests/gpu/asking.o
+$(PROBES) $(OUT)/gpu/conformance_managed: $(OBJ)/tests/gpu/asking.o
 $(filter %_activity %_cupti %_resource,$(PROBES)): $(OBJ)/tests/gpu/asking_cupti.o
-$(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/$(notdir $(p))/%,$(GPU_OBJ))))
+$(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/probes/$(notdir $(p))/%,$(GPU_OBJ))))
+# They ask what docs/driver.md answers: by name, and for no test.
+.PHONY: probes
+probes: $(PROBES)
 
 # Some of them link libcupti as profilers do, and one opens a library of the survival programs.
 $(CUPTI): | $(SIM_LIBS) $(T)/survival/lib/libconstructor.so
@@ -743,4 +747,4 @@ help:
 	@sed -n '/^#   [A-Z]/s/^#   /  /p' Makefile
 
 -include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \
-    $(PROGRAMS) $(TWIN_FIRST).gch $(TWIN_SHARED) $(SURVIVAL_SO) $(OTHER))
+    $(PROGRAMS) $(PROBES) $(TWIN_FIRST).gch $(TWIN_SHARED) $(SURVIVAL_SO) $(OTHER))

@@ -2,13 +2,13 @@
  * what the host may do with its pages. When copies read it and write it is asked by
  * conformance_managed.c. The answers are in docs/driver.md.
  *
- *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probe_managed.c \
+ *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probes/probe_managed.c \
  *         tests/gpu/asking.c -o probe_managed -ldl -lcuda
  *     ./probe_managed             every question, in seconds
  */
-#include "asking.h"
+#include "../asking.h"
 
-#include "places.h"
+#include "../places.h"
 
 #include <stdlib.h>
 #include <string.h>

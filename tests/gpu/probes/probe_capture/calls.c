@@ -1,7 +1,7 @@
 /* What each call does to a capture, and the capture to it. */
 #include "world.h"
 
-#include "../asking_calls.h"
+#include "../../asking_calls.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

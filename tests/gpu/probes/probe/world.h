@@ -2,7 +2,7 @@
 #ifndef TESTS_GPU_PROBE_WORLD_H
 #define TESTS_GPU_PROBE_WORLD_H
 
-#include "../asking.h"
+#include "../../asking.h"
 
 #define BUSY_MS 100
 #define BUFFER_BYTES (4 * MB) /* of every piece of memory */

@@ -1,7 +1,7 @@
 /* probe_pinned: asks the CUDA driver what its pinned and registered host memory is like.
  *
- *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probe_pinned.c \
- *         tests/gpu/probe_pinned/[a-z]*.c tests/gpu/asking.c -o probe_pinned -ldl -lcuda
+ *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probes/probe_pinned.c \
+ *         tests/gpu/probes/probe_pinned/[a-z]*.c tests/gpu/asking.c -o probe_pinned -ldl -lcuda
  *     ./probe_pinned            every section, under a minute
  *     ./probe_pinned layout     these only
  *

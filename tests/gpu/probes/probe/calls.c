@@ -1,7 +1,7 @@
 /* What calls cost, where they are found, and what ours do while somebody captures. */
 #include "world.h"
 
-#include "../asking_calls.h"
+#include "../../asking_calls.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Frees, unregistrations and ends of contexts: whom they wait for, what they answer. */
 #include "world.h"
 
-#include "../asking_calls.h"
+#include "../../asking_calls.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

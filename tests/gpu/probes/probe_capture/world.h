@@ -2,7 +2,7 @@
 #ifndef TESTS_GPU_PROBE_CAPTURE_WORLD_H
 #define TESTS_GPU_PROBE_CAPTURE_WORLD_H
 
-#include "../asking.h"
+#include "../../asking.h"
 
 #include <stdatomic.h>
 

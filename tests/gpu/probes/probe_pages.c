@@ -1,6 +1,6 @@
 /* probe_pages: what the driver does with memory in flight whose pages the program loses.
  *
- *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probe_pages.c \
+ *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probes/probe_pages.c \
  *         tests/gpu/asking.c -o probe_pages -ldl -lcuda
  *     ./probe_pages              every question
  *     ./probe_pages remove       these only
@@ -12,7 +12,7 @@
  * which has 7, what the memory has in the end. Pageable memory is that of a batch with access order
  * ANY.
  */
-#include "asking.h"
+#include "../asking.h"
 
 #include <string.h>
 #include <sys/ipc.h>

@@ -6,7 +6,7 @@
 #ifndef TESTS_GPU_PROBE_RESOURCE_EAR_H
 #define TESTS_GPU_PROBE_RESOURCE_EAR_H
 
-#include "../asking_cupti.h"
+#include "../../asking_cupti.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,12 +1,12 @@
 /* probe_contexts: asks the CUDA driver what a wait of a context for an event holds up, and how
  * green contexts hold their primary one. The answers are in docs/driver.md.
  *
- *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probe_contexts.c \
+ *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probes/probe_contexts.c \
  *         tests/gpu/asking.c -o probe_contexts -ldl -lcuda
  *     ./probe_contexts              every question, under 30 s
  *     ./probe_contexts waits        these only
  */
-#include "asking.h"
+#include "../asking.h"
 
 #include "tests/green_context.h"
 

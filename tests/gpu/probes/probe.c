@@ -1,7 +1,7 @@
 /* probe: asks the CUDA driver how it really behaves, one line of output per question.
  *
- *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probe.c \
- *         tests/gpu/probe/[a-z]*.c tests/gpu/asking.c -o probe -ldl -lcuda
+ *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probes/probe.c \
+ *         tests/gpu/probes/probe/[a-z]*.c tests/gpu/asking.c -o probe -ldl -lcuda
  *     ./probe              every question, under a minute
  *     ./probe 5 14         these only
  *

@@ -1,14 +1,14 @@
 /* probe_graphs: asks the CUDA driver about frees and mistakes during a capture, and about graphs:
  * children, execs, kinds of memory, events and host functions. The answers are in docs/driver.md.
  *
- *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probe_graphs.c \
+ *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probes/probe_graphs.c \
  *         tests/gpu/asking.c -o probe_graphs -ldl -lcuda
  *     ./probe_graphs              every question, under 30 s
  *     ./probe_graphs child        these only
  *
  * `a/b` are the results of a call during a capture and of cuStreamEndCapture.
  */
-#include "asking.h"
+#include "../asking.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -1,7 +1,7 @@
 /* Which records there are: of copies, graphs, and what was issued before. */
 #include "records.h"
 
-#include "../asking_calls.h"
+#include "../../asking_calls.h"
 
 #include <dlfcn.h>
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_GPU_PROBE_ACTIVITY_RECORDS_H
 #define TESTS_GPU_PROBE_ACTIVITY_RECORDS_H
 
-#include "../asking_cupti.h"
+#include "../../asking_cupti.h"
 
 #include <stdatomic.h>
 

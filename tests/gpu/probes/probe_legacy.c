@@ -2,7 +2,7 @@
  * stream comes after, and whether it comes through them after what another blocking stream had.
  * The answers are in docs/driver.md.
  *
- *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probe_legacy.c \
+ *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probes/probe_legacy.c \
  *         tests/gpu/asking.c -o probe_legacy -ldl -lcuda
  *     ./probe_legacy               every question, under a minute
  *
@@ -10,9 +10,9 @@
  * B2, another one, and waited for. A line has for each kind of it `waits` or `-`: B1's work had
  * not ended.
  */
-#include "asking.h"
+#include "../asking.h"
 
-#include "asking_calls.h"
+#include "../asking_calls.h"
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* probe_cupti: asks libcupti and the CUDA driver how callbacks really behave.
  *
- *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probe_cupti.c \
- *         tests/gpu/probe_cupti/[a-z]*.c tests/gpu/asking*.c -o probe_cupti -ldl -lcuda
+ *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probes/probe_cupti.c \
+ *         tests/gpu/probes/probe_cupti/[a-z]*.c tests/gpu/asking*.c -o probe_cupti -ldl -lcuda
  *     ./probe_cupti            every question, under 60 s
  *     ./probe_cupti 2 5        these only
  *

@@ -1,14 +1,14 @@
 /* probe_frees: asks the CUDA driver which frees wait for the whole context, by size, and whether
  * they do while a stream captures. The answers are in docs/driver.md.
  *
- *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probe_frees.c \
+ *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probes/probe_frees.c \
  *         tests/gpu/asking.c -o probe_frees -ldl -lcuda
  *     ./probe_frees               every question, under 40 s
  *
  * A number is the time of a call in ms behind BUSY_MS on a non-blocking stream; `late`: the host
  * function there had not ended when the call returned.
  */
-#include "asking.h"
+#include "../asking.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

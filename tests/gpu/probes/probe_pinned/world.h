@@ -3,7 +3,7 @@
 #ifndef TESTS_GPU_PROBE_PINNED_WORLD_H
 #define TESTS_GPU_PROBE_PINNED_WORLD_H
 
-#include "../asking.h"
+#include "../../asking.h"
 
 #define HUGE_BYTES (2 * MB)
 #ifndef MADV_POPULATE_WRITE

@@ -2,7 +2,7 @@
 #ifndef TESTS_GPU_PROBE_CUPTI_EAR_H
 #define TESTS_GPU_PROBE_CUPTI_EAR_H
 
-#include "../asking_cupti.h"
+#include "../../asking_cupti.h"
 
 #include <stdatomic.h>
 

@@ -1,14 +1,14 @@
 /* probe_sync: asks the CUDA driver which synchronous copies and memsets wait for the device, and
  * when they read their source. The answers are in docs/driver.md.
  *
- *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probe_sync.c \
+ *     gcc -std=gnu11 -O2 -pthread -I. -I/usr/local/cuda/include tests/gpu/probes/probe_sync.c \
  *         tests/gpu/asking.c -o probe_sync -ldl -lcuda
  *     ./probe_sync                every question, under 30 s
  *
  * `a/b` are the times of a call in ms behind BUSY_MS on a blocking stream, and on a non-blocking
  * one; `late`: the bytes were not there when the first returned.
  */
-#include "asking.h"
+#include "../asking.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* probe_stacks: what the driver takes of its caller's stack, and which signals its threads block.
  *
- *     make out/gpu/probe_stacks && out/gpu/probe_stacks
+ *     make out/probes/probe_stacks && out/probes/probe_stacks
  *
  * Each call is made in a coroutine whose stack is filled with a pattern before: what is overwritten
  * was used. Where a call takes more now and then, as it does when the driver makes room for more of
  * a kind, the least and the most of many calls are told.
  */
-#include "tests/gpu/asking.h"
+#include "../asking.h"
 
 #include <dirent.h>
 #include <stdio.h>

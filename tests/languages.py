@@ -31,14 +31,13 @@ import pathlib
 import shutil
 import threading
 
-import built
 import programs
 from programs import Directives, Machine, Report, ROOT, Run, Skip, STRICT_EXIT
 from toolkit import toolkit_headers
 
 SOURCES = ROOT / "tests" / "languages"
-OUT = built.OUT / "tests" / "languages"
-RUNTIME = built.OUT / "sim" / "libcudart.so.13"
+OUT = ROOT / "out" / "tests" / "languages"
+RUNTIME = ROOT / "out" / "sim" / "libcudart.so.13"
 
 SETTINGS = ("", "strict=1", "mode=report", "guard=off")
 QUICK = SETTINGS[:2]  # in `languages`

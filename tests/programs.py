@@ -57,9 +57,7 @@ import subprocess
 import sys
 import tempfile
 
-import built
-from built import ROOT
-
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 STRICT_EXIT = 66
 
 DIRECTIVES = frozenset(re.findall(r"^    ([a-z-]+): ", __doc__, re.M))
@@ -95,12 +93,12 @@ class Machine:
     emulated = False  # the kernel's calls are answered by an emulator
 
     def __init__(self, out="out", gpus=0, runtime=None, wrapper=(), device="late=1"):
-        self.out = built.OUT.parent / out
+        self.out = ROOT / out
         self.device = device
         self.wrapper = wrapper
         self.gpus = gpus
         # The same programs with every build of the library: they are not what is tested.
-        self.programs = built.OUT / "tests"
+        self.programs = ROOT / "out" / "tests"
         self.twins = self.programs / ("hazard" + (f"-{runtime}" if runtime else ""))
         self.survivors = self.programs / "survival"
         self.partial = runtime is not None

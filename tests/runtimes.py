@@ -10,7 +10,6 @@ import pathlib
 import re
 import tempfile
 
-import built
 import programs
 from programs import Directives, Machine, ROOT, Skip
 from toolkit import linked_alone, toolkit_library
@@ -104,8 +103,8 @@ def found():
     """(name, library, runtime) of every runtime that is here."""
     yield "toolkit", toolkit_library("libcudart.so.13"), None
     for folder, name in OLDER.items():
-        yield folder, built.OUT / folder / "lib" / name, folder.removeprefix("cuda")
-    for library in sorted(built.OUT.glob("cuda13.*/lib/libcudart.so.13")):
+        yield folder, ROOT / "out" / folder / "lib" / name, folder.removeprefix("cuda")
+    for library in sorted((ROOT / "out").glob("cuda13.*/lib/libcudart.so.13")):
         yield library.parent.parent.name, library, None
 
 

@@ -287,7 +287,7 @@ class Machine(Doctor):
         if not self.alone("true"):
             self.skipTest("no mounts of one's own here")
         # What is tested may lie in one of them, and stays there.
-        mounts = [f"mount --bind {path} {path} && mount -o remount,bind,ro {path}"
+        mounts = [f"mount --rbind {path} {path} && mount -o remount,bind,ro {path}"
                   for path in ("/tmp", "/var/tmp", "/dev/shm")]
         self.assertTrue(self.alone(*mounts[:2], env={"TMPDIR": "/nowhere"}))
         self.assertEqual((self.ran.returncode, self.ran.stderr), (0, ""))

@@ -1,7 +1,8 @@
 /* probe_activity: asks libcupti what its activity records say, when they come, and what they cost.
  *
  *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probes/probe_activity.c \
- *         tests/gpu/probes/probe_activity/[a-z]*.c tests/gpu/asking*.c -o probe_activity -ldl -lcuda
+ *         tests/gpu/probes/probe_activity/[a-z]*.c tests/gpu/asking*.c -o probe_activity -ldl
+ * -lcuda
  *     ./probe_activity            every question, under 60 s
  *     ./probe_activity 2 5        these only
  *

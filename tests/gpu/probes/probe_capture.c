@@ -1,7 +1,8 @@
 /* probe_capture: asks the CUDA driver how captures and graphs really behave.
  *
- *     gcc -std=gnu11 -O2 -pthread -rdynamic -I/usr/local/cuda/include tests/gpu/probes/probe_capture.c \
- *         tests/gpu/probes/probe_capture/[a-z]*.c tests/gpu/asking.c -o probe_capture -ldl -lcuda
+ *     gcc -std=gnu11 -O2 -pthread -rdynamic -I/usr/local/cuda/include
+ * tests/gpu/probes/probe_capture.c \ tests/gpu/probes/probe_capture/[a-z]*.c tests/gpu/asking.c -o
+ * probe_capture -ldl -lcuda
  *     ./probe_capture          every question, under 40 s
  *     ./probe_capture 4 7      these only
  *

@@ -1,7 +1,8 @@
 /* probe_resource: asks libcupti and the CUDA driver about the resource and synchronise domains.
  *
  *     gcc -std=gnu11 -O2 -pthread -I/usr/local/cuda/include tests/gpu/probes/probe_resource.c \
- *         tests/gpu/probes/probe_resource/[a-z]*.c tests/gpu/asking*.c -o probe_resource -ldl -lcuda
+ *         tests/gpu/probes/probe_resource/[a-z]*.c tests/gpu/asking*.c -o probe_resource -ldl
+ * -lcuda
  *     ./probe_resource          every question, under 60 s
  *     ./probe_resource 12       these only
  *

@@ -52,7 +52,7 @@ RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
 AT_A_TIME = {  # checks to a core, where that is not one
-    **dict.fromkeys(("twins", "in-place", "alone", "cupti", "drivers", "languages"), 4),
+    **dict.fromkeys(("twins", "in-place", "behind-copies", "alone", "cupti", "drivers", "languages"), 4),
     **dict.fromkeys(("unit", "sim", "survival", "python", "nvtx"), 2)}
 BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
 TOLD_EVERY_S = 20
@@ -242,6 +242,7 @@ SUITES = {
     "twins": lambda: programs.twins(Machine()),
     "cupti": lambda: programs.settled("cupti", Machine()),
     "in-place": programs.in_place,
+    "behind-copies": programs.behind_copies,
     "alone": lambda: programs.alone(Machine()),
     "nvtx": lambda: nvtx_tool.checks(Machine()),
     "drivers": older_drivers.checks,

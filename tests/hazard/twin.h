@@ -81,13 +81,25 @@ TWIN_SHARED cudaEvent_t new_event(void);
 /* Runs in the stream, on a thread of the driver. */
 TWIN_SHARED void sleep_in_stream(void *unused);
 
+/* With TWIN_BUSY=copy in the environment a copy of its own holds the stream: what the simulated GPU
+ * copies late is in flight all the same, behind another kind of work. */
+struct twin_hold {
+    void *device, *source; /* NULL: a host function holds it */
+};
+enum { TWIN_HOLDS = 64 }; /* each to a place of its own: streams are held that nothing orders */
+TWIN_SHARED struct twin_hold twin_hold(void);
+
 TWIN_SHARED int finish(bool right);
 
 /* Holds the stream up, so that what is issued next on it is in flight for BUSY_US. Statically
  * inline rather than a helper: it must call the variant of the API that the twin is built for. */
 static inline void busy(cudaStream_t stream)
 {
-    CHECK(cudaLaunchHostFunc(stream, sleep_in_stream, NULL));
+    struct twin_hold hold = twin_hold();
+    if (hold.source)
+        CHECK(cudaMemcpyAsync(hold.device, hold.source, SMALL, cudaMemcpyHostToDevice, stream));
+    else
+        CHECK(cudaLaunchHostFunc(stream, sleep_in_stream, NULL));
 }
 
 #ifndef TWIN_LINKED

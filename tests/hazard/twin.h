@@ -87,7 +87,7 @@ struct twin_hold {
     void *device, *source; /* NULL: a host function holds it */
 };
 enum { TWIN_HOLDS = 64 }; /* each to a place of its own: streams are held that nothing orders */
-TWIN_SHARED struct twin_hold twin_hold(void);
+TWIN_SHARED struct twin_hold twin_next_hold(void);
 
 TWIN_SHARED int finish(bool right);
 
@@ -95,7 +95,7 @@ TWIN_SHARED int finish(bool right);
  * inline rather than a helper: it must call the variant of the API that the twin is built for. */
 static inline void busy(cudaStream_t stream)
 {
-    struct twin_hold hold = twin_hold();
+    struct twin_hold hold = twin_next_hold();
     if (hold.source)
         CHECK(cudaMemcpyAsync(hold.device, hold.source, SMALL, cudaMemcpyHostToDevice, stream));
     else

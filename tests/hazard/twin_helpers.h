@@ -124,7 +124,7 @@ TWIN_SHARED void sleep_in_stream(void *unused)
     sleep_patiently(BUSY_US);
 }
 
-TWIN_SHARED struct twin_hold twin_hold(void)
+TWIN_SHARED struct twin_hold twin_next_hold(void)
 {
     static char *devices;
     static void *source;

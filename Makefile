@@ -23,7 +23,8 @@ OBJ     := $(OUT)/obj
 SIM     := $(OUT)/sim
 PREFIX  ?= /usr/local
 Q       := $(if $(V),,@)
-say      = $(if $(V),,@printf '  %-8s %s\n' $(1) $@)
+say      = $(if $(V),,$(info $(blank) $(1)$(blank)$@))
+blank    := $(subst ,, )
 
 SANITIZERS := address thread undefined
 ifneq ($(filter-out $(SANITIZERS),$(SAN)),)
@@ -53,12 +54,16 @@ $(error cannot write to out/ in $(CURDIR): make in a copy of the tree that is yo
 endif
 endif
 
+# The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
+GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival pinned python
+CI_ADDS := in-place behind-copies alone mprotect languages demo nvcc sanitizers sanitized-programs valgrind
+
 # Including a file that has a rule makes make run the rule first and then start over, so that what
 # set-up installed (a toolkit in out/cuda, say) is seen by everything below. What is installed for one
 # of these goals holds what is for those before it. make runs that rule with -n, too: there the file is
 # a prerequisite, which is shown.
-SETUP := $(lastword $(foreach goal,demo check check-all,\
-    $(filter $(goal),$(MAKECMDGOALS:check-ci=check))))
+SETUP := $(lastword $(foreach goal,demo check check-ci check-all,$(filter $(goal),$(MAKECMDGOALS) \
+    $(if $(filter check,$(MAKECMDGOALS)),$(if $(filter-out $(GATE),$(SUITES)),check-ci)))))
 ifneq ($(SETUP),)
 ifeq ($(PRETENDS),)
 include out/setup-$(SETUP).mk
@@ -216,7 +221,8 @@ DEMO     := $(call programs,tests/demo,$(OUT)/demo)
 BENCH    := $(call programs,tests/bench,$(OUT)/bench)
 GPU      := $(filter-out $(OUT)/gpu/asking%,$(call programs,tests/gpu,$(OUT)/gpu))
 # What the probes are linked with: their common part, and the folder of a probe's name.
-GPU_OBJ  := $(call objects,$(call sources,tests/gpu/asking*.c tests/gpu/probe*/*.c))
+PROBES   := $(call programs,tests/gpu/probes,$(OUT)/probes)
+GPU_OBJ  := $(call objects,$(call sources,tests/gpu/asking*.c tests/gpu/probes/*/*.c))
 
 # Programs that are built with a sanitizer, as a user's may be: once by each compiler for each of
 # SANITIZERS, into tests/sanitized-COMPILER-SANITIZER/.
@@ -230,8 +236,8 @@ SANITIZED_PROGRAMS  := $(foreach d,$(SANITIZED_DIRS),$(SANITIZED_NAMES:%=$(d)/%)
 
 # Programs that meet the library only by LD_PRELOAD.
 STANDALONE := $(RACY) $(FIXED) $(CUPTI) $(SURVIVAL) $(RANDOM) $(STRESS) $(SELFTEST) $(DEMO) \
-              $(BENCH) $(GPU) $(SANITIZED_PROGRAMS)
-PROGRAMS   := $(STANDALONE) $(UNIT) $(FUZZ)
+              $(BENCH) $(GPU) $(PROBES) $(SANITIZED_PROGRAMS)
+PROGRAMS   := $(filter-out $(PROBES),$(STANDALONE)) $(UNIT) $(FUZZ)
 
 # libunwind is loaded at run time from beside the library; the copies let out/ be carried to a
 # machine that lacks it.
@@ -263,7 +269,7 @@ LINK    = $(CC) $(CFLAGS) $(INSTRUMENT) $(LDFLAGS)
 DEPS    = -MMD -MP -MT $@ -MF $@.d
 
 $(OBJ)/%.o: %.c $(FLAGS)
-	$(call say,CC)
+	$(call say,CC     )
 	@mkdir -p $(@D)
 	$(Q)$(CBUILD) $(PICFLAGS) $(DEPS) -c $< -o $@
 
@@ -293,7 +299,7 @@ comma := ,
 SHARED = -shared -Wl,-z,defs,-z,relro,-z,now -Wl,-soname,$(notdir $@)
 
 define link_shared
-$(call say,LD)
+$(call say,LD     )
 @mkdir -p $(@D)
 $(Q)$(LINK) $(SHARED) $(call version_script,$(1)) $(filter %.o,$^) -o $@ -lpthread -ldl
 endef
@@ -321,7 +327,7 @@ $(SIM)/driver-%/exports.map: tests/sim/cuda/driver.def
 	@awk -F '[(, ]+' -v last=$* 'BEGIN { print "{ global: cu*; local:" } \
 	    /^SIM_(FUNCTION|STUB)/ && $$4 > last { print "    " $$2 ";" } END { print "    *; };" }' $< >$@
 $(SIM)/driver-%/libcuda.so.1: $(SIM)/driver-%/exports.map $(SIM_CUDA_OBJ)
-	$(call say,LD)
+	$(call say,LD     )
 	$(Q)$(LINK) $(SHARED) -Wl,--version-script=$< $(SIM_CUDA_OBJ) -o $@ -lpthread -ldl
 $(SIM)/libcudart.so.13: $(SIM_CUDART_OBJ) $(wildcard tests/sim/cudart/exports.map)
 	$(call link_shared,tests/sim/cudart)
@@ -332,13 +338,13 @@ $(SIM)/libcupti.so.13: $(SIM_CUPTI_OBJ) $(wildcard tests/sim/cupti/exports.map)
 $(call objects,$(COMMAND_SRC)): $(EMBEDDED)
 LINK_COMMAND = $(LINK) -Wl,-z,relro,-z,now -Wl,--enable-new-dtags,-rpath,'$$ORIGIN' $^ -o $@
 $(OUT)/safecopy: $(COMMAND_OBJ)
-	$(call say,LD)
+	$(call say,LD     )
 	@$(if $(LIBDW),:,echo 'no libdw here: the command names no lines of source')
 	$(Q)$(LINK_COMMAND) $(STATIC_LIBS) -ldl 2>/dev/null || \
 	    $(LINK_COMMAND) $(COMMAND_LIBS) -ldl -lpthread
 
 $(BESIDE): $(OUT)/%:
-	$(call say,COPY)
+	$(call say,COPY   )
 	@mkdir -p $(@D)
 	$(Q)cp -L $(call where,$*) $@
 
@@ -355,11 +361,14 @@ $(STANDALONE): $(FLAGS) | $(filter $(SIM)/%,$(CUDART) $(DRIVER))
 
 # A source may ask for flags of its own in a line `// cflags: ...`, and for libraries of
 # tests/survival/lib in a line `// link: ...`. (cudart and the driver are linked when called.)
-own_flags = $$(sed -n 's,^// cflags: *,,p' $<)
-own_libs  = $$(sed -n 's,^// link: *,,p' $< | tr ' ' '\n' | \
-               sed '/^\(none\|cuda\|cudart\)$$/d; s,.*,$(T)/survival/lib/lib&.so,')
+asking    = $(shell grep -slE '^// $(1): ' $(addprefix tests/,*/*.c */*.cpp */*/*.c */*/*.cpp))
+FLAGGED   := $(call asking,cflags)
+LINKING   := $(call asking,link)
+own_flags = $(if $(filter $<,$(FLAGGED)),$$(sed -n 's,^// cflags: *,,p' $<))
+own_libs  = $(if $(filter $<,$(LINKING)),$$(sed -n 's,^// link: *,,p' $< | tr ' ' '\n' | \
+               sed '/^\(none\|cuda\|cudart\)$$/d; s,.*,$(T)/survival/lib/lib&.so,'))
 define build_program
-$(call say,PROG)
+$(call say,PROG   )
 @mkdir -p $(@D)
 $(Q)$(UNLESS) $(if $(filter %.cpp,$<),$(CXXBUILD),$(CBUILD)) $(1) $(DEPS) $< $(filter %.o,$^) \
     $(own_flags) -o $@ $(own_libs) $(PROGRAM_LIBS) $(IF_IT_FAILS)
@@ -382,14 +391,20 @@ endef
 # $(call twin_rules,TO,SOURCE PATTERN,FLAGS), and $(call twins_into,TO,FLAGS) for the twins of all
 # folders. The rules are static: where a twin has lain before is nothing to them.
 TWIN_SRC := $(call sources,tests/hazard/*/*.c tests/hazard/*/*.cpp)
-# twin.h is compiled once; a twin whose flags are others has the compiler read it.
-TWIN_FIRST := $(T)/hazard/first.h
+# What twins have in common is compiled once, and so is its header. A twin in C++, or with flags of its
+# own, which may choose other variants of CUDA's functions, compiles both.
+TWIN_FIRST  := $(T)/hazard/first.h
+TWIN_SHARED := $(OBJ)/tests/hazard/twin.o
+TWIN_ALONE  := $(patsubst %.c,$(T)/hazard/%.racy,$(notdir $(filter $(FLAGGED),$(TWIN_SRC)))) \
+    $(patsubst %.cpp,$(T)/hazard/%.racy,$(notdir $(filter %.cpp,$(TWIN_SRC))))
+TWIN_LINKED := $(filter-out $(TWIN_ALONE),$(RACY))
 $(TWIN_FIRST).gch: tests/hazard/twin.h $(FLAGS)
-	$(call say,PCH)
-	@mkdir -p $(@D) && echo '#include "$<"' >$(TWIN_FIRST)
+	$(call say,PCH    )
+	@mkdir -p $(@D) && printf '%s\n' '#define TWIN_LINKED' '#include "$<"' >$(TWIN_FIRST)
 	$(Q)$(CBUILD) -Itests/hazard -pthread $(DEPS) -c -x c-header $(TWIN_FIRST) -o $@
-$(TWIN_FIRST).gch: private CUDA = $(CUDA_CPPFLAGS)
-$(RACY): $(TWIN_FIRST).gch
+$(TWIN_FIRST).gch $(TWIN_SHARED): private CUDA = $(CUDA_CPPFLAGS)
+$(TWIN_LINKED): private TWIN_FLAGS := -include $(TWIN_FIRST)
+$(TWIN_LINKED): $(TWIN_FIRST).gch $(TWIN_SHARED)
 define twin_rules
 $(patsubst $(2),$(1)/%.racy,$(filter $(2),$(TWIN_SRC))): $(1)/%.racy: $(2)
 	$$(call build_program,-Itests/hazard $(3))
@@ -398,7 +413,7 @@ $(patsubst $(2),$(1)/%.fixed,$(filter $(2),$(TWIN_SRC))): $(1)/%.fixed: $(1)/%.r
 endef
 twins_into = $(foreach d,$(sort $(dir $(TWIN_SRC))),$(foreach s,$(sort $(suffix $(TWIN_SRC))),\
     $(if $(filter $(d)%$(s),$(TWIN_SRC)),$(eval $(call twin_rules,$(1),$(d)%$(s),$(2))))))
-$(call twins_into,$(T)/hazard,$$(if $$(filter %.c,$$<),-include $(TWIN_FIRST)))
+$(call twins_into,$(T)/hazard,$$(TWIN_FLAGS))
 # An older NAME.d may name the place where the source of NAME lay then.
 tests/hazard/%.c: ;
 tests/hazard/%.cpp: ;
@@ -413,12 +428,15 @@ $(eval $(call program_rules,$(T)/sim/%,tests/sim/%/selftest))
 $(eval $(call program_rules,$(OUT)/demo/%,tests/demo/%))
 $(eval $(call program_rules,$(OUT)/bench/%,tests/bench/%))
 $(eval $(call program_rules,$(OUT)/gpu/%,tests/gpu/%))
+$(eval $(call program_rules,$(OUT)/probes/%,tests/gpu/probes/%))
 
 $(GPU_OBJ): private CUDA = $(CUDA_CPPFLAGS)
-PROBES := $(filter $(OUT)/gpu/probe% $(OUT)/gpu/conformance_managed,$(GPU))
-$(PROBES): $(OBJ)/tests/gpu/asking.o
+$(PROBES) $(OUT)/gpu/conformance_managed: $(OBJ)/tests/gpu/asking.o
 $(filter %_activity %_cupti %_resource,$(PROBES)): $(OBJ)/tests/gpu/asking_cupti.o
-$(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/$(notdir $(p))/%,$(GPU_OBJ))))
+$(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/probes/$(notdir $(p))/%,$(GPU_OBJ))))
+# They ask what docs/driver.md answers: by name, and for no test.
+.PHONY: probes
+probes: $(PROBES)
 
 # Some of them link libcupti as profilers do, and one opens a library of the survival programs.
 $(CUPTI): | $(SIM_LIBS) $(T)/survival/lib/libconstructor.so
@@ -440,7 +458,7 @@ $(foreach how,deep_linked deep_looked_up,$(eval \
 $(SURVIVAL): | $(SURVIVAL_SO)
 $(SURVIVAL): private CFLAGS += -Wl,-rpath,'$$ORIGIN/lib'
 $(SURVIVAL_SO): $(T)/survival/lib/lib%.so: tests/survival/lib/%.c $(FLAGS)
-	$(call say,SO)
+	$(call say,SO     )
 	@mkdir -p $(@D)
 	$(Q)$(CBUILD) $(DEPS) -fPIC -shared $(own_flags) -Wl,-soname,$(notdir $@) $< -o $@ -pthread -ldl
 $(SURVIVAL_SO): private CUDA = $(CUDA_CPPFLAGS)
@@ -453,6 +471,8 @@ $(SURVIVAL_SO): private WARNINGSC :=
 
 $(UNIT): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread -ldl
 $(UNIT): private NEEDED += -include tests/unit/older_check.h
+# What is tested is in the objects; a test of many assertions takes twice as long to optimise.
+$(UNIT): private OPT := $(OPT:-O2=-O1)
 $(UNIT): $(CORE_OBJ) $(FLAGS)
 # A unit test of the hands opens with a line `links: a.c b.c`, which says of which.
 linked = $(call objects,$(shell sed -n '1s,.*links: *,,p' $(1)))
@@ -481,7 +501,7 @@ define sanitized_rules
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override CC := $(2)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): private override INSTRUMENT := -w -fsanitize=$(3)
 $(filter $(1)/%,$(SANITIZED_PROGRAMS)): $(1)/probe
-$(1)/probe: $(FLAGS) $(if $(SETUP),$(wildcard out/setup-check.mk))
+$(1)/probe: $(FLAGS) $(if $(SETUP),$(wildcard out/setup-check-ci.mk))
 	@mkdir -p $(1)
 	$(Q)if echo 'int main(void) { return 0; }' | $(2) -fsanitize=$(3) -xc - -o $(1)/probe && \
 	    { setarch -R $(1)/probe || $(1)/probe; }; then rm -f $(1)/why; \
@@ -565,6 +585,7 @@ RUN_BY_sim         := all $(SELFTEST)
 RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)
 RUN_BY_in-place    := all $(RACY) $(FIXED)
+RUN_BY_behind-copies := all $(RACY)
 RUN_BY_alone       := all $(RACY) $(FIXED)
 RUN_BY_mprotect    := all $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)
@@ -588,9 +609,6 @@ RUN_BY_aarch64     := aarch64
 RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
 run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
 
-# The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
-GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival pinned python
-CI_ADDS := in-place alone mprotect languages demo nvcc sanitizers sanitized-programs valgrind
 built_by = $(sort $(foreach suite,$(or $(SUITES),$(1)),$(call run_by,$(suite))))
 check: $(call built_by,$(GATE))
 check-ci: $(call built_by,$(GATE) $(CI_ADDS))
@@ -723,7 +741,7 @@ help:
 	@echo '  make libfuzzer   the fuzzers for clang, to be run by hand'
 	@echo '  make aarch64     the library for aarch64, and programs for an emulator'
 	@echo '  make carry       pack out/carry.tar.xz for a GPU machine'
-	@echo '  make setup       install what make and make check need; make setup-all: make check-all, too'
+	@echo '  make setup       install what make and make check need; make setup-all: what all tests need'
 	@echo '  make dist        wheels, tarballs and the source archive in DIST=out/dist; make check-dist tries them'
 	@echo '  make install     PREFIX=/usr/local DESTDIR='
 	@echo '  make uninstall   removes what install has put there'
@@ -732,4 +750,4 @@ help:
 	@sed -n '/^#   [A-Z]/s/^#   /  /p' Makefile
 
 -include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \
-    $(PROGRAMS) $(TWIN_FIRST).gch $(SURVIVAL_SO) $(OTHER))
+    $(PROGRAMS) $(PROBES) $(TWIN_FIRST).gch $(TWIN_SHARED) $(SURVIVAL_SO) $(OTHER))

@@ -507,6 +507,26 @@ class TwinInPlace(Twin):
             check_hazards(run, report.hazards(run), self.expectations)
 
 
+class TwinBehindCopy(Twin):
+    """The same programs, where a copy holds the stream instead of a host function (twin.h). It may be
+    over before the mistake is made, which is then reported as latent."""
+
+    def __init__(self, source, machine):
+        super().__init__(source, machine)
+        for wanted in self.expectations:
+            wanted.fields = {key: value for key, value in wanted.fields.items()
+                             if key not in ("certainty", "action")}
+
+    def checks(self):
+        return [(f"{self.name}/{check.__name__}", check) for check in (self.healed, self.reported)]
+
+    def launch(self, build, options):
+        self.machine.require(self.directives)
+        environment = self.machine.environment(self.directives, True, options)
+        return self.machine.run([self.program(build), *shlex.split(self.directives.one("args", ""))],
+                                {**environment, "TWIN_BUSY": "copy"}, self.directives.timeout_s())
+
+
 # What is found without a preload, from CUPTI's callbacks alone, whatever the program does besides.
 FOUND_ALONE = {"SC103", "SC105", "SC204", "SC304", "SC402"}
 
@@ -822,6 +842,17 @@ def by_mprotect():
     guarded = [source for source in sources("hazard") if source.parent.name in ("touch", "graph")]
     return [check for source in guarded for check in Twin(source, machine).checks()] + \
         survivors(machine)
+
+
+def behind_copies():
+    """Twins whose stream busy() holds, but for one that counts its copies."""
+    machine = Machine()
+
+    def is_wanted(text):
+        return re.search(r"\bbusy\(", text) and "safecopy_get_counts" not in text
+    return [check for source in sources("hazard", "sc[12]0*")
+            if is_wanted(source.read_text(encoding="utf-8"))
+            for check in TwinBehindCopy(source, machine).checks()]
 
 
 def survivors(machine, is_wanted=lambda source: True):

@@ -3,9 +3,10 @@
 runs what `make check` does; `ci` stands for what CI runs (lots.py), and `all` for every check that
 there is (`make check-all`).
 
-Suites run one after the other, but for those that only wait (BESIDE), the checks of a suite on all cores, and several to a core where they
-wait for the simulated GPU (WAITING). Each suite is one line, with its seconds and those of processors,
-each failure is shown with what the program printed, and the last line is the one that CI reads:
+Suites run one after the other, but for those that only wait (BESIDE), the checks of a suite on all
+cores, and several to a core where they wait for the simulated GPU or for processes (AT_A_TIME). Each
+suite is one line, with its seconds and those of processors, each failure is shown with what the
+program printed, and the last line is the one that CI reads:
 `N passed, N failed`, with `, N skipped` if there are any. Exit status 1 if anything failed.
 
 A check that failed while the machine stood still (stalls.py) is run once more when its suite is
@@ -32,6 +33,7 @@ import sys
 import tempfile
 import time
 
+import elsewhere
 import emulated
 import languages
 import lots
@@ -49,8 +51,10 @@ CHECK_LINE = re.compile(rb"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)"
 RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
-WAITING = {"twins", "in-place", "alone", "mprotect", "pinned", "cupti", "drivers", "languages"}
-AT_A_TIME = 4  # checks to a core, of those
+AT_A_TIME = {  # checks to a core, where that is not one
+    **dict.fromkeys(("twins", "in-place", "behind-copies", "alone", "mprotect", "pinned", "cupti",
+                     "drivers", "languages"), 4),
+    **dict.fromkeys(("unit", "sim", "survival", "python", "nvtx"), 2)}
 BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
 TOLD_EVERY_S = 20
 MOST_AGAIN = 20  # more failures of one suite are not the machine's
@@ -145,6 +149,13 @@ def python_units():
             for source in sorted((ROOT / "tests" / "unit").glob("test_*.py"))]
 
 
+def all_units():
+    """Those with the longest sources first, which take longest, so that none of them is left over."""
+    sizes = {path.stem if path.suffix == ".c" else path.name: path.stat().st_size
+             for path in (ROOT / "tests" / "unit").glob("test_*")}
+    return sorted(python_units() + units(Machine()), key=lambda unit: -sizes[unit[0]])
+
+
 def self_checks(machine, folder, pattern="*", preload=False, built=None):
     def check(source):
         program = machine.out / (built or f"tests/{folder}") / source.stem
@@ -226,12 +237,13 @@ SUITES = {
     "arrows": lambda: [("arrows", script("check-arrows"))],
     "format": lambda: [("format", script("check-format")), ("dialect", script("check-dialect")),
                        ("docs", script("check-docs"))],
-    "unit": lambda: python_units() + units(Machine()),
+    "unit": all_units,
     "sim": simulation,
     "conformance": lambda: self_checks(Machine(), "gpu", "conformance*", built="gpu"),
     "twins": lambda: programs.twins(Machine()),
     "cupti": lambda: programs.settled("cupti", Machine()),
     "in-place": programs.in_place,
+    "behind-copies": programs.behind_copies,
     "alone": lambda: programs.alone(Machine()),
     "mprotect": programs.by_mprotect,
     "nvtx": lambda: nvtx_tool.checks(Machine()),
@@ -291,7 +303,7 @@ def run_suite(name, checks):
     again = []
     named = [(f"{name}: {case}", check) for case, check in checks]
     workers = int(os.environ.get("JOBS") or
-                  (AT_A_TIME if name in WAITING else 1) * os.cpu_count())
+                  AT_A_TIME.get(name, 1) * os.cpu_count())
     told = begun
     with (stalls.Watch() as watch,
           concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool):
@@ -372,6 +384,8 @@ def run_suites(suites, names, lot=None):
 
 
 def main(names):
+    if elsewhere.is_needed():
+        return elsewhere.run(names)
     lot = "".join(names) or "check"
     if lot in lots.LOTS:
         return run_suites(SUITES, [name for name in SUITES if name in lots.LOTS[lot]], lot)

@@ -12,14 +12,6 @@
 
 enum { PAGE = 4096, MANY = 3000 };
 
-struct sc_track sc_track;
-
-void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes)
-{
-    spans->laned_start = start;
-    spans->laned_bytes = size_bytes;
-}
-
 static uintptr_t take(size_t size_bytes)
 {
     uintptr_t start = sc_areas_map(size_bytes);

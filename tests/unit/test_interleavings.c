@@ -13,7 +13,7 @@
  *
  * Fortified headers would have longjmp end a program that leaves a stack for another one.
  */
-// cflags: -U_FORTIFY_SOURCE
+// cflags: -O2 -U_FORTIFY_SOURCE
 
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
@@ -62,8 +62,10 @@ static uintptr_t base = (uintptr_t)7 << 32;
 /* ---- the scheduler ---- */
 
 struct coroutine {
-    ucontext_t context; /* where it begins */
+    ucontext_t context; /* where it begins, for the first time */
+    jmp_buf beginning;  /* where it does so in later runs */
     jmp_buf place;      /* where it goes on */
+    bool has_run;
     bool has_begun;
     char *stack;
     void (*body)(void);
@@ -141,6 +143,9 @@ static __attribute__((noinline)) void enter(struct coroutine *next)
     if (next->has_begun)
         _longjmp(next->place, 1);
     next->has_begun = true;
+    if (next->has_run)
+        _longjmp(next->beginning, 1);
+    next->has_run = true;
     setcontext(&next->context);
 }
 
@@ -166,6 +171,7 @@ static void yield(void)
 
 static void run_body(void)
 {
+    _setjmp(current->beginning);
     current->body();
     current->is_over = true;
     yield();
@@ -726,12 +732,10 @@ static void run_once(void (*const *bodies)(void))
     clean_world();
     for (unsigned i = 0; i < THREADS; i++) {
         struct coroutine *coroutine = &coroutines[i];
-        char *stack = coroutine->stack;
-        *coroutine = (struct coroutine){.stack = stack, .body = bodies[i]};
-        getcontext(&coroutine->context);
-        coroutine->context.uc_stack.ss_sp = stack;
-        coroutine->context.uc_stack.ss_size = STACK_BYTES;
-        makecontext(&coroutine->context, run_body, 0);
+        coroutine->body = bodies[i];
+        coroutine->has_begun = coroutine->is_over = false;
+        coroutine->awaits = NULL;
+        coroutine->inside = 0;
     }
     runs++;
     reached = preemptions = 0;
@@ -770,8 +774,14 @@ static unsigned long explore(void (*const *bodies)(void), unsigned preemptions_a
 
 static void set_up(void)
 {
-    for (unsigned i = 0; i < THREADS; i++)
-        coroutines[i].stack = malloc(STACK_BYTES);
+    for (unsigned i = 0; i < THREADS; i++) {
+        struct coroutine *coroutine = &coroutines[i];
+        *coroutine = (struct coroutine){.stack = malloc(STACK_BYTES)};
+        getcontext(&coroutine->context);
+        coroutine->context.uc_stack.ss_sp = coroutine->stack;
+        coroutine->context.uc_stack.ss_size = STACK_BYTES;
+        makecontext(&coroutine->context, run_body, 0);
+    }
     build_world();
     handle_fault = sc_guard_fault;
 }

@@ -151,7 +151,8 @@ class Shown(Runs):
         if not self.shows_source():
             self.skipTest("the command is built without libdw")
         (self.folder / "other").mkdir()
-        self.assertTrue(self.shows_source("--source-root", "other", "--source-root", str(ROOT)))
+        self.assertTrue(self.shows_source("--source-root", "other", "--source-root",
+                                          os.environ.get("SAFECOPY_BUILT_IN", str(ROOT))))
         self.assertFalse(self.shows_source("--source-root", "other"))
         self.assertIn("lies outside of every --source-root\n", self.shown)
 

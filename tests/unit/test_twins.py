@@ -39,7 +39,7 @@ class Twins(unittest.TestCase):
 
     def test_all_sources_lie_in_known_folders(self):
         every = {path for suffix in ("*.c", "*.cpp") for path in HAZARD.rglob(suffix)}
-        self.assertEqual(every, set(self.sources))
+        self.assertEqual(every - {HAZARD / "twin.c"}, set(self.sources))  # what all share
         self.assertEqual({source.parent.name for source in self.sources}, set(FOLDERS))
 
     def test_each_code_has_a_folder(self):

@@ -1,7 +1,8 @@
 /*
  * The simulated libcupti against the simulated driver and runtime: one subscriber, matching pairs
  * of callbacks in both domains, the arguments and results in them, names, silence afterwards, and
- * what the domains of resources and synchronisation told on an H200 (tests/gpu/probe_resource.c).
+ * what the domains of resources and synchronisation told on an H200
+ * (tests/gpu/probes/probe_resource.c).
  */
 #include <cuda_runtime_api.h>
 #include <cupti.h>

@@ -1,6 +1,7 @@
 #include "interpose/guard/guard.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
@@ -303,6 +304,17 @@ static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *
         note_unguarded(SC_NO_VERDICT_MEMORY, sc_shape_hull_bytes(&op->shape));
 }
 
+/* SIGSEGV is shared from the first page on that is guarded, so that a mask that the program sets
+ * later keeps no touch from being judged. Where pages are kept off by userfaultfd, a touch asks once
+ * more (interpose/guard/user_touches.c), and a guard does not. */
+static void share_once(void)
+{
+    static _Atomic bool is_shared;
+    if (!atomic_load_explicit(&is_shared, memory_order_relaxed))
+        atomic_store_explicit(&is_shared, sc_signals_take_over() == SC_TAKEOVER_DONE,
+                              memory_order_relaxed);
+}
+
 /* What is needed to guard anything at all. */
 static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *reason)
 {
@@ -313,8 +325,10 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     if (!sc_reaper_start())
         return false;
     sc_user_touches_start();
-    if (sc_userfaults_serve(pages->start))
+    if (sc_userfaults_serve(pages->start)) {
+        share_once();
         return true;
+    }
     *reason = SC_NO_VERDICT_MAPPINGS;
     if (!sc_map_budget_allows())
         return false;

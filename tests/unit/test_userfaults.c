@@ -1,0 +1,337 @@
+/* links: interpose/memory/userfaults.c interpose/memory/areas.c
+ * not-under: qemu memcheck thread (which know no userfaultfd)
+ *
+ * Pages that userfaultfd keeps off, with the kernel's own. Each test is a process of its own, and
+ * passes with a word where the kernel has no such descriptor to give. */
+#include "interpose/memory/userfaults.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "interpose/base/process.h"
+#include "interpose/memory/areas.h"
+
+enum { PAGE = 4096, PAGES = 8, BYTES = PAGES * PAGE, OFTEN = 10 };
+
+bool sc_process_is_child(void)
+{
+    return false;
+}
+
+static unsigned char *block;
+static unsigned char *alias; /* the same pages, as a device has them */
+static _Atomic unsigned events;
+static _Atomic bool denies, holds, has_ended, is_reading;
+
+static void *read_events(void *unused)
+{
+    struct sc_userfaults_event event;
+    ck_assert(sc_userfaults_enter_reader());
+    sc_userfaults_have_reader();
+    atomic_store(&is_reading, true);
+    while (sc_userfaults_await(&event)) {
+        atomic_fetch_add(&events, 1);
+        while (atomic_load(&holds))
+            usleep(100);
+        sc_userfaults_put_back(event.address,
+                               atomic_load(&denies) && sc_userfaults_is_off(event.address));
+    }
+    atomic_store(&has_ended, true);
+    return unused;
+}
+
+/* False: there is nothing to be tested here. */
+static bool begin(void)
+{
+    pthread_t reader;
+    if (!sc_userfaults_begin()) {
+        puts("no userfaultfd here: not tested");
+        return false;
+    }
+    block = (unsigned char *)sc_areas_map(BYTES);
+    ck_assert_ptr_nonnull(block);
+    alias = mremap(block, 0, BYTES, MREMAP_MAYMOVE);
+    ck_assert_ptr_ne(alias, MAP_FAILED);
+    ck_assert(sc_userfaults_adopt((uintptr_t)block, BYTES));
+    ck_assert(!sc_userfaults_serve((uintptr_t)block));
+    ck_assert_int_eq(pthread_create(&reader, NULL, read_events, NULL), 0);
+    while (!atomic_load(&is_reading))
+        usleep(100);
+    ck_assert(sc_userfaults_serve((uintptr_t)block));
+    return true;
+}
+
+static void set(unsigned first, unsigned count, enum sc_access access)
+{
+    ck_assert_int_eq(sc_userfaults_set((uintptr_t)block + first * PAGE, count * (size_t)PAGE, access),
+                     0);
+}
+
+static void *write_first(void *unused)
+{
+    *(volatile unsigned char *)block = 1;
+    return unused;
+}
+
+static pthread_t begin_to_touch(void)
+{
+    pthread_t thread;
+    unsigned before = atomic_load(&events);
+    atomic_store(&holds, true);
+    ck_assert_int_eq(pthread_create(&thread, NULL, write_first, NULL), 0);
+    while (atomic_load(&events) == before)
+        usleep(100);
+    return thread;
+}
+
+static unsigned char read_by(unsigned page)
+{
+    return *(volatile unsigned char *)(block + (size_t)page * PAGE);
+}
+
+START_TEST(a_touch_waits_until_the_page_is_let_go)
+{
+    if (!begin())
+        return;
+    set(0, PAGES, SC_ACCESS_NONE);
+    pthread_t toucher = begin_to_touch();
+    alias[0] = 9; /* the device writes */
+    usleep(1000);
+    ck_assert_uint_eq(alias[0], 9);
+    set(0, PAGES, SC_ACCESS_ALL);
+    pthread_join(toucher, NULL); /* the reader waits still */
+    ck_assert_uint_eq(alias[0], 1);
+    atomic_store(&holds, false);
+}
+END_TEST
+
+START_TEST(what_the_device_has_written_is_there)
+{
+    if (!begin())
+        return;
+    for (unsigned i = 0; i < OFTEN; i++) {
+        set(0, PAGES, SC_ACCESS_NONE);
+        memset(alias, (int)i, BYTES);
+        set(0, PAGES, SC_ACCESS_ALL);
+        for (unsigned page = 0; page < PAGES; page++)
+            ck_assert_uint_eq(read_by(page), i);
+        memset(block, 77, BYTES);
+    }
+    ck_assert_uint_eq(atomic_load(&events), 0);
+}
+END_TEST
+
+START_TEST(pages_that_may_be_read_keep_writers_off_alone)
+{
+    if (!begin())
+        return;
+    block[0] = 5;
+    set(0, PAGES, SC_ACCESS_READ);
+    for (unsigned page = 0; page < PAGES; page++)
+        read_by(page);
+    ck_assert_uint_eq(atomic_load(&events), 0);
+    pthread_t toucher = begin_to_touch();
+    ck_assert_uint_eq(alias[0], 5);
+    set(0, PAGES, SC_ACCESS_ALL);
+    pthread_join(toucher, NULL);
+    ck_assert_uint_eq(block[0], 1);
+    atomic_store(&holds, false);
+}
+END_TEST
+
+/* As with mprotect; nothing waits. */
+START_TEST(a_system_call_is_refused)
+{
+    int ends[2];
+    if (!begin())
+        return;
+    ck_assert_int_eq(pipe(ends), 0);
+    set(0, 1, SC_ACCESS_NONE);
+    set(1, 1, SC_ACCESS_READ);
+    ck_assert_int_eq(write(ends[1], block, 8), -1);
+    ck_assert_int_eq(errno, EFAULT);
+    ck_assert_int_eq(write(ends[1], block + PAGE, 8), 8);
+    ck_assert_int_eq(read(ends[0], block + PAGE, 8), -1);
+    ck_assert_int_eq(errno, EFAULT);
+    set(0, 2, SC_ACCESS_ALL);
+    ck_assert_int_eq(write(ends[1], block, 8), 8);
+    ck_assert_int_eq(read(ends[0], block + PAGE, 8), 8);
+    ck_assert_uint_eq(atomic_load(&events), 0);
+}
+END_TEST
+
+static sigjmp_buf out;
+static siginfo_t caught;
+
+static void leave(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    caught = *info;
+    siglongjmp(out, 1);
+}
+
+static bool faults(unsigned page)
+{
+    struct sigaction action = {.sa_sigaction = leave, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigaction(SIGSEGV, &action, NULL);
+    if (sigsetjmp(out, 1))
+        return true;
+    block[(size_t)page * PAGE + 8] = 3;
+    return false;
+}
+
+START_TEST(a_touch_that_is_denied_is_a_fault_there)
+{
+    if (!begin())
+        return;
+    atomic_store(&denies, true);
+    set(0, PAGES, SC_ACCESS_NONE);
+    ck_assert(faults(2));
+    ck_assert_int_eq(caught.si_code, SEGV_ACCERR);
+    ck_assert_ptr_eq(caught.si_addr, block + 2 * PAGE + 8);
+    ck_assert(faults(2));
+    ck_assert_uint_eq(atomic_load(&events), 1);
+    set(0, PAGES, SC_ACCESS_ALL);
+    ck_assert(!faults(2));
+    set(3, 1, SC_ACCESS_READ);
+    ck_assert(faults(3));
+    set(3, 1, SC_ACCESS_ALL);
+    ck_assert(!faults(3));
+}
+END_TEST
+
+START_TEST(a_page_that_is_touched_often_is_mprotects)
+{
+    if (!begin())
+        return;
+    atomic_store(&denies, true);
+    for (unsigned i = 0; i < OFTEN; i++) {
+        set(0, PAGES, SC_ACCESS_NONE);
+        ck_assert(faults(1));
+        set(0, PAGES, SC_ACCESS_ALL);
+        ck_assert(!faults(1));
+    }
+    ck_assert_uint_eq(atomic_load(&events), 3);
+    set(0, PAGES, SC_ACCESS_NONE);
+    ck_assert(faults(0));
+    set(0, PAGES, SC_ACCESS_ALL);
+    ck_assert_uint_eq(atomic_load(&events), 4);
+}
+END_TEST
+
+START_TEST(a_page_may_go_from_one_access_to_any_other)
+{
+    static const enum sc_access accesses[] = {SC_ACCESS_NONE, SC_ACCESS_READ, SC_ACCESS_ALL};
+    if (!begin())
+        return;
+    atomic_store(&denies, true);
+    srandom(2);
+    for (unsigned i = 0; i < 2000; i++) {
+        unsigned first = (unsigned)random() % PAGES;
+        unsigned count = 1 + (unsigned)random() % (PAGES - first);
+        enum sc_access access = accesses[random() % 3];
+        set(first, count, access);
+        if (i % 5 == 0)
+            ck_assert_int_eq(faults(first), access != SC_ACCESS_ALL);
+    }
+    set(0, PAGES, SC_ACCESS_ALL);
+    for (unsigned page = 0; page < PAGES; page++)
+        ck_assert(!faults(page));
+}
+END_TEST
+
+START_TEST(a_child_has_all_pages)
+{
+    int status;
+    if (!begin())
+        return;
+    set(0, 1, SC_ACCESS_NONE);
+    set(1, 1, SC_ACCESS_READ);
+    pid_t child = fork();
+    if (child == 0) {
+        block[0]++;
+        block[PAGE]++;
+        _exit(3);
+    }
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    ck_assert_uint_eq(alias[0], 1);
+    ck_assert_uint_eq(atomic_load(&events), 0);
+    set(0, 2, SC_ACCESS_ALL);
+}
+END_TEST
+
+/* What is off then is let go, and the rest is mprotect's. */
+START_TEST(a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more)
+{
+    if (!begin())
+        return;
+    set(0, 2, SC_ACCESS_NONE);
+    for (int fd = 3; fd < 300; fd++)
+        close(fd);
+    int foreign = open("/dev/null", O_WRONLY);
+    for (int fd = 3; fd < 300; fd++)
+        dup2(foreign, fd);
+    set(0, 2, SC_ACCESS_ALL);
+    while (!atomic_load(&has_ended))
+        usleep(100);
+    ck_assert(!faults(0));
+    ck_assert(!sc_userfaults_serve((uintptr_t)block));
+    set(4, 1, SC_ACCESS_NONE);
+    ck_assert(faults(4));
+    set(4, 1, SC_ACCESS_ALL);
+    ck_assert(!faults(4));
+}
+END_TEST
+
+START_TEST(memory_that_is_given_back_is_registered_no_more)
+{
+    if (!begin())
+        return;
+    set(0, PAGES, SC_ACCESS_NONE);
+    set(0, PAGES, SC_ACCESS_ALL);
+    sc_userfaults_leave((uintptr_t)block, BYTES);
+    sc_areas_unmap((uintptr_t)block, BYTES);
+    uintptr_t other = sc_areas_map(BYTES);
+    ck_assert(!sc_userfaults_serve(other));
+    block = (unsigned char *)other;
+    ck_assert(!faults(0));
+    set(0, 1, SC_ACCESS_NONE);
+    ck_assert(faults(0));
+    ck_assert_uint_eq(atomic_load(&events), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("userfaults");
+    TCase *cases = tcase_create("userfaults");
+    tcase_add_test(cases, a_touch_waits_until_the_page_is_let_go);
+    tcase_add_test(cases, what_the_device_has_written_is_there);
+    tcase_add_test(cases, pages_that_may_be_read_keep_writers_off_alone);
+    tcase_add_test(cases, a_system_call_is_refused);
+    tcase_add_test(cases, a_touch_that_is_denied_is_a_fault_there);
+    tcase_add_test(cases, a_page_that_is_touched_often_is_mprotects);
+    tcase_add_test(cases, a_page_may_go_from_one_access_to_any_other);
+    tcase_add_test(cases, a_child_has_all_pages);
+    tcase_add_test(cases, a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more);
+    tcase_add_test(cases, memory_that_is_given_back_is_registered_no_more);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -2,6 +2,7 @@
 #
 #   SAN=address|thread|undefined   an instrumented build, apart in out/SAN/
 #   COVERAGE=1                     the same for gcov, in out/coverage/
+#   DEBUG=1                        the same with checks and a trace of its own, in out/debug/
 #   ARCH=aarch64                   the same for another processor, in out/aarch64/
 #   WERROR=1 (implied by CI=...)   warnings are errors
 #   V=1                            commands are shown
@@ -17,7 +18,12 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: all setup setup-all sim tests check check-ci check-all check-gpu demo bench aarch64 carry dist check-dist \
     install uninstall clean help
 
-VARIANT := $(or $(SAN),$(ARCH),$(if $(COVERAGE),coverage))
+# Among make's arguments alone: other programs heed a variable of this name in their environment.
+CHECKED := $(if $(filter 1,$(DEBUG)),$(if $(filter command,$(origin DEBUG)),debug))
+ifneq ($(if $(CHECKED),$(SAN)$(ARCH)$(COVERAGE)),)
+$(error DEBUG=1 is a build of its own, without SAN, ARCH and COVERAGE)
+endif
+VARIANT := $(or $(SAN),$(ARCH),$(if $(COVERAGE),coverage),$(CHECKED))
 OUT     := out$(addprefix /,$(VARIANT))
 OBJ     := $(OUT)/obj
 SIM     := $(OUT)/sim
@@ -127,6 +133,9 @@ ifneq ($(COVERAGE),)
 OPT        := -O0
 INSTRUMENT += --coverage -fprofile-update=atomic
 endif
+ifneq ($(CHECKED),) # track/checks.h
+INSTRUMENT += -DSC_DEBUG -fno-omit-frame-pointer
+endif
 ifneq ($(ARCH),)
 INSTRUMENT += -include tests/emulated_stores.h -L$(ROOT_SO) -Wl,-rpath-link,$(ROOT_SO)
 endif
@@ -176,7 +185,8 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 # lines say what else, as `links: a.c b.c`.
 COMMAND_SRC := $(call sources,$(addprefix report/command/,*.c formats/*.c doctor/*.c symbolizer/*.c))
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
-SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)))
+SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)) \
+    $(if $(CHECKED),track/checks.c track/trace.c))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 
 # The command reads debug information by libdw (elfutils); without it there are no lines of source.
@@ -245,7 +255,7 @@ at_root = $(firstword $(wildcard $(ROOT_SO)/$(1) $(ROOT)/lib/aarch64-linux-gnu/$
 where   = $(if $(ARCH),$(at_root),$(at_cc))
 BESIDE := $(foreach so,libunwind.so.8 liblzma.so.5,$(if $(call where,$(so)),$(OUT)/$(so)))
 
-all: $(LIB) $(COMMAND) $(NOP) $(BESIDE) sim
+all: $(LIB) $(COMMAND) $(NOP) $(BESIDE) sim $(OUT)/compile_commands.json
 sim: $(SIM_LIBS)
 tests: all $(PROGRAMS) $(OLDER_DRIVERS)
 
@@ -272,6 +282,8 @@ $(OBJ)/%.o: %.c $(FLAGS)
 	$(call say,CC     )
 	@mkdir -p $(@D)
 	$(Q)$(CBUILD) $(PICFLAGS) $(DEPS) -c $< -o $@
+	@command=$$(printf %s '$(CBUILD) $(PICFLAGS) -c $<' | sed 's/[\x22\\]/\\&/g') && \
+	    printf '{"directory": "%s", "file": "$<", "command": "%s"},\n' "$$PWD" "$$command" >$@.json
 
 $(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ): private PICFLAGS := \
     -fPIC -ftls-model=initial-exec -fvisibility=hidden
@@ -283,6 +295,11 @@ $(LIB_OBJ): private CFLAGS += $(CLEARING)
 # A thread may begin where no memory can be had, as it may with the real libraries.
 $(SIM_OBJ): private PICFLAGS := -fPIC -pthread -ftls-model=initial-exec
 $(call objects,$(HANDS_SRC)) $(NOP_OBJ) $(SIM_OBJ): private CUDA = $(CUDA_CPPFLAGS)
+
+# How each object was compiled, for editors and other tools (.clangd). What was compiled by an older
+# Makefile is not in it.
+$(OUT)/compile_commands.json: $(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ)
+	@{ echo '['; cat $(^:=.json) 2>/dev/null | sed '$$s/,$$//'; echo ']'; } >$@
 
 # dlsym must be a tail call, or RTLD_NEXT would mean the library instead of its caller: gcc makes
 # one at -O2, and neither at -O1 nor between a sanitizer's or gcov's entry and exit code.
@@ -559,6 +576,18 @@ $(SANITIZED): sanitized-%:
 .PHONY: instrumented
 instrumented: $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS),$(UNIT) $(FUZZ))
 
+# Units that are quick, in the build that checks itself: the net, and what it is spread over.
+CHECKED_UNITS := checks pool grid handles order hold spans unseen inflight device events allocations \
+    graphs take_down track
+.PHONY: checked-units checked debug-build
+debug-build:
+	$(Q)$(MAKE) --no-print-directory DEBUG=1 all checked-all
+.PHONY: checked-all
+checked-all: $(UNIT) $(FUZZ) $(RANDOM)
+checked-units:
+	$(Q)$(MAKE) --no-print-directory DEBUG=1 checked
+checked: $(CHECKED_UNITS:%=$(T)/unit/test_%)
+
 # By hand: out/libfuzzer/tests/fuzz/NAME runs for as long as it is let.
 .PHONY: libfuzzer
 libfuzzer:
@@ -580,7 +609,7 @@ UNIT_PROGRAMS = $(filter $(foreach s,racy fixed,$(UNIT_NAMES:%=$(T)/hazard/%.$(s
     $(foreach d,survival cupti,$(UNIT_NAMES:%=$(T)/$(d)/%)),$(RACY) $(FIXED) $(SURVIVAL) $(CUPTI))
 RUN_BY_arrows      :=
 RUN_BY_format      :=
-RUN_BY_unit         = all $(UNIT) $(UNIT_PROGRAMS) $(filter-out %.py,$(DEMO))
+RUN_BY_unit         = all checked-units $(UNIT) $(UNIT_PROGRAMS) $(filter-out %.py,$(DEMO))
 RUN_BY_sim         := all $(SELFTEST)
 RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)
@@ -739,6 +768,7 @@ help:
 	@echo '  make sim         the simulated GPU alone'
 	@echo '  make tests       every test program, without running any'
 	@echo '  make libfuzzer   the fuzzers for clang, to be run by hand'
+	@echo '  make debug-build  all but the programs, in the build that checks itself, with its units'
 	@echo '  make aarch64     the library for aarch64, and programs for an emulator'
 	@echo '  make carry       pack out/carry.tar.xz for a GPU machine'
 	@echo '  make setup       install what make and make check need; make setup-all: what all tests need'

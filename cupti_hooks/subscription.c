@@ -9,8 +9,10 @@
 #include "cupti_hooks/libcupti.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
+#include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/text.h"
+#include "track/trace.h"
 
 #include "track/poison.h"
 
@@ -29,8 +31,8 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct sc_cupti_request *request; /* all below is guarded by the lock */
 static CUpti_SubscriberHandle subscriber;
-static bool subscribed; /* also in a child that inherited it */
-static bool widened;
+static bool subscribed SC_GUARDED_BY(lock); /* also in a child that inherited it */
+static bool widened SC_GUARDED_BY(lock);
 static struct sc_cupti_status now = {.library = "", .detail = "", .passed_over = ""};
 static struct sc_libcupti library;
 static char detail[128];
@@ -98,8 +100,9 @@ static void note_failure(CUptiResult result, const char *holder)
     now.detail = detail;
 }
 
-static enum sc_cupti_state subscribe(void)
+static enum sc_cupti_state subscribe(void) SC_REQUIRES(lock)
 {
+    SC_ASSERT_HELD(&lock);
     char holder[CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN + 1] = "";
     CUpti_SubscriberParams parameters = {
         .structSize = CUpti_SubscriberParams_STRUCT_SIZE,
@@ -138,9 +141,12 @@ static void enable(CUpti_CallbackDomain domain, uint32_t id)
     cupti.enable(1, subscriber, domain, id);
 }
 
-static void start_locked(void)
+static void start_locked(void) SC_REQUIRES(lock)
 {
+    SC_ASSERT_HELD(&lock);
+    SC_TRACE("cupti-start");
     now.state = atomic_load(&tools_coming) ? SC_CUPTI_HELD : load();
+    SC_ASSERT(request != NULL && !subscribed);
     if (now.state == SC_CUPTI_LISTENING)
         now.state = subscribe();
     if (now.state != SC_CUPTI_LISTENING)
@@ -178,9 +184,12 @@ void sc_cupti_fail(const char *why)
     pthread_mutex_unlock(&lock);
 }
 
-static void unsubscribe_locked(void)
+static void unsubscribe_locked(void) SC_REQUIRES(lock)
 {
+    SC_ASSERT_HELD(&lock);
+    SC_TRACE("cupti-leave");
     atomic_store(&sc_ear_open, false);
+    SC_ASSERT(!subscribed || cupti.unsubscribe != NULL);
     if (!subscribed)
         return;
     subscribed = false;
@@ -190,7 +199,7 @@ static void unsubscribe_locked(void)
 }
 
 /* A tool that comes in a constructor has the loader's lock, for which the subscription may wait. */
-static bool lock_in_time(void)
+static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
 {
     struct timespec until = sc_deadline_in(YIELD_MAX_NS);
     return sc_lock_until(&lock, &until) == 0;

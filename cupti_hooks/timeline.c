@@ -7,6 +7,7 @@
 
 #include <cupti.h>
 
+#include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/pool.h"
 #include "track/ticks.h"
@@ -64,6 +65,7 @@ static uint8_t *take_buffer(void)
             continue;
         if (atomic_fetch_add(&out_count, 1) + 1 == BUFFERS / 2)
             tell_starving();
+        SC_ASSERT(memory != NULL);
         return memory + (size_t)at * BUFFER_BYTES;
     }
     return NULL;
@@ -71,6 +73,10 @@ static uint8_t *take_buffer(void)
 
 static void give_buffer(const uint8_t *buffer)
 {
+    SC_ASSERT(buffer >= memory && buffer < memory + (size_t)BUFFERS * BUFFER_BYTES);
+    SC_ASSERT((size_t)(buffer - memory) % BUFFER_BYTES == 0);
+    SC_ASSERT(atomic_load(&is_out[(size_t)(buffer - memory) / BUFFER_BYTES]));
+    SC_ASSERT(atomic_load(&out_count) != 0);
     atomic_fetch_sub(&out_count, 1);
     atomic_store_explicit(&is_out[(size_t)(buffer - memory) / BUFFER_BYTES], false,
                           memory_order_release);
@@ -90,10 +96,11 @@ struct entry {
 };
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct entry *table; /* REMEMBERED of them */
+static struct entry *table SC_GUARDED_BY(table_lock); /* REMEMBERED of them */
 
-static void remember_locked(uint32_t id, uint64_t start, uint64_t end)
+static void remember_locked(uint32_t id, uint64_t start, uint64_t end) SC_REQUIRES(table_lock)
 {
+    SC_ASSERT_HELD(&table_lock);
     struct entry *entry = &table[id % REMEMBERED];
     if (id == 0 || start == 0 || end == 0) {
         atomic_fetch_add(&dropped, 1);
@@ -107,8 +114,9 @@ static void remember_locked(uint32_t id, uint64_t start, uint64_t end)
 }
 
 /* Both structs have grown at their ends only since CUDA 11. */
-static void read_record_locked(const CUpti_Activity *record)
+static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_lock)
 {
+    SC_ASSERT_HELD(&table_lock);
     const CUpti_ActivityMemcpy6 *copy = (const void *)record;
     const CUpti_ActivityMemset4 *set = (const void *)record;
     if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY)
@@ -163,10 +171,10 @@ static bool ask_ahead(uint64_t *ahead)
 
 bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
 {
-    if (!table || correlation_id == 0)
+    if (correlation_id == 0)
         return false;
     pthread_mutex_lock(&table_lock);
-    struct entry entry = table[correlation_id % REMEMBERED];
+    struct entry entry = table ? table[correlation_id % REMEMBERED] : (struct entry){0};
     pthread_mutex_unlock(&table_lock);
     uint64_t ahead = 0;
     if (entry.correlation_id != correlation_id || !ask_ahead(&ahead))
@@ -211,17 +219,27 @@ static bool enable_kinds(void)
     return true;
 }
 
+static bool make_table(void)
+{
+    pthread_mutex_lock(&table_lock);
+    table = sc_pages_map(REMEMBERED * sizeof *table);
+    bool made = table != NULL;
+    pthread_mutex_unlock(&table_lock);
+    return made;
+}
+
 static enum sc_cupti_state start_locked(void *library,
                                         void *(*symbol)(void *handle, const char *name))
+    SC_REQUIRES(lock)
 {
+    SC_ASSERT_HELD(&lock);
     if (atomic_load(&tool_was_first))
         return SC_CUPTI_HELD;
     if (!find_functions(library, symbol))
         return SC_CUPTI_TOO_OLD;
     memory = sc_pages_map((size_t)BUFFERS * BUFFER_BYTES);
-    table = sc_pages_map(REMEMBERED * sizeof *table);
-    if (!memory || !table || cupti.register_callbacks(requested, completed) != CUPTI_SUCCESS ||
-        !enable_kinds())
+    if (!memory || !make_table() ||
+        cupti.register_callbacks(requested, completed) != CUPTI_SUCCESS || !enable_kinds())
         return SC_CUPTI_FAILED;
     return SC_CUPTI_LISTENING;
 }
@@ -283,7 +301,7 @@ static void leave(void)
         nanosleep(&moment, NULL);
 }
 
-static bool lock_in_time(void)
+static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
 {
     struct timespec until = sc_deadline_in(LEAVE_MAX_S * UINT64_C(1000000000));
     return sc_lock_until(&lock, &until) == 0;
@@ -291,7 +309,7 @@ static bool lock_in_time(void)
 
 /* A flush of ours that waits for the program's driver call is no reason to stay: CUPTI is told by
  * two threads then. */
-bool sc_timeline_yield(void)
+bool sc_timeline_yield(void) SC_UNFOLLOWED
 {
     atomic_store(&tool_was_first, true);
     bool locked = lock_in_time();

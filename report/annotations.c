@@ -1,6 +1,7 @@
 #include "report/annotations.h"
 
 #include "report/file.h"
+#include "track/checks.h"
 #include "track/pool.h"
 
 #include <pthread.h>
@@ -17,8 +18,8 @@ struct record {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct sc_pool records;                      /* guarded by the mutex */
-static char process_label[SC_LABEL_SIZE];           /* as well */
+static struct sc_pool records SC_GUARDED_BY(mutex);            /* guarded by the mutex */
+static char process_label[SC_LABEL_SIZE] SC_GUARDED_BY(mutex); /* as well */
 static char reasons[SC_REASONS_MAX][SC_LABEL_SIZE]; /* written once each, by who has the mutex */
 static _Atomic unsigned reason_count = 1;           /* 0 means none */
 static _Atomic bool is_used;                        /* anything was ever said */
@@ -29,13 +30,13 @@ static bool has_key; /* else no thread has a record: there would be no end to th
 static __thread uint32_t own_record; /* of the calling thread; 0: none yet */
 
 /* A handler that frees in flight asks for the lock as well. */
-static void enter(sigset_t *signals)
+static void enter(sigset_t *signals) SC_ACQUIRES(mutex)
 {
     sc_file_block_signals(signals);
     pthread_mutex_lock(&mutex);
 }
 
-static void leave(const sigset_t *signals)
+static void leave(const sigset_t *signals) SC_RELEASES(mutex)
 {
     pthread_mutex_unlock(&mutex);
     sc_file_restore_signals(signals);
@@ -118,8 +119,9 @@ void sc_annotations_label_thread(const char *label)
 
 /* ---- ignoring ---- */
 
-static unsigned intern_locked(const char *reason)
+static unsigned intern_locked(const char *reason) SC_REQUIRES(mutex)
 {
+    SC_ASSERT_HELD(&mutex);
     unsigned count = atomic_load_explicit(&reason_count, memory_order_relaxed);
     for (unsigned i = 1; i < count; i++) {
         if (strcmp(reasons[i], reason) == 0)
@@ -127,6 +129,7 @@ static unsigned intern_locked(const char *reason)
     }
     if (count == SC_REASONS_MAX)
         return SC_REASONS_MAX - 1;
+    SC_ASSERT(count > 0 && count < SC_REASONS_MAX);
     cut(reasons[count], count < SC_REASONS_MAX - 1 ? reason : "further reasons");
     atomic_store_explicit(&reason_count, count + 1, memory_order_release);
     return count;
@@ -141,6 +144,7 @@ void sc_annotations_ignore_begin(const char *reason)
     if (!record)
         return;
     enter(&signals);
+    SC_ASSERT(own_record && own_record < sc_pool_unused(&records));
     if (record->ignore_depth++ == 0)
         record->reason = intern_locked(copy);
     leave(&signals);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "track/checks.h"
+
 #include "track/poison.h"
 
 enum { SLOTS = 2 * SC_HAZARD_COUNTS_MAX };
@@ -50,6 +52,7 @@ static struct sc_hazard_counts *add(const struct sc_hazard *hazard, uint16_t *sl
         return NULL;
     struct sc_hazard_counts *entry = &entries[entry_count++];
     *entry = (struct sc_hazard_counts){.first = *hazard, .count = 0};
+    SC_ASSERT(*slot == 0);
     *slot = (uint16_t)entry_count;
     return entry;
 }
@@ -96,6 +99,7 @@ void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remainin
     uint16_t slot = *slot_of(hazard);
     if (slot == 0)
         return;
+    SC_ASSERT(slot <= entry_count);
     struct sc_hazard_counts *entry = &entries[slot - 1];
     if (!entry->is_timed || remaining_ns > entry->remaining_ns)
         entry->remaining_ns = remaining_ns;

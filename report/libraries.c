@@ -4,6 +4,7 @@
 #include "report/file.h"
 #include "report/mapped_file.h"
 #include "report/needed.h"
+#include "track/checks.h"
 #include "track/objects.h"
 #include "track/pool.h"
 
@@ -214,12 +215,14 @@ static bool open_all_needed(struct opening *opening, const char *path)
     int fd = opening->depth < DEPTH_MAX ? sc_file_open(path) : -1;
     char *name = opening->names[opening->depth];
     int result = fd;
+    SC_ASSERT(opening->depth < DEPTH_MAX || fd < 0);
     opening->depth++;
     for (unsigned i = 0; fd >= 0; i++) {
         result = sc_needed_read(fd, i, name, sizeof opening->names[0]);
         if (result <= 0 || !open_needed(opening, name, path))
             break;
     }
+    SC_ASSERT(opening->depth > 0);
     opening->depth--;
     if (fd >= 0)
         sc_file_close(fd);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "track/checks.h"
+
 #include "track/poison.h"
 
 static struct {
@@ -16,6 +18,7 @@ uint64_t sc_missed_calls_note(const struct sc_report_miss *miss)
     for (unsigned i = 0; i < used; i++)
         if (seen[i].stack == miss->stack && strcmp(seen[i].api, miss->api) == 0)
             return ++seen[i].count;
+    SC_ASSERT(used <= SC_MISSES_MAX);
     if (used == SC_MISSES_MAX)
         return 0;
     seen[used].api = miss->api;

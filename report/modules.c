@@ -2,6 +2,7 @@
 #include "report/modules.h"
 
 #include "report/report.h"
+#include "track/checks.h"
 #include "track/objects.h"
 #include "track/python_codes.h"
 #include "track/text.h"
@@ -130,6 +131,7 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *context)
         return 1;
     *slot = value;
     known.count++;
+    SC_ASSERT(known.count <= KNOWN_MAX);
     return 0;
 }
 

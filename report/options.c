@@ -13,7 +13,7 @@ enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, PATH };
 
 /* Words of a CHOICE (their values are 0, 1, ... in this order), the two of a BOOL (false first), or
  * the one word that stands for 0 in a SIZE. NULL ends the list. */
-typedef const char *const words[4];
+typedef const char *const words[5]; /* NULL behind the last */
 static words zero_one = {"0", "1"};
 static words guard_modes = {"off", "on", "uffd", "mprotect"};
 static words modes = {"fix", "report", "off"};
@@ -25,7 +25,7 @@ static words kernel_modes = {"off", "report", "order"};
 static words cupti_modes = {"auto", "off", "require"};
 static words nvtx_modes = {"auto", "off"};
 static words pinned_modes = {"huge", "driver"};
-static words verbosities = {"0", "1", "2"};
+static words verbosities = {"0", "1", "2", "3"};
 static words driver_heap = {"driver"};
 static words no_words = {NULL};
 
@@ -96,7 +96,8 @@ static const struct option table[] = {
      "CU_LIMIT_MALLOC_HEAP_SIZE for new contexts; driver: as it is", "driver",
      "setting the device heap"},
     {"verbosity", CHOICE, AT(verbosity), "1", verbosities, 0, 0,
-     "0 silent, 1 a summary when there are hazards, 2 always", NULL, NULL},
+     "0 silent, 1 a summary when there are hazards, 2 always, 3 and the trace of a debug build",
+     NULL, NULL},
     {"help", BOOL, AT(help), "0", zero_one, 0, 0, "1 prints this table", NULL, NULL},
 };
 

@@ -48,7 +48,7 @@ struct sc_options {
     bool postmortem;
     int pinned;                 /* enum sc_pinned_mode */
     uint64_t device_heap_bytes; /* 0: the driver's own limit stays */
-    int verbosity;              /* 0, 1, 2 */
+    int verbosity;              /* 0 to 3 */
     bool help;
 
     /* What parsing left behind. */

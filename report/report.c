@@ -15,8 +15,10 @@
 #include "report/summary.h"
 #include "report/suppressing.h"
 #include "report/users_frames.h"
+#include "track/checks.h"
 #include "track/origins.h"
 #include "track/pool.h"
+#include "track/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,14 +67,14 @@ struct guard {
     sigset_t signals;
 };
 
-static void enter(struct guard *guard)
+static void enter(struct guard *guard) SC_ACQUIRES(report.mutex)
 {
     guard->error = errno;
     sc_file_block_signals(&guard->signals);
     pthread_mutex_lock(&report.mutex);
 }
 
-static void leave(const struct guard *guard)
+static void leave(const struct guard *guard) SC_RELEASES(report.mutex)
 {
     pthread_mutex_unlock(&report.mutex);
     sc_file_restore_signals(&guard->signals);
@@ -127,15 +129,19 @@ static void say_failure(const char *path, int error)
 
 /* Whether a command that shows the report has it. */
 static bool note_locked(enum sc_ledger_note note, bool is_due, const char *path)
+    SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
     if (!is_due || (report.noted & 1U << note) != 0)
         return false;
     report.noted |= 1U << note;
     return sc_ledger_note(note, &report.names, path);
 }
 
-static void give_up_locked(int error)
+static void give_up_locked(int error) SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
+    SC_TRACE("report-given-up error", error);
     say_failure(report.path, error);
     note_locked(SC_LEDGER_LOST, true, NULL);
     sc_file_close(report.fd);
@@ -144,8 +150,9 @@ static void give_up_locked(int error)
 
 /* The program may have closed our descriptor, and may have opened a file of its own under its
  * number: that file must never be written, and the number is then no longer ours to close. */
-static bool still_ours_locked(void)
+static bool still_ours_locked(void) SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
     if (sc_file_is_same(report.fd, &report.identity))
         return true;
     report.fd = sc_place_open_again(report.path, &report.identity);
@@ -155,8 +162,9 @@ static bool still_ours_locked(void)
     return false;
 }
 
-static bool write_line_locked(const struct sc_text *line)
+static bool write_line_locked(const struct sc_text *line) SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
     if (report.fd < 0 || !still_ours_locked())
         return false;
     int result = sc_file_write_within(report.fd, line->bytes, line->used, PATIENCE_MS);
@@ -166,8 +174,9 @@ static bool write_line_locked(const struct sc_text *line)
 }
 
 /* The run's command learns it, even if it never sees the report. */
-static void tell_ledger_locked(void)
+static void tell_ledger_locked(void) SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
     if (!atomic_load_explicit(&report.opened, memory_order_relaxed))
         return;
     note_locked(SC_LEDGER_LATENT, report.counts.latent > 0, NULL);
@@ -305,8 +314,9 @@ static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_sta
     sc_json_lines_name_stack(sc_origins_get(hazard->copy.stream_origin).stack, &stacks->stream);
 }
 
-static bool use_locked(struct sc_suppression *entry)
+static bool use_locked(struct sc_suppression *entry) SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
     if (entry)
         entry->used++;
     return entry;
@@ -348,8 +358,9 @@ bool sc_report_suppresses(const struct sc_hazard *hazard)
 }
 
 /* Counts the hazard; returns the count of its equals if a line is due, else 0. */
-static uint64_t count_locked(struct sc_hazard *hazard)
+static uint64_t count_locked(struct sc_hazard *hazard) SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
     bool telling;
     report.counts.hazards++;
     report.by_code[hazard->code]++;
@@ -372,8 +383,10 @@ static bool halts(void)
 }
 
 static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
-                                const struct sc_json_lines_stacks *stacks)
+                                const struct sc_json_lines_stacks *stacks) SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
+    SC_TRACE("hazard-line code count", hazard->code, count);
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_hazard(&line, hazard, count, stacks, &report.names);
@@ -530,7 +543,9 @@ int sc_report_exit_status(int own)
 }
 
 static void collect_locked(struct sc_summary *summary, const struct sc_report_totals *totals)
+    SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
     const struct sc_options *options = report.options;
     summary->counts = report.counts;
     summary->place_count =
@@ -553,8 +568,9 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->postmortem = report.postmortem;
 }
 
-static bool write_summary_locked(const struct sc_report_totals *totals)
+static bool write_summary_locked(const struct sc_report_totals *totals) SC_REQUIRES(report.mutex)
 {
+    SC_ASSERT_HELD(&report.mutex);
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code,

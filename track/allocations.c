@@ -1,5 +1,8 @@
 #include "track/allocations.h"
 
+#include "track/checks.h"
+#include "track/trace.h"
+
 #include "track/poison.h"
 
 enum { GRID_CELLS = 1 << 12, REMOVED_AT_ONCE = 32 };
@@ -72,6 +75,8 @@ static void remove_overlapping(struct sc_allocations *allocations, uintptr_t add
 void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, size_t size_bytes,
                         uint32_t context, uint32_t origin)
 {
+    SC_ASSERT_GUARDED(&allocations->blocks);
+    SC_TRACE("block-add address bytes context", address, size_bytes, context);
     remove_overlapping(allocations, address, size_bytes, 0);
     uint32_t id = sc_pool_take(&allocations->blocks);
     if (!id)
@@ -100,6 +105,7 @@ static struct sc_allocation describe(struct sc_allocations *allocations, uint32_
 
 struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uintptr_t address)
 {
+    SC_ASSERT_GUARDED(&allocations->blocks);
     uint32_t id = sc_grid_point_locked(&allocations->grid, address);
     return id ? describe(allocations, id) : (struct sc_allocation){0};
 }
@@ -107,6 +113,7 @@ struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uin
 struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocations,
                                                uintptr_t address)
 {
+    SC_ASSERT_GUARDED(&allocations->blocks);
     uint32_t id = sc_grid_point_locked(&allocations->grid, address);
     struct block *block = id ? at(allocations, id) : NULL;
     if (!block || address_of(block) != address || block->leaves)
@@ -118,6 +125,7 @@ struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocation
 bool sc_allocations_end_free(struct sc_allocations *allocations,
                              const struct sc_allocation *allocation, bool freed)
 {
+    SC_ASSERT_GUARDED(&allocations->blocks);
     uint32_t id = sc_grid_point_locked(&allocations->grid, allocation->address);
     if (!id || id != allocation->id || at(allocations, id)->number != allocation->number)
         return false;
@@ -129,5 +137,6 @@ bool sc_allocations_end_free(struct sc_allocations *allocations,
 
 void sc_allocations_remove_of(struct sc_allocations *allocations, uint32_t context)
 {
+    SC_ASSERT_GUARDED(&allocations->blocks);
     remove_overlapping(allocations, 0, SIZE_MAX, context);
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "track/checks.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"
 
@@ -63,24 +64,30 @@ static __attribute__((noinline, cold)) void wake_one(struct sc_brief_lock *lock)
 }
 
 /* They are weak, for tests that say in which order threads run. */
-__attribute__((weak)) void sc_brief_lock_take(struct sc_brief_lock *lock)
+__attribute__((weak)) void sc_brief_lock_take(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
+    SC_ASSERT_NOT_HELD(lock);
     sc_own_lock_enter();
     if (__builtin_expect(!try_to_take(lock), 0))
         await(lock);
+    sc_brief_lock_note(lock, true);
 }
 
-__attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock)
+__attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     sc_own_lock_enter();
-    if (try_to_take(lock))
+    if (try_to_take(lock)) {
+        sc_brief_lock_note(lock, true);
         return true;
+    }
     sc_own_lock_leave();
     return false;
 }
 
-__attribute__((weak)) void sc_brief_lock_give(struct sc_brief_lock *lock)
+__attribute__((weak)) void sc_brief_lock_give(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
+    SC_ASSERT_HELD(lock);
+    sc_brief_lock_note(lock, false);
     uint32_t state = atomic_exchange_explicit(&lock->state, FREE, memory_order_release);
     if (__builtin_expect(state == AWAITED, 0))
         wake_one(lock);

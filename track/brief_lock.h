@@ -13,13 +13,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct sc_brief_lock {
+#include "track/checks.h"
+
+struct SC_LOCK sc_brief_lock {
     _Atomic uint32_t state;
     _Atomic uint32_t spins; /* how often threads looked that found it taken, about: no more helps */
+#ifdef SC_DEBUG
+    _Atomic int32_t owner; /* the thread that has it */
+#endif
 };
 
-void sc_brief_lock_take(struct sc_brief_lock *lock);
-bool sc_brief_lock_try(struct sc_brief_lock *lock); /* false: it is taken */
-void sc_brief_lock_give(struct sc_brief_lock *lock);
+void sc_brief_lock_take(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
+/* False: it is taken. */
+bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_TRY_ACQUIRES(true, *lock);
+void sc_brief_lock_give(struct sc_brief_lock *lock) SC_RELEASES(*lock);
+
+/* Who has it from now on; 0: nobody. What stands for the functions above calls this, too. */
+static inline void sc_brief_lock_note(struct sc_brief_lock *lock, bool taken)
+{
+    (void)lock, (void)taken;
+    SC_CHECK(
+        atomic_store_explicit(&lock->owner, taken ? sc_checks_thread() : 0, memory_order_relaxed));
+}
 
 #endif

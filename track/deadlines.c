@@ -45,7 +45,7 @@ static bool is_past(const struct timespec *deadline)
 
 /* pthread_mutex_clocklock is unknown to the ThreadSanitizer of gcc 12, which would find fault with
  * the unlock. The system call, since nanosleep() is a cancellation point. */
-int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline)
+int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_UNFOLLOWED
 {
     const struct timespec moment = {.tv_nsec = LOCK_POLL_NS};
     int result;

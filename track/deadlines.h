@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "track/checks.h"
+
 typedef int sc_cond_clockwait_function(pthread_cond_t *cond, pthread_mutex_t *lock, clockid_t clock,
                                        const struct timespec *deadline);
 typedef int sc_sem_clockwait_function(sem_t *semaphore, clockid_t clock,
@@ -25,7 +27,7 @@ void sc_deadlines_use(sc_cond_clockwait_function *cond, sc_sem_clockwait_functio
 struct timespec sc_deadline_in(uint64_t wait_ns);
 
 /* As the functions of pthreads: 0 or an error number. */
-int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline);
+int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_TRY_ACQUIRES(0, *lock);
 int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
                        const struct timespec *deadline);
 

@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/checks.h"
 #include "track/no_verdicts.h"
 #include "track/shape.h"
+#include "track/trace.h"
 
 #include "track/poison.h"
 
@@ -35,6 +37,19 @@ static struct op *at(struct sc_device *device, uint32_t id)
     return sc_pool_at(&device->ops, id);
 }
 
+/* The list names each operation once. */
+static SC_CHECKER void check_list(struct sc_device *device)
+{
+    uint32_t count = 0, previous = 0;
+    for (uint32_t id = device->first; id; id = at(device, id)->next) {
+        SC_ASSERT(at(device, id)->previous == previous);
+        SC_ASSERT(++count <= device->ops.live);
+        previous = id;
+    }
+    SC_ASSERT(device->last == previous);
+    SC_ASSERT(count == device->ops.live);
+}
+
 static void append(struct sc_device *device, uint32_t id)
 {
     struct op *op = at(device, id);
@@ -61,6 +76,7 @@ static void drop(struct sc_device *device, uint32_t id)
         device->last = op->previous;
     sc_grid_remove(&device->grid, id);
     sc_pool_give(&device->ops, id);
+    SC_CHECK_OF(device->ops.live, check_list(device));
     sc_order_unreference(device->order, stream);
 }
 
@@ -109,6 +125,7 @@ static bool note_conflict(void *context, uint32_t id)
 void sc_device_conflicts(struct sc_device *device, const struct sc_op_info *info,
                          struct sc_ops *conflicts)
 {
+    SC_ASSERT_GUARDED(&device->ops);
     struct conflict_search search = {device, info, conflicts};
     sc_grid_overlaps_locked(&device->grid, info->shape.address, sc_shape_hull_bytes(&info->shape),
                             note_conflict, &search);
@@ -176,6 +193,9 @@ static void retire_oldest(struct sc_device *device)
 
 void sc_device_add(struct sc_device *device, const struct sc_op_info *info)
 {
+    SC_ASSERT_GUARDED(&device->ops);
+    SC_TRACE("device-op-add stream number address bytes", info->ticket.stream, info->ticket.number,
+             info->shape.address, info->shape.width_bytes);
     size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
     if (hull_bytes == 0)
         return;
@@ -190,6 +210,8 @@ void sc_device_add(struct sc_device *device, const struct sc_op_info *info)
     atomic_store_explicit(&op->node.size_bytes, hull_bytes, memory_order_release);
     sc_grid_insert(&device->grid, id);
     append(device, id);
+    SC_CHECK_OF(device->ops.live, check_list(device));
+    SC_ASSERT(device->ops.live <= SC_DEVICE_OPS_MAX);
     sc_order_reference(device->order, info->ticket.stream);
 }
 
@@ -206,6 +228,7 @@ static struct sc_op_info *next_behind(struct sc_device *device, uint32_t stream,
 
 void sc_device_unsee(struct sc_device *device, uint32_t stream, uint64_t number)
 {
+    SC_ASSERT_GUARDED(&device->ops);
     struct sc_op_info *info;
     for (uint32_t id = 0; (info = next_behind(device, stream, number, &id)) != NULL;)
         info->unseen = true;
@@ -213,6 +236,7 @@ void sc_device_unsee(struct sc_device *device, uint32_t stream, uint64_t number)
 
 void sc_device_see(struct sc_device *device, uint32_t stream, uint64_t number, uint64_t ticks)
 {
+    SC_ASSERT_GUARDED(&device->ops);
     struct sc_op_info *info;
     for (uint32_t id = 0; (info = next_behind(device, stream, number, &id)) != NULL;)
         info->unseen &= info->ticks != ticks;
@@ -229,6 +253,7 @@ static bool note_any(void *context, uint32_t id)
 
 void sc_device_forget(struct sc_device *device, uintptr_t address, size_t size_bytes)
 {
+    SC_ASSERT_GUARDED(&device->ops);
     struct drop_search search;
     do {
         search = (struct drop_search){.device = device};
@@ -258,6 +283,7 @@ static bool is_issued_in(struct sc_device *device, const struct sc_op_info *info
 
 void sc_device_forget_of(struct sc_device *device, const uint32_t *contexts, unsigned count)
 {
+    SC_ASSERT_GUARDED(&device->ops);
     uint32_t next;
     for (uint32_t id = device->first; id; id = next) {
         next = at(device, id)->next;

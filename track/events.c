@@ -4,6 +4,8 @@
 #include <stddef.h>
 
 #include "track/brief_lock.h"
+#include "track/checks.h"
+#include "track/trace.h"
 
 #include "track/poison.h"
 
@@ -14,7 +16,8 @@ struct record {
     struct sc_point point;
 };
 
-_Static_assert(sizeof(struct record) == 64, "no two threads' events share a cache line");
+_Static_assert(SC_CHECKS_ON || sizeof(struct record) == 64,
+               "no two threads' events share a cache line");
 
 int sc_events_init(struct sc_events *events)
 {
@@ -34,7 +37,7 @@ static struct record *record_at(struct sc_events *events, uint64_t id)
 }
 
 /* The event's record, which may have become another event's until its lock was taken. */
-static struct record *lock_record(struct sc_events *events, uintptr_t event)
+static struct record *lock_record(struct sc_events *events, uintptr_t event) SC_UNFOLLOWED
 {
     struct record *record = record_at(events, sc_handles_get(&events->ids, event));
     if (!record)
@@ -46,7 +49,8 @@ static struct record *lock_record(struct sc_events *events, uintptr_t event)
     return NULL;
 }
 
-bool sc_events_point(struct sc_events *events, uintptr_t event, struct sc_point *point)
+bool sc_events_point(struct sc_events *events, uintptr_t event,
+                     struct sc_point *point) SC_UNFOLLOWED
 {
     struct record *record = lock_record(events, event);
     *point = record ? record->point : (struct sc_point){0};
@@ -78,7 +82,8 @@ static bool is_at_one_place(const struct sc_point *point, const struct sc_point 
     return point->stream && point->stream == other->stream && point->number == other->number;
 }
 
-bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point)
+bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
+                         const struct sc_point *point) SC_UNFOLLOWED
 {
     struct record *record = point->joined ? NULL : lock_record(events, event);
     if (!record)
@@ -122,6 +127,7 @@ static uint32_t take_record(struct sc_events *events, uintptr_t event)
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point)
 {
+    SC_TRACE("event-set event stream number", event, point->stream, point->number);
     uint64_t id = sc_handles_get(&events->ids, event);
     struct record *record = record_at(events, id ? id : take_record(events, event));
     if (record)
@@ -132,6 +138,7 @@ void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t e
 
 void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event)
 {
+    SC_TRACE("event-forget event", event);
     uint64_t id = sc_handles_remove(&events->ids, event);
     if (!id)
         return;

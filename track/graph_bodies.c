@@ -7,6 +7,7 @@
  * child's, which the new one does not tell. So all uses of the new child bear the name of the node
  * that has the child, and a change of a node inside of that one may be of any of them.
  */
+#include "track/checks.h"
 #include "track/graphs_internal.h"
 
 #include "track/poison.h"
@@ -21,6 +22,7 @@ void sc_graph_forget_inner(struct sc_graph *graph)
 void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
                           uintptr_t around)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     if (graph && !graph->exec.has_inner)
@@ -77,6 +79,7 @@ static enum sc_graph_place place_of(struct sc_graph *graph, uintptr_t node)
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     *outer = outer_of(graph, node);
     return place_of(graph, node);
@@ -125,6 +128,7 @@ static void lose_around(struct sc_graphs *graphs, struct sc_graph *graph, uintpt
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = first_inner(graphs, graph, outer, inner);
     struct sc_graph_flags flags = {.unjudged = true, .tells = sc_graph_told_by(graph, outer)};
@@ -144,6 +148,7 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
 void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t outer,
                            uintptr_t inner, const struct sc_graph_flags *flags)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = first_inner(graphs, graph, outer, inner);
     for (; use; use = next_inner(graphs, graph, use, inner)) {
@@ -175,6 +180,7 @@ static void lose_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 
 void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     lose_inner(graphs, sc_graphs_known(graphs, handle));
 }
 
@@ -182,6 +188,7 @@ void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle)
 void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
                            bool enabled)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uintptr_t outer = outer_of(graph, node);
     if (!outer && !enabled && place_of(graph, node) == SC_PLACE_UNKNOWN)
         lose_inner(graphs, graph);

@@ -1,4 +1,5 @@
 /* Uses by where their memory is: what is freed, and who named it. */
+#include "track/checks.h"
 #include "track/graphs_internal.h"
 
 #include "track/poison.h"
@@ -45,6 +46,7 @@ static bool look_for_former(void *context, uint32_t id)
 
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct former_search search = {.graphs = graphs, .former = former};
     each_interval(graphs, former->shape.address, sc_shape_hull_bytes(&former->shape),
                   look_for_former, &search);
@@ -116,6 +118,7 @@ static bool mark_uses(void *context, uint32_t id)
 
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct freed freed = {graphs, address, address + size_bytes, NULL};
     if (size_bytes)
         each_interval(graphs, address, size_bytes, mark_uses, &freed);
@@ -124,6 +127,7 @@ void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size
 void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
                           const struct sc_hazard_event *by)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct freed freed = {graphs, address, address + (size_bytes ? size_bytes : 1), by};
     each_interval(graphs, address, freed.end - address, mark_uses, &freed);
 }

@@ -1,6 +1,7 @@
 /* Uses by their node, and what comes before a use behind an interval. */
 #include <string.h>
 
+#include "track/checks.h"
 #include "track/graphs_internal.h"
 
 #include "track/poison.h"
@@ -68,6 +69,7 @@ static void set_previous(const struct sc_graph *graph, uint32_t use, uint32_t pr
 
 void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph_use *linked = sc_graph_use_at(graph, use);
     struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, linked->interval);
     linked->interval_next = interval->first_use;
@@ -88,6 +90,7 @@ static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint
 
 void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     const struct sc_graph_use *unlinked = sc_graph_use_at(graph, use);
     struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, unlinked->interval);
     uint32_t previous = find_previous(graph, interval->first_use, use);
@@ -129,6 +132,7 @@ static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
 
 void sc_graph_links_give(struct sc_graphs *graphs, struct sc_graph *graph)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     if (graph->links)
         sc_arena_give(&graphs->order->arena, graph->links, links_bytes(graph));
     graph->links = NULL;
@@ -138,6 +142,7 @@ void sc_graph_links_give(struct sc_graphs *graphs, struct sc_graph *graph)
 
 uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     if (!node)
         return 0;
     if (!graph->links && graph->uses.count >= LINKED_MIN && graph->scans++ >= SCANS_MAX)

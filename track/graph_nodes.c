@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "track/checks.h"
 #include "track/graphs_internal.h"
 
 #include "track/poison.h"
@@ -24,6 +25,7 @@ static void note_enabled(struct sc_graph *graph, uintptr_t node, bool enabled)
 
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, bool enabled)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
@@ -38,6 +40,7 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 
 void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
@@ -47,6 +50,7 @@ void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_
 
 void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (sc_handles_get(nodes, graph->uses.list[i].node))
@@ -56,6 +60,7 @@ void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct 
 
 bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t first = sc_graph_first_of(graphs, graph, node);
     for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
@@ -66,6 +71,7 @@ bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t nod
 
 void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     for (uint32_t i = 0; i < graph->exec.events.count; i++)
         if (graph->exec.events.list[i].node == node)
@@ -96,6 +102,7 @@ void sc_graph_take_flags(struct sc_graph_flags *flags, const struct sc_graph_use
 
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t first = sc_graph_first_of(graphs, graph, node);
     struct sc_graph_flags flags = {.tells = sc_graph_told_by(graph, node)};
@@ -112,6 +119,7 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
 void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                       enum sc_direction direction)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     void *saved = NULL;
@@ -123,6 +131,7 @@ void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node
 
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
@@ -189,6 +198,7 @@ static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     if (!graph || !make_room_for_event(graphs, graph))
@@ -204,6 +214,7 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
 void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            uintptr_t address)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     if (id)
         sc_graph_addresses_add(&sc_graphs_at(graphs, id)->exec.addresses, &graphs->order->arena,
@@ -212,6 +223,7 @@ void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 
 void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     sc_graph_addresses_drop(&sc_graphs_known(graphs, handle)->exec.addresses, node);
 }
 
@@ -223,6 +235,7 @@ static bool is_disabled_in(void *graph, uintptr_t node)
 uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_t index,
                                   uintptr_t *into, uint32_t room)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     return sc_graph_addresses_list(&graph->exec.addresses, index, into, room, is_disabled_in,
                                    graph);
@@ -233,6 +246,7 @@ uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_
 void sc_graphs_add_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           const struct sc_device_use *use)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     if (id)
         sc_graph_device_add(&sc_graphs_at(graphs, id)->exec.device, &graphs->order->arena, node,
@@ -241,6 +255,7 @@ void sc_graphs_add_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
 
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     if (id)
         sc_graph_device_leave_out(&sc_graphs_at(graphs, id)->exec.device);
@@ -249,6 +264,7 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle,
                           const struct sc_graph_own *own)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     return id &&
            sc_graph_device_own(&sc_graphs_at(graphs, id)->exec.device, &graphs->order->arena, own);
@@ -256,12 +272,14 @@ bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle,
 
 void sc_graphs_settle_device(struct sc_graphs *graphs, uintptr_t handle)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     sc_graph_device_settle(&sc_graphs_known(graphs, handle)->exec.device, &graphs->order->arena);
 }
 
 uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at, int which,
                                struct sc_device_use *into, uint32_t room)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     return sc_graph_device_list(&graph->exec.device, at, which, into, room, is_disabled_in, graph);
 }
@@ -269,18 +287,21 @@ uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *
 void sc_graphs_place_device(struct sc_graphs *graphs, uintptr_t handle,
                             const struct sc_graph_device_places *places)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     sc_graph_device_place(&sc_graphs_known(graphs, handle)->exec.device, places);
 }
 
 void sc_graphs_place_device_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                  const struct sc_graph_flags *flags)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     sc_graph_device_place_node(&sc_graphs_known(graphs, handle)->exec.device, node, &flags->device);
 }
 
 uint32_t sc_graphs_all_device(struct sc_graphs *graphs, uintptr_t handle,
                               struct sc_graph_device_use *into, uint32_t room)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_find(graphs, handle);
     return id ? sc_graph_device_all(&sc_graphs_at(graphs, id)->exec.device, into, room) : 0;
 }
@@ -288,6 +309,7 @@ uint32_t sc_graphs_all_device(struct sc_graphs *graphs, uintptr_t handle,
 bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
                         const struct sc_graph_race *race)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_find(graphs, handle);
     return id && sc_graph_device_add_race(&sc_graphs_at(graphs, id)->exec.device,
                                           &graphs->order->arena, race);
@@ -295,6 +317,7 @@ bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
 
 bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_race *into)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     return graph->exec.device.race_count &&
            sc_graph_device_next_race(&graph->exec.device, into, is_disabled_in, graph);
@@ -314,6 +337,7 @@ static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
 void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
                          uint32_t count)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_find(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     if (!graph || !count)
@@ -330,6 +354,7 @@ void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintp
 
 void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     give_names(graphs, graph);
     give_events(graphs, graph);
     sc_graph_addresses_give(&graph->exec.addresses, &graphs->order->arena);

@@ -1,4 +1,5 @@
 /* Runs: the memory of an exec as a launch uses it, in pieces as large as there are. */
+#include "track/checks.h"
 #include "track/graphs_internal.h"
 
 #include "track/poison.h"
@@ -124,6 +125,7 @@ static void append_use(struct sc_graphs *graphs, struct sc_graph_uses *runs,
 
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_find(graphs, handle);
     if (!id)
         return;

@@ -1,3 +1,5 @@
+#include "track/checks.h"
+#include "track/consistency.h"
 #include "track/graphs_internal.h"
 
 #include <errno.h>
@@ -6,6 +8,7 @@
 
 #include "track/copy_manner.h"
 #include "track/inflight.h"
+#include "track/trace.h"
 
 #include "track/poison.h"
 
@@ -45,6 +48,7 @@ uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
 
 struct sc_graph *sc_graphs_known(struct sc_graphs *graphs, uintptr_t handle)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     static struct sc_graph nothing;
     uint32_t id = sc_graphs_find(graphs, handle);
     return id ? sc_graphs_at(graphs, id) : &nothing;
@@ -71,6 +75,8 @@ static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
 
 uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
+    SC_TRACE("exec-make handle", handle);
     uint32_t id = find_or_make(graphs, handle);
     if (id)
         sc_graphs_at(graphs, id)->is_exec = true;
@@ -92,6 +98,7 @@ static struct copy *copy_of(void *bytes)
 
 void *sc_graphs_take_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct copy *copy = sc_arena_take(&graphs->order->arena, sizeof *copy + size_bytes);
     if (!copy)
         return NULL;
@@ -123,6 +130,7 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
 /* NULL: no memory. */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     if (!use->extra)
         use->extra = sc_pool_take(&graphs->extras);
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : NULL;
@@ -162,6 +170,7 @@ static bool is_hole(const struct sc_graph_use *use)
 /* Their extras are others' to give back. */
 void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     if (uses->list)
         sc_arena_give(&graphs->order->arena, uses->list, uses->capacity * sizeof *uses->list);
     *uses = (struct sc_graph_uses){0};
@@ -170,6 +179,7 @@ void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
                                           const struct sc_graph_use *use)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     if (uses->count == uses->capacity) {
         struct sc_graph_use *larger = sc_arena_grow(
             &graphs->order->arena, uses->list, &uses->capacity, sizeof *uses->list, CAPACITY_MIN);
@@ -361,6 +371,7 @@ static struct sc_graph_use *place_use(struct sc_graphs *graphs, struct sc_graph 
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = find_or_make(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     struct sc_graph_use *added = graph ? place_use(graphs, graph, use) : NULL;
@@ -377,11 +388,14 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     name_node(graphs, graph, added);
     if (graph->links)
         sc_graph_link_node(graph, name_of_use(graph, added));
-    return index_use(graphs, id, added, bounds);
+    bool indexed = index_use(graphs, id, added, bounds);
+    SC_CHECK_OF(graph->uses.count, sc_consistency_of_graph(graphs, graph));
+    return indexed;
 }
 
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t from = sc_graphs_find(graphs, of);
     uint32_t count = from && handle != of ? sc_graphs_at(graphs, from)->uses.count : 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -417,6 +431,7 @@ static void drop_all(struct sc_graphs *graphs, struct sc_graph *graph)
 
 void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph_use *dropped = sc_graph_use_at(graph, use);
     forget_use(graphs, graph, dropped);
     if (graph->links)
@@ -426,10 +441,12 @@ void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
     graph->first_hole = use;
     if (++graph->hole_count == graph->uses.count)
         drop_all(graphs, graph);
+    SC_CHECK_OF(graph->uses.count, sc_consistency_of_graph(graphs, graph));
 }
 
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     if (graph->is_exec)
         sc_graph_drop_events(graph, node);
@@ -446,6 +463,7 @@ void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = (uint32_t)sc_handles_remove(&graphs->by_handle, handle);
     const struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
     for (uint32_t i = 0; graph && i < graph->uses.count; i++)
@@ -455,6 +473,7 @@ uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
 
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     const struct sc_graph *graph = sc_graphs_at(graphs, id);
     sc_handles_put(&graphs->by_handle, graph->handle, id);
     for (uint32_t i = 0; i < graph->uses.count; i++)
@@ -463,6 +482,7 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
 
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_point former = graph->exec.last_launch;
     if (stream && stream == former.stream) {
         sc_order_renew_point(graphs->order, &graph->exec.last_launch);
@@ -478,6 +498,8 @@ void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph,
 
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
+    SC_TRACE("graph-remove graph", id);
     struct sc_graph *graph = sc_graphs_at(graphs, id);
     for (uint32_t i = 0; i < graph->uses.count; i++)
         give_extra(graphs, &graph->uses.list[i]);
@@ -510,6 +532,7 @@ static void look_at_exec(void *context, uintptr_t handle, uint64_t id)
 void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
                          void (*visit)(void *argument, uintptr_t handle), void *argument)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct exec_walk walk = {graphs, context, visit, argument};
     sc_handles_each(&graphs->by_handle, look_at_exec, &walk);
 }
@@ -519,6 +542,7 @@ void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     const struct sc_graph_uses *uses = &graph->uses;
     uint32_t start = graph->last_found;
@@ -534,5 +558,6 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
 
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node)
 {
+    SC_ASSERT_GUARDED(&graphs->pool);
     return (uintptr_t)sc_handles_get(&graphs->by_node, node);
 }

@@ -1,5 +1,5 @@
 /* What the files that make up the graphs share (graphs.c, graph_nodes.c, graph_links.c,
- * graph_runs.c, graph_frees.c, graph_bodies.c), and no others. */
+ * graph_runs.c, graph_frees.c, graph_bodies.c), and what checks them (consistency.c). */
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 

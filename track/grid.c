@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/checks.h"
 #include "track/seqlock.h"
 
 #include "track/poison.h"
 
-enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16 };
+enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16, CHECKED_STEPS_MAX = 64 };
 
 #define SECOND_SIDE (1u << 31)
 
@@ -39,6 +40,7 @@ int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells)
 {
     memset(grid, 0, sizeof *grid);
     grid->pool = pool;
+    SC_ASSERT(cells != 0 && (cells & (cells - 1)) == 0);
     grid->mask = cells - 1;
     grid->heads = sc_pages_map(cells * sizeof *grid->heads);
     return grid->heads ? 0 : -ENOMEM;
@@ -119,8 +121,37 @@ static void unlink_entry(struct sc_grid *grid, uint32_t entry, uint32_t slot)
     set_previous(grid, next, previous);
 }
 
+/* Each entry of the chain names the one before it, and belongs into the chain. */
+static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
+{
+    uint32_t previous = 0, steps = 0;
+    uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
+    while (at && steps++ < CHECKED_STEPS_MAX) {
+        SC_ASSERT((at & ~SECOND_SIDE) < sc_pool_unused(grid->pool));
+        const struct sc_grid_node *node = node_of(grid, at);
+        struct span span = span_of(node);
+        SC_ASSERT(node->previous[side_of(at)] == previous);
+        SC_ASSERT(slot_of(grid, span.level, side_of(at) ? span.last : span.first) == slot);
+        SC_ASSERT(grid->population[span.level] != 0);
+        previous = at;
+        at = atomic_load_explicit(&node->next[side_of(at)], memory_order_relaxed);
+    }
+}
+
+static SC_CHECKER void check_span(struct sc_grid *grid, const struct span *span)
+{
+    SC_ASSERT(span->last - span->first <= 1);
+    SC_ASSERT(!(atomic_load_explicit(&grid->version, memory_order_relaxed) & 1));
+    SC_ASSERT((levels_of(grid) >> span->level & 1) == (grid->population[span->level] != 0));
+    check_chain(grid, slot_of(grid, span->level, span->first));
+    check_chain(grid, slot_of(grid, span->level, span->last));
+}
+
 void sc_grid_insert(struct sc_grid *grid, uint32_t id)
 {
+    SC_ASSERT_GUARDED(grid->pool);
+    SC_ASSERT(id != 0 && id < sc_pool_unused(grid->pool));
+    SC_ASSERT(atomic_load_explicit(&node_at(grid, id)->size_bytes, memory_order_relaxed) != 0);
     struct span span = span_of(node_at(grid, id));
     sc_seqlock_next(&grid->version);
     link_entry(grid, id, slot_of(grid, span.level, span.first));
@@ -129,11 +160,16 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id)
     if (grid->population[span.level]++ == 0)
         set_level(grid, span.level, true);
     sc_seqlock_next(&grid->version);
+    SC_CHECK(check_span(grid, &span));
 }
 
 void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
+    SC_ASSERT_GUARDED(grid->pool);
     struct span span = span_of(node_at(grid, id));
+    SC_ASSERT(id != 0 && id < sc_pool_unused(grid->pool));
+    SC_CHECK(check_span(grid, &span));
+    SC_ASSERT(grid->population[span.level] != 0);
     sc_seqlock_next(&grid->version);
     unlink_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
@@ -141,6 +177,7 @@ void sc_grid_remove(struct sc_grid *grid, uint32_t id)
     if (--grid->population[span.level] == 0)
         set_level(grid, span.level, false);
     sc_seqlock_next(&grid->version);
+    SC_CHECK(check_span(grid, &span));
 }
 
 /* A chain may change under a reader without the lock, so its length is bounded here and what it
@@ -279,6 +316,7 @@ uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t si
 void sc_grid_overlaps_locked(struct sc_grid *grid, uintptr_t address, size_t size_bytes,
                              bool (*visit)(void *context, uint32_t id), void *context)
 {
+    SC_ASSERT_GUARDED(grid->pool);
     struct query query = {address, size_bytes, visit, context};
     if (size_bytes == 0)
         return;

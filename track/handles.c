@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "track/checks.h"
 #include "track/pool.h"
 
 #include "track/seqlock.h"
@@ -107,8 +108,24 @@ static int grow(struct sc_handles *handles, struct sc_handle_table *old)
     return 0;
 }
 
+/* As many as are counted, each where a look-up finds it. */
+static SC_CHECKER void check_table(struct sc_handles *handles)
+{
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i <= table->mask; i++) {
+        uintptr_t handle = handle_in(&table->slots[i]);
+        SC_ASSERT(!handle || find(table, handle) == &table->slots[i]);
+        count += handle != 0;
+    }
+    SC_ASSERT(count == handles->count);
+    SC_ASSERT(!(atomic_load_explicit(&handles->version, memory_order_relaxed) & 1));
+}
+
 int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
 {
+    SC_ASSERT_GUARDED(handles);
+    SC_ASSERT(handle != 0 && value != 0);
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
     int error = 0;
     sc_seqlock_next(&handles->version);
@@ -124,6 +141,7 @@ int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
     set_slot(slot, handle, value);
     handles->count += fresh;
     sc_seqlock_next(&handles->version);
+    SC_CHECK_OF(table->mask, check_table(handles));
     return 0;
 }
 
@@ -148,6 +166,7 @@ static void close_gap(struct sc_handle_table *table, uint32_t gap)
 
 uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
 {
+    SC_ASSERT_GUARDED(handles);
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
     struct sc_handle_slot *slot = find(table, handle);
     if (!handle || handle_in(slot) != handle)
@@ -157,12 +176,14 @@ uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
     close_gap(table, (uint32_t)(slot - table->slots));
     handles->count--;
     sc_seqlock_next(&handles->version);
+    SC_CHECK_OF(table->mask, check_table(handles));
     return value;
 }
 
 void sc_handles_each(struct sc_handles *handles,
                      void (*visit)(void *context, uintptr_t handle, uint64_t value), void *context)
 {
+    SC_ASSERT_GUARDED(handles);
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
     for (uint32_t i = 0; i <= table->mask; i++)
         if (handle_in(&table->slots[i]))

@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "track/checks.h"
+
 struct sc_handle_slot {
     _Atomic uintptr_t handle;
     _Atomic uint64_t value;
@@ -25,6 +27,9 @@ struct sc_handles {
     _Atomic(struct sc_handle_table *) table;
     _Atomic uint64_t version; /* odd while a change is under way */
     uint32_t count;
+#ifdef SC_DEBUG
+    const struct sc_brief_lock *guard; /* as a pool's */
+#endif
 };
 
 /* 0 or -ENOMEM. */

@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "track/checks.h"
+
 #include "track/poison.h"
 
 /* ---- nodes ---- */
@@ -47,6 +49,7 @@ static struct sc_heard *make_heard(struct sc_order *order)
 struct sc_heard_node *sc_heard_add(struct sc_order *order, struct sc_heard **heard, uintptr_t node,
                                    void (*function)(void *), void *data)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     if (!*heard)
         *heard = make_heard(order);
     struct sc_heard *of = *heard;
@@ -70,6 +73,7 @@ struct sc_heard_node *sc_heard_add(struct sc_order *order, struct sc_heard **hea
 
 void sc_heard_drop(struct sc_order *order, struct sc_heard_node *node)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     retire(order, node);
 }
 
@@ -83,6 +87,7 @@ struct sc_heard_node *sc_heard_find(const struct sc_heard *heard, uintptr_t node
 
 void sc_heard_replace(struct sc_order *order, struct sc_heard_node *node)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_heard_node *former = node->next;
     while (former && (former->node != node->node || !is_current(former)))
         former = former->next;
@@ -94,6 +99,7 @@ void sc_heard_replace(struct sc_order *order, struct sc_heard_node *node)
 
 void sc_heard_leave(struct sc_order *order, struct sc_heard **heard)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_heard *left = *heard;
     *heard = NULL;
     if (!left)
@@ -163,6 +169,7 @@ struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *
                                        const struct sc_point *before,
                                        const struct sc_heard_call *call, unsigned *given_up)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     *given_up = 0;
     if (!heard->count || heard->is_lost)
         return NULL;
@@ -191,6 +198,7 @@ struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *
 /* Another thread's launch may have been begun since: then the numbers no longer fit. */
 void sc_heard_fail(struct sc_order *order, struct sc_heard_launch *launch)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_heard *heard = launch->of;
     heard->is_lost |= launch->number != heard->launches || launch->has_begun;
     heard->launches -= launch->number == heard->launches;
@@ -201,6 +209,7 @@ void sc_heard_fail(struct sc_order *order, struct sc_heard_launch *launch)
 struct sc_point sc_heard_launched(struct sc_order *order, struct sc_heard_launch *launch,
                                   const struct sc_told *told)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_heard *heard = launch->of;
     struct sc_point point = {0};
     launch->is_known = true;
@@ -231,6 +240,7 @@ static struct sc_heard_run note_run(struct sc_order *order, struct sc_heard_laun
 
 struct sc_heard_run sc_heard_runs(struct sc_order *order, struct sc_heard_node *node)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_heard *heard = node->of;
     struct sc_heard_run run = {.stream = 0};
     struct sc_heard_launch *launch = find_launch(heard, ++node->ran);

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "track/checks.h"
+#include "track/consistency.h"
+#include "track/trace.h"
+
 #include "track/poison.h"
 
 enum { GRID_CELLS = 1 << 12 };
@@ -39,6 +43,8 @@ static uintptr_t address_of(const struct sc_hold *hold)
 uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t address,
                       size_t size_bytes, uint32_t context, uint64_t now_ns)
 {
+    SC_ASSERT_GUARDED(&holds->pool);
+    SC_TRACE("hold-add kind address bytes", kind, address, size_bytes);
     uint32_t id = sc_pool_take(&holds->pool);
     if (!id)
         return 0;
@@ -60,6 +66,7 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
     holds->held_bytes += held_bytes_of(hold);
     if (holds->held_bytes > holds->held_peak_bytes)
         holds->held_peak_bytes = holds->held_bytes;
+    SC_CHECK_OF(holds->pool.live, sc_consistency_of_holds(holds));
     return id;
 }
 
@@ -84,6 +91,7 @@ static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
 
 bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticket *ticket)
 {
+    SC_ASSERT_GUARDED(&holds->pool);
     struct sc_hold *hold = sc_holds_at(holds, id);
     for (uint32_t i = 0; i < hold->ticket_count; i++)
         if (hold->tickets[i].stream == ticket->stream) {
@@ -93,6 +101,7 @@ bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticke
         }
     if (!make_room(holds, hold))
         return false;
+    SC_ASSERT(hold->age != 0 && hold->ticket_count < hold->ticket_capacity);
     hold->tickets[hold->ticket_count++] = *ticket;
     sc_order_reference(holds->order, ticket->stream);
     return true;
@@ -126,6 +135,7 @@ static bool note_found(void *context, uint32_t id)
 
 uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask)
 {
+    SC_ASSERT_GUARDED(&holds->pool);
     struct hold_search search = {holds, address, mask, 0};
     if (holds->oldest)
         sc_grid_overlaps_locked(&holds->grid, address, size_bytes ? size_bytes : 1, note_found,
@@ -143,6 +153,7 @@ static bool is_registered(struct sc_holds *holds, const struct sc_hold *hold)
 
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold)
 {
+    SC_ASSERT_GUARDED(&holds->pool);
     return (hold->by_graph && sc_graphs_name(holds->graphs, address_of(hold), bytes_of(hold))) ||
            is_registered(holds, hold);
 }
@@ -175,6 +186,7 @@ static bool waits_for_older(struct sc_holds *holds, uint32_t id)
 
 uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
 {
+    SC_ASSERT_GUARDED(&holds->pool);
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
         struct sc_hold *hold = sc_holds_at(holds, id);
         if (hold->age > after_age && !hold->releasing && all_complete(holds, hold) &&
@@ -188,7 +200,11 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
 
 void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
 {
+    SC_ASSERT_GUARDED(&holds->pool);
+    SC_TRACE("hold-remove hold age", id, sc_holds_at(holds, id)->age);
     struct sc_hold *hold = sc_holds_at(holds, id);
+    SC_ASSERT(hold->age != 0 && hold->age <= holds->made);
+    SC_ASSERT(holds->held_bytes >= held_bytes_of(hold));
     for (uint32_t i = 0; i < hold->ticket_count; i++)
         sc_order_unreference(holds->order, hold->tickets[i].stream);
     if (hold->tickets)
@@ -208,4 +224,5 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
     sc_grid_remove(&holds->grid, id);
     hold->age = 0;
     sc_pool_give(&holds->pool, id);
+    SC_CHECK_OF(holds->pool.live, sc_consistency_of_holds(holds));
 }

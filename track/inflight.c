@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "track/checks.h"
+#include "track/consistency.h"
 #include "track/kernel_flags.h"
 #include "track/no_verdicts.h"
 #include "track/peek.h"
 #include "track/source_copies.h"
+#include "track/trace.h"
 
 #include "track/poison.h"
 
@@ -59,6 +62,24 @@ static bool note_range(void *context, uint32_t range)
     return false;
 }
 
+/* After the operation was added, or moved. */
+static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
+{
+    SC_CHECK(const struct sc_op *op = sc_inflight_op(inflight, id));
+    SC_CHECK(sc_consistency_of_op(inflight, id));
+    SC_CHECK_OF(inflight->ops.live, sc_consistency_of_range(inflight, op->info.range));
+    SC_CHECK_OF(inflight->ops.live, sc_consistency_of_stream(inflight, op->info.ticket.stream));
+    (void)inflight, (void)id;
+}
+
+/* After one was dropped. */
+static SC_CHECKER void check_lists(struct sc_inflight *inflight, uint32_t range, uint32_t stream)
+{
+    SC_CHECK_OF(inflight->ops.live, sc_consistency_of_range(inflight, range));
+    SC_CHECK_OF(inflight->ops.live, sc_consistency_of_stream(inflight, stream));
+    (void)inflight, (void)range, (void)stream;
+}
+
 static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
 {
     atomic_store_explicit(&node->address, address, memory_order_release);
@@ -75,6 +96,8 @@ static void add_to(_Atomic uint32_t *count, int change)
 uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                enum sc_buffer_kind kind, uint32_t context)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
+    SC_TRACE("range-add address bytes kind context", address, size_bytes, kind, context);
     uint32_t old = 0;
     if (size_bytes == 0)
         return 0;
@@ -122,6 +145,7 @@ static void count_on_range(struct sc_inflight *inflight, struct sc_range *range,
     add_to(&range->op_count, change);
     if (sc_direction_writes_host(direction))
         add_to(&range->writer_count, change);
+    SC_ASSERT(op_count(range) <= inflight->ops.live);
     if (direction != SC_H2D)
         return;
     add_to(&range->source_count, change);
@@ -174,14 +198,19 @@ static void forget_kept_off(struct sc_inflight *inflight, const struct sc_grid_n
 
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
+    SC_TRACE("range-remove range", id);
     struct sc_range *range = sc_inflight_range(inflight, id);
     forget_kept_off(inflight, &range->node);
+    SC_ASSERT(id != inflight->no_range && id < sc_pool_unused(&inflight->ranges));
+    SC_CHECK_OF(op_count(range), sc_consistency_of_range(inflight, id));
     while (range->first_op) {
         uint32_t op = range->first_op;
         unlink_from_range(inflight, op);
         sc_inflight_op(inflight, op)->info.range = 0;
         link_to_range(inflight, op);
     }
+    SC_ASSERT(op_count(range) == 0 && writer_count(range) == 0);
     sc_grid_remove(&inflight->range_grid, id);
     if (atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_MANAGED)
         add_to(&inflight->managed_count, -1);
@@ -219,6 +248,7 @@ static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
 
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     uint32_t id = *key_slot(inflight, info);
     while (id && !equal_key(&sc_inflight_op(inflight, id)->info, info))
         id = sc_inflight_op(inflight, id)->key_next;
@@ -229,6 +259,7 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
  * came on no range. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     uint32_t id = *key_slot(inflight, info);
     while (id && (!equal_key(&sc_inflight_op(inflight, id)->info, info) ||
                   sc_inflight_op(inflight, id)->info.ticket.number != info->ticket.number))
@@ -242,6 +273,7 @@ static void unlink_key(struct sc_inflight *inflight, uint32_t id)
     uint32_t *link = key_slot(inflight, &op->info);
     while (*link && *link != id)
         link = &sc_inflight_op(inflight, *link)->key_next;
+    SC_ASSERT(*link == id);
     if (*link)
         *link = op->key_next;
 }
@@ -312,6 +344,7 @@ static void set_awaits_guard(struct sc_inflight *inflight, struct sc_op *op, boo
 
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op *op = sc_inflight_op(inflight, id);
     set_awaits_guard(inflight, op, false);
     sc_spans_end(&inflight->guards, op->first_span);
@@ -355,6 +388,7 @@ static void guard(struct sc_inflight *inflight, uint32_t id)
 
 void sc_inflight_guard_seen(struct sc_inflight *inflight)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     if (!inflight->awaiting_guard)
         return;
     for (uint32_t stream = inflight->busy; stream;
@@ -426,6 +460,7 @@ static bool note_watching(void *context, uint32_t span)
 
 bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct span_search search = {.inflight = inflight, .touch = touch};
     sc_grid_overlaps_locked(&inflight->guards.grid, address, 1, note_watching, &search);
     return search.span != 0;
@@ -446,6 +481,7 @@ static void note_unwatched(const struct sc_op *op, const struct sc_shape *touche
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_shape touched = {address, size_bytes, size_bytes, 1};
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     for (;;) {
@@ -488,6 +524,7 @@ static bool visit_touched(void *context, uint32_t id)
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                          enum sc_touch touch, sc_inflight_visit *visit, void *context)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct touch_visit search = {
         inflight, {address, size_bytes, size_bytes, 1}, touch, visit, context};
     sc_inflight_overlaps(inflight, address, size_bytes, visit_touched, &search);
@@ -520,6 +557,7 @@ static bool visit_incomplete(void *context, uint32_t id)
 void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                 enum sc_touch touch, sc_inflight_visit *visit, void *context)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     size_t whole = pages.end - pages.start;
     struct early_search early = {{address, size_bytes, size_bytes, 1}, touch, inflight, false};
@@ -562,6 +600,7 @@ static bool seal_op(void *context, uint32_t id)
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     struct seal_visit seal = {inflight, overwritten, {address, size_bytes, size_bytes, 1}};
     sc_inflight_overlaps(inflight, pages.start, pages.end - pages.start, seal_op, &seal);
@@ -581,6 +620,7 @@ static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     for (uint32_t id = sc_inflight_range(inflight, range)->first_op, next; id; id = next) {
         struct sc_op *op = sc_inflight_op(inflight, id);
         next = op->range_next;
@@ -593,6 +633,7 @@ void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, u
 void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
                               struct sc_ops *overwritten)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     for (uint32_t stream = inflight->busy; stream;) {
         const struct sc_stream *busy = sc_order_stream(inflight->order, stream);
         for (uint32_t id = busy->first_op; id;) {
@@ -620,6 +661,7 @@ static bool note_writer(void *context, uint32_t id)
 bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
                             const struct sc_shape *shape)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct writer_search search = {inflight, false};
     if (writer_count(home_of(inflight, range)) || writer_count(home_of(inflight, 0)))
         sc_inflight_overlaps(inflight, shape->address, sc_shape_hull_bytes(shape), note_writer,
@@ -629,6 +671,7 @@ bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
 
 bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     return info->stable && info->direction == SC_H2D &&
            !sc_inflight_is_written(inflight, info->range, &info->shape);
 }
@@ -666,16 +709,19 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     } else if (op->info.shares_pages) {
         copy_edges(inflight, op);
     }
+    SC_CHECK(check_op(inflight, id));
 }
 
 bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t id, bool guarded)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op *op = sc_inflight_op(inflight, id);
     bool is_guarded = op->first_span && !op->cut;
     if (is_guarded != guarded || op->first_copy || sc_ops_is_copied(&op->info) || op->info.stable)
         return false;
     move_to_end_of_stream(inflight, id);
     sc_order_renew(inflight->order, &op->info.ticket);
+    SC_CHECK(check_op(inflight, id));
     return true;
 }
 
@@ -715,6 +761,9 @@ static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
+    SC_TRACE("op-add stream number address bytes", info->ticket.stream, info->ticket.number,
+             info->shape.address, info->shape.width_bytes);
     size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
     if (hull_bytes == 0)
         return true;
@@ -736,13 +785,19 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     count_managed_source(inflight, info, 1);
     sc_order_reference(inflight->order, info->ticket.stream);
     guard(inflight, id);
+    SC_CHECK(check_op(inflight, id));
     return true;
 }
 
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
+    SC_TRACE("op-drop op stream number", id, sc_inflight_op(inflight, id)->info.ticket.stream,
+             sc_inflight_op(inflight, id)->info.ticket.number);
     struct sc_op *op = sc_inflight_op(inflight, id);
     uint32_t stream = op->info.ticket.stream;
+    SC_CHECK(check_op(inflight, id));
+    SC_CHECK(uint32_t range = op->info.range);
     sc_inflight_unguard(inflight, id);
     sc_source_copies_drop_copies(inflight, op);
     set_retained(inflight, op, false);
@@ -752,6 +807,7 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     count_managed_source(inflight, &op->info, -1);
     sc_grid_remove(grid_of(inflight, op->info.kind), id);
     sc_pool_give(&inflight->ops, id);
+    SC_CHECK(check_lists(inflight, range, stream));
     sc_order_unreference(inflight->order, stream);
 }
 
@@ -775,6 +831,7 @@ static bool visit_in_flight(void *context, uint32_t id)
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct in_flight_visit visiting = {inflight, visit, context, false};
     sc_grid_overlaps_locked(&inflight->op_grid, address, size_bytes, visit_in_flight, &visiting);
     if (!visiting.stopped)
@@ -859,6 +916,7 @@ static __attribute__((noinline)) void visit_conflicts(const struct sc_range *ran
 void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
                            sc_inflight_visit *visit, void *context)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     static const struct sc_range nothing;
     const struct sc_range *range = home_of(inflight, info->range);
     const struct sc_range *no_range = info->range ? home_of(inflight, 0) : &nothing;
@@ -934,6 +992,7 @@ static void judge_known(struct sc_inflight *inflight, unsigned limit, struct sc_
  * has let go of its pages, a source must be read by way of the kernel. */
 bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     uint32_t next = 0;
     bool judges_first = overwritten && inflight->guards.hiding != 0;
     if (judges_first)
@@ -959,6 +1018,7 @@ bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_
 /* Operations before first_open are retained already: each one is visited once. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_stream *stream = sc_order_stream(inflight->order, id);
     uint64_t complete = atomic_load_explicit(&stream->complete, memory_order_relaxed);
     while (stream->first_open) {
@@ -969,6 +1029,7 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
         if (!inflight->guard_until_known && op->first_span)
             release(inflight, stream->first_open);
         stream->first_open = op->stream_next;
+        SC_ASSERT(inflight->retained <= inflight->ops.live);
         if (inflight->retained > SC_RETAINED_MAX) {
             sc_no_verdicts_add(inflight->no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
                                1);
@@ -988,6 +1049,7 @@ static bool forget_complete_of(struct sc_inflight *inflight, uint32_t id)
 
 bool sc_inflight_forget_complete(struct sc_inflight *inflight, uint32_t stream)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     bool any = forget_complete_of(inflight, stream);
     for (uint32_t id = inflight->busy; id && !any;
          id = sc_order_stream(inflight->order, id)->busy_next)

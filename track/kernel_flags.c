@@ -1,5 +1,6 @@
 #include "track/kernel_flags.h"
 
+#include "track/checks.h"
 #include "track/order.h"
 #include "track/peek.h"
 
@@ -9,6 +10,7 @@ enum { WORDS = SC_KERNEL_FLAG_BYTES_MAX / sizeof(uint64_t), LOOKS_MAX = 32, STEP
 
 uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_grid_node *node = &sc_inflight_range(inflight, range)->node;
     uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
     size_t size_bytes = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
@@ -41,6 +43,7 @@ static bool has_changed(struct sc_inflight *inflight, const struct sc_op_info *i
  * them. */
 bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_ticket *ticket = &sc_inflight_op(inflight, op)->info.ticket;
     struct sc_stream *stream = sc_order_stream(inflight->order, ticket->stream);
     unsigned looks = 0, steps = 0;
@@ -60,6 +63,7 @@ bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op)
 void sc_kernel_flags_replace(struct sc_inflight *inflight, uint32_t earlier,
                              const struct sc_op_info *info)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_stream *stream = sc_order_stream(inflight->order, info->ticket.stream);
     const struct sc_op *before = earlier ? sc_inflight_op(inflight, earlier) : NULL;
     stream->flagged = info->ticket.number;

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "track/checks.h"
+#include "track/consistency.h"
+#include "track/trace.h"
+
 #include "track/poison.h"
 
 struct entry {
@@ -43,6 +47,7 @@ static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
 
 static struct sc_clock *retain(struct sc_clock *clock)
 {
+    SC_ASSERT(!clock || clock->references > 0);
     if (clock)
         clock->references++;
     return clock;
@@ -50,6 +55,7 @@ static struct sc_clock *retain(struct sc_clock *clock)
 
 static void drop(struct sc_order *order, struct sc_clock *clock)
 {
+    SC_ASSERT(!clock || (clock->references > 0 && clock->count <= clock->capacity));
     if (clock && --clock->references == 0)
         sc_arena_give(&order->arena, clock, clock_bytes(clock->capacity));
 }
@@ -80,6 +86,8 @@ static bool is_known(struct sc_order *order, const struct entry *entry)
 
 static void append(struct sc_order *order, struct sc_clock *clock, struct entry entry)
 {
+    SC_ASSERT(clock->count < clock->capacity);
+    SC_ASSERT(!clock->count || clock->entries[clock->count - 1].stream < entry.stream);
     if (!is_known(order, &entry))
         clock->entries[clock->count++] = entry;
 }
@@ -227,6 +235,7 @@ static uint32_t take_spare(struct sc_order *order)
 {
     uint32_t id = order->spare;
     struct sc_stream *stream = sc_order_stream(order, id);
+    SC_ASSERT(sc_order_is_spare(stream) && !stream->joined && !stream->gate);
     uint64_t issued = read_relaxed(&stream->issued);
     uint64_t calls = read_relaxed(&stream->calls);
     order->spare = stream->next_spare;
@@ -260,6 +269,8 @@ static void make_due_by_contexts(struct sc_order *order, struct sc_stream *strea
 
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context)
 {
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_TRACE("stream-add kind context", kind, context);
     uint32_t id = order->spare ? take_spare(order) : sc_pool_take(&order->streams);
     if (!id)
         return 0;
@@ -270,6 +281,7 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
         sc_order_reference(order, context);
         make_due_by_contexts(order, stream);
     }
+    SC_CHECK(sc_consistency_of_order(order, id));
     return id;
 }
 
@@ -292,6 +304,7 @@ static void reclaim(struct sc_order *order, uint32_t id)
     stream->gate = NULL;
     stream->awaited = NULL;
     stream->orphaned = NULL;
+    SC_ASSERT(!stream->first_op && order->spare != id);
     stream->next_spare = order->spare;
     order->spare = id;
     if (stream->kind != SC_STREAM_LEGACY)
@@ -300,6 +313,8 @@ static void reclaim(struct sc_order *order, uint32_t id)
 
 void sc_order_remove(struct sc_order *order, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_TRACE("stream-remove stream", id);
     struct sc_stream *stream = sc_order_stream(order, id);
     if (stream->removed)
         return;
@@ -309,6 +324,8 @@ void sc_order_remove(struct sc_order *order, uint32_t id)
 
 void sc_order_unreference(struct sc_order *order, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_ASSERT(sc_order_stream(order, id)->references > 0);
     sc_order_stream(order, id)->references--;
     reclaim(order, id);
 }
@@ -387,6 +404,7 @@ static void begin_blocking(struct sc_order *order, struct sc_stream *stream,
 
 void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_order_call *call)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
     *call = (struct sc_order_call){.stream = id, .due = retain(due_of(stream))};
     if (stream->kind == SC_STREAM_LEGACY)
@@ -398,6 +416,7 @@ void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_order_call *c
 void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     merge_point(order, &call->waited, point);
 }
 
@@ -472,11 +491,13 @@ static void end_call(struct sc_order *order, struct sc_order_call *call, bool is
 
 void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     end_call(order, call, issued, true);
 }
 
 void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     drop(order, call->due);
     call->due = NULL;
     end_call(order, call, issued, sc_order_stream(order, call->stream)->kind == SC_STREAM_LEGACY);
@@ -484,6 +505,7 @@ void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, boo
 
 void sc_order_work(struct sc_order *order, uint32_t stream)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_order_call call;
     sc_order_begin(order, stream, &call);
     sc_order_end(order, &call, true);
@@ -491,6 +513,7 @@ void sc_order_work(struct sc_order *order, uint32_t stream)
 
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_point point = sc_order_point(order, call->stream);
     point.call = larger(point.call, call->place);
     point.legacy_number = larger(point.legacy_number, call->legacy_number);
@@ -502,6 +525,7 @@ struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_orde
 
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     bool blocking = stream->kind == SC_STREAM_BLOCKING;
     ticket->legacy = blocking ? stream->context : 0;
@@ -512,6 +536,7 @@ void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
 
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_ticket ticket = {.stream = id};
     sc_order_work(order, id);
     if (sc_order_stream(order, id)->kind == SC_STREAM_LEGACY)
@@ -535,6 +560,7 @@ static void number_point(struct sc_stream *stream, struct sc_point *point)
 
 struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
     struct sc_point point = {.stream = id, .joined = retain(stream->joined)};
     number_point(stream, &point);
@@ -543,6 +569,7 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
 
 void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, point->stream);
     if (point->joined != stream->joined) {
         drop(order, point->joined);
@@ -553,6 +580,7 @@ void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
 
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *legacy = sc_order_stream(order, green);
     legacy->primary = primary;
     make_due(order, legacy, sc_order_stream(order, primary)->gate);
@@ -609,16 +637,19 @@ static struct sc_point walk_context(const struct walk *walk)
 
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     return walk_context(&(struct walk){order, legacy, .whole = false});
 }
 
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     return walk_context(&(struct walk){order, context, .whole = true});
 }
 
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     return walk_context(&(struct walk){order, context, .whole = true, .due = true});
 }
 
@@ -631,6 +662,7 @@ struct sc_point sc_order_copy_point(const struct sc_point *point)
 void sc_order_join_other(struct sc_order *order, struct sc_point *point,
                          const struct sc_point *other)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     const struct sc_stream *stream = sc_order_stream(order, point->stream);
     if (other->joined && has_all(order, stream->joined, other->joined))
         merge_into(order, &point->joined, other->joined);
@@ -638,12 +670,15 @@ void sc_order_join_other(struct sc_order *order, struct sc_point *point,
 
 void sc_order_release(struct sc_order *order, struct sc_point *point)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     drop(order, point->joined);
     *point = (struct sc_point){0};
 }
 
 bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
 {
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_TRACE("order-wait stream behind number", id, point->stream, point->number);
     struct sc_stream *stream = sc_order_stream(order, id);
     struct sc_clock *clock = NULL;
     bool joined = sc_order_is_spare(stream) ||
@@ -656,6 +691,7 @@ bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *p
 
 void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     const struct walk walk = {order, context, .whole = true};
     struct sc_clock *waited = new_clock(order, 0);
     merge_point(order, &waited, point);
@@ -674,11 +710,14 @@ static void know_clock(struct sc_order *order, const struct sc_clock *clock)
         struct sc_stream *stream = sc_order_stream(order, clock->entries[i].stream);
         raise_to(&stream->done, clock->entries[i].number);
         raise_to(&stream->done_calls, clock->entries[i].call);
+        SC_CHECK(sc_consistency_of_order(order, clock->entries[i].stream));
     }
 }
 
 void sc_order_known(struct sc_order *order, const struct sc_point *point)
 {
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_TRACE("known stream number", point->stream, point->number);
     union pair pair;
     know_clock(order, pair_of(point, &pair));
     know_clock(order, point->joined);
@@ -686,6 +725,7 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point)
 
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     if (!point->stream)
         return;
     struct sc_stream *stream = sc_order_stream(order, point->stream);
@@ -734,6 +774,7 @@ static void signal_entry(struct sc_order *order, const struct entry *entry, bool
 
 void sc_order_pass(struct sc_order *order, uint32_t stream)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     next_number(sc_order_stream(order, stream));
 }
 
@@ -759,6 +800,8 @@ static void signal_clock(struct sc_order *order, const struct sc_clock *clock, u
 
 void sc_order_signal(struct sc_order *order, const struct sc_point *point)
 {
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_TRACE("signal stream number", point->stream, point->number);
     union pair pair;
     atomic_store_explicit(&order->has_signals, true, memory_order_relaxed);
     signal_clock(order, pair_of(point, &pair), point->stream);
@@ -776,6 +819,7 @@ static uint64_t before_last(const struct sc_signal *signal, const struct sc_tick
 
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     const struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     uint64_t count = stream->signal_count;
     uint64_t oldest = count > SC_SIGNALS_KEPT ? count - SC_SIGNALS_KEPT : 0;
@@ -804,6 +848,7 @@ bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket 
 
 bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
     if (ticket->stream == id || sc_order_known_done(order, ticket) ||
         clock_covers(stream->joined, ticket) || clock_covers(due_of(stream), ticket))

@@ -29,7 +29,7 @@ bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms
 }
 
 /* Mutexes cannot be waited for with a look in between, so who looks comes again and again. */
-void sc_own_lock_await(pthread_mutex_t *lock)
+void sc_own_lock_await(pthread_mutex_t *lock) SC_UNFOLLOWED
 {
     const struct timespec moment = {.tv_nsec = MILLISECOND_NS};
     for (unsigned i = 0; asks_again(i < YIELDS ? 0 : i - YIELDS); i++) {

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/checks.h"
+
 /* Above 0 while the calling thread is within such a lock, and always on threads of the library's,
  * which cannot wait for themselves. A signal handler may read it. */
 extern __thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
@@ -59,17 +61,19 @@ extern _Atomic(sc_own_lock_look *) sc_own_lock_looks;
 bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms);
 
 /* Takes a lock that was found taken. */
-void sc_own_lock_await(pthread_mutex_t *lock);
+void sc_own_lock_await(pthread_mutex_t *lock) SC_ACQUIRES(*lock);
 
-static inline void sc_own_lock_take(pthread_mutex_t *lock)
+static inline void sc_own_lock_take(pthread_mutex_t *lock) SC_ACQUIRES(*lock)
 {
+    SC_ASSERT_NOT_HELD(lock);
     sc_own_lock_enter();
     if (__builtin_expect(pthread_mutex_trylock(lock) != 0, 0))
         sc_own_lock_await(lock);
 }
 
-static inline void sc_own_lock_give(pthread_mutex_t *lock)
+static inline void sc_own_lock_give(pthread_mutex_t *lock) SC_RELEASES(*lock)
 {
+    SC_ASSERT_HELD(lock);
     pthread_mutex_unlock(lock);
     sc_own_lock_leave();
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "track/checks.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -23,6 +24,18 @@ void sc_pages_unmap(void *pages, size_t size_bytes)
         sc_kernel_call(SYS_munmap, pages, size_bytes);
 }
 
+/* Every spare record was handed out, and none is spare twice. */
+static SC_CHECKER void check_spare(struct sc_pool *pool)
+{
+    uint32_t count = 0;
+    for (uint32_t id = pool->free_list; id;) {
+        SC_ASSERT(id < sc_pool_unused(pool));
+        SC_ASSERT(++count < sc_pool_unused(pool));
+        id = (uint32_t)atomic_load_explicit(sc_pool_words(pool, id), memory_order_relaxed);
+    }
+    SC_ASSERT(pool->live + count <= sc_pool_unused(pool)); /* with the one that comes back */
+}
+
 static size_t chunk_bytes(const struct sc_pool *pool)
 {
     return pool->record_bytes << SC_POOL_CHUNK_SHIFT;
@@ -37,7 +50,9 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes)
 
 uint32_t sc_pool_take_unused(struct sc_pool *pool)
 {
+    SC_ASSERT_GUARDED(pool);
     uint32_t id = sc_pool_unused(pool);
+    SC_ASSERT(id != 0 && pool->record_bytes != 0);
     uint32_t chunk = id >> SC_POOL_CHUNK_SHIFT;
     if (chunk >= SC_POOL_CHUNKS_MAX)
         return 0;
@@ -55,6 +70,7 @@ uint32_t sc_pool_take_unused(struct sc_pool *pool)
  * and by releases: who sees the new words also sees that the grid has changed. */
 uint32_t sc_pool_take(struct sc_pool *pool)
 {
+    SC_ASSERT_GUARDED(pool);
     uint32_t id = sc_pool_take_as_is(pool);
     size_t count = id ? pool->record_bytes / 8 : 0;
     _Atomic uint64_t *words = id ? sc_pool_words(pool, id) : NULL;
@@ -77,8 +93,13 @@ static void release_pages(struct sc_pool *pool)
 
 void sc_pool_give(struct sc_pool *pool, uint32_t id)
 {
+    SC_ASSERT_GUARDED(pool);
+    SC_ASSERT(id != 0 && id < sc_pool_unused(pool));
+    SC_ASSERT(id != pool->free_list);
+    SC_ASSERT(pool->live > 0);
     atomic_store_explicit(sc_pool_words(pool, id), pool->free_list, memory_order_release);
     pool->free_list = id;
+    SC_CHECK_OF(sc_pool_unused(pool), check_spare(pool));
     if (--pool->live == 0 && sc_pool_unused(pool) >> SC_POOL_CHUNK_SHIFT > 4)
         release_pages(pool);
 }
@@ -126,6 +147,7 @@ static bool add_chunk(struct sc_arena *arena)
 
 void *sc_arena_take(struct sc_arena *arena, size_t size_bytes)
 {
+    SC_ASSERT_GUARDED(arena);
     if (is_huge(size_bytes))
         return sc_pages_map(size_bytes);
     unsigned shift = size_class(size_bytes);
@@ -140,6 +162,7 @@ void *sc_arena_take(struct sc_arena *arena, size_t size_bytes)
     if (arena->bump_left_bytes < block_bytes && !add_chunk(arena))
         return NULL;
     block = arena->bump;
+    SC_ASSERT(block_bytes <= arena->bump_left_bytes);
     arena->bump += block_bytes;
     arena->bump_left_bytes -= block_bytes;
     return block;
@@ -147,11 +170,13 @@ void *sc_arena_take(struct sc_arena *arena, size_t size_bytes)
 
 void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes)
 {
+    SC_ASSERT_GUARDED(arena);
     if (is_huge(size_bytes)) {
         sc_pages_unmap(block, size_bytes);
         return;
     }
     unsigned shift = size_class(size_bytes);
+    SC_ASSERT(block != NULL && block != arena->free_lists[shift]);
     memcpy(block, &arena->free_lists[shift], sizeof(void *));
     arena->free_lists[shift] = block;
 }
@@ -159,6 +184,8 @@ void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes)
 void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
                     uint32_t first)
 {
+    SC_ASSERT_GUARDED(arena);
+    SC_ASSERT((list != NULL) == (*capacity != 0));
     uint32_t more = *capacity ? *capacity * 4 : first;
     void *larger = sc_arena_take(arena, more * record_bytes);
     if (!larger)

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/checks.h"
+
 enum { SC_POOL_CHUNK_SHIFT = 12, SC_POOL_CHUNKS_MAX = 4096 };
 
 struct sc_pool {
@@ -25,6 +27,9 @@ struct sc_pool {
         unused; /* ids from here on were never handed out; written with the lock held */
     uint32_t free_list;
     uint32_t live;
+#ifdef SC_DEBUG
+    const struct sc_brief_lock *guard; /* NULL: not this kind of lock, or none */
+#endif
 };
 
 void sc_pool_init(struct sc_pool *pool, size_t record_bytes);
@@ -63,7 +68,9 @@ static inline _Atomic uint64_t *sc_pool_words(struct sc_pool *pool, uint32_t id)
 /* A spare record names the next one in its first word. */
 static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool)
 {
+    SC_ASSERT_GUARDED(pool);
     uint32_t id = pool->free_list;
+    SC_ASSERT(id < sc_pool_unused(pool));
     if (id)
         pool->free_list =
             (uint32_t)atomic_load_explicit(sc_pool_words(pool, id), memory_order_relaxed);
@@ -86,6 +93,9 @@ struct sc_arena {
     char *bump;
     size_t bump_left_bytes;
     void *chunks; /* what blocks are cut from, each naming the one before; large ones stand alone */
+#ifdef SC_DEBUG
+    const struct sc_brief_lock *guard;
+#endif
 };
 
 void *sc_arena_take(struct sc_arena *arena, size_t size_bytes); /* not zeroed; NULL: no memory */

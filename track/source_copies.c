@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "track/checks.h"
 #include "track/peek.h"
 
 #include "track/poison.h"
@@ -42,6 +43,7 @@ void sc_source_copies_give_slots(struct sc_op_info *info)
 
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     op->looked = false;
     for (uint32_t id = op->first_copy, next; id; id = next) {
         next = copy_at(inflight, id)->next;
@@ -194,6 +196,7 @@ static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *in
 
 bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_op_info *info = &op->info;
     if ((op->accused && !info->range) || !info->stable ||
         snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
@@ -267,6 +270,7 @@ static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t 
  */
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_op_info *info = &op->info;
     uintptr_t mask = inflight->guards.page_mask;
     uintptr_t first = info->shape.address & ~mask;
@@ -289,6 +293,7 @@ bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end)
 {
+    SC_ASSERT_GUARDED(&inflight->ops);
     uintptr_t first = sc_span_start(sc_spans_at(&inflight->guards, span));
     uintptr_t last = sc_span_end(sc_spans_at(&inflight->guards, span));
     bool copied = is_compared(&op->info);

@@ -3,6 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "track/checks.h"
+#include "track/consistency.h"
+#include "track/trace.h"
+
 #include "track/poison.h"
 
 enum { CELLS = 1 << 15, LOOKS_MAX = 1000 };
@@ -129,6 +133,8 @@ static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uin
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                       size_t size_bytes, enum sc_access access, uint32_t next)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
+    SC_TRACE("span-add op address bytes access", owner.op, address, size_bytes, access);
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
     uint32_t id =
         pages.end > pages.start ? new_span(spans, owner, pages.start, pages.end, access) : 0;
@@ -137,20 +143,26 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
     sc_blocks_add(&spans->ever, pages.start, pages.end - pages.start);
     sc_spans_at(spans, id)->next = next;
     set_unapplied(spans, id);
+    SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
     return id;
 }
 
 /* Who looks without the lock finds the span in the grid, or that something is unapplied. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
+    SC_TRACE("span-end span", id);
     while (id) {
         struct sc_span *span = sc_spans_at(spans, id);
+        SC_ASSERT(id < sc_pool_unused(&spans->pool));
+        SC_ASSERT(span->live && spans->live > 0);
         span->live = false;
         spans->live--;
         set_unapplied(spans, id);
         sc_grid_remove(&spans->grid, id);
         id = span->next;
     }
+    SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
 }
 
 /* What is left of a span is as applied as the whole was. */
@@ -169,6 +181,8 @@ static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, u
 
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
+    SC_TRACE("span-cut span address bytes", first, address, size_bytes);
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
     uint32_t kept = 0;
     for (uint32_t id = first, next; id; id = next) {
@@ -269,6 +283,7 @@ static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
 static void set_applied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
+    SC_ASSERT(span->unapplied);
     unlink_unapplied(spans, id);
     clear_lane_if_done(spans, lane_of(spans, span));
     span->unapplied = false;
@@ -281,6 +296,7 @@ static void set_applied(struct sc_spans *spans, uint32_t id)
     count_hiding(&spans->hiding, span, -1);
     sc_pool_give(&spans->pool, id);
     add_to(&spans->busy, -1);
+    SC_ASSERT(atomic_load_explicit(&spans->busy, memory_order_relaxed) == spans->pool.live);
 }
 
 /* Is the whole span to be let go, and nothing of it told of yet? */
@@ -313,6 +329,7 @@ static void let_go_with_neighbours(struct sc_spans *spans, struct sc_access_chan
 
 bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
     uint32_t id = spans->unapplied[lane];
     change->size_bytes = 0;
     if (!id)
@@ -346,6 +363,8 @@ static void tell_neighbours_again(struct sc_spans *spans, const struct sc_access
 
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
+    SC_TRACE("span-refused span address bytes", change->span, change->address, change->size_bytes);
     struct sc_span *span = sc_spans_at(spans, change->span);
     if (span->live)
         return span->op;
@@ -355,11 +374,13 @@ uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *
     unsigned lane = lane_of(spans, span);
     span->unapplied_next = spans->refused[lane];
     spans->refused[lane] = change->span;
+    SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
     return 0;
 }
 
 bool sc_spans_retry(struct sc_spans *spans, unsigned lane)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
     bool any = spans->refused[lane] != 0;
     while (spans->refused[lane]) {
         uint32_t id = spans->refused[lane];
@@ -368,6 +389,7 @@ bool sc_spans_retry(struct sc_spans *spans, unsigned lane)
         span->unapplied_next = spans->unapplied[lane];
         spans->unapplied[lane] = id;
     }
+    SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
     return any;
 }
 
@@ -384,6 +406,7 @@ static bool narrow_access(void *context, uint32_t id)
 
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
     struct piece piece = {.spans = spans, .access = SC_ACCESS_ALL};
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
     sc_grid_overlaps_locked(&spans->grid, pages.start, pages.end - pages.start, narrow_access,
@@ -393,6 +416,7 @@ enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t 
 
 bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
     uintptr_t start = address & ~spans->page_mask;
     if (spans->hiding == 0)
         return false;
@@ -403,6 +427,7 @@ bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_by
 
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
     return sc_spans_least(spans, address, 1);
 }
 
@@ -418,6 +443,7 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t page)
 
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
+    SC_ASSERT_GUARDED(&spans->pool);
     uintptr_t page = address & ~spans->page_mask;
     unsigned lane = sc_spans_lane(spans, page);
     return sc_grid_point_locked(&spans->grid, page) != 0 ||

@@ -1,5 +1,7 @@
 #include "track/staging.h"
 
+#include "track/checks.h"
+
 #include "track/poison.h"
 
 enum { SMALL_BYTES = 4096, SLOTS_MIN = 8, TRIES_MAX = 4 };
@@ -67,6 +69,8 @@ void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *b
 static struct sc_slot *pop(struct sc_slot_list *list)
 {
     struct sc_slot *slot = list->first;
+    SC_ASSERT(slot != NULL && list->last != NULL);
+    SC_ASSERT(slot->next != NULL || slot == list->last);
     list->first = slot->next;
     if (!list->first)
         list->last = NULL;
@@ -119,7 +123,10 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
 
 void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
+    SC_ASSERT(slot->size_class < SC_STAGING_CLASSES && !slot->has_stream);
+    SC_ASSERT(atomic_load_explicit(&slot->staging->taken, memory_order_relaxed) != 0);
     struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
+    SC_ASSERT(slot != list->first && slot != list->last);
     slot->ticket = *ticket;
     if (is_complete(slot)) {
         prepend(list, slot);

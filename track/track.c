@@ -2,8 +2,11 @@
 
 #include <errno.h>
 
+#include "track/checks.h"
+#include "track/consistency.h"
 #include "track/kernel_flags.h"
 #include "track/source_copies.h"
+#include "track/trace.h"
 #include "track/track_internal.h"
 
 #include "track/poison.h"
@@ -25,6 +28,7 @@ int sc_track_init(struct sc_track *track)
         sc_graphs_init(&track->graphs, &track->order) || sc_events_init(&track->events) ||
         sc_device_init(&track->device, &track->order) || sc_allocations_init(&track->allocations))
         return -ENOMEM;
+    sc_track_guard(track, &track->lock);
     track->inflight.no_verdicts = &track->no_verdicts;
     track->device.no_verdicts = &track->no_verdicts;
     return 0;
@@ -124,7 +128,9 @@ void sc_track_work(struct sc_track *track, uint32_t stream)
 }
 
 static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
+    SC_REQUIRES(track->lock)
 {
+    SC_ASSERT_HELD(&track->lock);
     uint32_t context = sc_order_stream(&track->order, stream)->context;
     if (scope == SC_SCOPE_CONTEXT)
         return sc_order_context_point(&track->order, context);
@@ -174,8 +180,9 @@ struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
 
 /* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
  * thousand operations. */
-static void retire(struct sc_track *track, struct sc_ops *overwritten)
+static void retire(struct sc_track *track, struct sc_ops *overwritten) SC_REQUIRES(track->lock)
 {
+    SC_ASSERT_HELD(&track->lock);
     while (sc_inflight_retire(&track->inflight, RETIRE_BATCH, overwritten)) {
         unlock(track);
         lock(track);
@@ -380,10 +387,12 @@ void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct 
 
 void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number)
 {
+    SC_TRACE("complete stream number", stream, number);
     lock(track);
     struct sc_stream *state = sc_order_stream(&track->order, stream);
     if (atomic_load_explicit(&state->complete, memory_order_relaxed) < number) {
         atomic_store_explicit(&state->complete, number, memory_order_release);
+        SC_CHECK(sc_consistency_of_order(&track->order, stream));
         sc_inflight_note_complete(&track->inflight, stream);
         publish_watch(track);
     }
@@ -609,7 +618,9 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
 }
 
 static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
+    SC_REQUIRES(track->lock)
 {
+    SC_ASSERT_HELD(&track->lock);
     struct sc_ops_collector collector = {track, &issued->conflicts, false};
     sc_order_renew(&track->order, &info->ticket);
     if (!info->unjudged)

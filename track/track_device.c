@@ -1,4 +1,5 @@
 /* The tracker's device memory: what track/device.h has, under the tracker's lock. */
+#include "track/checks.h"
 #include "track/kernel_flags.h"
 #include "track/track_internal.h"
 
@@ -102,7 +103,9 @@ static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t addre
 }
 
 static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t address)
+    SC_REQUIRES(track->lock)
 {
+    SC_ASSERT_HELD(&track->lock);
     size_t size_bytes = sc_allocations_find(&track->allocations, address).size_bytes;
     return size_bytes ? size_bytes > SC_KERNEL_FLAG_BYTES_MAX
                       : sc_device_may_overlap(&track->device, address, 1);

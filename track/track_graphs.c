@@ -1,6 +1,7 @@
 /* The tracker's part for graphs and their launches. */
 #include <string.h>
 
+#include "track/trace.h"
 #include "track/track_internal.h"
 
 #include "track/poison.h"
@@ -513,6 +514,7 @@ static uintptr_t next_event(struct sc_track *track, uint32_t exec, bool waits, u
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call)
 {
+    SC_TRACE("launch exec stream", exec, stream);
     const struct sc_graph *graph = sc_graphs_at(&track->graphs, exec);
     const struct sc_point *last = &graph->exec.last_launch;
     bool elsewhere = last->stream && last->stream != stream;

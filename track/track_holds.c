@@ -1,6 +1,7 @@
 /* The tracker's part for memory that goes back: what is in flight on it, and what waits. */
 #include <string.h>
 
+#include "track/checks.h"
 #include "track/track_internal.h"
 
 #include "track/ticks.h"
@@ -164,8 +165,9 @@ static bool change_hold(void *context, uint32_t id)
 }
 
 static void change_holds_locked(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                                const struct sc_ticket *ticket)
+                                const struct sc_ticket *ticket) SC_REQUIRES(track->lock)
 {
+    SC_ASSERT_HELD(&track->lock);
     struct hold_change change = {&track->holds, ticket};
     sc_grid_overlaps_locked(&track->holds.grid, address, size_bytes ? size_bytes : 1, change_hold,
                             &change);
@@ -354,7 +356,9 @@ void sc_track_put_back(struct sc_track *track, uint32_t hold)
 
 /* Records are recycled; ages are not. */
 static bool lives_locked(struct sc_track *track, uint32_t hold, uint64_t age)
+    SC_REQUIRES(track->lock)
 {
+    SC_ASSERT_HELD(&track->lock);
     return track->holds.oldest && sc_holds_at(&track->holds, hold)->age == age;
 }
 
@@ -386,7 +390,9 @@ struct sc_hold_totals sc_track_hold_totals(struct sc_track *track)
 typedef void visit_ticket(void *context, const struct sc_ticket *ticket);
 
 static void each_awaited_locked(struct sc_track *track, visit_ticket *visit, void *context)
+    SC_REQUIRES(track->lock)
 {
+    SC_ASSERT_HELD(&track->lock);
     for (uint32_t id = track->holds.oldest; id; id = sc_holds_at(&track->holds, id)->next) {
         const struct sc_hold *hold = sc_holds_at(&track->holds, id);
         for (uint32_t i = 0; i < hold->ticket_count; i++)

@@ -6,12 +6,12 @@
 #include "track/brief_lock.h"
 #include "track/track.h"
 
-static inline void lock(struct sc_track *track)
+static inline void lock(struct sc_track *track) SC_ACQUIRES(track->lock)
 {
     sc_brief_lock_take(&track->lock);
 }
 
-static inline void unlock(struct sc_track *track)
+static inline void unlock(struct sc_track *track) SC_RELEASES(track->lock)
 {
     sc_brief_lock_give(&track->lock);
 }
@@ -23,6 +23,31 @@ static inline void publish_watch(struct sc_track *track)
                  !sc_grid_is_empty(&track->graphs.heap_grid);
     if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
         atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
+}
+
+/* From now on all that a track consists of is used with this lock. NULL: with none, as tests use
+ * its parts on one thread. */
+static inline void sc_track_guard(struct sc_track *track, const struct sc_brief_lock *lock)
+{
+    (void)lock;
+    SC_GUARD(&track->order.streams, lock);
+    SC_GUARD(&track->order.arena, lock);
+    SC_GUARD(&track->order.unseen.waits, lock);
+    SC_GUARD(&track->inflight.ranges, lock);
+    SC_GUARD(&track->inflight.ops, lock);
+    SC_GUARD(&track->inflight.copies, lock);
+    SC_GUARD(&track->inflight.guards.pool, lock);
+    SC_GUARD(&track->holds.pool, lock);
+    SC_GUARD(&track->graphs.pool, lock);
+    SC_GUARD(&track->graphs.intervals, lock);
+    SC_GUARD(&track->graphs.extras, lock);
+    SC_GUARD(&track->graphs.by_handle, lock);
+    SC_GUARD(&track->graphs.by_node, lock);
+    SC_GUARD(&track->graphs.copies, lock);
+    SC_GUARD(&track->events.records, lock);
+    SC_GUARD(&track->events.ids, lock);
+    SC_GUARD(&track->device.ops, lock);
+    SC_GUARD(&track->allocations.blocks, lock);
 }
 
 struct sc_ops_collector {

@@ -1,6 +1,8 @@
 #include "track/unseen.h"
 
+#include "track/checks.h"
 #include "track/order.h"
+#include "track/trace.h"
 
 #include "track/poison.h"
 
@@ -36,6 +38,21 @@ static void add_to_open(struct sc_order *order, int change)
                           memory_order_release);
 }
 
+/* In the order in which they began, and as many as are open. */
+static SC_CHECKER void check_list(struct sc_order *order)
+{
+    uint32_t count = 0, previous = 0;
+    for (uint32_t id = order->unseen.first; id; id = at(order, id)->next) {
+        SC_ASSERT(at(order, id)->previous == previous);
+        SC_ASSERT(!previous || at(order, previous)->place <= at(order, id)->place);
+        SC_ASSERT(++count <= order->unseen.waits.live);
+        previous = id;
+    }
+    SC_ASSERT(order->unseen.last == previous);
+    SC_ASSERT(count + order->unseen.is_lost == open_count(order));
+    SC_ASSERT(count == order->unseen.waits.live);
+}
+
 static void append(struct sc_order *order, uint32_t id)
 {
     at(order, id)->previous = order->unseen.last;
@@ -61,6 +78,7 @@ static void drop(struct sc_order *order, uint32_t id)
         order->unseen.last = wait->previous;
     sc_pool_give(&order->unseen.waits, id);
     add_to_open(order, -1);
+    SC_CHECK_OF(open_count(order), check_list(order));
     sc_order_unreference(order, stream);
 }
 
@@ -82,6 +100,7 @@ static uint32_t find_full(struct sc_order *order, uint32_t stream)
 
 struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_ticket ticket = {.stream = stream};
     sc_order_renew(order, &ticket);
     return ticket;
@@ -97,6 +116,8 @@ static void lose(struct sc_order *order)
 
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
 {
+    SC_ASSERT_GUARDED(&order->streams);
+    SC_TRACE("unseen-wait stream number", from->stream, from->number);
     if (sc_order_is_spare(sc_order_stream(order, from->stream)))
         return;
     struct sc_ticket until = sc_unseen_begin(order, from->stream);
@@ -158,6 +179,7 @@ static uint64_t bit_of(const struct wait *wait)
 struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
                                        const struct sc_point *after)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     struct sc_unseen_mark mark = {0, order->unseen.begun};
     if (order->unseen.is_lost || open_count(order) > SC_UNSEEN_LOOKED_AT_MAX) {
         mark.waits = UINT64_MAX;
@@ -174,6 +196,7 @@ struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
 
 bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     if (!mark->waits || sc_unseen_none(&order->unseen))
         return false;
     for (uint32_t id = order->unseen.first; id; id = at(order, id)->next) {
@@ -188,6 +211,7 @@ bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark
 
 bool sc_unseen_forget_known(struct sc_order *order)
 {
+    SC_ASSERT_GUARDED(&order->streams);
     bool any = false;
     for (uint32_t id = order->unseen.first, next; id; id = next) {
         next = at(order, id)->next;

@@ -10,6 +10,7 @@
 #include "interpose/base/python_merge.h"
 #include "interpose/base/python_walk.h"
 #include "interpose/base/spare_stack.h"
+#include "track/checks.h"
 #include "track/objects.h"
 #include "track/stacks.h"
 
@@ -98,8 +99,9 @@ static int look_into(struct dl_phdr_info *object, size_t size, void *argument)
 
 /* Whoever begins to close an object withdraws what this sets, and counts before: so one of the two
  * sees the other. */
-static void look_locked(void)
+static void look_locked(void) SC_REQUIRES(look_lock)
 {
+    SC_ASSERT_HELD(&look_lock);
     struct search search = {NULL, NULL};
     if (interpreter_count < INTERPRETERS_MAX)
         search.slot = &interpreters[interpreter_count];

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "interpose/base/own_stack.h"
+#include "track/checks.h"
 #include "track/peek.h"
 #include "track/pool.h"
 #include "track/stacks.h"
@@ -59,7 +60,7 @@ static __thread struct table *table;
 _Atomic uint64_t sc_stack_cache_closed;
 
 static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sc_arena tables;
+static struct sc_arena tables SC_GUARDED_BY(tables_lock);
 static pthread_key_t at_thread_exit;
 static bool can_give_back;
 

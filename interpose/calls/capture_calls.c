@@ -10,6 +10,7 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
+#include "track/checks.h"
 
 #include "track/poison.h"
 
@@ -21,7 +22,7 @@ struct beginning {
 };
 
 static struct beginning capture_begins(const struct sc_call *call, CUstream handle,
-                                       CUstreamCaptureMode mode, bool to_graph)
+                                       CUstreamCaptureMode mode, bool to_graph) SC_UNFOLLOWED
 {
     int saved = errno;
     struct beginning beginning = {.stream = sc_active() ? sc_streams_find(handle, call->per_thread)
@@ -35,7 +36,7 @@ static struct beginning capture_begins(const struct sc_call *call, CUstream hand
     return beginning;
 }
 
-static CUresult capture_begun(const struct beginning *beginning, CUresult result)
+static CUresult capture_begun(const struct beginning *beginning, CUresult result) SC_UNFOLLOWED
 {
     if (beginning->stream)
         sc_captures_began(beginning->stream, beginning->capture, result == CUDA_SUCCESS);

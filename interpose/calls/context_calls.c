@@ -21,6 +21,7 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
+#include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/hold.h"
 #include "track/order.h"
@@ -112,6 +113,7 @@ static void make_quiet(struct sc_context *context)
 /* What streams came to owe meanwhile is paid now. */
 static void make_loud(struct sc_context *context)
 {
+    SC_ASSERT(atomic_load(&context->quiet) != 0);
     atomic_fetch_sub(&context->quiet, 1);
     sc_detours_pay_all();
 }

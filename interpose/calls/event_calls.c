@@ -16,6 +16,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "track/checks.h"
 #include "track/order.h"
 #include "track/track.h"
 
@@ -159,7 +160,7 @@ struct joining {
 };
 
 /* Waiting for an event of a capture joins the stream into it, so it is held like a begin. */
-static struct joining joining(struct sc_stream_record *stream, CUevent event)
+static struct joining joining(struct sc_stream_record *stream, CUevent event) SC_UNFOLLOWED
 {
     struct joining joining = {.held = sc_capturing_seen()};
     sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &joining.wait);
@@ -220,7 +221,7 @@ static void join_again(struct sc_stream_record *stream, CUevent event, bool brin
 }
 
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
-                       struct joining *joining, bool brings)
+                       struct joining *joining, bool brings) SC_UNFOLLOWED
 {
     if (sc_captures_any_open())
         sc_capturing_changed();

@@ -9,6 +9,7 @@
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
+#include "track/checks.h"
 #include "track/inflight.h"
 #include "track/order.h"
 #include "track/pool.h"
@@ -32,7 +33,7 @@ struct host_call {
 };
 
 static pthread_mutex_t calls_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sc_arena calls_arena;
+static struct sc_arena calls_arena SC_GUARDED_BY(calls_lock);
 static struct host_call *spare_calls;
 
 static struct host_call *take_call(void)

@@ -13,6 +13,7 @@
 #include "interpose/reaper/reaper.h"
 #include "report/annotations.h"
 #include "report/frame_kinds.h"
+#include "track/checks.h"
 #include "track/frozen.h"
 #include "track/graph_writes.h"
 #include "track/hazard.h"
@@ -45,9 +46,9 @@ struct open_capture {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct open_capture captures[OPEN_MAX];
-static unsigned capture_count;
-static struct sc_frozen frozen;
+static struct open_capture captures[OPEN_MAX] SC_GUARDED_BY(lock);
+static unsigned capture_count SC_GUARDED_BY(lock);
+static struct sc_frozen frozen SC_GUARDED_BY(lock);
 static _Atomic unsigned frozen_count;  /* of its memories, for those without the lock */
 static struct sc_graph_writes *writes; /* NULL: of no graph it is known */
 static unsigned looks;                 /* since memory was last watched anew */
@@ -69,19 +70,20 @@ static void count_unjudged(uint64_t count)
                        count);
 }
 
-static void begin(void)
+static void begin(void) SC_ACQUIRES(lock)
 {
     pthread_mutex_lock(&lock);
 }
 
 /* What is counted has not changed. */
-static void end_unchanged(void)
+static void end_unchanged(void) SC_RELEASES(lock)
 {
     pthread_mutex_unlock(&lock);
 }
 
-static void end(void)
+static void end(void) SC_RELEASES(lock)
 {
+    SC_ASSERT_HELD(&lock);
     unsigned own = 0;
     for (unsigned i = 0; i < capture_count; i++)
         own += captures[i].thread == sc_thread_id();
@@ -120,7 +122,7 @@ static void give_back(struct sc_left_out *left_out)
 
 /* What the thread has allocated since another capture of its own began, which goes on, is being set
  * up for both. */
-static void share_allocations(const struct open_capture *capture)
+static void share_allocations(const struct open_capture *capture) SC_REQUIRES(lock)
 {
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == capture->thread)
@@ -134,6 +136,7 @@ static bool add(const struct open_capture *capture)
     if (fits) {
         share_allocations(capture);
         captures[capture_count++] = *capture;
+        SC_ASSERT(capture_count <= OPEN_MAX);
     }
     end();
     return fits;
@@ -182,6 +185,7 @@ static struct open_capture take(const struct sc_stream_record *stream)
         i++;
     if (i < capture_count) {
         taken = captures[i];
+        SC_ASSERT(capture_count > 0 && capture_count <= OPEN_MAX);
         captures[i] = captures[--capture_count];
     }
     end();

@@ -17,9 +17,11 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
+#include "track/checks.h"
 #include "track/handles.h"
 #include "track/order.h"
 #include "track/ticks.h"
+#include "track/trace.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -30,7 +32,7 @@ _Atomic unsigned sc_captures_count;
 
 /* Captures that are open, the latest last. One too many is not known, and not healed. */
 static pthread_mutex_t captures_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sc_capture captures[OPEN_MAX];
+static struct sc_capture captures[OPEN_MAX] SC_GUARDED_BY(captures_lock);
 
 /* The mode that the program has given the thread, by cuThreadExchangeStreamCaptureMode. */
 static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initial-exec")));
@@ -55,8 +57,9 @@ static unsigned open_count(void)
 /* ---- begin and end ---- */
 
 /* No mark can be made on the stream until the capture ends. */
-static void leave_marks_locked(struct sc_stream_record *stream)
+static void leave_marks_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     if (sc_streams_is_capturing(stream))
         return;
     sc_marks_add_locked(stream);
@@ -72,6 +75,7 @@ static uint64_t add_capture(struct sc_capture *capture)
         capture->name = ++made;
         captures[open_count()] = *capture;
         atomic_fetch_add(&sc_captures_count, 1);
+        SC_ASSERT(open_count() <= OPEN_MAX);
     }
     pthread_mutex_unlock(&captures_lock);
     return capture->name;
@@ -80,6 +84,7 @@ static uint64_t add_capture(struct sc_capture *capture)
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call)
 {
+    SC_TRACE("capture-begin stream mode", stream->id, mode);
     struct sc_capture capture = {
         .stream = stream,
         .mode = mode,
@@ -99,16 +104,19 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
     return add_capture(&capture);
 }
 
-static void remove_locked(unsigned i)
+static void remove_locked(unsigned i) SC_REQUIRES(captures_lock)
 {
+    SC_ASSERT_HELD(&captures_lock);
     sc_beside_forget(captures[i].stream);
+    SC_ASSERT(i < open_count() && open_count() <= OPEN_MAX);
     for (; i + 1 < open_count(); i++)
         captures[i] = captures[i + 1];
     atomic_fetch_sub(&sc_captures_count, 1);
 }
 
-static unsigned find_name_locked(uint64_t name)
+static unsigned find_name_locked(uint64_t name) SC_REQUIRES(captures_lock)
 {
+    SC_ASSERT_HELD(&captures_lock);
     unsigned i = 0;
     while (i < open_count() && captures[i].name != name)
         i++;
@@ -117,6 +125,8 @@ static unsigned find_name_locked(uint64_t name)
 
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
 {
+    SC_ASSERT_HELD(&stream->lock);
+    SC_TRACE("capture-began stream name begun", stream->id, name, begun);
     sc_capturing_changed();
     uintptr_t graph = begun ? sc_streams_graph(stream) : 0;
     pthread_mutex_unlock(&stream->lock);
@@ -195,6 +205,7 @@ void sc_captures_context_gone(const struct sc_context *context)
 
 void sc_captures_joining(struct sc_stream_record *stream)
 {
+    SC_ASSERT_HELD(&stream->lock);
     if (sc_captures_any_open())
         leave_marks_locked(stream);
 }

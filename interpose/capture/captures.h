@@ -15,6 +15,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
+#include "track/checks.h"
 #include "track/hazard.h"
 
 struct sc_context;
@@ -56,11 +57,12 @@ static inline bool sc_captures_any_open(void)
  * what was issued on the stream. Returns the capture's name; 0: there is no room. Locks: the
  * stream's lock is held on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
-                               bool to_graph, const struct sc_call *call);
+                               bool to_graph, const struct sc_call *call) SC_ACQUIRES(stream->lock);
 
 /* Called when the driver has returned: gives the stream's lock back. A capture that did not begin
  * is forgotten. */
-void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun);
+void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
+    SC_RELEASES(stream->lock);
 
 /* The graph of the capture that the stream began, if the graph goes when the capture fails; or 0.
  */
@@ -79,7 +81,7 @@ bool sc_captures_shut_gate(const struct sc_stream_record *stream);
 void sc_captures_open_gate(bool shut);
 
 /* The stream is about to wait for an event, which may join it into a capture. */
-void sc_captures_joining(struct sc_stream_record *stream);
+void sc_captures_joining(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* The event was recorded in the stream, which captures. NULL: the event was recorded where nothing
  * captures, or is destroyed. */

@@ -11,8 +11,10 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "track/checks.h"
 #include "track/hazard.h"
 #include "track/order.h"
+#include "track/trace.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -40,6 +42,7 @@ static bool is_concerned(const struct sc_stream_record *stream)
  * the lock was taken, and its record may be another's by now. */
 static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
                     struct sc_stream_record *stream, const struct sc_context *context)
+    SC_TRY_ACQUIRES(true, stream->lock)
 {
     if (!is_wanted(stream))
         return false;
@@ -86,7 +89,9 @@ static bool is_foreign(const struct sc_stream_record *stream)
 
 /* By the events that its thread has left behind its work. */
 static void come_after_foreign(struct edges *edges, struct sc_stream_record *stream)
+    SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     uint64_t tail = sc_marks_tail_ticks(stream);
     wait_for(edges, sc_marks_fence_of_locked(stream));
     wait_for(edges, sc_marks_newest_locked(stream));
@@ -94,7 +99,9 @@ static void come_after_foreign(struct edges *edges, struct sc_stream_record *str
 }
 
 static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
+    SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     if (sc_streams_is_capturing(stream) || sc_marks_is_fenced(stream))
         wait_for(edges, sc_marks_fence_of_locked(stream));
     else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
@@ -103,7 +110,7 @@ static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
 
 /* The private stream waits for the stream's earlier work. One that is destroyed meanwhile has left
  * it to the marker stream. */
-static void come_after(void *argument, struct sc_stream_record *stream)
+static void come_after(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct edges *edges = argument;
     bool foreign = lock_if(is_foreign, stream, edges->context);
@@ -126,7 +133,7 @@ static void join_work(struct sc_stream_record *earlier, struct sc_stream_record 
 
 /* The stream's later work waits for the private stream: now, or when its capture has ended, or when
  * its thread next uses it. */
-static void come_before(void *argument, struct sc_stream_record *stream)
+static void come_before(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     const struct edges *edges = argument;
     bool foreign = lock_if(is_anothers, stream, edges->context);
@@ -266,6 +273,7 @@ static void order_after(struct sc_context *context)
 
 void sc_detours_pay(struct sc_stream_record *stream)
 {
+    SC_TRACE("detour-pay stream", stream->id);
     int saved = errno;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     struct edges edges = edges_of(stream->context, stream->context->detours.after);
@@ -375,14 +383,16 @@ static void ask_event(struct asking *asking, CUevent event)
 }
 
 static void ask_foreign(struct asking *asking, struct sc_stream_record *stream)
+    SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     uint64_t tail = sc_marks_tail_ticks(stream);
     ask_event(asking, sc_marks_fence_of_locked(stream));
     ask_event(asking, sc_marks_newest_locked(stream));
     asking->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
-static void ask_stream(void *argument, struct sc_stream_record *stream)
+static void ask_stream(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct asking *asking = argument;
     bool foreign = lock_if(is_foreign, stream, asking->context);

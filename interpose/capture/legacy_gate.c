@@ -5,6 +5,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "track/checks.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -59,6 +60,7 @@ void sc_legacy_gate_enter(void)
 
 void sc_legacy_gate_leave(void)
 {
+    SC_ASSERT(atomic_load(&own_lane()->inside) != 0);
     atomic_fetch_sub(&own_lane()->inside, 1);
 }
 
@@ -71,5 +73,6 @@ void sc_legacy_gate_shut(void)
 
 void sc_legacy_gate_open(void)
 {
+    SC_ASSERT(atomic_load(&shut) != 0);
     atomic_fetch_sub(&shut, 1);
 }

@@ -10,6 +10,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver_code.h"
+#include "track/checks.h"
 #include "track/handles.h"
 
 #include "track/poison.h"
@@ -78,8 +79,9 @@ static bool look_up(void *handle, struct sc_real *table)
     return true;
 }
 
-static void fill_locked(struct sc_real *table)
+static void fill_locked(struct sc_real *table) SC_REQUIRES(attach_lock)
 {
+    SC_ASSERT_HELD(&attach_lock);
     for (unsigned i = 0; i < ROW_COUNT; i++) {
         void *real = *slot_of(&rows[i], table);
         *slot_of(&rows[i], &sc_real) = real;

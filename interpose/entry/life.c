@@ -49,9 +49,11 @@
 #include "report/options.h"
 #include "report/report.h"
 #include "report/suppressing.h"
+#include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/own_lock.h"
 #include "track/pool.h"
+#include "track/trace.h"
 #include "track/track.h"
 #include "track/uncancelled.h"
 
@@ -177,6 +179,7 @@ static void at_cuda_exit(int status, void *argument);
 
 static void become_active(void)
 {
+    SC_TRACE("cuda-up");
     open_report();
     if (!sc_process_is_alone())
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
@@ -188,7 +191,7 @@ static void become_active(void)
 
 /* Coming up takes the loader's lock. A constructor that calls cuInit has that one already, so it
  * does not wait for ever, and goes on before we are up. */
-static int lock_in_time(pthread_mutex_t *lock)
+static int lock_in_time(pthread_mutex_t *lock) SC_TRY_ACQUIRES(0, *lock)
 {
     struct timespec until = sc_deadline_in(UP_MAX_NS);
     return sc_lock_until(lock, &until);
@@ -298,12 +301,23 @@ static struct sc_report_totals totals_of(int status, bool final)
     return totals;
 }
 
+static void print_trace(void)
+{
+    if (sc_options.verbosity < 3)
+        return;
+    if (SC_TRACE_ON)
+        sc_trace_print();
+    else
+        sc_report_say(NULL, "verbosity=3: this build has no trace; one of `make DEBUG=1` has");
+}
+
 static void write_summary(int status, bool final)
 {
     struct sc_report_totals totals = totals_of(status, final);
     if (!sc_own_lock_depth) /* what the reaper has written lines of */
         sc_report_modules();
     sc_report_summary(&totals);
+    print_trace();
 }
 
 static void summarise(int status)
@@ -365,6 +379,7 @@ static void end_all(void *argument)
  * cancelled ends the process all the same. */
 static int conclude(int status, bool unsubscribe)
 {
+    SC_TRACE("conclude status", status);
     if (!sc_life_is_ours())
         return status;
     SC_UNCANCELLED();

@@ -6,6 +6,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
+#include "track/checks.h"
 #include "track/handles.h"
 #include "track/pool.h"
 #include "track/track.h"
@@ -28,7 +29,7 @@ struct sc_conditional_bodies {
 };
 
 static pthread_mutex_t bodies_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sc_arena memory;
+static struct sc_arena memory SC_GUARDED_BY(bodies_lock);
 static struct sc_handles by_node; /* -> struct sc_conditional_bodies */
 static struct sc_handles values;  /* of handles that no node has yet: a value + 1 */
 static struct sc_handles owners;  /* and the graph of that value */
@@ -44,29 +45,34 @@ static size_t bytes_of(uint32_t count)
     return sizeof(struct sc_conditional_bodies) + count * sizeof(struct body);
 }
 
-static struct sc_conditional_bodies *find_locked(CUgraphNode node)
+static struct sc_conditional_bodies *find_locked(CUgraphNode node) SC_REQUIRES(bodies_lock)
 {
+    SC_ASSERT_HELD(&bodies_lock);
     return (struct sc_conditional_bodies *)(uintptr_t)sc_handles_get(&by_node, (uintptr_t)node);
 }
 
-static struct sc_conditional_bodies *remove_locked(CUgraphNode node)
+static struct sc_conditional_bodies *remove_locked(CUgraphNode node) SC_REQUIRES(bodies_lock)
 {
+    SC_ASSERT_HELD(&bodies_lock);
     struct sc_conditional_bodies *bodies =
         (struct sc_conditional_bodies *)(uintptr_t)sc_handles_remove(&by_node, (uintptr_t)node);
+    SC_ASSERT(!bodies || (bodies->node == node && atomic_load(&node_count) != 0));
     if (bodies)
         atomic_fetch_sub(&node_count, 1);
     return bodies;
 }
 
-static void give_locked(struct sc_conditional_bodies *bodies)
+static void give_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
 {
+    SC_ASSERT_HELD(&bodies_lock);
     if (bodies)
         sc_arena_give(&memory, bodies, bytes_of(bodies->count));
 }
 
 /* The same node was known before only if it was destroyed past us. */
-static void put_locked(struct sc_conditional_bodies *bodies)
+static void put_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
 {
+    SC_ASSERT_HELD(&bodies_lock);
     give_locked(remove_locked(bodies->node));
     if (sc_handles_put(&by_node, (uintptr_t)bodies->node, (uintptr_t)bodies) == 0)
         atomic_fetch_add(&node_count, 1);
@@ -75,13 +81,15 @@ static void put_locked(struct sc_conditional_bodies *bodies)
 }
 
 /* A map is made when it is needed: few programs have any conditional node. */
-static bool is_ready_locked(struct sc_handles *map)
+static bool is_ready_locked(struct sc_handles *map) SC_REQUIRES(bodies_lock)
 {
+    SC_ASSERT_HELD(&bodies_lock);
     return atomic_load_explicit(&map->table, memory_order_relaxed) || sc_handles_init(map) == 0;
 }
 
-static bool are_values_ready_locked(void)
+static bool are_values_ready_locked(void) SC_REQUIRES(bodies_lock)
 {
+    SC_ASSERT_HELD(&bodies_lock);
     return is_ready_locked(&values) && is_ready_locked(&owners);
 }
 
@@ -102,7 +110,9 @@ void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle h
 
 /* The value + 1 of the handle, which is for one node; 0: it is not known. */
 static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle)
+    SC_REQUIRES(bodies_lock)
 {
+    SC_ASSERT_HELD(&bodies_lock);
     if (!handle || !are_values_ready_locked() ||
         sc_handles_get(&owners, (uintptr_t)handle) != (uint64_t)(uintptr_t)graph)
         return 0;
@@ -112,7 +122,9 @@ static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle
 
 /* A loop runs its body once at least, or never. */
 static uint32_t chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS *params)
+    SC_REQUIRES(bodies_lock)
 {
+    SC_ASSERT_HELD(&bodies_lock);
     uint64_t known = take_value_locked(graph, params->handle);
     if (!known)
         return NO_BODY;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "interpose/memory/pinned.h"
+#include "track/checks.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -45,6 +46,7 @@ static void join(struct place *place)
     if (!place->apart)
         return;
     place->apart = false;
+    SC_ASSERT(apart_count > 0);
     apart_count--;
     if (place->epoch == sc_pinned_epoch())
         advise(place, MADV_NORMAL);
@@ -61,6 +63,7 @@ static void part(struct place *place)
     place->apart =
         sc_pinned_has(place->address) && advise(place, odd ? MADV_SEQUENTIAL : MADV_RANDOM);
     apart_count += place->apart;
+    SC_ASSERT(apart_count >= was_apart && apart_count <= APART_MAX + 1);
     apart_count -= was_apart;
     place->times = place->apart ? TIMES_OFTEN : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "track/checks.h"
 #include "track/kept_off.h"
 #include "track/kernel.h"
 #include "track/ticks.h"
@@ -44,6 +45,7 @@ static bool take(struct loan *loan, int32_t from, int32_t self)
 
 static void give_back(struct loan *loan)
 {
+    SC_ASSERT(atomic_load_explicit(&loan->owner, memory_order_relaxed) == -sc_thread_id());
     atomic_store_explicit(&loan->end, 0, memory_order_relaxed);
     atomic_store_explicit(&loan->owner, 0, memory_order_release);
 }
@@ -149,6 +151,7 @@ static void lend(struct sc_loans *loans, uintptr_t address, uintptr_t end, enum 
     atomic_store_explicit(&loan->address, address, memory_order_relaxed);
     atomic_store_explicit(&loan->end, end, memory_order_relaxed);
     atomic_store_explicit(&loan->owner, self, memory_order_release);
+    SC_ASSERT(loans->count < SC_LOANS_PER_CALL && id < LOANS);
     loans->ids[loans->count++] = (uint16_t)id;
 }
 

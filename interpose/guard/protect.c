@@ -10,8 +10,10 @@
 #include "interpose/guard/page_access.h"
 #include "interpose/memory/userfaults.h"
 #include "track/brief_lock.h"
+#include "track/checks.h"
 #include "track/grid.h"
 #include "track/kernel.h"
+#include "track/trace.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -36,7 +38,7 @@ static unsigned lane_of(uintptr_t address)
     return sc_spans_lane(guards(), address);
 }
 
-static void give_lock(void)
+static void give_lock(void) SC_UNFOLLOWED
 {
     sc_brief_lock_give(&lanes[locked_lane].lock);
 }
@@ -48,13 +50,13 @@ static void keep_lock(unsigned lane)
 }
 
 /* It is held over waits for the tracker's. */
-static void lock(unsigned lane)
+static void lock(unsigned lane) SC_UNFOLLOWED
 {
     sc_brief_lock_take(&lanes[lane].lock);
     keep_lock(lane);
 }
 
-static bool try_to_lock(unsigned lane)
+static bool try_to_lock(unsigned lane) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_try(&lanes[lane].lock))
         return false;
@@ -72,6 +74,7 @@ static void unlock(void)
 
 static int set_access(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
+    SC_TRACE("protect address bytes access", address, size_bytes, access);
     if (access == SC_ACCESS_ALL && size_bytes && lane_of(address) == 0)
         sc_apart_note(address, size_bytes);
     return sc_page_access_set(address, size_bytes, access);
@@ -121,6 +124,7 @@ static void tell_all(unsigned lane)
  * none: where the kernel will not let go of some, nothing stays guarded. */
 static void apply_locked(unsigned lane)
 {
+    SC_ASSERT_HELD(&lanes[lane].lock);
     sc_spans_own_lanes &= ~(UINT64_C(1) << lane);
     tell_all(lane);
     if (!sc_track_retry_guards(&sc_track, lane))

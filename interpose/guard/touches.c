@@ -39,6 +39,7 @@
 #include "track/spans.h"
 #include "track/text.h"
 #include "track/ticks.h"
+#include "track/trace.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -342,6 +343,7 @@ static bool must_wait_unsure(struct touch *touch)
 
 static void let_page_go(const struct touch *touch, bool in_order, bool beside)
 {
+    SC_TRACE("let-go address", touch->address);
     if (beside && sc_track_watches(&sc_track, touch->address, touch->kind))
         sc_neighbours_note(touch->address);
     sc_track_let_go(&sc_track, touch->address, touch->size_bytes, touch->kind, !in_order,
@@ -553,6 +555,7 @@ static void let_pages_through(uintptr_t address, size_t size_bytes)
 void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch kind,
                     const struct sc_culprit *culprit)
 {
+    SC_TRACE("touch address bytes kind", address, size_bytes, kind);
     int saved = errno;
     struct touch touch = {
         .address = (uintptr_t)address, .size_bytes = size_bytes, .kind = kind, .culprit = culprit};
@@ -669,6 +672,7 @@ static bool handle_within_lock(const struct sc_fault *fault)
  * were looked for, since no page is guarded that may be executed. */
 bool sc_guard_fault(const struct sc_fault *fault)
 {
+    SC_TRACE("fault address", fault->address);
     int saved = errno;
     bool ours = false;
     if (sc_unlikely(sc_process_is_child()))

@@ -18,6 +18,7 @@
 #include "interpose/guard/robust_mutexes.h"
 #include "interpose/streams/host_functions.h"
 #include "track/blocks.h"
+#include "track/checks.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -144,10 +145,11 @@ SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes, int robustness)
 
 /* The linker has our calls come here (Makefile): there is nothing to see. All go to what is behind
  * us, or somebody before us, who counts locks, would hear of some and not of others. */
-#define OURS(name, next)                                                                           \
+#define OURS(name, next, check)                                                                    \
     int __wrap_##name(pthread_mutex_t *mutex);                                                     \
     int __wrap_##name(pthread_mutex_t *mutex)                                                      \
     {                                                                                              \
+        check;                                                                                     \
         if (sc_unlikely(sc_past_mutex.name != NULL))                                               \
             return sc_past_mutex.name(mutex);                                                      \
         return ((__typeof__(&name))sc_loader_get(next))(mutex);                                    \
@@ -155,6 +157,6 @@ SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes, int robustness)
 
 SC_NEXT_RECORD(next_pthread_mutex_unlock, "pthread_mutex_unlock", NULL);
 
-OURS(pthread_mutex_lock, &next_pthread_mutex_lock)
-OURS(pthread_mutex_trylock, &next_pthread_mutex_trylock)
-OURS(pthread_mutex_unlock, &next_pthread_mutex_unlock)
+OURS(pthread_mutex_lock, &next_pthread_mutex_lock, SC_ASSERT_NOT_HELD(mutex))
+OURS(pthread_mutex_trylock, &next_pthread_mutex_trylock, (void)0)
+OURS(pthread_mutex_unlock, &next_pthread_mutex_unlock, SC_ASSERT_HELD(mutex))

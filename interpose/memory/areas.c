@@ -7,6 +7,7 @@
 
 #include "interpose/memory/huge_pages.h"
 #include "track/brief_lock.h"
+#include "track/checks.h"
 #include "track/kernel.h"
 #include "track/spans.h"
 #include "track/track.h"
@@ -57,8 +58,9 @@ static uintptr_t reserve(size_t size_bytes)
     return start;
 }
 
-static bool is_reserved_locked(void)
+static bool is_reserved_locked(void) SC_REQUIRES(lock)
 {
+    SC_ASSERT_HELD(&lock);
     const size_t size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
     if (state == UNTRIED && !has_limit(RLIMIT_AS)) {
         sc_areas.start = reserve(size_bytes);
@@ -98,8 +100,9 @@ static unsigned find_run(const struct area *area, unsigned count)
     return AREA_PAGES;
 }
 
-static uintptr_t take_locked(unsigned count)
+static uintptr_t take_locked(unsigned count) SC_REQUIRES(lock)
 {
+    SC_ASSERT_HELD(&lock);
     for (unsigned tries = 0; tries < SC_AREAS_COUNT; tries++) {
         unsigned i = next_area++ % SC_AREAS_COUNT;
         unsigned first = find_run(&areas[i], count);

@@ -14,6 +14,7 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "track/checks.h"
 #include "track/grid.h"
 #include "track/pool.h"
 #include "track/uncancelled.h"
@@ -44,10 +45,10 @@ struct block {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sc_pool blocks;
+static struct sc_pool blocks SC_GUARDED_BY(lock);
 static struct sc_grid grid;
-static uint32_t spares[SPARES_MAX]; /* 0: none */
-static _Atomic pid_t owner;         /* of the blocks; 0: there never were any */
+static uint32_t spares[SPARES_MAX] SC_GUARDED_BY(lock); /* 0: none */
+static _Atomic pid_t owner;                             /* of the blocks; 0: there never were any */
 static _Atomic uint32_t epoch;
 
 /* What may be in use at a time. */
@@ -157,6 +158,7 @@ static size_t share_of(const struct request *request)
 
 static void uncharge(const struct request *request)
 {
+    SC_ASSERT(atomic_load(&budget_of(request)->used) >= share_of(request));
     atomic_fetch_sub(&budget_of(request)->used, share_of(request));
 }
 
@@ -177,8 +179,9 @@ static bool is_in_child(void)
     return atomic_load_explicit(&owner, memory_order_acquire) != getpid();
 }
 
-static bool start_locked(void)
+static bool start_locked(void) SC_REQUIRES(lock)
 {
+    SC_ASSERT_HELD(&lock);
     if (atomic_load_explicit(&owner, memory_order_relaxed))
         return true;
     sc_pool_init(&blocks, sizeof(struct block));
@@ -203,8 +206,9 @@ static bool add(uintptr_t start, const struct request *request)
     return id != 0;
 }
 
-static uint32_t *spare_slot_locked(uint32_t id)
+static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
 {
+    SC_ASSERT_HELD(&lock);
     for (unsigned i = 0; i < SPARES_MAX; i++)
         if (spares[i] == id)
             return &spares[i];
@@ -236,6 +240,7 @@ static void drop(uintptr_t start)
     uint32_t id = sc_grid_point_locked(&grid, start);
     if (id && start_of(block_at(id)) == start) {
         pages_bytes = pages_of(block_at(id));
+        SC_ASSERT(!block_at(id)->spare || spare_slot_locked(id));
         if (block_at(id)->spare)
             *spare_slot_locked(id) = 0;
         uncharge(&block_at(id)->request);
@@ -309,6 +314,7 @@ static uintptr_t take_spare(const struct request *request)
     for (unsigned i = 0; i < SPARES_MAX && !start; i++) {
         struct block *block = spares[i] ? block_at(spares[i]) : NULL;
         if (block && is_alike(&block->request, request)) {
+            SC_ASSERT(block->spare);
             start = start_of(block);
             block->spare = false;
             spares[i] = 0;

@@ -11,6 +11,7 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "track/checks.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/peek.h"
@@ -64,9 +65,10 @@ static struct sc_staging_of_context *staging_of(struct sc_context *context)
     return own;
 }
 
-/* The block's own record, and then those of its slots. */
+/* The block's own record, and then those of its slots. The lock is the calling thread's, or that of
+ * the thread which waits for this one (sc_own_threads_make_room). */
 static bool add_block_locked(struct sc_context *context, struct sc_staging_of_context *own,
-                             const struct sc_staging_block *what)
+                             const struct sc_staging_block *what) SC_REQUIRES(grow_lock)
 {
     size_t own_bytes = sizeof(struct block) + what->record_bytes;
     struct block *block = sc_pages_map(own_bytes);
@@ -91,7 +93,7 @@ struct growth {
     bool grown;
 };
 
-static void add_missing_block(void *argument)
+static void add_missing_block(void *argument) SC_UNFOLLOWED
 {
     struct growth *growth = argument;
     growth->grown = add_block_locked(growth->context, growth->own, growth->missing);

@@ -11,6 +11,7 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
+#include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/hazard.h"
 #include "track/order.h"
@@ -37,7 +38,7 @@ struct awaited {
 /* New ones; guarded by the lock, a leaf. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct awaited arrived[AWAITED_MAX];
-static unsigned arrived_count;
+static unsigned arrived_count SC_GUARDED_BY(lock);
 
 static struct awaited awaited[AWAITED_MAX]; /* the thread's own */
 static unsigned awaited_count;
@@ -52,6 +53,7 @@ static void take_arrived(void)
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < arrived_count && awaited_count < AWAITED_MAX; i++)
         awaited[awaited_count++] = arrived[i];
+    SC_ASSERT(arrived_count <= AWAITED_MAX && awaited_count <= AWAITED_MAX);
     arrived_count = 0;
     pthread_mutex_unlock(&lock);
 }
@@ -168,6 +170,7 @@ void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket 
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !hazard->copy.correlation_id)
         return;
     pthread_mutex_lock(&lock);
+    SC_ASSERT(arrived_count <= AWAITED_MAX);
     if (arrived_count < AWAITED_MAX)
         arrived[arrived_count++] = (struct awaited){.hazard = *hazard, .ticket = *ticket};
     pthread_mutex_unlock(&lock);

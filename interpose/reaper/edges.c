@@ -17,11 +17,13 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "report/report.h"
+#include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/order.h"
 #include "track/pool.h"
 #include "track/text.h"
 #include "track/ticks.h"
+#include "track/trace.h"
 
 #include "track/poison.h"
 
@@ -62,8 +64,8 @@ struct open {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
-static struct open open_edges[OPEN_MAX];
-static unsigned open_count;
+static struct open open_edges[OPEN_MAX] SC_GUARDED_BY(lock);
+static unsigned open_count SC_GUARDED_BY(lock);
 static enum { UNSTARTED, RUNS, REFUSED } thread_state;
 static sem_t fresh;
 
@@ -146,6 +148,7 @@ static bool take_over(struct open *over, bool *is_overdue, uint64_t *next_ns)
     bool found = false;
     *next_ns = 0;
     pthread_mutex_lock(&lock);
+    SC_ASSERT(open_count <= OPEN_MAX);
     for (unsigned i = 0; i < open_count && !found;) {
         struct open edge = open_edges[i];
         bool passed = has_passed(&edge);
@@ -196,8 +199,9 @@ static void *run(void *unused)
     return NULL;
 }
 
-static bool start_locked(void)
+static bool start_locked(void) SC_REQUIRES(lock)
 {
+    SC_ASSERT_HELD(&lock);
     if (thread_state == UNSTARTED) {
         sem_init(&fresh, 0, 0);
         thread_state = sc_own_threads_start(run, SC_OWN_THREADS_SMALL) ? RUNS : REFUSED;
@@ -210,6 +214,7 @@ static bool open_edge(const struct edge *edge, const char *api, const struct sc_
 {
     uint64_t now_ns = sc_now_ns();
     pthread_mutex_lock(&lock);
+    SC_ASSERT(open_count <= OPEN_MAX);
     bool opened = start_locked() && open_count < OPEN_MAX;
     if (opened)
         open_edges[open_count++] = (struct open){
@@ -334,6 +339,7 @@ static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_in
 bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api)
 {
+    SC_TRACE("edge stream behind number", stream->id, op->ticket.stream, op->ticket.number);
     if (!may_wait_for_program(op))
         return sc_marks_order_after(stream, &op->ticket);
     bool is_behind_function = sc_host_functions_are_open(op);

@@ -9,6 +9,7 @@
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
 #include "report/options.h"
+#include "track/checks.h"
 #include "track/hazard.h"
 #include "track/own_lock.h"
 #include "track/ticks.h"
@@ -23,7 +24,7 @@ static struct order {
     bool is_used, is_made;            /* by a host function, or perhaps so */
     struct sc_op_info earlier, later; /* as host functions are asked about them */
     struct sc_ticket first, second;
-} orders[ORDERS_MAX];
+} orders[ORDERS_MAX] SC_GUARDED_BY(lock);
 static _Atomic unsigned order_count;
 
 static struct sc_op_info earlier_of(const struct sc_excuse *excuse)
@@ -59,6 +60,7 @@ static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
                                        .second = *second};
             excuse->order = i + 1;
             atomic_fetch_add(&order_count, 1);
+            SC_ASSERT(atomic_load(&order_count) <= 2 * ORDERS_MAX); /* one counts a little longer */
         }
     sc_own_lock_give(&lock);
     excuse->has_no_room = !excuse->order;
@@ -70,6 +72,7 @@ static bool is_order_made(const struct sc_excuse *excuse)
     if (!excuse->order)
         return is_made;
     sc_own_lock_take(&lock);
+    SC_ASSERT(excuse->order <= ORDERS_MAX && orders[excuse->order - 1].is_used);
     is_made |= orders[excuse->order - 1].is_made;
     sc_own_lock_give(&lock);
     return is_made;
@@ -91,7 +94,8 @@ void sc_excuses_function_returned(unsigned call)
 
 /* ---- kernels that wait for the program ---- */
 
-static struct sc_ticket kernels[KERNELS_MAX]; /* the latest ones that were found to */
+static struct sc_ticket
+    kernels[KERNELS_MAX] SC_GUARDED_BY(lock); /* the latest ones that were found to */
 static _Atomic unsigned kernel_count;
 
 void sc_excuses_kernel_waits(const struct sc_ticket *kernel)
@@ -194,6 +198,7 @@ void sc_excuses_end(struct sc_excuse *excuse)
     if (!excuse->order)
         return;
     sc_own_lock_take(&lock);
+    SC_ASSERT(excuse->order <= ORDERS_MAX && orders[excuse->order - 1].is_used);
     orders[excuse->order - 1].is_used = false;
     sc_own_lock_give(&lock);
     atomic_fetch_sub(&order_count, 1);
@@ -234,6 +239,7 @@ static bool may_be_made(const struct sc_excuse *excuse)
         return false;
     sc_own_lock_take(&lock);
     const struct order *order = &orders[excuse->order - 1];
+    SC_ASSERT(order->is_used);
     may_be = is_done(&order->first) || is_done(&order->second);
     sc_own_lock_give(&lock);
     return may_be;

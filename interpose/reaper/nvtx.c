@@ -25,6 +25,7 @@
 #include "report/options.h"
 #include "report/plain.h"
 #include "report/report.h"
+#include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/hazard.h"
 #include "track/own_lock.h"
@@ -208,8 +209,9 @@ static void show_lost(unsigned lost)
 /* ---- the thread ---- */
 
 /* False: there is nothing, nor will there be. */
-static bool await_work_locked(void)
+static bool await_work_locked(void) SC_REQUIRES(shown.lock)
 {
+    SC_ASSERT_HELD(&shown.lock);
     shown.showing = false;
     if (shown.count == 0)
         pthread_cond_broadcast(&shown.done);
@@ -234,6 +236,7 @@ static bool take(struct entry *entry, unsigned *lost)
     sc_own_lock_take(&shown.lock);
     bool any = await_work_locked();
     if (any) {
+        SC_ASSERT(shown.first < QUEUE_MAX && shown.count > 0 && shown.count <= QUEUE_MAX);
         *entry = shown.queue[shown.first];
         shown.first = (shown.first + 1) % QUEUE_MAX;
         shown.count--;
@@ -317,7 +320,7 @@ void sc_nvtx_start(void)
 /* ---- handing over ---- */
 
 /* NULL: there is no tool, or no room. Otherwise the lock is held until `hand_over`. */
-static struct entry *claim(enum kind kind)
+static struct entry *claim(enum kind kind) SC_TRY_ACQUIRES(true, shown.lock)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed))
         return NULL;
@@ -333,8 +336,10 @@ static struct entry *claim(enum kind kind)
     return NULL;
 }
 
-static void hand_over(void)
+static void hand_over(void) SC_RELEASES(shown.lock)
 {
+    SC_ASSERT_HELD(&shown.lock);
+    SC_ASSERT(shown.count < QUEUE_MAX);
     shown.count++;
     pthread_cond_signal(&shown.work);
     sc_own_lock_give(&shown.lock);

@@ -23,6 +23,7 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
+#include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/grid.h"
 #include "track/hold.h"
@@ -32,6 +33,7 @@
 #include "track/order.h"
 #include "track/own_lock.h"
 #include "track/ticks.h"
+#include "track/trace.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"
@@ -82,7 +84,16 @@ static struct {
 
 static _Atomic bool runs; /* started, and not stopping: for a look without the lock */
 
-static void lock_reaper(void)
+/* What is counted fits, and the count that is looked at without the lock is the same. */
+static SC_CHECKER void check_queue(void)
+{
+    SC_ASSERT_HELD(&reaper.lock);
+    SC_ASSERT(reaper.count <= QUEUE_MAX && reaper.first < QUEUE_MAX);
+    SC_ASSERT(reaper.suspended_count <= SUSPENDED_MAX);
+    SC_ASSERT(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == reaper.count);
+}
+
+static void lock_reaper(void) SC_ACQUIRES(reaper.lock)
 {
     sc_own_lock_take(&reaper.lock);
 }
@@ -90,7 +101,7 @@ static void lock_reaper(void)
 static void start(void);
 
 /* The thread is made without the lock: the C library may wait for a thread that is stopped. */
-static void unlock_reaper(void)
+static void unlock_reaper(void) SC_RELEASES(reaper.lock)
 {
     bool starts = reaper.is_wanted && !reaper.started && !reaper.stopping;
     reaper.started = reaper.started || starts;
@@ -169,6 +180,7 @@ static bool suspend(const struct verdict *verdict)
     bool room = !reaper.stopping && !reaper.stopped && reaper.suspended_count < SUSPENDED_MAX;
     if (room) {
         reaper.suspended[reaper.suspended_count++] = *verdict;
+        SC_CHECK(check_queue());
         reaper.woken = true; /* it may have found nothing to do, and sleep */
         pthread_cond_signal(&reaper.work);
     }
@@ -187,6 +199,7 @@ static bool take_decided(struct verdict *decided, bool all)
         found = all || sc_excuses_hold(&each->excuse) || !sc_excuses_are_awaited(&each->excuse);
         if (found) {
             *decided = *each;
+            SC_CHECK(check_queue());
             reaper.suspended[i] = reaper.suspended[--reaper.suspended_count];
             reaper.judging++;
         }
@@ -223,6 +236,7 @@ static void report_suspended(bool all)
             report_verdict(&decided);
         sc_excuses_end(&decided.excuse);
         lock_reaper();
+        SC_ASSERT(reaper.judging > 0);
         reaper.judging--;
         pthread_cond_broadcast(&reaper.done);
         unlock_reaper();
@@ -252,8 +266,9 @@ static bool judge(const struct verdict *verdict)
     return found;
 }
 
-static bool judge_next_locked(void)
+static bool judge_next_locked(void) SC_REQUIRES(reaper.lock)
 {
+    SC_ASSERT_HELD(&reaper.lock);
     if (reaper.count == 0)
         return false;
     struct verdict verdict = reaper.queue[reaper.first];
@@ -261,10 +276,12 @@ static bool judge_next_locked(void)
     reaper.count--;
     atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
     reaper.judging++;
+    SC_CHECK(check_queue());
     unlock_reaper();
     bool found = judge(&verdict);
     lock_reaper();
     reaper.found |= found;
+    SC_ASSERT(reaper.judging > 0);
     reaper.judging--;
     pthread_cond_broadcast(&reaper.done);
     return true;
@@ -368,8 +385,9 @@ static void ask_awaited(void)
 
 /* ---- the thread ---- */
 
-static void wait_for_work_locked(uint64_t poll_ns)
+static void wait_for_work_locked(uint64_t poll_ns) SC_REQUIRES(reaper.lock)
 {
+    SC_ASSERT_HELD(&reaper.lock);
     if (reaper.woken || reaper.stopping)
         return;
     struct timespec at = sc_deadline_in(poll_ns);
@@ -441,16 +459,18 @@ static void start(void)
 }
 
 /* The thread starts when the lock is given up. */
-static void want_locked(void)
+static void want_locked(void) SC_REQUIRES(reaper.lock)
 {
+    SC_ASSERT_HELD(&reaper.lock);
     if (reaper.started || reaper.stopping)
         return;
     reaper.is_wanted = true;
     atomic_store_explicit(&runs, true, memory_order_release);
 }
 
-static void wake_locked(void)
+static void wake_locked(void) SC_REQUIRES(reaper.lock)
 {
+    SC_ASSERT_HELD(&reaper.lock);
     want_locked();
     reaper.woken = true;
     pthread_cond_signal(&reaper.work);
@@ -479,8 +499,9 @@ void sc_reaper_wake(void)
 
 /* ---- what hooks call ---- */
 
-static void halt_when_on_disk_locked(void)
+static void halt_when_on_disk_locked(void) SC_REQUIRES(reaper.lock)
 {
+    SC_ASSERT_HELD(&reaper.lock);
     SC_NO_CANCELLATION_POINT();
     unlock_reaper(); /* which starts the thread */
     lock_reaper();
@@ -519,6 +540,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
         unsigned slot = (reaper.first + reaper.count++) % QUEUE_MAX;
         reaper.queue[slot] = verdict;
         atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
+        SC_CHECK(check_queue());
         wake_locked();
     }
     if (queued && sc_options.halt_on_error)
@@ -535,6 +557,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
 
 void sc_reaper_report(const struct sc_hazard *hazard)
 {
+    SC_TRACE("hazard code certainty", hazard->code, hazard->certainty);
     if (sc_report_suppresses(hazard))
         return;
     sc_nvtx_mark(hazard);
@@ -634,7 +657,7 @@ struct patience {
     bool has_lock;
 };
 
-static bool lock_patiently(struct patience *patience)
+static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
 {
     struct timespec until = sc_deadline_in(STOP_WAIT_NS);
     sc_own_lock_enter();
@@ -653,7 +676,7 @@ static struct patience begin_patience(void)
     return patience;
 }
 
-static void end_patience(const struct patience *patience)
+static void end_patience(const struct patience *patience) SC_UNFOLLOWED
 {
     if (patience->has_lock)
         sc_own_lock_give(&reaper.lock);
@@ -662,8 +685,9 @@ static void end_patience(const struct patience *patience)
 /* Waits for news. To find the names of a hazard's functions may take a second in a program with
  * many symbols, so who waits waits on while that is done. False: no longer. A condition would take
  * the lock back without a limit. */
-static bool wait_patiently_locked(struct patience *patience)
+static bool wait_patiently_locked(struct patience *patience) SC_UNFOLLOWED
 {
+    SC_ASSERT_HELD(&reaper.lock);
     uint64_t now_ns = sc_now_ns();
     if (now_ns > patience->until_ns && (!reaper.judging || now_ns > patience->last_ns))
         return false;
@@ -682,7 +706,7 @@ void sc_reaper_await_judged(void)
     end_patience(&patience);
 }
 
-void sc_reaper_await_verdicts(void)
+void sc_reaper_await_verdicts(void) SC_UNFOLLOWED
 {
     struct patience patience = begin_patience();
     if (patience.has_lock && reaper.suspended_count) {

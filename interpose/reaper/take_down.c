@@ -9,6 +9,7 @@
 #include "report/options.h"
 #include "track/hold.h"
 #include "track/inflight.h"
+#include "track/trace.h"
 
 #include "track/poison.h"
 
@@ -31,6 +32,7 @@ static void name_call(struct sc_take_down *request, const struct sc_culprit *cul
 
 void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *culprit)
 {
+    SC_TRACE("take-down address bytes", request->address, request->size_bytes);
     request->hold &= sc_options.mode == SC_MODE_FIX;
     request->passes_kernels = sc_options.kernels != SC_KERNELS_ORDER;
     if (request->max_held_bytes == 0)

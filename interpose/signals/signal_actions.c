@@ -27,6 +27,7 @@
 #include "interpose/signals/sigreturn.h"
 #include "interpose/signals/single_step.h"
 #include "report/file.h"
+#include "track/checks.h"
 #include "track/frames.h"
 
 #include "track/poison.h"
@@ -230,6 +231,7 @@ static void tell_as_set(int number, struct sigaction *found, handler_function *h
 
 static int change_other_locked(int number, const struct sigaction *action, struct sigaction *old)
 {
+    SC_ASSERT(sc_signals_are_locked_here());
     handler_function *handler = atomic_load(&handlers[number]);
     bool masked_fault = is_in(&masks_fault, number);
     bool wanted_no_info = is_in(&wants_no_info, number);
@@ -311,6 +313,7 @@ static uint64_t bits_from(const char *hex)
 /* The signals that have handlers; all, where /proc does not tell. */
 static uint64_t caught(void)
 {
+    SC_ASSERT(sc_signals_are_locked_here());
     static const char words[] = "\nSigCgt:\t";
     static char status[4096]; /* under the lock */
     long size = sc_file_read("/proc/self/status", status, sizeof status - 1);
@@ -323,6 +326,7 @@ static uint64_t caught(void)
  * own is left as it is. */
 static void adopt_locked(int number)
 {
+    SC_ASSERT(sc_signals_are_locked_here());
     struct sigaction found;
     if (real_sigaction(number, NULL, &found) != 0 || !is_handler(&found))
         return;
@@ -336,6 +340,7 @@ static void adopt_locked(int number)
 
 void sc_signals_adopt_handlers(void)
 {
+    SC_ASSERT(sc_signals_are_locked_here());
     const uint64_t others = ~(SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGSEGV));
     for (uint64_t left = caught() & others; left; left &= left - 1)
         adopt_locked(__builtin_ctzll(left) + 1);

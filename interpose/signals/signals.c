@@ -23,6 +23,7 @@
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/sigreturn.h"
 #include "interpose/signals/single_step.h"
+#include "track/checks.h"
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"
@@ -43,17 +44,28 @@ static int real_sigaction(int number, const struct sigaction *action, struct sig
 /* ---- one change at a time ---- */
 
 static _Atomic bool locked;
+static SC_CHECKER _Atomic int32_t owner; /* the thread that has it */
+
+#ifdef SC_DEBUG
+bool sc_signals_are_locked_here(void)
+{
+    return atomic_load(&owner) == sc_checks_thread();
+}
+#endif
 
 struct sc_signals_lock sc_signals_lock(void)
 {
     struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
     while (atomic_exchange_explicit(&locked, true, memory_order_acquire))
         sched_yield();
+    SC_CHECK(atomic_store(&owner, sc_checks_thread()));
     return lock;
 }
 
 void sc_signals_unlock(const struct sc_signals_lock *lock)
 {
+    SC_ASSERT(sc_signals_are_locked_here());
+    SC_CHECK(atomic_store(&owner, 0));
     atomic_store_explicit(&locked, false, memory_order_release);
     sc_kernel_mask_set(lock->mask);
 }
@@ -314,6 +326,7 @@ static int install(const struct sigaction *program)
 
 static bool take_over_locked(const struct sigaction *found)
 {
+    SC_ASSERT(sc_signals_are_locked_here());
     put_found(found);
     atomic_store(&taken_over, true);
     return install(found) == 0;
@@ -404,6 +417,7 @@ static int kept_flags(const struct sigaction *installed)
 /* Until the program has a handler of its own the kernel's action is its own as well. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old)
 {
+    SC_ASSERT(sc_signals_are_locked_here());
     struct sigaction found;
     if (!atomic_load(&taken_over)) {
         if (!action || !is_handler(action))

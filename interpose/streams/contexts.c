@@ -8,8 +8,10 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
+#include "track/checks.h"
 #include "track/handles.h"
 #include "track/pool.h"
+#include "track/trace.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -21,7 +23,7 @@ bool sc_contexts_are_locked_here(void)
     return contexts_lock.__data.__owner == sc_thread_id();
 }
 static struct sc_handles by_handle; /* CUcontext -> struct sc_context * */
-static struct sc_arena arena;
+static struct sc_arena arena SC_GUARDED_BY(contexts_lock);
 
 int sc_contexts_init(void)
 {
@@ -74,7 +76,10 @@ static void ask_lineage(struct answers *answers)
 }
 
 static struct sc_context *add_locked(CUcontext handle, const struct answers *answers)
+    SC_REQUIRES(contexts_lock)
 {
+    SC_ASSERT_HELD(&contexts_lock);
+    SC_TRACE("context-add handle device", handle, answers->device);
     struct sc_context *context = sc_arena_take(&arena, sizeof *context);
     if (!context)
         return NULL;
@@ -90,6 +95,7 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
     context->legacy_stream = sc_streams_add_legacy(context);
     if (!context->legacy_stream)
         return NULL;
+    SC_ASSERT(!context->primary || !context->primary->primary);
     context->legacy = context->legacy_stream->id;
     if (context->primary)
         sc_track_set_primary(&sc_track, context->legacy, context->primary->legacy);
@@ -197,6 +203,7 @@ CUcontext sc_contexts_primary(CUdevice device)
 
 struct sc_context *sc_contexts_take(CUcontext handle)
 {
+    SC_TRACE("context-take handle", handle);
     pthread_mutex_lock(&contexts_lock);
     struct sc_context *context =
         sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));

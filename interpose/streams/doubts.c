@@ -7,6 +7,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/streams/host_functions.h"
+#include "track/checks.h"
 #include "track/own_lock.h"
 
 #include "track/poison.h"
@@ -31,8 +32,8 @@ static struct doubt {
     uint64_t seen_wait;  /* when that was looked at last */
     unsigned count;      /* functions; those that are not listed are not known */
     struct function functions[SC_HOST_FUNCTIONS_LISTED];
-} doubts[DOUBTS_MAX];
-static uint64_t wait_count;
+} doubts[DOUBTS_MAX] SC_GUARDED_BY(lock);
+static uint64_t wait_count SC_GUARDED_BY(lock);
 static _Atomic uint64_t raised;
 static _Atomic unsigned doubt_count;
 
@@ -43,6 +44,7 @@ static unsigned listed(const struct doubt *doubt)
 
 static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
 {
+    SC_ASSERT_HELD(&lock);
     uint64_t launched[SC_HOST_FUNCTIONS_LISTED] = {0};
     doubt->count = sc_host_functions_list(op, launched);
     for (unsigned i = 0; i < listed(doubt); i++)
@@ -63,6 +65,7 @@ unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ti
                                    .of = *ticket};
         list_functions(&doubts[i], op);
         atomic_fetch_add(&doubt_count, 1);
+        SC_ASSERT(atomic_load(&doubt_count) <= 2 * DOUBTS_MAX); /* one counts a little longer */
         begun = i + 1;
     }
     sc_own_lock_give(&lock);
@@ -73,7 +76,9 @@ void sc_doubts_end(unsigned doubt)
 {
     if (!doubt)
         return;
+    SC_ASSERT(doubt <= DOUBTS_MAX);
     sc_own_lock_take(&lock);
+    SC_ASSERT(doubts[doubt - 1].is_used);
     doubts[doubt - 1].is_used = false;
     sc_own_lock_give(&lock);
     atomic_fetch_sub(&doubt_count, 1);
@@ -130,6 +135,7 @@ void sc_doubts_call_begins(uint64_t before)
 
 static void clear(struct doubt *doubt, uint64_t launched)
 {
+    SC_ASSERT_HELD(&lock);
     for (unsigned i = 0; i < listed(doubt); i++)
         doubt->functions[i].is_cleared |= doubt->functions[i].launched == launched;
 }
@@ -157,6 +163,7 @@ static bool could_do_nothing(const struct doubt *doubt)
 
 static void look(struct doubt *doubt)
 {
+    SC_ASSERT_HELD(&lock);
     bool could_not = could_do_nothing(doubt);
     for (unsigned i = 0; i < listed(doubt); i++) {
         struct function *function = &doubt->functions[i];
@@ -173,7 +180,9 @@ void sc_doubts_look(unsigned doubt)
 {
     if (!doubt)
         return;
+    SC_ASSERT(doubt <= DOUBTS_MAX);
     sc_own_lock_take(&lock);
+    SC_ASSERT(doubts[doubt - 1].is_used);
     look(&doubts[doubt - 1]);
     sc_own_lock_give(&lock);
 }
@@ -184,6 +193,7 @@ bool sc_doubts_remain(unsigned doubt)
         return true;
     sc_own_lock_take(&lock);
     const struct doubt *of = &doubts[doubt - 1];
+    SC_ASSERT(of->is_used);
     bool remain = of->count > SC_HOST_FUNCTIONS_LISTED;
     for (unsigned i = 0; i < listed(of); i++)
         remain |= !of->functions[i].is_cleared;

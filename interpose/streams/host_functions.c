@@ -11,6 +11,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "track/checks.h"
 #include "track/kernel.h"
 #include "track/ticks.h"
 
@@ -69,6 +70,7 @@ static unsigned leave_unlisted(uint32_t stream)
 
 static struct call *call_of(unsigned call)
 {
+    SC_ASSERT(call < UNLISTED + UNLISTED_PLACES);
     return call && call < UNLISTED ? &calls[call - 1] : NULL;
 }
 
@@ -119,6 +121,8 @@ void sc_host_functions_dropped(unsigned call)
 {
     struct call *own = call_of(call);
     if (call >= UNLISTED) {
+        SC_ASSERT(call - UNLISTED < UNLISTED_PLACES);
+        SC_ASSERT(atomic_load(&unlisted[call - UNLISTED]) != 0 && atomic_load(&all_unlisted) != 0);
         atomic_fetch_sub(&unlisted[call - UNLISTED], 1);
         atomic_fetch_sub(&all_unlisted, 1);
     }
@@ -131,6 +135,7 @@ void sc_host_functions_dropped(unsigned call)
         atomic_store(&entry->stream, atomic_load(&own->stream));
         atomic_store(&entry->returned, sc_ticks());
     }
+    SC_ASSERT(atomic_load(&own->claimed) && atomic_load(&open_calls) != 0);
     atomic_fetch_sub(&open_calls, 1);
     atomic_store(&own->launched, 0);
     atomic_store(&own->claimed, false);

@@ -11,12 +11,14 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
 #include "track/brief_lock.h"
+#include "track/checks.h"
 #include "track/frontier.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
 #include "track/order.h"
 #include "track/pool.h"
 #include "track/ticks.h"
+#include "track/trace.h"
 #include "track/track.h"
 #include "track/uncancelled.h"
 
@@ -77,6 +79,7 @@ static CUresult make_event(struct sc_context *context, CUevent *event)
     struct sc_spare_events *spare = &context->spare_events;
     *event = NULL;
     sc_brief_lock_take(&spare->lock);
+    SC_ASSERT(spare->count <= SC_SPARE_EVENTS_MAX && (spare->events || !spare->count));
     if (spare->count)
         *event = spare->events[--spare->count];
     sc_brief_lock_give(&spare->lock);
@@ -114,6 +117,7 @@ static void end_event(const struct sc_context *context, CUevent event)
 
 static void give_event(struct sc_context *context, CUevent event)
 {
+    SC_ASSERT(event != NULL);
     if (!keep_event(context, event))
         end_event(context, event);
 }
@@ -146,8 +150,24 @@ static struct sc_mark *mark_at(struct sc_stream_marks *marks, unsigned position)
     return &ring[(marks->first + position) % room_of(marks)];
 }
 
+/* The ring has no more than there is room for, and its numbers do not fall. */
+static SC_CHECKER void check_marks(struct sc_stream_record *stream)
+{
+    struct sc_stream_marks *marks = &stream->marks;
+    uint64_t number = 0;
+    SC_ASSERT(marks->count <= room_of(marks) && marks->first < room_of(marks));
+    SC_ASSERT((marks->more != NULL) == (marks->more_room != 0));
+    for (unsigned i = 0; i < marks->count; i++) {
+        SC_ASSERT(mark_at(marks, i)->number >= number);
+        SC_ASSERT(mark_at(marks, i)->event != NULL);
+        number = mark_at(marks, i)->number;
+    }
+    SC_ASSERT(number <= sc_order_issued(&sc_track.order, stream->id));
+}
+
 static struct sc_mark *newest(struct sc_stream_marks *marks)
 {
+    SC_ASSERT(marks->count > 0);
     return mark_at(marks, marks->count - 1);
 }
 
@@ -202,15 +222,20 @@ static bool can_name(const struct sc_stream_record *stream)
 
 static void pop_mark(struct sc_stream_record *stream)
 {
+    SC_TRACE("mark-pop stream count", stream->id, stream->marks.count);
     struct sc_stream_marks *marks = &stream->marks;
+    SC_ASSERT_HELD(&stream->lock);
+    SC_ASSERT(marks->count > 0);
     give_event(stream->context, mark_at(marks, 0)->event);
     marks->first = (marks->first + 1) % room_of(marks);
     marks->count--;
+    SC_CHECK_OF(marks->count, check_marks(stream));
 }
 
 void sc_marks_drop(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
+    SC_ASSERT_HELD(&stream->lock);
     bool dead = atomic_load_explicit(&stream->context->gone, memory_order_acquire);
     while (marks->count && !dead)
         pop_mark(stream);
@@ -220,8 +245,9 @@ void sc_marks_drop(struct sc_stream_record *stream)
     marks->fence = NULL;
 }
 
-void sc_marks_renew_locked(struct sc_stream_record *stream)
+void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     struct sc_stream_marks *marks = &stream->marks;
     *marks = (struct sc_stream_marks){
         .more = marks->more,
@@ -256,8 +282,9 @@ static void pop_known(struct sc_stream_record *stream)
     }
 }
 
-void sc_marks_poll_locked(struct sc_stream_record *stream)
+void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     struct sc_relaxed relaxed = sc_relaxed_begin();
     pop_known(stream);
     unsigned complete = sc_frontier(stream->marks.count, is_mark_complete, stream);
@@ -320,6 +347,7 @@ static void set_newest(struct sc_stream_marks *marks, CUevent event, uint64_t nu
 static bool grow(struct sc_stream_marks *marks)
 {
     unsigned room = room_of(marks) * 4;
+    SC_ASSERT(marks->count == room_of(marks));
     struct sc_mark *ring = room <= SC_MARKS_MAX ? sc_pages_map(room * sizeof *ring) : NULL;
     if (!ring)
         return false;
@@ -334,8 +362,9 @@ static bool grow(struct sc_stream_marks *marks)
 }
 
 /* Is there no room for another mark? */
-static bool is_full(struct sc_stream_record *stream)
+static bool is_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     struct sc_stream_marks *marks = &stream->marks;
     if (marks->count < room_of(marks))
         return false;
@@ -346,8 +375,10 @@ static bool is_full(struct sc_stream_record *stream)
 /* The context of the stream is current. A mark stands before whatever comes behind it, also before
  * a wait that lasts; only in the longest ring, which nothing of is complete, precision goes before
  * memory: its newest mark moves behind the newest operation. */
-static void record_locked(struct sc_stream_record *stream)
+static void record_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
+    SC_TRACE("mark stream issued", stream->id, sc_order_issued(&sc_track.order, stream->id));
     uint64_t number = sc_order_issued(&sc_track.order, stream->id);
     CUevent event = NULL;
     bool full = is_full(stream);
@@ -359,6 +390,7 @@ static void record_locked(struct sc_stream_record *stream)
     if (result == CUDA_SUCCESS) {
         stream->marks.count += !full;
         set_newest(&stream->marks, event, number);
+        SC_CHECK_OF(stream->marks.count, check_marks(stream));
         return;
     }
     if (event && !full)
@@ -367,15 +399,17 @@ static void record_locked(struct sc_stream_record *stream)
         sc_track_complete(&sc_track, stream->id, number);
 }
 
-CUevent sc_marks_newest_locked(struct sc_stream_record *stream)
+CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     return stream->marks.count ? newest(&stream->marks)->event : NULL;
 }
 
 /* The legacy stream is blocked while a blocking stream captures, and the marker stream is not.
  * Where the legacy stream captures itself, marks were left behind what it had before. */
-void sc_marks_add_locked(struct sc_stream_record *stream)
+void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     if (!is_unmarked(stream) || !can_name(stream) || !sc_contexts_push(stream->context))
         return;
     if (!sc_streams_is_captured(stream))
@@ -477,8 +511,9 @@ static void ask_for_tail(struct sc_stream_record *stream)
     sc_relaxed_end(&relaxed);
 }
 
-void sc_marks_fence_locked(struct sc_stream_record *stream)
+void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     CUevent *fence = &stream->marks.fence;
     if (stream->kind != SC_STREAM_BLOCKING || stream->gone || !sc_contexts_push(stream->context))
         return;
@@ -491,8 +526,9 @@ void sc_marks_fence_locked(struct sc_stream_record *stream)
     sc_contexts_pop();
 }
 
-void sc_marks_outlive_locked(struct sc_stream_record *stream)
+void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     if (stream->kind != SC_STREAM_BLOCKING || !can_name(stream) ||
         sc_streams_is_capturing(stream) || !sc_contexts_push(stream->context))
         return;
@@ -590,7 +626,9 @@ bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
 
 /* No mark: it is complete, or its stream is gone. */
 static bool stands_close_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+    SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     for (unsigned i = 0; i < stream->marks.count; i++) {
         const struct sc_mark *mark = mark_at(&stream->marks, i);
         if (mark->number >= ticket->number)
@@ -630,7 +668,9 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
 
 /* The first event behind the operation, recorded now if there is none. Lock held. */
 static CUevent event_behind_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
+    SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     uint64_t number = ticket->number;
     if (stream->id != ticket->stream || sc_contexts_is_quiet(stream->context))
         return NULL;

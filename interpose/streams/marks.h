@@ -23,6 +23,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
+#include "track/checks.h"
 #include "track/order.h"
 #include "track/ticks.h"
 #include "track/track.h"
@@ -71,21 +72,23 @@ static inline uint64_t sc_marks_tail_ticks(const struct sc_stream_record *stream
 
 /* Has the stream marks that are not known to be complete? */
 static inline bool sc_marks_are_left_locked(const struct sc_stream_record *stream)
+    SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     return stream->marks.count != 0;
 }
 
 /* The event behind the latest mark, or NULL where there is none that is not complete. */
-CUevent sc_marks_newest_locked(struct sc_stream_record *stream);
+CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* Records a mark if operations were issued behind the last one. */
-void sc_marks_add_locked(struct sc_stream_record *stream);
+void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 void sc_marks_add_all(struct sc_context *context); /* on each of its streams; no lock held */
 /* The same, with its green ones: before they all wait for what is elsewhere. */
 void sc_marks_add_family(struct sc_context *context);
 
 /* Tells the tracker what the marks say is complete. */
-void sc_marks_poll_locked(struct sc_stream_record *stream);
+void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* A blocking stream of ours, whose events follow the legacy stream's work, or NULL. The context is
  * current. */
@@ -96,10 +99,12 @@ uint64_t sc_marks_marker_ticks(struct sc_context *context);
 
 /* The stream is about to capture, or its context to wait for an event: leaves an event, the fence,
  * behind what was issued on the stream until now. Blocking streams only. */
-void sc_marks_fence_locked(struct sc_stream_record *stream);
+void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 static inline CUevent sc_marks_fence_of_locked(const struct sc_stream_record *stream)
+    SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     return stream->marks.fence;
 }
 
@@ -113,10 +118,10 @@ static inline bool sc_marks_is_fenced(const struct sc_stream_record *stream)
 
 /* A blocking stream is about to be destroyed: events of the marker stream follow its work from now
  * on, as the legacy stream's operations do. */
-void sc_marks_outlive_locked(struct sc_stream_record *stream);
+void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* The record is a new stream's, which has no marks. A longer ring is kept. */
-void sc_marks_renew_locked(struct sc_stream_record *stream);
+void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* The context has ended: events that were kept for it are given back. */
 void sc_marks_context_gone(struct sc_context *context);
@@ -125,8 +130,9 @@ void sc_marks_context_gone(struct sc_context *context);
 void sc_marks_drop(struct sc_stream_record *stream);
 
 /* The marks' events have gone with their context. */
-static inline void sc_marks_void_locked(struct sc_stream_record *stream)
+static inline void sc_marks_void_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     stream->marks.count = 0;
 }
 

@@ -9,20 +9,23 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/marks.h"
+#include "track/checks.h"
 #include "track/handles.h"
 #include "track/pool.h"
+#include "track/trace.h"
 
 #include "track/poison.h"
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles by_handle; /* CUstream -> struct sc_stream_record * */
 static struct sc_handles by_id;     /* the tracker's id -> struct sc_stream_record * */
-static struct sc_arena arena;
-static struct sc_stream_record *spare;
+static struct sc_arena arena SC_GUARDED_BY(registry_lock);
+static struct sc_stream_record *spare SC_GUARDED_BY(registry_lock);
 static pthread_key_t thread_exit_key;
 
 /* Streams that are gone and may still have marks, the one that waits longest first. */
-static struct sc_stream_record *first_gone, *last_gone;
+static struct sc_stream_record *first_gone SC_GUARDED_BY(registry_lock);
+static struct sc_stream_record *last_gone SC_GUARDED_BY(registry_lock);
 
 enum { POLLED_AT_ONCE = 2 }; /* of those */
 
@@ -55,8 +58,11 @@ static void set_gone(struct sc_stream_record *stream, bool gone)
     pthread_mutex_unlock(&stream->lock);
 }
 
-static void append_gone_locked(struct sc_stream_record *stream)
+static void append_gone_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
+    SC_ASSERT(!first_gone || (last_gone && !last_gone->next_gone));
+    SC_ASSERT(stream != last_gone || !first_gone);
     *(first_gone ? &last_gone->next_gone : &first_gone) = stream;
     stream->next_gone = NULL;
     last_gone = stream;
@@ -65,6 +71,7 @@ static void append_gone_locked(struct sc_stream_record *stream)
 /* Its id goes first: once it is listed, the record may become another stream's. */
 static void remove_stream(struct sc_stream_record *stream)
 {
+    SC_TRACE("record-remove stream", stream->id);
     sc_track_remove_stream(&sc_track, stream->id);
     pthread_mutex_lock(&registry_lock);
     if (!stream->is_listed)
@@ -107,16 +114,19 @@ int sc_streams_init(void)
     return sc_handles_init(&by_handle) || sc_handles_init(&by_id) ? -ENOMEM : 0;
 }
 
-static void give_record_locked(struct sc_stream_record *stream)
+static void give_record_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
+    SC_ASSERT(stream != spare);
     stream->next_spare = spare;
     spare = stream;
 }
 
 /* The lock of a record is made once: a thread that found the record by its former id may still come
  * to take it, sees another id and leaves. */
-static struct sc_stream_record *take_record_locked(void)
+static struct sc_stream_record *take_record_locked(void) SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
     struct sc_stream_record *stream = spare;
     if (stream) {
         spare = stream->next_spare;
@@ -136,20 +146,25 @@ static struct sc_context *base_of(struct sc_context *context)
     return context->primary ? context->primary : context;
 }
 
-static void link_locked(struct sc_stream_record *stream)
+static void link_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
     struct sc_stream_record **first = &base_of(stream->context)->streams;
     stream->next_of_context = *first;
     stream->link_of_context = first;
     if (*first)
         (*first)->link_of_context = &stream->next_of_context;
+    SC_ASSERT(*first != stream);
     *first = stream;
+    SC_ASSERT(*stream->link_of_context == stream);
 }
 
-static void unlink_locked(struct sc_stream_record *stream)
+static void unlink_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
     if (!stream->link_of_context)
         return;
+    SC_ASSERT(*stream->link_of_context == stream);
     *stream->link_of_context = stream->next_of_context;
     if (stream->next_of_context)
         stream->next_of_context->link_of_context = stream->link_of_context;
@@ -158,11 +173,13 @@ static void unlink_locked(struct sc_stream_record *stream)
 
 /* The tracker recycles an id when nothing refers to it: nobody asks for its marks any more. A
  * thread that is asking at this very moment is not waited for, and its record is not used again. */
-static void recycle_former_record_locked(uint32_t id)
+static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
     struct sc_stream_record *former = sc_handle_pointer(sc_handles_get(&by_id, id));
     if (!former)
         return;
+    SC_ASSERT(former->id == id);
     unlink_locked(former);
     if (pthread_mutex_trylock(&former->lock) != 0)
         return;
@@ -178,20 +195,23 @@ static struct sc_stream_record *take_gone(void)
 {
     pthread_mutex_lock(&registry_lock);
     struct sc_stream_record *stream = first_gone;
+    SC_ASSERT(!stream || stream->is_listed);
     first_gone = stream ? stream->next_gone : NULL;
     pthread_mutex_unlock(&registry_lock);
     return stream;
 }
 
 /* Not where they are void, or the record is another stream's by now. */
-static bool has_marks_locked(const struct sc_stream_record *stream)
+static bool has_marks_locked(const struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     return stream->id && stream->gone && !sc_contexts_events_are_dead(stream->context) &&
            sc_marks_are_left_locked(stream);
 }
 
-static bool is_spent_locked(struct sc_stream_record *stream)
+static bool is_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
+    SC_ASSERT_HELD(&stream->lock);
     if (!has_marks_locked(stream))
         return true;
     sc_marks_poll_locked(stream);
@@ -199,8 +219,9 @@ static bool is_spent_locked(struct sc_stream_record *stream)
 }
 
 /* Does nobody learn anything from the record any more? Of a per-thread stream, detours do. */
-static bool is_superfluous_locked(const struct sc_stream_record *stream)
+static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
     if (!stream->id || !stream->gone || stream->owner || stream->kind == SC_STREAM_LEGACY ||
         sc_handle_pointer(sc_handles_get(&by_id, stream->id)) != stream)
         return false;
@@ -209,12 +230,14 @@ static bool is_superfluous_locked(const struct sc_stream_record *stream)
     return sc_order_complete(&sc_track.order, &last);
 }
 
-static void put_back_locked(struct sc_stream_record *stream, bool spent)
+static void put_back_locked(struct sc_stream_record *stream, bool spent) SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
     stream->is_listed = !spent;
     if (!spent)
         append_gone_locked(stream);
     else if (is_superfluous_locked(stream)) {
+        SC_ASSERT_HELD(&stream->lock);
         sc_handles_remove(&by_id, stream->id);
         unlink_locked(stream);
         sc_marks_drop(stream);
@@ -235,7 +258,7 @@ static bool may_be_spent(struct sc_stream_record *stream)
 
 /* The registry's lock is not awaited with a stream's held: it is the other way round where a record
  * is taken into use. The stream may have got a mark since its marks were polled. */
-static void poll_gone_stream(struct sc_stream_record *stream)
+static void poll_gone_stream(struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     bool spent = may_be_spent(stream);
     pthread_mutex_lock(&registry_lock);
@@ -262,7 +285,10 @@ static void poll_gone(void)
 static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
                         enum sc_stream_kind kind, struct sc_context *context)
 {
+    SC_TRACE("record-fill stream handle kind", id, handle, kind);
     pthread_mutex_lock(&stream->lock);
+    SC_ASSERT(id != 0 && context != NULL);
+    SC_ASSERT(!stream->link_of_context);
     stream->id = id;
     stream->kind = kind;
     stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
@@ -278,7 +304,9 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
 
 static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_stream_kind kind,
                                                   struct sc_context *context)
+    SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
     struct sc_stream_record *stream = take_record_locked();
     if (!stream)
         return NULL;
@@ -454,13 +482,15 @@ static bool is_walked(const struct walk *walk, const struct sc_stream_record *st
 }
 
 /* How many there are; those for which there is room are collected. */
-static unsigned collect_locked(const struct walk *walk)
+static unsigned collect_locked(const struct walk *walk) SC_REQUIRES(registry_lock)
 {
+    SC_ASSERT_HELD(&registry_lock);
     unsigned count = 0;
     for (struct sc_stream_record *stream = base_of(walk->context)->streams; stream;
          stream = stream->next_of_context) {
         if (!is_walked(walk, stream))
             continue;
+        SC_ASSERT(stream->id && *stream->link_of_context == stream);
         if (count < walk->room)
             walk->streams[count] = stream;
         count++;

@@ -143,7 +143,7 @@ bool sc_run_work_set_environment(struct sc_run_work *work)
             "report_path has %%%c, which means nothing and stays as it is; %%p, %%e, %%h and %%r "
             "mean something",
             letter);
-    if (work->parsed.verbosity == 2)
+    if (work->parsed.verbosity >= 2)
         sc_say("%s %s", work->is_injected ? "injecting" : "preloading", library);
     return true;
 }

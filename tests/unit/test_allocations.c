@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "track/track.h"
+#include "track/track_internal.h"
 
 enum { BASE = 0x700000000000, CONTEXT = 3, OTHER = 4, FIRST = 11, SECOND = 12 };
 
@@ -15,6 +16,7 @@ static uint32_t legacy, freeing, using;
 static void set_up(void)
 {
     ck_assert_int_eq(sc_track_init(&track), 0);
+    sc_track_guard(&track, NULL);
     track.watches_device = true;
     allocations = &track.allocations;
     legacy = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 1, 0);

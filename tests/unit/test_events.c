@@ -8,6 +8,7 @@
 
 #include "tests/unit/rounds.h"
 #include "track/track.h"
+#include "track/track_internal.h"
 
 enum { EVENT = 0xe000, OTHER = 0xf000 };
 
@@ -18,6 +19,7 @@ static uint32_t legacy, joined, plain;
 static void set_up(void)
 {
     ck_assert_int_eq(sc_track_init(&track), 0);
+    sc_track_guard(&track, NULL);
     legacy = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 1, 0);
     joined = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 2, 0);
     plain = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 3, 0);

@@ -686,7 +686,7 @@ START_TEST(of_sources_of_any_shape_each_byte_is_compared_and_no_gap)
         sc_inflight_add_range(&inflight, (uintptr_t)memory, BYTES, memory_kind, legacy);
         struct sc_op_info info = plain(one, SC_H2D, (uintptr_t)memory, BYTES);
         struct sc_slot slot = {.bytes = packed};
-        struct sc_staging staging = {.order = inflight.order};
+        struct sc_staging staging = {.order = inflight.order, .taken = 1};
         struct sc_run run;
         info.kind = memory_kind;
         info.shape = shapes[kind / 4].shape;

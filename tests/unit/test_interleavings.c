@@ -1,5 +1,5 @@
 /* links: interpose/guard/protect.c interpose/guard/touches.c interpose/guard/steps.c
- * not-under: thread memcheck
+ * not-under: thread memcheck debug
  *
  * Whose a fault is, under every interleaving of three threads on one page, as far as they can be
  * told apart with so many preemptions: a thread is stopped before it takes a lock, before and after
@@ -223,6 +223,7 @@ void sc_brief_lock_take(struct sc_brief_lock *lock)
     sc_own_lock_enter();
     if (current)
         take(lock);
+    sc_brief_lock_note(lock, true);
 }
 
 bool sc_brief_lock_try(struct sc_brief_lock *lock)
@@ -232,6 +233,7 @@ bool sc_brief_lock_try(struct sc_brief_lock *lock)
     if (!current || !is_owned(lock)) {
         if (current)
             own(lock, current);
+        sc_brief_lock_note(lock, true);
         return true;
     }
     sc_own_lock_leave();
@@ -240,6 +242,7 @@ bool sc_brief_lock_try(struct sc_brief_lock *lock)
 
 void sc_brief_lock_give(struct sc_brief_lock *lock)
 {
+    sc_brief_lock_note(lock, false);
     if (current)
         disown(lock);
     sc_own_lock_leave();

@@ -84,9 +84,18 @@ static void send_and_use_mutex(void *unused)
     ended++;
 }
 
+static void *take_mutex(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    return NULL;
+}
+
 START_TEST(and_the_wait_for_a_mutex)
 {
-    pthread_mutex_lock(&mutex);
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, take_mutex, NULL), 0);
+    pthread_join(thread, NULL);
     ck_assert(!sc_spare_stack_try(send_and_use_mutex, NULL, NULL));
     ck_assert_uint_eq(ended, 0);
     ck_assert_int_eq(sc_own_lock_depth, 0);

@@ -123,7 +123,7 @@ START_TEST(a_choice_is_found_as_it_is_parsed)
                                         ":::mode=off:verbosity=0:",
                                         "mode=off:mode=of",
                                         "xmode=off",
-                                        "verbosity=3:verbosity=0"};
+                                        "verbosity=4:verbosity=0"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         sc_options_defaults(&options);
         sc_options_parse(&options, texts[i], NULL, NULL);
@@ -184,7 +184,7 @@ static const struct {
     {"stall_limit=9999999999s", "it takes a time"},
     {"device_heap=x", "it takes driver or a size"},
     {"report_path=", "it takes a path"},
-    {"verbosity=3", "it takes 0, 1 or 2"},
+    {"verbosity=4", "it takes 0, 1, 2 or 3"},
     {"x\n=1", "unknown option 'x\\u000a'"},
 };
 
@@ -216,7 +216,7 @@ START_TEST(what_is_checked_is_not_said_to_be_ignored)
     ck_assert_uint_eq(sc_options_check(&options, "stirct=1:mode=x:verbosity", listen, said), 3);
     ck_assert_str_eq(said, "unknown option 'stirct'; did you mean 'strict'?\n"
                            "option 'mode' cannot be 'x'; it takes fix, report or off\n"
-                           "option 'verbosity' has no value; it takes 0, 1 or 2\n");
+                           "option 'verbosity' has no value; it takes 0, 1, 2 or 3\n");
     ck_assert(options.misspells_strict);
 }
 END_TEST

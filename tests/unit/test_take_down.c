@@ -90,7 +90,10 @@ static void set_up(void)
     sc_options_defaults(&sc_options);
     sc_options.mode = SC_MODE_FIX;
     ck_assert_int_eq(sc_track_init(&sc_track), 0);
-    atomic_store(&sc_track.inflight.guards.unapplied_count, 1);
+    sc_brief_lock_take(&sc_track.lock);
+    sc_spans_add(&sc_track.inflight.guards, (struct sc_span_owner){0, 0}, 16 * BLOCK, BLOCK_BYTES,
+                 SC_ACCESS_READ, 0);
+    sc_brief_lock_give(&sc_track.lock);
     legacy = sc_track_add_stream(&sc_track, SC_STREAM_LEGACY, 0, 1, 0);
     one = sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, legacy, 2, 0);
 }

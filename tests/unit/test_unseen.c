@@ -1,4 +1,5 @@
 /* Waits for the host that are not seen: what stands behind one, and until when. */
+#include "track/track_internal.h"
 #include "track/unseen.h"
 
 #include <check.h>
@@ -20,6 +21,7 @@ static uint32_t add(enum sc_stream_kind kind)
 static void set_up(void)
 {
     ck_assert_int_eq(sc_track_init(&track), 0);
+    sc_track_guard(&track, NULL);
     legacy = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 1, 0);
     blocking = add(SC_STREAM_BLOCKING);
     other_blocking = add(SC_STREAM_BLOCKING);

@@ -1,0 +1,239 @@
+#include "track/consistency.h"
+
+#ifdef SC_DEBUG
+
+#include "track/checks.h"
+#include "track/graphs_internal.h"
+
+#include "track/poison.h"
+
+/* Of a number that only grows under the lock. */
+static uint64_t read_number(const _Atomic uint64_t *number)
+{
+    return atomic_load_explicit(number, memory_order_relaxed);
+}
+
+static uint32_t read_count(const _Atomic uint32_t *count)
+{
+    return atomic_load_explicit(count, memory_order_relaxed);
+}
+
+/* ---- operations ---- */
+
+static struct sc_range *range_of(struct sc_inflight *inflight, uint32_t range)
+{
+    return sc_inflight_range(inflight, range ? range : inflight->no_range);
+}
+
+static void check_in_range(struct sc_inflight *inflight, uint32_t id)
+{
+    const struct sc_op *op = sc_inflight_op(inflight, id);
+    const struct sc_range *range = range_of(inflight, op->info.range);
+    SC_ASSERT(op->info.range < sc_pool_unused(&inflight->ranges));
+    if (op->range_previous)
+        SC_ASSERT(sc_inflight_op(inflight, op->range_previous)->range_next == id);
+    else
+        SC_ASSERT(range->first_op == id);
+    if (op->range_next)
+        SC_ASSERT(sc_inflight_op(inflight, op->range_next)->range_previous == id);
+    SC_ASSERT(read_count(&range->op_count) > 0);
+    SC_ASSERT(read_count(&range->writer_count) + read_count(&range->source_count) <=
+              read_count(&range->op_count));
+}
+
+static void check_busy(struct sc_inflight *inflight, uint32_t id)
+{
+    const struct sc_stream *stream = sc_order_stream(inflight->order, id);
+    if (stream->busy_previous)
+        SC_ASSERT(sc_order_stream(inflight->order, stream->busy_previous)->busy_next == id);
+    else
+        SC_ASSERT(inflight->busy == id);
+    if (stream->busy_next)
+        SC_ASSERT(sc_order_stream(inflight->order, stream->busy_next)->busy_previous == id);
+}
+
+static void check_in_stream(struct sc_inflight *inflight, uint32_t id)
+{
+    const struct sc_op *op = sc_inflight_op(inflight, id);
+    const struct sc_stream *stream = sc_order_stream(inflight->order, op->info.ticket.stream);
+    SC_ASSERT(stream->references > 0);
+    if (op->stream_previous)
+        SC_ASSERT(sc_inflight_op(inflight, op->stream_previous)->stream_next == id);
+    else
+        SC_ASSERT(stream->first_op == id);
+    if (op->stream_next)
+        SC_ASSERT(sc_inflight_op(inflight, op->stream_next)->stream_previous == id);
+    else
+        SC_ASSERT(stream->last_op == id);
+}
+
+void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t id)
+{
+    const struct sc_op *op = sc_inflight_op(inflight, id);
+    SC_ASSERT(id != 0 && id < sc_pool_unused(&inflight->ops));
+    SC_ASSERT(op->info.ticket.stream != 0);
+    SC_ASSERT(atomic_load_explicit(&op->node.size_bytes, memory_order_relaxed) != 0);
+    SC_ASSERT(!op->first_span || sc_spans_at(&inflight->guards, op->first_span)->op == id);
+    SC_ASSERT(inflight->retained <= inflight->ops.live);
+    SC_ASSERT(inflight->awaiting_guard <= inflight->ops.live);
+    check_in_range(inflight, id);
+    check_in_stream(inflight, id);
+    check_busy(inflight, op->info.ticket.stream);
+}
+
+void sc_consistency_of_range(struct sc_inflight *inflight, uint32_t id)
+{
+    const struct sc_range *range = range_of(inflight, id);
+    uint32_t count = 0, writers = 0, sources = 0;
+    for (uint32_t at = range->first_op; at; at = sc_inflight_op(inflight, at)->range_next) {
+        const struct sc_op *op = sc_inflight_op(inflight, at);
+        SC_ASSERT(op->info.range == id);
+        writers += sc_direction_writes_host(op->info.direction);
+        sources += op->info.direction == SC_H2D;
+        SC_ASSERT(++count <= inflight->ops.live);
+    }
+    SC_ASSERT(count == read_count(&range->op_count));
+    SC_ASSERT(writers == read_count(&range->writer_count));
+    SC_ASSERT(sources == read_count(&range->source_count));
+}
+
+void sc_consistency_of_stream(struct sc_inflight *inflight, uint32_t id)
+{
+    const struct sc_stream *stream = sc_order_stream(inflight->order, id);
+    uint32_t count = 0, previous = 0;
+    bool is_open = false;
+    for (uint32_t at = stream->first_op; at; at = sc_inflight_op(inflight, at)->stream_next) {
+        const struct sc_op *op = sc_inflight_op(inflight, at);
+        SC_ASSERT(op->stream_previous == previous);
+        SC_ASSERT(op->info.ticket.stream == id);
+        is_open |= at == stream->first_open;
+        SC_ASSERT(is_open || op->retained);
+        SC_ASSERT(++count <= inflight->ops.live);
+        previous = at;
+    }
+    SC_ASSERT(stream->last_op == previous);
+    SC_ASSERT(stream->first_open ? is_open : !is_open);
+}
+
+/* ---- order ---- */
+
+void sc_consistency_of_order(struct sc_order *order, uint32_t id)
+{
+    const struct sc_stream *stream = sc_order_stream(order, id);
+    SC_ASSERT(id != 0 && id < sc_pool_unused(&order->streams));
+    SC_ASSERT(stream->references < sc_pool_unused(&order->streams) || stream->references < 1 << 30);
+    SC_ASSERT(read_number(&stream->done) <= read_number(&stream->issued));
+    SC_ASSERT(read_number(&stream->complete) <= read_number(&stream->issued));
+    SC_ASSERT(read_number(&stream->ended) <= read_number(&stream->calls));
+    SC_ASSERT(read_number(&stream->done_calls) <= read_number(&stream->calls));
+    SC_ASSERT(stream->kind != SC_STREAM_LEGACY || stream->context == id);
+    SC_ASSERT(stream->kind == SC_STREAM_LEGACY || stream->context != id);
+    SC_ASSERT(stream->kind == SC_STREAM_LEGACY || (!stream->gate && !stream->awaited));
+}
+
+/* ---- holds ---- */
+
+static uint64_t held_bytes(const struct sc_hold *hold)
+{
+    return hold->kind == SC_HOLD_WAIT || hold->kind == SC_HOLD_UNREGISTER
+               ? 0
+               : atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
+}
+
+void sc_consistency_of_holds(struct sc_holds *holds)
+{
+    uint64_t bytes = 0, age = 0;
+    uint32_t count = 0, previous = 0;
+    for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
+        const struct sc_hold *hold = sc_holds_at(holds, id);
+        SC_ASSERT(hold->previous == previous);
+        SC_ASSERT(hold->age > age);
+        SC_ASSERT(hold->ticket_count <= hold->ticket_capacity);
+        SC_ASSERT(++count <= holds->pool.live);
+        bytes += held_bytes(hold);
+        age = hold->age;
+        previous = id;
+    }
+    SC_ASSERT(holds->newest == previous);
+    SC_ASSERT(count == holds->pool.live);
+    SC_ASSERT(bytes == holds->held_bytes);
+    SC_ASSERT(age <= holds->made);
+}
+
+/* ---- graphs ---- */
+
+static void check_uses(const struct sc_graph *graph)
+{
+    uint32_t freed = 0, stacks = 0, holes = 0;
+    for (uint32_t use = 1; use <= graph->uses.count; use++) {
+        freed += sc_graph_use_at(graph, use)->freed;
+        stacks += sc_graph_use_at(graph, use)->kind == SC_STACK;
+    }
+    for (uint32_t use = graph->first_hole; use; use = sc_graph_use_at(graph, use)->interval_next) {
+        SC_ASSERT(use <= graph->uses.count && sc_graph_use_at(graph, use)->disabled);
+        SC_ASSERT(++holes <= graph->hole_count);
+    }
+    SC_ASSERT(graph->uses.count <= graph->uses.capacity);
+    SC_ASSERT(holes == graph->hole_count && freed == graph->freed_count);
+    SC_ASSERT(stacks == graph->stack_count && graph->waiting_count <= graph->uses.count);
+}
+
+static void check_behind(const struct sc_graph *graph, uint32_t first, uint32_t interval)
+{
+    uint32_t count = 0, previous = 0;
+    for (uint32_t use = first; use; use = sc_graph_use_at(graph, use)->interval_next) {
+        SC_ASSERT(sc_graph_use_at(graph, use)->interval == interval);
+        SC_ASSERT(!graph->links || graph->links[use - 1].interval_previous == previous);
+        SC_ASSERT(++count <= graph->uses.count);
+        previous = use;
+    }
+    SC_ASSERT(count > 0);
+}
+
+void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *graph)
+{
+    uint32_t count = 0, previous = 0;
+    check_uses(graph);
+    for (uint32_t id = graph->first_interval; id; id = sc_graphs_interval_at(graphs, id)->next) {
+        const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
+        SC_ASSERT(interval->previous == previous);
+        SC_ASSERT(++count <= graphs->intervals.live);
+        check_behind(graph, interval->first_use, id);
+        previous = id;
+    }
+}
+
+/* ---- spans ---- */
+
+static void check_list(struct sc_spans *spans, uint32_t first, uint32_t *count, uint32_t *hiding,
+                       uint32_t *dead)
+{
+    for (uint32_t id = first; id; id = sc_spans_at(spans, id)->unapplied_next) {
+        const struct sc_span *span = sc_spans_at(spans, id);
+        SC_ASSERT(span->unapplied);
+        SC_ASSERT(atomic_load(&span->used));
+        *hiding += span->access == SC_ACCESS_NONE;
+        *dead += !span->live;
+        SC_ASSERT(++*count <= spans->pool.live);
+    }
+}
+
+void sc_consistency_of_spans(struct sc_spans *spans)
+{
+    uint32_t count = 0, hiding = 0, dead = 0;
+    for (unsigned lane = 0; lane < SC_SPANS_LANES; lane++) {
+        uint32_t refused = read_count(&spans->refused[lane]);
+        SC_ASSERT((!spans->unapplied[lane] && !refused) ||
+                  (read_number(&spans->unapplied_lanes) >> lane & 1));
+        check_list(spans, spans->unapplied[lane], &count, &hiding, &dead);
+        check_list(spans, refused, &count, &hiding, &dead);
+    }
+    SC_ASSERT(count == read_count(&spans->unapplied_count));
+    SC_ASSERT(hiding == spans->hiding_unapplied);
+    SC_ASSERT(spans->live + dead == spans->pool.live);
+    SC_ASSERT(spans->live + dead == read_count(&spans->busy));
+    SC_ASSERT(spans->hiding_unapplied <= spans->hiding);
+    SC_ASSERT(spans->hiding <= spans->pool.live);
+}
+
+#endif

@@ -635,6 +635,7 @@ RUN_BY_sanitizers  := all $(CUPTI) $(RACY) $(FIXED) \
     $(if $(filter check-ci,$(MAKECMDGOALS)),sanitized-address,$(SANITIZED))
 RUN_BY_valgrind    := all $(UNIT) $(CUPTI) $(SURVIVAL) $(RACY) $(FIXED)
 RUN_BY_aarch64     := aarch64
+RUN_BY_debug       := all debug-build $(RACY) $(FIXED) $(SURVIVAL) $(CUPTI) $(STRESS)
 RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
 run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
 

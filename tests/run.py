@@ -34,6 +34,7 @@ import tempfile
 import time
 
 import elsewhere
+import debug_build
 import emulated
 import languages
 import lots
@@ -261,6 +262,7 @@ SUITES = {
     "valgrind": valgrind,
     "aarch64": emulation,
     "stress": stress,
+    "debug": lambda: debug_build.checks(),
     "soak": lambda: self_checks(Machine(), "bench", "soak", preload=True, built="bench"),
     "more-languages": languages.more_checks,
 }

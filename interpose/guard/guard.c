@@ -305,8 +305,8 @@ static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *
 }
 
 /* SIGSEGV is shared from the first page on that is guarded, so that a mask that the program sets
- * later keeps no touch from being judged. Where pages are kept off by userfaultfd, a touch asks once
- * more (interpose/guard/user_touches.c), and a guard does not. */
+ * later keeps no touch from being judged. Where pages are kept off by userfaultfd, a touch asks
+ * once more (interpose/guard/user_touches.c), and a guard does not. */
 static void share_once(void)
 {
     static _Atomic bool is_shared;

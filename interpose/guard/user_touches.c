@@ -16,8 +16,8 @@
 
 #include "track/poison.h"
 
-/* From the first such touch on SIGSEGV is shared. A thread that has it blocked would die of one, and
- * so would another process that shares our memory (vfork), whose handlers are its own. */
+/* From the first such touch on SIGSEGV is shared. A thread that has it blocked would die of one,
+ * and so would another process that shares our memory (vfork), whose handlers are its own. */
 static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
 {
     bool blocks = false;

@@ -74,8 +74,8 @@ static bool begin(void)
 
 static void set(unsigned first, unsigned count, enum sc_access access)
 {
-    ck_assert_int_eq(sc_userfaults_set((uintptr_t)block + first * PAGE, count * (size_t)PAGE, access),
-                     0);
+    ck_assert_int_eq(
+        sc_userfaults_set((uintptr_t)block + first * PAGE, count * (size_t)PAGE, access), 0);
 }
 
 static void *write_first(void *unused)

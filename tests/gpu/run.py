@@ -465,6 +465,7 @@ def suites(gpus, scratch):
         "nvtx": Suite("NVTX", lambda: nvtx_tool.checks(target)),
         "demo": Suite("demo", demo),
         "survival": Suite("survival", lambda: programs.survivors(target, is_wanted)),
+        "pinned": Suite("survival, pinned memory", lambda: programs.pinned(target)),
         "stress": Suite("stress", lambda: stress(target), width=STRESS_WIDTH, rows=True),
     }
 

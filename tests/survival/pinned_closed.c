@@ -1,4 +1,5 @@
 // expect-exit: 0
+// needs: sim
 //
 // Every descriptor is closed by a system call of the program's own while pages of pinned memory are
 // kept off, and files of the program's take all numbers up to 300: they stay empty, no touch waits

@@ -25,6 +25,7 @@ GATE = {
     "runtime": "*",
     "survival": "* !*/strict !signal_stepped/* !streams_many/* !fork_at_map_limit/*",
     "pinned": "*/preloaded",
+    "uffd": "*/healed */preloaded",
     "python": "*",
 }
 
@@ -35,7 +36,6 @@ CI = {
     "in-place": "*",
     "behind-copies": "*",
     "alone": "*",
-    "mprotect": "*/healed */preloaded",
     "languages": "*",
     "demo": "*",
     "nvcc": "*",

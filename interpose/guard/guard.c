@@ -304,15 +304,17 @@ static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *
         note_unguarded(SC_NO_VERDICT_MEMORY, sc_shape_hull_bytes(&op->shape));
 }
 
-/* SIGSEGV is shared from the first page on that is guarded, so that a mask that the program sets
- * later keeps no touch from being judged. Where pages are kept off by userfaultfd, a touch asks
- * once more (interpose/guard/user_touches.c), and a guard does not. */
-static void share_once(void)
+/* Pages that userfaultfd keeps off are mprotect's from a touch on, and where the descriptor is
+ * lost: SIGSEGV has to be shared before. A touch asks once more whether it is (user_touches.c), and
+ * so not each guard. */
+static enum sc_takeover share_once(void)
 {
     static _Atomic bool is_shared;
-    if (!atomic_load_explicit(&is_shared, memory_order_relaxed))
-        atomic_store_explicit(&is_shared, sc_signals_take_over() == SC_TAKEOVER_DONE,
-                              memory_order_relaxed);
+    if (atomic_load_explicit(&is_shared, memory_order_relaxed))
+        return SC_TAKEOVER_DONE;
+    enum sc_takeover takeover = sc_signals_take_over();
+    atomic_store_explicit(&is_shared, takeover == SC_TAKEOVER_DONE, memory_order_relaxed);
+    return takeover;
 }
 
 /* What is needed to guard anything at all. */
@@ -325,18 +327,15 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     if (!sc_reaper_start())
         return false;
     sc_user_touches_start();
-    if (sc_userfaults_serve(pages->start)) {
-        share_once();
-        return true;
-    }
+    bool by_userfault = sc_userfaults_serve(pages->start);
     *reason = SC_NO_VERDICT_MAPPINGS;
-    if (!sc_map_budget_allows())
+    if (!by_userfault && !sc_map_budget_allows())
         return false;
     *reason = SC_NO_VERDICT_DATA_LIMIT;
-    if (sc_data_limit_is_set())
+    if (!by_userfault && sc_data_limit_is_set())
         return false;
     *reason = SC_NO_VERDICT_HANDLER;
-    enum sc_takeover takeover = sc_signals_take_over();
+    enum sc_takeover takeover = by_userfault ? share_once() : sc_signals_take_over();
     if (takeover == SC_TAKEOVER_BLOCKED)
         *reason = SC_NO_VERDICT_BLOCKED;
     return takeover == SC_TAKEOVER_DONE;

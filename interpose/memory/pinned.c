@@ -126,7 +126,7 @@ static bool machine_is_fit(void)
 /* Pages of an area are kept off at the price of those that are, however many share a huge one. */
 static bool fits_area(size_t size_bytes)
 {
-    return size_bytes <= SC_AREAS_MAX_BYTES && sc_options.guard != SC_GUARD_MPROTECT &&
+    return size_bytes <= SC_AREAS_MAX_BYTES && sc_options.guard == SC_GUARD_UFFD &&
            sc_userfaults_begin();
 }
 

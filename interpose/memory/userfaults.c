@@ -224,12 +224,15 @@ void sc_userfaults_leave(uintptr_t start, size_t size_bytes)
 
 /* ---- the end ---- */
 
-/* The descriptor is no more ours in the program's table; the reader, which has one of its own, lets
- * everybody go on. What is off then is not guarded any longer. */
-static void lose(void)
+/* The descriptor is no more ours in the program's table, or a seccomp filter refuses to use it. The
+ * reader, which has one of its own, lets everybody go on. What is off then is not guarded any
+ * longer. Under a filter all goes on once nobody has the descriptor. */
+static void lose(long result)
 {
     if (!atomic_exchange(&has_reader, false))
         return;
+    if (result == -EPERM || result == -EACCES || result == -ENOSYS)
+        sc_kernel_call(SYS_close, atomic_load(&descriptor));
     (void)*(const volatile char *)bell;
 }
 
@@ -241,6 +244,7 @@ static void let_all_through(void)
         atomic_fetch_and_explicit(&pages[page], BY_MPROTECT | ACCESS, memory_order_relaxed);
     ask(UFFDIO_UNREGISTER, &range);
     wake(sc_areas.start, sc_areas.size_bytes);
+    sc_kernel_call(SYS_close, atomic_load(&descriptor)); /* of the reader's table */
 }
 
 /* ---- access ---- */
@@ -313,7 +317,7 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
     if (access == SC_ACCESS_ALL) {
         result = let_go(start, size_bytes, from);
         if (result != 0)
-            lose();
+            lose(result);
         note(start, size_bytes, SC_ACCESS_ALL, false);
         return 0;
     }
@@ -321,7 +325,7 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
     result = keep_off(start, size_bytes, access);
     if (result == 0)
         return 0;
-    lose();
+    lose(result);
     return set_mapping(start, size_bytes, access);
 }
 
@@ -353,12 +357,14 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
 /* ---- the reader ---- */
 
 /* The reader's own table of descriptors has but this one: it keeps no file of the program's open,
- * and the program cannot close it. */
+ * and the program cannot close it. It may have done so before, and have another file there: only
+ * ours has the bell. */
 static bool leave_table(void)
 {
     unsigned own = (unsigned)atomic_load(&descriptor);
     return sc_kernel_call(SYS_close_range, own + 1, ~0U, CLOSE_UNSHARED) == 0 &&
-           (own == 0 || sc_kernel_call(SYS_close_range, 0, own - 1, 0) == 0);
+           (own == 0 || sc_kernel_call(SYS_close_range, 0, own - 1, 0) == 0) &&
+           write_protect(bell, PAGE_BYTES, false) == 0;
 }
 
 static bool read_event(struct uffd_msg *message)

@@ -1,4 +1,4 @@
-/* Pages of the library's own pinned memory, kept off by userfaultfd.
+/* Pages of the library's own pinned memory, kept off by userfaultfd (guard=uffd).
  *
  * mprotect changes a process for one thread at a time and parts mappings. Where memory is shared,
  * and registered with userfaultfd for minor faults, MADV_DONTNEED takes a page from the page tables

@@ -296,6 +296,35 @@ START_TEST(a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more)
 }
 END_TEST
 
+static void *enter(void *entered)
+{
+    *(bool *)entered = sc_userfaults_enter_reader();
+    return NULL;
+}
+
+/* The program has closed it before the reader came, and has a pipe at its number. */
+START_TEST(a_reader_takes_no_file_of_the_programs)
+{
+    int ends[2];
+    char bytes[8] = "unread";
+    bool entered = true;
+    pthread_t reader;
+    if (!sc_userfaults_begin())
+        return;
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(write(ends[1], bytes, sizeof bytes), (int)sizeof bytes);
+    for (int fd = 3; fd < 300; fd++)
+        if (fd != ends[0] && fd != ends[1])
+            dup2(ends[0], fd);
+    ck_assert_int_eq(pthread_create(&reader, NULL, enter, &entered), 0);
+    pthread_join(reader, NULL);
+    ck_assert(!entered);
+    memset(bytes, 0, sizeof bytes);
+    ck_assert_int_eq(read(ends[0], bytes, sizeof bytes), (int)sizeof bytes);
+    ck_assert_str_eq(bytes, "unread");
+}
+END_TEST
+
 START_TEST(memory_that_is_given_back_is_registered_no_more)
 {
     if (!begin())
@@ -327,6 +356,7 @@ int main(void)
     tcase_add_test(cases, a_page_may_go_from_one_access_to_any_other);
     tcase_add_test(cases, a_child_has_all_pages);
     tcase_add_test(cases, a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more);
+    tcase_add_test(cases, a_reader_takes_no_file_of_the_programs);
     tcase_add_test(cases, memory_that_is_given_back_is_registered_no_more);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

@@ -739,6 +739,7 @@ static void run_once(void (*const *bodies)(void))
         coroutine->has_begun = coroutine->is_over = false;
         coroutine->awaits = NULL;
         coroutine->inside = 0;
+        coroutine->own_lanes = 0;
     }
     runs++;
     reached = preemptions = 0;
@@ -775,15 +776,20 @@ static unsigned long explore(void (*const *bodies)(void), unsigned preemptions_a
     return schedules;
 }
 
+/* Out of line, so that no variable of a caller's is one that getcontext may find changed. */
+static __attribute__((noinline)) void prepare(struct coroutine *coroutine)
+{
+    getcontext(&coroutine->context);
+    coroutine->context.uc_stack.ss_sp = coroutine->stack;
+    coroutine->context.uc_stack.ss_size = STACK_BYTES;
+    makecontext(&coroutine->context, run_body, 0);
+}
+
 static void set_up(void)
 {
     for (unsigned i = 0; i < THREADS; i++) {
-        struct coroutine *coroutine = &coroutines[i];
-        *coroutine = (struct coroutine){.stack = malloc(STACK_BYTES)};
-        getcontext(&coroutine->context);
-        coroutine->context.uc_stack.ss_sp = coroutine->stack;
-        coroutine->context.uc_stack.ss_size = STACK_BYTES;
-        makecontext(&coroutine->context, run_body, 0);
+        coroutines[i] = (struct coroutine){.stack = malloc(STACK_BYTES)};
+        prepare(&coroutines[i]);
     }
     build_world();
     handle_fault = sc_guard_fault;

@@ -182,7 +182,7 @@ static int duplicate_high(int fd)
     return (int)high;
 }
 
-static int move_out_of_the_way(int fd)
+int sc_file_move_high(int fd)
 {
     int high = duplicate_high(fd);
     sc_file_close(fd);
@@ -198,7 +198,7 @@ int sc_file_create(const char *path)
             return made;
         fd = open_new(path);
     }
-    return fd < 0 ? (int)fd : move_out_of_the_way((int)fd);
+    return fd < 0 ? (int)fd : sc_file_move_high((int)fd);
 }
 
 int sc_file_status(const char *path, struct stat *status)
@@ -221,7 +221,7 @@ int sc_file_open_existing(const char *path, int flags)
 {
     long fd =
         RAW(SYS_openat, AT_FDCWD, path, flags | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
-    return fd < 0 ? (int)fd : move_out_of_the_way((int)fd);
+    return fd < 0 ? (int)fd : sc_file_move_high((int)fd);
 }
 
 int sc_file_duplicate(int fd)

@@ -15,6 +15,9 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+/* Gives the file a high number, and closes the one that it has. The new one or -errno. */
+int sc_file_move_high(int fd);
+
 /* Writes all bytes, over short writes and interruptions. 0 or -errno. */
 int sc_file_write(int fd, const char *bytes, size_t count);
 

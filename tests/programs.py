@@ -800,24 +800,18 @@ class PinnedSurvivor(Survivor):
     """The same with what is in flight in pinned memory (survival/in_flight.h). What cannot be
     watched there is not the same, and so stderr."""
 
-    def checks(self):
-        return [(f"{self.name}/{name}", check) for name, check in
-                (("preloaded", lambda: self.compare("")),
-                 ("strict", lambda: self.compare("strict=1")))]
+    def __init__(self, source, machine):
+        super().__init__(source, machine)
+        self.directives.values.setdefault("env", []).append("SURVIVAL_PINNED=1")
+        for said in ("says", "strict-says", "strict-may-say"):
+            self.directives.values.pop(said, None)
 
     def launch(self, preload, options=""):
         if "registered" in self.directives.all("needs"):
             raise Skip("needs memory that it registers")
-        self.directives.values["env"] = ["SURVIVAL_PINNED=1", *self.kept]
         run = super().launch(preload, options)
         run.stderr = b""
         return run
-
-    def __init__(self, source, machine):
-        super().__init__(source, machine)
-        self.kept = self.directives.all("env")
-        for said in ("says", "strict-says", "strict-may-say"):
-            self.directives.values.pop(said, None)
 
 
 def pinned(machine):

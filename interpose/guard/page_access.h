@@ -12,11 +12,8 @@
 
 #include "track/spans.h"
 
-/* mprotect of whole pages, past the library's own hook, or userfaultfd where that keeps them off
- * (interpose/memory/userfaults.h). 0, for no pages at all as well, or -errno:
- * the kernel refuses, and may have changed some of the pages. -ENOMEM for want of a mapping
- * (vm.max_map_count); -EPERM where access is taken from sealed memory (mseal), which counts as
- * given back, since nobody could have taken it. */
+/* Gives the host that access to whole pages, by mprotect or userfaultfd
+ * (interpose/memory/userfaults.h). As sc_page_protection_set; 0 for no pages at all as well. */
 int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 /* Would a touch of the address fault now? Asks the kernel. */

@@ -46,7 +46,6 @@ static void *run(void *unused)
     sc_own_threads_close();
     if (!sc_userfaults_enter_reader())
         return unused;
-    sc_userfaults_have_reader();
     while (sc_userfaults_await(&event))
         answer(&event);
     return unused;

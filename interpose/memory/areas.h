@@ -7,7 +7,7 @@
  * The space is reserved once, without memory. A process whose address space is limited has none.
  *
  * Thread safe, not signal safe but for sc_areas_have; errno is kept. Locks: one of the module's
- * own, held over no system call.
+ * own, held over no system call but those that reserve the space.
  */
 #ifndef SC_INTERPOSE_MEMORY_AREAS_H
 #define SC_INTERPOSE_MEMORY_AREAS_H

@@ -12,9 +12,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "interpose/base/page_protection.h"
 #include "interpose/base/process.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
+#include "report/file.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -44,7 +46,6 @@ struct put_back {
 enum {
     PAGE_BYTES = SC_SMALL_PAGE_BYTES,
     PAGES_MAX = SC_AREAS_COUNT * (SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES),
-    HIGH_DESCRIPTOR = 200,
     TOUCHES_MAX = 3, /* then the page stays mprotect's */
 };
 
@@ -91,16 +92,6 @@ static long ask(unsigned long request, void *argument)
                           request, argument);
 }
 
-static long protect(uintptr_t start, size_t size_bytes, enum sc_access access)
-{
-    static const long protections[] = {
-        [SC_ACCESS_NONE] = PROT_NONE,
-        [SC_ACCESS_READ] = PROT_READ,
-        [SC_ACCESS_ALL] = PROT_READ | PROT_WRITE,
-    };
-    return sc_kernel_call(SYS_mprotect, start, size_bytes, protections[access]);
-}
-
 static long write_protect(uintptr_t start, size_t size_bytes, bool on)
 {
     struct uffdio_writeprotect request = {.range = {start, size_bytes}, .mode = on};
@@ -134,16 +125,6 @@ static long put_all_back(uintptr_t start, size_t size_bytes)
 
 /* ---- beginning ---- */
 
-/* As high as may be, out of the way of programs that count on low ones. */
-static long move_high(long low)
-{
-    long high = sc_kernel_call(SYS_fcntl, low, F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR);
-    if (high < 0)
-        return low;
-    sc_kernel_call(SYS_close, low);
-    return high;
-}
-
 static long open_descriptor(void)
 {
     struct uffdio_api api = {.api = UFFD_API,
@@ -154,7 +135,7 @@ static long open_descriptor(void)
     if (opened < 0)
         return -1;
     if (sc_kernel_call(SYS_ioctl, opened, UFFDIO_API, &api) == 0)
-        return move_high(opened);
+        return sc_file_move_high((int)opened);
     sc_kernel_call(SYS_close, opened);
     return -1;
 }
@@ -189,11 +170,6 @@ bool sc_userfaults_begin(void)
         pthread_mutex_unlock(&lock);
     }
     return atomic_load_explicit(&state, memory_order_acquire) == READY;
-}
-
-void sc_userfaults_have_reader(void)
-{
-    atomic_store(&has_reader, true);
 }
 
 bool sc_userfaults_are_wanted(void)
@@ -279,7 +255,7 @@ static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool
 static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     bool was_off = sc_userfaults_is_off(start);
-    long result = protect(start, size_bytes, access);
+    long result = sc_page_protection_set(start, size_bytes, access);
     if (result == 0 && was_off)
         result = (known_of(start) & ACCESS) == SC_ACCESS_READ
                      ? write_protect(start, size_bytes, false)
@@ -359,12 +335,14 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
 /* The reader's own table of descriptors has but this one: it keeps no file of the program's open,
  * and the program cannot close it. It may have done so before, and have another file there: only
  * ours has the bell. */
-static bool leave_table(void)
+bool sc_userfaults_enter_reader(void)
 {
     unsigned own = (unsigned)atomic_load(&descriptor);
-    return sc_kernel_call(SYS_close_range, own + 1, ~0U, CLOSE_UNSHARED) == 0 &&
-           (own == 0 || sc_kernel_call(SYS_close_range, 0, own - 1, 0) == 0) &&
-           write_protect(bell, PAGE_BYTES, false) == 0;
+    bool entered = sc_kernel_call(SYS_close_range, own + 1, ~0U, CLOSE_UNSHARED) == 0 &&
+                   (own == 0 || sc_kernel_call(SYS_close_range, 0, own - 1, 0) == 0) &&
+                   write_protect(bell, PAGE_BYTES, false) == 0;
+    atomic_store(&has_reader, entered);
+    return entered;
 }
 
 static bool read_event(struct uffd_msg *message)
@@ -380,11 +358,6 @@ static bool read_event(struct uffd_msg *message)
         if ((got < 0 && got != -EINTR) || watched.revents & (POLLERR | POLLNVAL))
             return false;
     }
-}
-
-bool sc_userfaults_enter_reader(void)
-{
-    return leave_table();
 }
 
 bool sc_userfaults_await(struct sc_userfaults_event *event)
@@ -415,7 +388,7 @@ void sc_userfaults_put_back(uintptr_t address, bool denied)
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
     uint8_t known = known_of(page);
     enum sc_access access = known & ACCESS;
-    if (denied && protect(page, PAGE_BYTES, access) == 0) {
+    if (denied && sc_page_protection_set(page, PAGE_BYTES, access) == 0) {
         bool is_often = (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
         set_known(page, (uint8_t)((known | BY_MPROTECT) + (is_often ? 0 : ONE_TOUCH)));
     }

@@ -35,9 +35,8 @@
 /* Opens the descriptor, at the first call. False: there is none. */
 bool sc_userfaults_begin(void);
 
-/* Somebody reads events from now on: until then, and when it is over, pages are mprotect's. */
-void sc_userfaults_have_reader(void);
-bool sc_userfaults_are_wanted(void); /* is there memory that waits for a reader? */
+/* Is there memory that wants a reader of events? */
+bool sc_userfaults_are_wanted(void);
 
 /* Are pages of sc_areas_map kept off so? Then SIGSEGV is of no concern until one is touched. */
 bool sc_userfaults_serve(uintptr_t address);
@@ -61,7 +60,8 @@ struct sc_userfaults_event {
 };
 
 /* The first call on the reader's thread: gives it a table of descriptors of its own, which has but
- * the one. False: the kernel has none to give. */
+ * the one. Until then, and when events are over, pages are mprotect's. False: the kernel has no
+ * table to give, or the program has closed the descriptor. */
 bool sc_userfaults_enter_reader(void);
 
 /* Waits for the next one. False: there will be none any more. */

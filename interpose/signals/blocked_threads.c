@@ -57,6 +57,11 @@ static const char *behind(const char *status, const char *words)
     return at ? at + strlen(words) : "";
 }
 
+static uint64_t mask_in(const char *status)
+{
+    return strtoull(behind(status, "\nSigBlk:\t"), NULL, 16);
+}
+
 /* How a thread blocks SIGSEGV. */
 enum way { NOT_AT_ALL, PERHAPS_FOR_A_MOMENT, SURELY };
 
@@ -69,7 +74,7 @@ static enum way way_of(const char *status)
 {
     static const char kernels[] = "Name:\tiou-";
     static const char ours[] = "Name:\tsafecopy-";
-    uint64_t mask = strtoull(behind(status, "\nSigBlk:\t"), NULL, 16);
+    uint64_t mask = mask_in(status);
     uint64_t librarys = mask & SC_KERNEL_MASK_LIBRARYS;
     if (!(mask & SC_SIGNAL_BIT(SIGSEGV)) || librarys == SC_SIGNAL_BIT(32) ||
         strncmp(status, kernels, sizeof kernels - 1) == 0 ||
@@ -117,7 +122,7 @@ bool sc_blocked_threads_find(int32_t thread, bool *blocks)
     sc_text_decimal(&put, (uint64_t)thread);
     if (read_of_thread(name, "/status", status) <= 0)
         return false;
-    *blocks = strtoull(behind(status, "\nSigBlk:\t"), NULL, 16) & SC_SIGNAL_BIT(SIGSEGV);
+    *blocks = mask_in(status) & SC_SIGNAL_BIT(SIGSEGV);
     return true;
 }
 

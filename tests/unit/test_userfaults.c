@@ -1,4 +1,4 @@
-/* links: interpose/memory/userfaults.c interpose/memory/areas.c
+/* links: interpose/memory/userfaults.c interpose/memory/areas.c interpose/base/page_protection.c
  * not-under: qemu memcheck thread (which know no userfaultfd)
  *
  * Pages that userfaultfd keeps off, with the kernel's own. Each test is a process of its own, and
@@ -38,7 +38,6 @@ static void *read_events(void *unused)
 {
     struct sc_userfaults_event event;
     ck_assert(sc_userfaults_enter_reader());
-    sc_userfaults_have_reader();
     atomic_store(&is_reading, true);
     while (sc_userfaults_await(&event)) {
         atomic_fetch_add(&events, 1);

@@ -486,6 +486,11 @@ bool sc_options_has(const char *key, size_t length)
     return row_of((struct slice){key, length}) >= 0;
 }
 
+bool sc_options_is_given(const struct sc_options *options, const char *key)
+{
+    return options->given >> row_of((struct slice){key, strlen(key)}) & 1;
+}
+
 int sc_options_find_choice(const char *text, const char *key)
 {
     const struct option *option = &table[row_of((struct slice){key, strlen(key)})];

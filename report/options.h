@@ -91,6 +91,9 @@ const char *sc_options_get(const struct sc_options *options, unsigned index, cha
 /* Is this the key of an option? */
 bool sc_options_has(const char *key, size_t length);
 
+/* Was the option set by an entry? The key is one of the table's. */
+bool sc_options_is_given(const struct sc_options *options, const char *key);
+
 /* Writes the table of help=1 to fd. */
 void sc_options_print_table(int fd);
 

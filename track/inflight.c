@@ -756,6 +756,7 @@ static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc
     op->retained = false;
     op->looked = false;
     op->differs = false;
+    atomic_store_explicit(&op->comparing, false, memory_order_relaxed);
 }
 
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
@@ -972,45 +973,71 @@ static void judge(struct sc_inflight *inflight, uint32_t id, unsigned limit,
     judge_source(inflight, op, overwritten);
 }
 
-/* What is about to be dropped, at most `limit` operations. */
-static void judge_known(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten)
+/* What of the stream is about to be dropped; returns how many more may be. */
+static unsigned judge_known(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
+                            struct sc_ops *overwritten)
 {
-    for (uint32_t id = inflight->busy; id; id = sc_order_stream(inflight->order, id)->busy_next)
-        for (uint32_t at = sc_order_stream(inflight->order, id)->first_op; at;) {
-            struct sc_op *op = sc_inflight_op(inflight, at);
-            if (limit == 0)
-                return;
-            if (!sc_order_known_done(inflight->order, &op->info.ticket))
-                break;
-            judge(inflight, at, limit, overwritten);
-            limit--;
-            at = op->stream_next;
-        }
+    for (uint32_t id = sc_order_stream(inflight->order, stream)->first_op; id && limit; limit--) {
+        struct sc_op *op = sc_inflight_op(inflight, id);
+        if (!sc_order_known_done(inflight->order, &op->info.ticket))
+            break;
+        judge(inflight, id, limit, overwritten);
+        id = op->stream_next;
+    }
+    return limit;
+}
+
+static void judge_all_known(struct sc_inflight *inflight, unsigned limit,
+                            struct sc_ops *overwritten)
+{
+    for (uint32_t id = inflight->busy; id && limit;
+         id = sc_order_stream(inflight->order, id)->busy_next)
+        limit = judge_known(inflight, id, limit, overwritten);
+}
+
+struct retiring {
+    struct sc_inflight *inflight;
+    unsigned limit;
+    struct sc_ops *judges; /* each operation as it goes, or NULL */
+};
+
+/* False: there may be more. */
+static bool retire_stream(struct retiring *retiring, uint32_t id)
+{
+    struct sc_inflight *inflight = retiring->inflight;
+    const struct sc_stream *stream = sc_order_stream(inflight->order, id);
+    while (stream->first_op) {
+        struct sc_op *op = sc_inflight_op(inflight, stream->first_op);
+        if (!sc_order_known_done(inflight->order, &op->info.ticket))
+            return true;
+        if (retiring->limit == 0)
+            return false;
+        if (retiring->judges)
+            judge(inflight, stream->first_op, retiring->limit, retiring->judges);
+        retiring->limit--;
+        sc_inflight_drop(inflight, stream->first_op);
+    }
+    return true;
 }
 
 /* Where destinations are guarded, no source is looked at behind the end of one: until the kernel
  * has let go of its pages, a source must be read by way of the kernel. */
-bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten)
+bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
+                        struct sc_ops *overwritten)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    uint32_t next = 0;
     bool judges_first = overwritten && inflight->guards.hiding != 0;
-    if (judges_first)
-        judge_known(inflight, limit, overwritten);
-    for (uint32_t id = inflight->busy; id; id = next) {
-        struct sc_stream *stream = sc_order_stream(inflight->order, id);
-        next = stream->busy_next;
-        while (stream->first_op) {
-            struct sc_op *op = sc_inflight_op(inflight, stream->first_op);
-            if (!sc_order_known_done(inflight->order, &op->info.ticket))
-                break;
-            if (limit == 0)
-                return true;
-            if (overwritten && !judges_first)
-                judge(inflight, stream->first_op, limit, overwritten);
-            limit--;
-            sc_inflight_drop(inflight, stream->first_op);
-        }
+    struct retiring retiring = {inflight, limit, judges_first ? NULL : overwritten};
+    if (judges_first && stream)
+        judge_known(inflight, stream, limit, overwritten);
+    else if (judges_first)
+        judge_all_known(inflight, limit, overwritten);
+    if (stream)
+        return !retire_stream(&retiring, stream);
+    for (uint32_t id = inflight->busy, next; id; id = next) {
+        next = sc_order_stream(inflight->order, id)->busy_next;
+        if (!retire_stream(&retiring, id))
+            return true;
     }
     return false;
 }

@@ -134,6 +134,7 @@ struct sc_op {
     bool cut;          /* some of its pages were let go */
     bool looked;       /* at its source, just now: `differs` from the snapshot */
     bool differs;
+    _Atomic bool comparing; /* track/comparisons.h */
 };
 
 enum { SC_TRACK_OPS_MAX = 8 };
@@ -305,11 +306,13 @@ bool sc_inflight_covers(struct sc_order *order, const struct sc_op_info *later,
 void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
                            sc_inflight_visit *visit, void *context);
 
-/* Retires what is known done, at most `limit` operations. True: there may be more. Unless
+/* Retires what is known done, of the stream or, if that is 0, of all, at most `limit` operations.
+ * True: there may be more. Unless
  * `overwritten` is NULL, sources are compared with the copies that were made of them. Operations
  * whose source differs are added to `overwritten`, and so are those whose source is a local of a
  * function that has returned. */
-bool sc_inflight_retire(struct sc_inflight *inflight, unsigned limit, struct sc_ops *overwritten);
+bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
+                        struct sc_ops *overwritten);
 
 /* The device, or the host in order, is about to write the interval: copies made of sources there
  * are compared for the last time. */

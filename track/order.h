@@ -31,6 +31,10 @@
 #include "track/pool.h"
 #include "track/unseen.h"
 
+struct sc_slot;
+
+enum { SC_STAGING_CLASSES = 3 };
+
 enum sc_stream_kind { SC_STREAM_NONBLOCKING, SC_STREAM_BLOCKING, SC_STREAM_LEGACY };
 
 /* Immutable once shared; counted references. Sorted by stream. */
@@ -54,6 +58,12 @@ struct sc_point {
     struct sc_clock *joined;
     uint64_t work_ticks; /* of the last other work on `stream` before it; 0: that is not known */
 };
+
+/* Does the host that waits for the point hear of nothing but the stream's own operations? */
+static inline bool sc_point_is_of_one_stream(const struct sc_point *point)
+{
+    return point->stream && !point->joined && point->call == 0 && point->legacy_number == 0;
+}
 
 /* A call on a stream, from before it is made until the driver has it, or has refused it. */
 struct sc_order_call {
@@ -79,7 +89,7 @@ struct sc_signal {
 enum { SC_SIGNALS_KEPT = 16 }; /* of each stream */
 
 struct sc_stream {
-    _Atomic uint64_t issued;
+    _Alignas(64) _Atomic uint64_t issued;
     _Atomic uint64_t done;       /* the host frontier's component */
     _Atomic uint64_t complete;   /* seen complete by asking the device; never orders anything */
     _Atomic uint64_t signalled;  /* behind so many stands what may tell the host of their end */
@@ -117,6 +127,8 @@ struct sc_stream {
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
     uint64_t flagged, told; /* the last kernel with a flag, and the last that has told the host of
                              * its end (track/kernel_flags.h) */
+    /* Owned by track/staging.c: of each class a slot for the stream's next snapshot, or NULL. */
+    _Atomic(struct sc_slot *) kept_slots[SC_STAGING_CLASSES];
     uint64_t signal_count;
     struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest, by what they made of `signalled` */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "track/checks.h"
+#include "track/comparisons.h"
 #include "track/peek.h"
 
 #include "track/poison.h"
@@ -30,7 +31,7 @@ static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
 static void give_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
 {
     if (*slot)
-        sc_staging_give(*slot, ticket);
+        sc_staging_keep(*slot, ticket);
     *slot = NULL;
 }
 
@@ -44,6 +45,7 @@ void sc_source_copies_give_slots(struct sc_op_info *info)
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
+    sc_comparisons_await(op);
     op->looked = false;
     for (uint32_t id = op->first_copy, next; id; id = next) {
         next = copy_at(inflight, id)->next;
@@ -63,8 +65,8 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
 
 /* Pinned memory is there as long as its range is known. Of other memory, and of pages that may be
  * protected, the kernel is asked, which costs a system call. */
-static bool can_be_read(struct sc_inflight *inflight, const struct sc_op_info *info,
-                        uintptr_t address, size_t size_bytes)
+bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_info *info,
+                               uintptr_t address, size_t size_bytes)
 {
     return info->kind == SC_PINNED && snapshots_of(inflight, info) == SC_SNAPSHOTS_PLAIN &&
            !sc_spans_may_hide(&inflight->guards, address, size_bytes);
@@ -73,7 +75,7 @@ static bool can_be_read(struct sc_inflight *inflight, const struct sc_op_info *i
 static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
                         uintptr_t address, const void *copy, size_t size_bytes)
 {
-    if (can_be_read(inflight, info, address, size_bytes))
+    if (sc_source_copies_can_read(inflight, info, address, size_bytes))
         return memcmp((const void *)address, copy, size_bytes) == 0;
     return sc_peek_equals(address, copy, size_bytes);
 }
@@ -82,7 +84,7 @@ static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *i
 static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *info,
                         uintptr_t address, void *copy, size_t size_bytes)
 {
-    if (!can_be_read(inflight, info, address, size_bytes))
+    if (!sc_source_copies_can_read(inflight, info, address, size_bytes))
         return sc_peek_anyhow(copy, address, size_bytes);
     memcpy(copy, (const void *)address, size_bytes);
     return true;
@@ -167,7 +169,7 @@ static bool interval_holds(struct sc_inflight *inflight, const struct sc_op_info
     const struct sc_run whole = {from, to - from, from - info->shape.address};
     if (sc_shape_is_whole(&info->shape, &info->fold))
         return run_holds(inflight, info, &whole, kept);
-    if (can_be_read(inflight, info, from, to - from))
+    if (sc_source_copies_can_read(inflight, info, from, to - from))
         return runs_hold(inflight, info, from, to, kept);
     return windows_hold(inflight, info, from, to, kept);
 }

@@ -5,6 +5,7 @@
 
 #include "track/checks.h"
 #include "track/consistency.h"
+#include "track/spans_internal.h"
 #include "track/trace.h"
 
 #include "track/poison.h"
@@ -12,6 +13,7 @@
 enum { CELLS = 1 << 15, LOOKS_MAX = 1000 };
 
 __thread uint64_t sc_spans_own_lanes __attribute__((tls_model("initial-exec")));
+__thread uint64_t sc_spans_attended __attribute__((tls_model("initial-exec")));
 
 int sc_spans_init(struct sc_spans *spans)
 {
@@ -33,25 +35,6 @@ void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_byt
     atomic_store_explicit(&spans->laned_bytes, size_bytes, memory_order_release);
 }
 
-/* Changed under the lock only; atomic for those who look without it. */
-static void add_to(_Atomic uint32_t *count, int change)
-{
-    uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
-    atomic_store_explicit(count, value, memory_order_release);
-}
-
-/* Counts how many pages' owners may keep the host from reading them; under the lock. */
-static void count_hiding(uint32_t *count, const struct sc_span *span, int change)
-{
-    if (span->access == SC_ACCESS_NONE)
-        *count += (uint32_t)change;
-}
-
-static unsigned lane_of(const struct sc_spans *spans, const struct sc_span *span)
-{
-    return sc_spans_lane(spans, sc_span_start(span));
-}
-
 /* Changed under the lock only, as counts are. */
 static void set_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
 {
@@ -59,7 +42,7 @@ static void set_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
     atomic_store_explicit(bits, rest | (uint64_t)value << bit, memory_order_release);
 }
 
-static void clear_lane_if_done(struct sc_spans *spans, unsigned lane)
+void sc_spans_clear_lane(struct sc_spans *spans, unsigned lane)
 {
     if (spans->unapplied[lane] || spans->refused[lane])
         return;
@@ -88,11 +71,10 @@ uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bit
     return found;
 }
 
-/* From its first page on, once more if some of it has been told of already. */
-static void set_unapplied(struct sc_spans *spans, uint32_t id)
+void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
-    unsigned lane = lane_of(spans, span);
+    unsigned lane = sc_spans_lane_of(spans, span);
     span->applied_to = sc_span_start(span);
     sc_spans_own_lanes |= UINT64_C(1) << lane;
     set_bit(&spans->unapplied_lanes, lane, true);
@@ -103,14 +85,15 @@ static void set_unapplied(struct sc_spans *spans, uint32_t id)
     span->unapplied = true;
     span->unapplied_next = spans->unapplied[lane];
     spans->unapplied[lane] = id;
-    add_to(&spans->unapplied_count, 1);
-    count_hiding(&spans->hiding_unapplied, span, 1);
+    sc_spans_add_to(&spans->unapplied_count, 1);
+    sc_spans_count_hiding(&spans->hiding_unapplied, span, 1);
 }
 
 /* `address` and `end` lie on page boundaries. */
 static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                          uintptr_t end, enum sc_access access)
 {
+    sc_spans_collect_told(spans);
     uint32_t id = sc_pool_take(&spans->pool);
     if (!id)
         return 0;
@@ -125,9 +108,20 @@ static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uin
     atomic_fetch_add(&spans->begun, 1);
     sc_grid_insert(&spans->grid, id);
     spans->live++;
-    add_to(&spans->busy, 1);
-    count_hiding(&spans->hiding, span, 1);
+    atomic_fetch_add_explicit(&spans->busy, 1, memory_order_relaxed);
+    sc_spans_count_hiding(&spans->hiding, span, 1);
     return id;
+}
+
+/* No harm where this is wrong: whoever ends the span has more to do. */
+static void note_lane(struct sc_spans *spans, uint32_t id)
+{
+    const struct sc_span *span = sc_spans_at(spans, id);
+    _Atomic uint64_t *lanes = &spans->stream_lanes[span->stream % 64];
+    atomic_store_explicit(lanes,
+                          atomic_load_explicit(lanes, memory_order_relaxed) |
+                              UINT64_C(1) << sc_spans_lane_of(spans, span),
+                          memory_order_relaxed);
 }
 
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
@@ -142,7 +136,10 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
         return next;
     sc_blocks_add(&spans->ever, pages.start, pages.end - pages.start);
     sc_spans_at(spans, id)->next = next;
-    set_unapplied(spans, id);
+    note_lane(spans, id);
+    sc_spans_set_unapplied(spans, id);
+    if (sc_spans_attended)
+        sc_spans_begin_due(spans, id);
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
     return id;
 }
@@ -156,11 +153,15 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
         struct sc_span *span = sc_spans_at(spans, id);
         SC_ASSERT(id < sc_pool_unused(&spans->pool));
         SC_ASSERT(span->live && spans->live > 0);
+        uint32_t next = span->next;
+        bool is_applied = !span->unapplied;
         span->live = false;
         spans->live--;
-        set_unapplied(spans, id);
+        sc_spans_set_unapplied(spans, id);
         sc_grid_remove(&spans->grid, id);
-        id = span->next;
+        if (is_applied && sc_spans_attended)
+            sc_spans_end_due(spans, id);
+        id = next;
     }
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
 }
@@ -175,7 +176,7 @@ static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, u
         return next;
     sc_spans_at(spans, id)->next = next;
     if (whole->unapplied)
-        set_unapplied(spans, id);
+        sc_spans_set_unapplied(spans, id);
     return id;
 }
 
@@ -201,228 +202,30 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
     return kept;
 }
 
-/* ---- applying ---- */
+/* ---- what holds of pages ---- */
 
-/* The pages from `at` to `until` have the same live spans on them, or are `silent`: whatever
- * else lives there, nothing is to be told of them. */
-struct piece {
+struct least {
     struct sc_spans *spans;
-    const struct sc_span *of;
-    bool silent;
-    uintptr_t at;
-    uintptr_t until;
-    enum sc_access access; /* the least that a live span allows */
-    bool applied;          /* an applied span has brought it there */
+    enum sc_access access;
 };
-
-/* Where a live span allows no more, the end of `of` changes nothing; and if the kernel knows of
- * that span, neither does the beginning. Of a thousand spans on a page the first one that is met
- * mostly says so. */
-static bool silences(const struct sc_span *span, const struct piece *piece)
-{
-    return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
-}
-
-static bool narrow_piece(void *context, uint32_t id)
-{
-    struct piece *piece = context;
-    const struct sc_span *span = sc_spans_at(piece->spans, id);
-    if (sc_span_start(span) > piece->at) {
-        if (sc_span_start(span) < piece->until)
-            piece->until = sc_span_start(span);
-        return true;
-    }
-    if (sc_span_end(span) < piece->until)
-        piece->until = sc_span_end(span);
-    piece->silent = silences(span, piece);
-    if (span->access > piece->access)
-        piece->applied = false;
-    if (span->access >= piece->access) {
-        piece->access = span->access;
-        piece->applied |= !span->unapplied;
-    }
-    return !piece->silent;
-}
-
-static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
-{
-    struct piece piece = {
-        .spans = spans,
-        .of = span,
-        .at = span->applied_to,
-        .until = sc_span_end(span),
-        .access = SC_ACCESS_ALL,
-    };
-    if (spans->live == (uint32_t)span->live)
-        piece.access = span->live ? span->access : SC_ACCESS_ALL;
-    else
-        sc_grid_overlaps_locked(&spans->grid, piece.at, piece.until - piece.at, narrow_piece,
-                                &piece);
-    return piece;
-}
-
-/* Pages of a span that ended had its access, or less by another span, who will tell when it ends
- * too. Pages of a new one may have less already. */
-static bool must_tell(const struct sc_span *span, const struct piece *piece)
-{
-    if (piece->silent)
-        return false;
-    if (span->live)
-        return piece->access == span->access && !piece->applied;
-    return piece->access < span->access;
-}
-
-static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
-{
-    uint32_t *link = &spans->unapplied[lane_of(spans, sc_spans_at(spans, id))];
-    while (*link != id)
-        link = &sc_spans_at(spans, *link)->unapplied_next;
-    *link = sc_spans_at(spans, id)->unapplied_next;
-}
-
-static void set_applied(struct sc_spans *spans, uint32_t id)
-{
-    struct sc_span *span = sc_spans_at(spans, id);
-    SC_ASSERT(span->unapplied);
-    unlink_unapplied(spans, id);
-    clear_lane_if_done(spans, lane_of(spans, span));
-    span->unapplied = false;
-    if (!span->live)
-        atomic_store_explicit(&span->used, false, memory_order_release);
-    add_to(&spans->unapplied_count, -1);
-    count_hiding(&spans->hiding_unapplied, span, -1);
-    if (span->live)
-        return;
-    count_hiding(&spans->hiding, span, -1);
-    sc_pool_give(&spans->pool, id);
-    add_to(&spans->busy, -1);
-    SC_ASSERT(atomic_load_explicit(&spans->busy, memory_order_relaxed) == spans->pool.live);
-}
-
-/* Is the whole span to be let go, and nothing of it told of yet? */
-static bool is_to_be_let_go(struct sc_spans *spans, const struct sc_span *span)
-{
-    if (span->live || span->applied_to != sc_span_start(span))
-        return false;
-    struct piece piece = next_piece(spans, span);
-    return piece.until == sc_span_end(span) && piece.access == SC_ACCESS_ALL &&
-           must_tell(span, &piece);
-}
-
-/* Operations on neighbouring pages often end together, and are then next to each other in the list.
- * What is let go at once stays unapplied until its turn comes. */
-static void let_go_with_neighbours(struct sc_spans *spans, struct sc_access_change *change)
-{
-    uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
-    for (; id; id = sc_spans_at(spans, id)->unapplied_next) {
-        struct sc_span *span = sc_spans_at(spans, id);
-        uintptr_t change_end = change->address + change->size_bytes;
-        bool adjoins = sc_span_end(span) == change->address || sc_span_start(span) == change_end;
-        if (!adjoins || !is_to_be_let_go(spans, span))
-            return;
-        if (sc_span_end(span) == change->address)
-            change->address = sc_span_start(span);
-        change->size_bytes += sc_span_end(span) - sc_span_start(span);
-        span->applied_to = sc_span_end(span);
-    }
-}
-
-bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change)
-{
-    SC_ASSERT_GUARDED(&spans->pool);
-    uint32_t id = spans->unapplied[lane];
-    change->size_bytes = 0;
-    if (!id)
-        return false;
-    struct sc_span *span = sc_spans_at(spans, id);
-    if (span->applied_to >= sc_span_end(span)) {
-        set_applied(spans, id);
-        return true;
-    }
-    struct piece piece = next_piece(spans, span);
-    span->applied_to = piece.until;
-    if (must_tell(span, &piece))
-        *change = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
-    if (change->size_bytes && !span->live && piece.access == SC_ACCESS_ALL)
-        let_go_with_neighbours(spans, change);
-    return true;
-}
-
-/* Neighbours that were to be let go with the refused span are told of by themselves. */
-static void tell_neighbours_again(struct sc_spans *spans, const struct sc_access_change *change)
-{
-    uintptr_t end = change->address + change->size_bytes;
-    uint32_t first = spans->unapplied[sc_spans_lane(spans, change->address)];
-    for (uint32_t id = first; id; id = sc_spans_at(spans, id)->unapplied_next) {
-        struct sc_span *span = sc_spans_at(spans, id);
-        bool is_within = sc_span_start(span) >= change->address && sc_span_end(span) <= end;
-        if (!span->live && is_within && span->applied_to == sc_span_end(span))
-            span->applied_to = sc_span_start(span);
-    }
-}
-
-uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change)
-{
-    SC_ASSERT_GUARDED(&spans->pool);
-    SC_TRACE("span-refused span address bytes", change->span, change->address, change->size_bytes);
-    struct sc_span *span = sc_spans_at(spans, change->span);
-    if (span->live)
-        return span->op;
-    unlink_unapplied(spans, change->span);
-    tell_neighbours_again(spans, change);
-    span->applied_to = sc_span_start(span);
-    unsigned lane = lane_of(spans, span);
-    span->unapplied_next = spans->refused[lane];
-    spans->refused[lane] = change->span;
-    SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
-    return 0;
-}
-
-bool sc_spans_retry(struct sc_spans *spans, unsigned lane)
-{
-    SC_ASSERT_GUARDED(&spans->pool);
-    bool any = spans->refused[lane] != 0;
-    while (spans->refused[lane]) {
-        uint32_t id = spans->refused[lane];
-        struct sc_span *span = sc_spans_at(spans, id);
-        spans->refused[lane] = span->unapplied_next;
-        span->unapplied_next = spans->unapplied[lane];
-        spans->unapplied[lane] = id;
-    }
-    SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
-    return any;
-}
-
-/* ---- what is left to who applies ---- */
 
 static bool narrow_access(void *context, uint32_t id)
 {
-    struct piece *piece = context;
-    const struct sc_span *span = sc_spans_at(piece->spans, id);
-    if (span->access > piece->access)
-        piece->access = span->access;
+    struct least *least = context;
+    const struct sc_span *span = sc_spans_at(least->spans, id);
+    if (span->access > least->access)
+        least->access = span->access;
     return true;
 }
 
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
-    struct piece piece = {.spans = spans, .access = SC_ACCESS_ALL};
+    struct least least = {spans, SC_ACCESS_ALL};
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
     sc_grid_overlaps_locked(&spans->grid, pages.start, pages.end - pages.start, narrow_access,
-                            &piece);
-    return piece.access;
-}
-
-bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
-{
-    SC_ASSERT_GUARDED(&spans->pool);
-    uintptr_t start = address & ~spans->page_mask;
-    if (spans->hiding == 0)
-        return false;
-    return spans->hiding_unapplied != 0 ||
-           (sc_grid_may_overlap(&spans->grid, start, size_bytes + (address - start)) &&
-            sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
+                            &least);
+    return least.access;
 }
 
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
@@ -431,14 +234,38 @@ enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
     return sc_spans_least(spans, address, 1);
 }
 
-static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t page)
+/* A page of the interval in a span of the list. */
+static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address, size_t size_bytes)
 {
+    struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
     for (uint32_t id = list; id; id = sc_spans_at(spans, id)->unapplied_next) {
         const struct sc_span *span = sc_spans_at(spans, id);
-        if (page - sc_span_start(span) < sc_span_end(span) - sc_span_start(span))
+        if (sc_span_start(span) < pages.end && pages.start < sc_span_end(span))
             return true;
     }
     return false;
+}
+
+/* Lane 0 may have many, and nothing is due there. */
+static bool may_hide_still(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+{
+    unsigned lane = sc_spans_lane(spans, address);
+    if (lane == 0)
+        return spans->hiding_unapplied != 0;
+    return is_in_list(spans, spans->unapplied[lane], address, size_bytes) ||
+           is_in_list(spans, spans->refused[lane], address, size_bytes) ||
+           is_in_list(spans, spans->due_ended[lane], address, size_bytes);
+}
+
+bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+{
+    SC_ASSERT_GUARDED(&spans->pool);
+    uintptr_t start = address & ~spans->page_mask;
+    if (spans->hiding == 0 && !sc_spans_any_due(spans))
+        return false;
+    return may_hide_still(spans, address, size_bytes) ||
+           (sc_grid_may_overlap(&spans->grid, start, size_bytes + (address - start)) &&
+            sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
 }
 
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
@@ -447,16 +274,24 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
     uintptr_t page = address & ~spans->page_mask;
     unsigned lane = sc_spans_lane(spans, page);
     return sc_grid_point_locked(&spans->grid, page) != 0 ||
-           is_in_list(spans, spans->unapplied[lane], page) ||
-           is_in_list(spans, spans->refused[lane], page);
+           is_in_list(spans, spans->unapplied[lane], page, 1) ||
+           is_in_list(spans, spans->due_ended[lane], page, 1) ||
+           is_in_list(spans, spans->refused[lane], page, 1);
 }
 
 /* ---- fork ---- */
 
 void sc_spans_forget(struct sc_spans *spans)
 {
+    sc_spans_attended = 0;
+    for (unsigned lane = 0; lane < SC_SPANS_LANES; lane++) {
+        spans->due_begun[lane] = (struct sc_access_change){0};
+        atomic_store(&spans->due_ended[lane], 0);
+    }
     atomic_store(&spans->busy, 0);
     atomic_store(&spans->unapplied_count, 0);
+    atomic_store(&spans->due, 0);
+    atomic_store(&spans->told, 0);
     atomic_store(&spans->unapplied_lanes, 0);
     atomic_store(&spans->ending_lanes, 0);
     spans->hiding = 0;

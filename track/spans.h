@@ -10,6 +10,12 @@
  * Pages lie in lanes: what is unapplied in one lane is applied without regard to the others, under
  * a lock of that lane's. No span reaches from one lane into another.
  *
+ * A thread may take the locks of some lanes before it takes the owner's: it attends them. A span
+ * that begins or ends there is then due instead of unapplied, if it is simple. The thread tells the
+ * kernel of what is due when it has given back the owner's lock, and before it gives back the
+ * lanes'. So it takes the owner's lock once, and not three times. Whoever has the lane's lock finds
+ * the kernel told of everything that is applied, as ever.
+ *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  */
 #ifndef SC_TRACK_SPANS_H
@@ -36,7 +42,15 @@ struct sc_span {
     bool live;
     bool unapplied;
     _Atomic bool used; /* its pages may be protected: from the first moment until it is applied */
+    _Atomic uint32_t told_next;
     uintptr_t applied_to; /* pages before this one have been told of */
+};
+
+struct sc_access_change {
+    uintptr_t address;
+    size_t size_bytes; /* 0: nothing to tell the kernel */
+    enum sc_access access;
+    uint32_t span; /* whose turn it is */
 };
 
 /* Lane 0 has all pages but those that lie in lanes of LANE_BYTES. */
@@ -53,6 +67,11 @@ struct sc_spans {
     _Atomic uint64_t ending_lanes;    /* and where there may be spans that have ended */
     _Atomic uint64_t ending_streams[SC_SPANS_LANES]; /* whose (sc_spans_stream_bit) */
     _Atomic uint32_t unapplied_count;
+    struct sc_access_change due_begun[SC_SPANS_LANES]; /* of no bytes: nothing */
+    _Atomic uint32_t due_ended[SC_SPANS_LANES];        /* lists of spans */
+    _Atomic uint32_t due;                              /* how many */
+    _Atomic uint32_t told;             /* a list: spans that have ended, and whose records go back */
+    _Atomic uint64_t stream_lanes[64]; /* where spans live, by the bit of their stream; about */
     _Atomic uintptr_t laned_start; /* the memory that has lanes of its own */
     _Atomic size_t laned_bytes;
     _Atomic uint32_t busy; /* live and unapplied spans */
@@ -84,8 +103,18 @@ static inline unsigned sc_spans_lane(const struct sc_spans *spans, uintptr_t add
     return offset < bytes ? 1 + (unsigned)(offset / SC_SPANS_LANE_BYTES % (SC_SPANS_LANES - 1)) : 0;
 }
 
+/* The same as a bit; none for lane 0. */
+static inline uint64_t sc_spans_lane_bit(const struct sc_spans *spans, uintptr_t address)
+{
+    return UINT64_C(1) << sc_spans_lane(spans, address) & ~UINT64_C(1);
+}
+
 /* The lanes in which the calling thread has left something unapplied, and not applied it yet. */
 extern __thread uint64_t sc_spans_own_lanes
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The lanes that the calling thread attends. */
+extern __thread uint64_t sc_spans_attended
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
@@ -122,13 +151,6 @@ void sc_spans_end(struct sc_spans *spans, uint32_t span);
  * Returns the operation's spans anew, given the first of them. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes);
 
-struct sc_access_change {
-    uintptr_t address;
-    size_t size_bytes; /* 0: nothing to tell the kernel */
-    enum sc_access access;
-    uint32_t span; /* whose turn it is */
-};
-
 /* Takes a step in applying what is unapplied in the lane. False: nothing is. The span stays counted
  * in unapplied_count until the step after the last. */
 bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
@@ -144,6 +166,25 @@ bool sc_spans_retry(struct sc_spans *spans, unsigned lane);
 static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned lane)
 {
     return atomic_load_explicit(&spans->refused[lane], memory_order_relaxed) != 0;
+}
+
+/* The lanes in which spans of the stream live, but 0; about: some may be missing. Lock-free. */
+uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream);
+
+/* What is due in a lane: what the kernel is to be told next, by who has attended the lane and still
+ * has its lock. False: nothing is. Lock-free. */
+bool sc_spans_next_due(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
+/* The kernel was told. Lock-free. */
+void sc_spans_told(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change);
+/* It has refused. True: to let go of pages, and the spans are unapplied as any other. False: to
+ * protect some, and that is to be said by sc_spans_refuse. */
+bool sc_spans_postpone(struct sc_spans *spans, unsigned lane,
+                       const struct sc_access_change *change);
+
+/* Is anything due? Lock-free. */
+static inline bool sc_spans_any_due(const struct sc_spans *spans)
+{
+    return atomic_load_explicit(&spans->due, memory_order_acquire) != 0;
 }
 
 /* The least that a live span on the page allows; or on any page that the interval touches. */

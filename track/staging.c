@@ -4,7 +4,7 @@
 
 #include "track/poison.h"
 
-enum { SMALL_BYTES = 4096, SLOTS_MIN = 8, TRIES_MAX = 4 };
+enum { SMALL_BYTES = 4096, MIDDLE_BYTES = 32 << 10, SLOTS_MIN = 8, TRIES_MAX = 4 };
 
 static size_t slot_count(const struct sc_slot_list *list)
 {
@@ -35,7 +35,10 @@ void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t 
     size_t rounded = (snapshot_max_bytes + SMALL_BYTES - 1) & ~(size_t)(SMALL_BYTES - 1);
     *staging = (struct sc_staging){.order = order};
     staging->classes[0].slot_bytes = SMALL_BYTES;
-    staging->classes[1].slot_bytes = rounded > SMALL_BYTES ? rounded : 0;
+    if (rounded > SMALL_BYTES)
+        staging->classes[1].slot_bytes = rounded < MIDDLE_BYTES ? rounded : MIDDLE_BYTES;
+    if (rounded > MIDDLE_BYTES)
+        staging->classes[2].slot_bytes = rounded;
 }
 
 bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
@@ -138,8 +141,72 @@ void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
     change_taken(slot->staging, -1); /* last: the record may go then */
 }
 
+/* ---- what streams keep ---- */
+
+static _Atomic(struct sc_slot *) *kept_by(struct sc_order *order, uint32_t stream, unsigned c)
+{
+    return &sc_order_stream(order, stream)->kept_slots[c];
+}
+
+void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket)
+{
+    struct sc_order *order = slot->staging->order;
+    struct sc_slot *none = NULL;
+    slot->ticket = *ticket;
+    if (!sc_order_stream(order, ticket->stream)->removed && is_complete(slot) &&
+        atomic_compare_exchange_strong_explicit(kept_by(order, ticket->stream, slot->size_class),
+                                                &none, slot, memory_order_release,
+                                                memory_order_relaxed))
+        return;
+    sc_staging_give(slot, ticket);
+}
+
+static unsigned class_of(const struct sc_staging *staging, size_t size_bytes)
+{
+    unsigned c = 0;
+    while (c < SC_STAGING_CLASSES && staging->classes[c].slot_bytes < size_bytes)
+        c++;
+    return c;
+}
+
+/* The slot may be another context's: then it stays where it is, unless the stream has got another
+ * one meanwhile, and nobody uses it any more. */
+struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream, size_t size_bytes)
+{
+    unsigned c = class_of(staging, size_bytes);
+    if (c == SC_STAGING_CLASSES)
+        return NULL;
+    _Atomic(struct sc_slot *) *kept = kept_by(staging->order, stream, c);
+    struct sc_slot *none = NULL;
+    struct sc_slot *slot = atomic_load_explicit(kept, memory_order_relaxed)
+                               ? atomic_exchange_explicit(kept, NULL, memory_order_acquire)
+                               : NULL;
+    if (!slot || slot->staging == staging)
+        return slot;
+    atomic_compare_exchange_strong_explicit(kept, &none, slot, memory_order_release,
+                                            memory_order_relaxed);
+    return NULL;
+}
+
+void sc_staging_give_kept(struct sc_order *order, uint32_t stream)
+{
+    for (unsigned c = 0; c < SC_STAGING_CLASSES; c++) {
+        struct sc_slot *slot =
+            atomic_exchange_explicit(kept_by(order, stream, c), NULL, memory_order_acquire);
+        if (slot)
+            sc_staging_give(slot, &(struct sc_ticket){0});
+    }
+}
+
+void sc_staging_give_all_kept(struct sc_order *order)
+{
+    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++)
+        sc_staging_give_kept(order, id);
+}
+
 void sc_staging_end(struct sc_staging *staging)
 {
+    sc_staging_give_all_kept(staging->order);
     for (unsigned c = 0; c < SC_STAGING_CLASSES; c++)
         for (struct sc_slot *slot = staging->classes[c].first; slot; slot = slot->next)
             drop_stream(slot);

@@ -18,7 +18,7 @@
 #include "track/order.h"
 #include "track/shape.h"
 
-enum { SC_STAGING_CLASSES = 2, SC_STAGING_BLOCK_BYTES = 2 << 20, SC_STAGING_CLASS_MAX = 64 << 20 };
+enum { SC_STAGING_BLOCK_BYTES = 2 << 20, SC_STAGING_CLASS_MAX = 64 << 20 };
 
 struct sc_slot {
     void *bytes; /* packed: without the gaps of what they are a copy of */
@@ -50,7 +50,8 @@ struct sc_staging {
     _Atomic unsigned taken; /* slots that are out */
 };
 
-/* Staging memory without a slot. The large class is as wide as the largest snapshot. */
+/* Staging memory without a slot, for snapshots of up to so many bytes. The largest class is as wide
+ * as the largest of them. */
 void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes);
 
 /* What another block takes: memory that the device can read, and records. */
@@ -73,7 +74,20 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 /* `ticket` names the operation that reads the slot, and its stream is not recycled until then. */
 void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket);
 
-/* No slot will be taken any more. */
+/* The same, but the stream of the ticket may keep the slot for its next snapshot. */
+void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket);
+
+/* A slot that the stream has kept, or NULL. Lock-free: so a thread with a stream of its own needs no
+ * lock for a snapshot, and finds the slot in its cache. */
+struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream,
+                                     size_t size_bytes);
+
+/* The stream is about to go; or slots are wanting: what the stream, or every stream, has kept comes
+ * back. */
+void sc_staging_give_kept(struct sc_order *order, uint32_t stream);
+void sc_staging_give_all_kept(struct sc_order *order);
+
+/* No slot will be taken any more. What streams have kept comes back. */
 void sc_staging_end(struct sc_staging *staging);
 
 /* Lock-free: is every slot back, so that the records may go? */

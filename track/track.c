@@ -7,6 +7,7 @@
 #include "track/kernel_flags.h"
 #include "track/source_copies.h"
 #include "track/trace.h"
+#include "track/comparisons.h"
 #include "track/track_internal.h"
 
 #include "track/poison.h"
@@ -71,6 +72,7 @@ void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t prima
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
 {
     lock(track);
+    sc_staging_give_kept(&track->order, stream);
     sc_order_remove(&track->order, stream);
     unlock(track);
 }
@@ -180,23 +182,42 @@ struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
 
 /* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
  * thousand operations. */
-static void retire(struct sc_track *track, struct sc_ops *overwritten) SC_REQUIRES(track->lock)
+static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overwritten)
+    SC_REQUIRES(track->lock)
 {
     SC_ASSERT_HELD(&track->lock);
-    while (sc_inflight_retire(&track->inflight, RETIRE_BATCH, overwritten)) {
+    while (sc_inflight_retire(&track->inflight, stream, RETIRE_BATCH, overwritten)) {
         unlock(track);
         lock(track);
     }
     publish_watch(track);
 }
 
+/* What takes long is done without the lock. */
+static void compare(struct sc_track *track, const struct sc_point *point)
+    SC_REQUIRES(track->lock)
+{
+    struct sc_comparisons comparisons;
+    sc_comparisons_begin(&track->inflight, point->stream, point->number, &comparisons);
+    if (comparisons.count == 0)
+        return;
+    unlock(track);
+    sc_comparisons_make(&comparisons);
+    lock(track);
+    sc_comparisons_end(&track->inflight, &comparisons);
+}
+
+/* What the host hears of one stream's operations alone tells of no other's. */
 void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten)
 {
+    uint32_t stream = sc_point_is_of_one_stream(point) ? point->stream : 0;
     if (overwritten)
         overwritten->count = 0;
     lock(track);
+    if (overwritten && stream)
+        compare(track, point);
     sc_order_known(&track->order, point);
-    retire(track, overwritten);
+    retire(track, stream, overwritten);
     if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))
         sc_inflight_guard_seen(&track->inflight);
     sc_order_note_all_known(&track->order, point);

@@ -24,8 +24,9 @@
 #include "track/told.h"
 
 struct sc_track {
-    struct sc_brief_lock lock;
-    struct sc_order order;
+    /* In a line of its own: what lies beside it is read without it. */
+    _Alignas(64) struct sc_brief_lock lock;
+    _Alignas(64) struct sc_order order;
     struct sc_inflight inflight;
     struct sc_holds holds;
     struct sc_graphs graphs;
@@ -372,6 +373,8 @@ bool sc_track_apply_guards(struct sc_track *track, unsigned lane, struct sc_acce
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change,
                            enum sc_no_verdict_reason reason);
 bool sc_track_retry_guards(struct sc_track *track, unsigned lane);
+bool sc_track_postpone_guard(struct sc_track *track, unsigned lane,
+                             const struct sc_access_change *change); /* sc_spans_postpone */
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);
 bool sc_track_guards_cover(struct sc_track *track, uintptr_t address);
 bool sc_track_watches(struct sc_track *track, uintptr_t address,

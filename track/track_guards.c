@@ -171,6 +171,15 @@ void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change
     unlock(track);
 }
 
+bool sc_track_postpone_guard(struct sc_track *track, unsigned lane,
+                             const struct sc_access_change *change)
+{
+    lock(track);
+    bool postponed = sc_spans_postpone(&track->inflight.guards, lane, change);
+    unlock(track);
+    return postponed;
+}
+
 bool sc_track_retry_guards(struct sc_track *track, unsigned lane)
 {
     if (!sc_spans_has_refused(&track->inflight.guards, lane))
@@ -279,6 +288,8 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
     if (slot || sc_staging_next_block(staging, size_bytes, missing))
         return slot;
     missing->bytes = 0;
+    sc_staging_give_all_kept(&track->order);
+    slot = sc_staging_take(staging, size_bytes);
     for (unsigned i = 0; i < FORGOTTEN_FOR_SLOT_MAX && !slot; i++) {
         if (!sc_inflight_forget_complete(&track->inflight, source->stream))
             break;
@@ -292,6 +303,13 @@ static bool has_writer(struct sc_track *track, uint32_t range)
 {
     return atomic_load_explicit(&sc_inflight_range(&track->inflight, range)->writer_count,
                                 memory_order_relaxed) != 0;
+}
+
+/* Lock-free. */
+static bool may_have_writer(struct sc_track *track, const struct sc_slot_source *source)
+{
+    return (source->range && has_writer(track, source->range)) ||
+           has_writer(track, track->inflight.no_range);
 }
 
 /* May something that is in flight write the source? Of its range any bytes count, which is quickly
@@ -309,6 +327,12 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        struct sc_staging_block *missing)
 {
     int result = -EBUSY;
+    if (!may_have_writer(track, source)) {
+        *slot = sc_staging_take_kept(staging, source->stream,
+                                     sc_shape_used_bytes(&source->shape, &source->fold));
+        if (*slot)
+            return 0;
+    }
     lock(track);
     if (!may_be_written(track, source)) {
         *slot = take_slot(track, staging, source, missing);

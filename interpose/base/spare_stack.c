@@ -242,8 +242,9 @@ struct way_out {
     uint64_t outside; /* the mask of signals that cannot come until it is left */
     struct sc_frame inside;
     int depth;
-    bool is_left;       /* or may be, at a lock */
-    void (*undo)(void); /* gives back the lock that is held meanwhile, or NULL */
+    bool is_left;             /* or may be, at a lock */
+    void (*undo)(void *lock); /* gives back the lock that is held meanwhile, or NULL */
+    void *lock;
 };
 
 static struct way_out ways[SHARED];
@@ -287,11 +288,13 @@ static bool may_leave(const struct way_out *way)
     return way->is_left && held == (way->undo ? 1 : 0);
 }
 
-void sc_spare_stack_undo_by(void (*undo)(void))
+void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
 {
     struct way_out *way = way_of_shared();
-    if (way)
-        way->undo = undo;
+    if (!way)
+        return;
+    way->undo = undo;
+    way->lock = lock;
 }
 
 static bool look_for_way_out(unsigned slept_ms)
@@ -307,7 +310,7 @@ static bool look_for_way_out(unsigned slept_ms)
     if (slept_ms < SLEPT_LEAST_MS || !sc_kernel_mask_holds_back(way->outside))
         return true;
     if (way->undo)
-        way->undo();
+        way->undo(way->lock);
     sc_spare_stack_leave(way->frame);
 }
 

@@ -33,9 +33,9 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument);
  * beginning. */
 bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside);
 
-/* On such a stack: the one lock that is held from here on does not keep the thread, since `undo`
- * gives it back, and nothing is half done. NULL: it does. Elsewhere does nothing. */
-void sc_spare_stack_undo_by(void (*undo)(void));
+/* On such a stack: the one lock that is held from here on does not keep the thread, since
+ * undo(lock) gives it back, and nothing is half done. NULL: it does. Elsewhere does nothing. */
+void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock);
 
 /* The same until the function has returned. The caller's signals come in between. */
 void sc_spare_stack_repeat(sc_spare_function *function, void *argument);

@@ -48,8 +48,10 @@ void sc_nvtx_name_stream(const void *stream, const char *name);
  * lock of the library should be held. errno is kept. */
 void sc_postmortem_failed(const struct sc_call *call, int result);
 
-/* guard/guard.c: does the work of sc_guard_apply. */
+/* guard/guard.c: does the work of sc_guard_apply, sc_guard_attend and sc_guard_tell. */
 void sc_guard_apply_some(uint64_t stream_bits);
+void sc_guard_attend_some(uint64_t lanes);
+void sc_guard_tell_some(void);
 
 /* Brings the pages into line with what the tracker knows: pages of operations that the calling
  * thread has issued are protected on return, and no page is protected for the sake of an operation
@@ -74,6 +76,21 @@ static inline void sc_guard_apply(void)
 static inline void sc_guard_apply_own(void)
 {
     sc_guard_apply_on(0);
+}
+
+/* Around one step of the tracker's that issues or ends operations: what it changes of pages in these
+ * lanes (track/spans.h) is told to the kernel by sc_guard_tell, without the tracker's lock. Only a
+ * hint of what the step changes: the rest is left to sc_guard_apply. No lane: nothing is done. */
+static inline void sc_guard_attend(uint64_t lanes)
+{
+    if (sc_unlikely(lanes))
+        sc_guard_attend_some(lanes);
+}
+
+static inline void sc_guard_tell(uint64_t lanes)
+{
+    if (sc_unlikely(lanes))
+        sc_guard_tell_some();
 }
 
 /* reaper/own_threads.c: makes the call on a thread of the library's, with the caller's context, and

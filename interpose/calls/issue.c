@@ -647,6 +647,15 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     choose_guard(issue, op);
 }
 
+static uint64_t lanes_to_guard(const struct sc_issue_ops *ops)
+{
+    uint64_t lanes = 0;
+    for (unsigned i = 0; i < ops->count; i++)
+        if (ops->of[i].guard_bytes)
+            lanes |= sc_spans_lane_bit(&sc_track.inflight.guards, ops->of[i].guard_address);
+    return lanes;
+}
+
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks)
 {
@@ -659,7 +668,10 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
         complete_op(issue, op);
         bytes += sc_shape_used_bytes(&op->shape, &op->fold);
     }
+    uint64_t lanes = lanes_to_guard(ops);
+    sc_guard_attend(lanes);
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
+    sc_guard_tell(lanes);
     if (sc_unlikely(issued.conflicts.count) && !issue->is_judged)
         report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts, ops->of[0].ticket.number);
     if (sc_unlikely(issued.overwritten.count))

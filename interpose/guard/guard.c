@@ -41,6 +41,16 @@ void sc_guard_apply_some(uint64_t stream_bits)
     sc_protect_apply(stream_bits);
 }
 
+void sc_guard_attend_some(uint64_t lanes)
+{
+    sc_protect_attend(lanes);
+}
+
+void sc_guard_tell_some(void)
+{
+    sc_protect_tell();
+}
+
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
 {
     uintptr_t start = (uintptr_t)address & ~guards()->page_mask;
@@ -48,7 +58,8 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
     return sc_grid_may_overlap(&guards()->grid, start, whole) ||
            sc_grid_may_overlap(&sc_track.inflight.op_grid, (uintptr_t)address, size_bytes) ||
            sc_grid_may_overlap(&sc_track.inflight.heap_grid, (uintptr_t)address, size_bytes) ||
-           atomic_load_explicit(&guards()->unapplied_count, memory_order_acquire) != 0;
+           atomic_load_explicit(&guards()->unapplied_count, memory_order_acquire) != 0 ||
+           sc_spans_any_due(guards());
 }
 
 /* ---- fork ---- */

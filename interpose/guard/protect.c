@@ -25,9 +25,6 @@ static struct lane {
     struct sc_brief_lock lock __attribute__((aligned(64)));
 } lanes[SC_SPANS_LANES];
 
-/* The lane whose lock the calling thread has: a spare stack that is left gives that back. */
-static __thread unsigned locked_lane __attribute__((tls_model("initial-exec")));
-
 static struct sc_spans *guards(void)
 {
     return &sc_track.inflight.guards;
@@ -38,36 +35,41 @@ static unsigned lane_of(uintptr_t address)
     return sc_spans_lane(guards(), address);
 }
 
-static void give_lock(void) SC_UNFOLLOWED
+static void give_lock(void *lock) SC_UNFOLLOWED
 {
-    sc_brief_lock_give(&lanes[locked_lane].lock);
+    sc_brief_lock_give(lock);
 }
 
-static void keep_lock(unsigned lane)
+/* A spare stack that is left gives it back. */
+static void may_leave(unsigned lane)
 {
-    locked_lane = lane;
-    sc_spare_stack_undo_by(give_lock);
+    sc_spare_stack_undo_by(give_lock, &lanes[lane].lock);
+}
+
+static void may_not_leave(void)
+{
+    sc_spare_stack_undo_by(NULL, NULL);
 }
 
 /* It is held over waits for the tracker's. */
 static void lock(unsigned lane) SC_UNFOLLOWED
 {
     sc_brief_lock_take(&lanes[lane].lock);
-    keep_lock(lane);
+    may_leave(lane);
 }
 
 static bool try_to_lock(unsigned lane) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_try(&lanes[lane].lock))
         return false;
-    keep_lock(lane);
+    may_leave(lane);
     return true;
 }
 
-static void unlock(void)
+static void unlock(unsigned lane) SC_UNFOLLOWED
 {
-    sc_spare_stack_undo_by(NULL);
-    give_lock();
+    may_not_leave();
+    sc_brief_lock_give(&lanes[lane].lock);
 }
 
 /* ---- applying ---- */
@@ -99,14 +101,19 @@ static int tell(struct sc_access_change change)
     return refused ? refused : result;
 }
 
-static void make_change(const struct sc_access_change *change)
+static void refuse(unsigned lane, const struct sc_access_change *change, int refused)
+{
+    if (refused == -ENOMEM && lane == 0)
+        sc_apart_join_all();
+    sc_track_refuse_guard(&sc_track, change,
+                          refused == -ENOMEM ? SC_NO_VERDICT_MAPPINGS : SC_NO_VERDICT_MEMORY);
+}
+
+static void make_change(unsigned lane, const struct sc_access_change *change)
 {
     int refused = change->size_bytes ? tell(*change) : 0;
-    if (refused == -ENOMEM && locked_lane == 0)
-        sc_apart_join_all();
     if (refused)
-        sc_track_refuse_guard(&sc_track, change,
-                              refused == -ENOMEM ? SC_NO_VERDICT_MAPPINGS : SC_NO_VERDICT_MEMORY);
+        refuse(lane, change, refused);
 }
 
 /* The tracker takes a change that it has told of for made. */
@@ -114,9 +121,9 @@ static void tell_all(unsigned lane)
 {
     struct sc_access_change change;
     while (sc_track_apply_guards(&sc_track, lane, &change)) {
-        sc_spare_stack_undo_by(NULL);
-        make_change(&change);
-        sc_spare_stack_undo_by(give_lock);
+        may_not_leave();
+        make_change(lane, &change);
+        may_leave(lane);
     }
 }
 
@@ -129,7 +136,7 @@ static void apply_locked(unsigned lane)
     tell_all(lane);
     if (!sc_track_retry_guards(&sc_track, lane))
         return;
-    sc_spare_stack_undo_by(NULL);
+    may_not_leave();
     sc_track_give_up_guards(&sc_track);
     tell_all(lane);
     if (sc_track_retry_guards(&sc_track, lane))
@@ -145,7 +152,43 @@ void sc_protect_apply(uint64_t stream_bits)
         unsigned lane = (unsigned)__builtin_ctzll(left);
         lock(lane);
         apply_locked(lane);
-        unlock();
+        unlock(lane);
+    }
+    errno = saved;
+}
+
+/* ---- attending lanes ---- */
+
+void sc_protect_attend(uint64_t attended) SC_UNFOLLOWED
+{
+    for (uint64_t left = attended; left; left &= left - 1)
+        sc_brief_lock_take(&lanes[__builtin_ctzll(left)].lock);
+    sc_spans_attended = attended;
+}
+
+static void tell_due(unsigned lane)
+{
+    struct sc_access_change change;
+    while (sc_spans_next_due(guards(), lane, &change)) {
+        int refused = tell(change);
+        if (!refused)
+            sc_spans_told(guards(), lane, &change);
+        else if (!sc_track_postpone_guard(&sc_track, lane, &change))
+            refuse(lane, &change, refused);
+    }
+}
+
+/* What was not simple, or was refused, is applied as ever. */
+void sc_protect_tell(void) SC_UNFOLLOWED
+{
+    int saved = errno;
+    uint64_t left = sc_spans_attended;
+    for (sc_spans_attended = 0; left; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        tell_due(lane);
+        if (sc_spans_own_lanes >> lane & 1)
+            apply_locked(lane);
+        sc_brief_lock_give(&lanes[lane].lock);
     }
     errno = saved;
 }
@@ -156,7 +199,7 @@ void sc_protect_join_all(void)
     int saved = errno;
     lock(0);
     sc_apart_join_all();
-    unlock();
+    unlock(0);
     errno = saved;
 }
 
@@ -168,7 +211,7 @@ void sc_protect_mend(uintptr_t address)
     lock(lane);
     apply_locked(lane);
     sc_page_access_set(address & ~mask, mask + 1, sc_track_guarded_access(&sc_track, address));
-    unlock();
+    unlock(lane);
     errno = saved;
 }
 
@@ -182,7 +225,7 @@ static bool set_if_covered(uintptr_t page, bool open)
     bool covered = sc_track_guards_cover(&sc_track, page);
     enum sc_access access = open ? SC_ACCESS_ALL : sc_track_guarded_access(&sc_track, page);
     bool set = covered && sc_page_access_set(page, guards()->page_mask + 1, access) == 0;
-    unlock();
+    unlock(lane);
     errno = saved;
     return set;
 }
@@ -205,7 +248,7 @@ bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
     apply_locked(lane);
     bool programs =
         !sc_track_guards_cover(&sc_track, address) && sc_page_access_denies(address, touch);
-    unlock();
+    unlock(lane);
     errno = saved;
     return programs;
 }
@@ -225,12 +268,13 @@ static bool lock_in_time(unsigned lane)
 bool sc_protect_answer(uintptr_t address, bool may_deny)
 {
     uintptr_t page = address & ~guards()->page_mask;
-    bool is_locked = lock_in_time(lane_of(page));
+    unsigned lane = lane_of(page);
+    bool is_locked = lock_in_time(lane);
     bool is_off = sc_userfaults_is_off(page) && sc_grid_point(&guards()->grid, page) != 0;
     bool is_denied = is_locked && is_off && may_deny;
     sc_userfaults_put_back(page, is_denied);
     if (is_locked)
-        unlock();
+        unlock(lane);
     return is_denied || !is_off;
 }
 

@@ -9,6 +9,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/memory/userfaults.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
 #include "track/checks.h"
@@ -22,7 +23,35 @@
 
 #include "track/poison.h"
 
+enum { SERVED_MAX_BYTES = 256 << 10 };
+
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Of memory that userfaultfd serves larger sources are copied: to make their pages writable again
+ * takes a fault each, for which the kernel interrupts all processors where other threads have work
+ * of that kind (16 threads, 64 KB: 126 us, driver-independent). */
+static size_t served_max(void)
+{
+    static _Atomic size_t known;
+    size_t most = atomic_load_explicit(&known, memory_order_relaxed);
+    if (sc_likely(most != 0))
+        return most - 1;
+    most = sc_options_is_given(&sc_options, "snapshot_max") ? sc_options.snapshot_max_bytes
+                                                            : SERVED_MAX_BYTES;
+    atomic_store_explicit(&known, most + 1, memory_order_relaxed);
+    return most;
+}
+
+static size_t max_of(uintptr_t address)
+{
+    return sc_userfaults_serve(address) ? served_max() : sc_options.snapshot_max_bytes;
+}
+
+static size_t largest(void)
+{
+    bool is_served = sc_options.guard == SC_GUARD_UFFD && served_max() > sc_options.snapshot_max_bytes;
+    return is_served ? served_max() : sc_options.snapshot_max_bytes;
+}
 
 static bool make_readable(struct sc_context *context, void *memory, size_t size_bytes)
 {
@@ -58,7 +87,7 @@ static struct sc_staging_of_context *staging_of(struct sc_context *context)
     pthread_mutex_lock(&grow_lock);
     own = atomic_load_explicit(&context->staging, memory_order_relaxed);
     if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
-        sc_staging_init(&own->staging, &sc_track.order, sc_options.snapshot_max_bytes);
+        sc_staging_init(&own->staging, &sc_track.order, largest());
         atomic_store_explicit(&context->staging, own, memory_order_release);
     }
     pthread_mutex_unlock(&grow_lock);
@@ -197,7 +226,7 @@ bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct
 {
     size_t size_bytes = sc_shape_used_bytes(shape, fold);
     return direction == SC_H2D && stable && size_bytes > 0 &&
-           size_bytes <= sc_options.snapshot_max_bytes && is_worth_it(shape, fold) &&
+           size_bytes <= max_of(shape->address) && is_worth_it(shape, fold) &&
            sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
 }
 
@@ -223,9 +252,9 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, const struct sc_sl
 void sc_snapshots_context_gone(struct sc_context *context)
 {
     struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);
-    bool whole = own && sc_staging_is_whole(&own->staging);
     if (own)
         sc_track_end_slots(&sc_track, &own->staging);
+    bool whole = own && sc_staging_is_whole(&own->staging);
     for (struct block *block = own ? own->first : NULL, *next; block; block = next) {
         next = block->next;
         sc_pages_unmap(block->memory, block->bytes);

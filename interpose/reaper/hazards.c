@@ -9,6 +9,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
@@ -23,6 +24,8 @@
 #include "track/ticks.h"
 
 #include "track/poison.h"
+
+enum { ATTENDED_MAX = 8 };
 
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction)
 {
@@ -232,10 +235,22 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
     }
 }
 
+/* Of many lanes more threads have something to do at the same time. */
+static uint64_t lanes_to_attend(const struct sc_point *point)
+{
+    if (!sc_point_is_of_one_stream(point))
+        return 0;
+    uint64_t lanes = sc_spans_lanes_of(&sc_track.inflight.guards, point->stream);
+    return __builtin_popcountll(lanes) <= ATTENDED_MAX ? lanes : 0;
+}
+
 void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where)
 {
     SC_OPS(overwritten);
+    uint64_t lanes = lanes_to_attend(point);
+    sc_guard_attend(lanes);
     sc_track_known(&sc_track, point, &overwritten);
+    sc_guard_tell(lanes);
     if (sc_unlikely(overwritten.count))
         sc_hazards_report_overwritten(&overwritten, where);
 }

@@ -74,10 +74,15 @@ static CUresult new_stream(CUstream *stream)
 /* ---- events, which are kept for another time ---- */
 
 /* What the driver says, with an event if it is success. The context is current. */
-static CUresult make_event(struct sc_context *context, CUevent *event)
+static CUresult make_event(struct sc_stream_record *stream, CUevent *event)
 {
-    struct sc_spare_events *spare = &context->spare_events;
+    SC_ASSERT_HELD(&stream->lock);
+    struct sc_spare_events *spare = &stream->context->spare_events;
     *event = NULL;
+    if (stream->marks.spare_count) {
+        *event = stream->marks.spare[--stream->marks.spare_count];
+        return CUDA_SUCCESS;
+    }
     sc_brief_lock_take(&spare->lock);
     SC_ASSERT(spare->count <= SC_SPARE_EVENTS_MAX && (spare->events || !spare->count));
     if (spare->count)
@@ -86,10 +91,10 @@ static CUresult make_event(struct sc_context *context, CUevent *event)
     return *event ? CUDA_SUCCESS : new_event(event);
 }
 
-static CUevent take_event(struct sc_context *context)
+static CUevent take_event(struct sc_stream_record *stream)
 {
     CUevent event = NULL;
-    return make_event(context, &event) == CUDA_SUCCESS ? event : NULL;
+    return make_event(stream, &event) == CUDA_SUCCESS ? event : NULL;
 }
 
 enum { SPARE_EVENTS_BYTES = SC_SPARE_EVENTS_MAX * sizeof(CUevent) };
@@ -115,11 +120,22 @@ static void end_event(const struct sc_context *context, CUevent event)
         sc_real.cuEventDestroy_v2(event);
 }
 
-static void give_event(struct sc_context *context, CUevent event)
+static void give_to_context(struct sc_context *context, CUevent event)
 {
     SC_ASSERT(event != NULL);
     if (!keep_event(context, event))
         end_event(context, event);
+}
+
+/* The stream keeps some itself: threads with streams of their own do not meet at the context. */
+static void give_event(struct sc_stream_record *stream, CUevent event)
+{
+    SC_ASSERT_HELD(&stream->lock);
+    struct sc_stream_marks *marks = &stream->marks;
+    if (marks->spare_count < SC_MARKS_SPARE)
+        marks->spare[marks->spare_count++] = event;
+    else
+        give_to_context(stream->context, event);
 }
 
 void sc_marks_context_gone(struct sc_context *context)
@@ -226,10 +242,22 @@ static void pop_mark(struct sc_stream_record *stream)
     struct sc_stream_marks *marks = &stream->marks;
     SC_ASSERT_HELD(&stream->lock);
     SC_ASSERT(marks->count > 0);
-    give_event(stream->context, mark_at(marks, 0)->event);
+    give_event(stream, mark_at(marks, 0)->event);
     marks->first = (marks->first + 1) % room_of(marks);
     marks->count--;
     SC_CHECK_OF(marks->count, check_marks(stream));
+}
+
+/* Their events are free again, for the next marks. */
+static void pop_known(struct sc_stream_record *stream)
+{
+    while (stream->marks.count && !sc_contexts_is_quiet(stream->context)) {
+        struct sc_ticket ticket = {.stream = stream->id,
+                                   .number = mark_at(&stream->marks, 0)->number};
+        if (!sc_order_known_done(&sc_track.order, &ticket))
+            break;
+        pop_mark(stream);
+    }
 }
 
 void sc_marks_drop(struct sc_stream_record *stream)
@@ -241,8 +269,11 @@ void sc_marks_drop(struct sc_stream_record *stream)
         pop_mark(stream);
     if (marks->fence && !dead)
         sc_real.cuEventDestroy_v2(marks->fence);
+    for (unsigned i = 0; i < marks->spare_count && !dead; i++)
+        give_to_context(stream->context, marks->spare[i]);
     marks->count = 0;
     marks->fence = NULL;
+    marks->spare_count = 0;
 }
 
 void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
@@ -269,17 +300,6 @@ static bool is_mark_complete(void *argument, unsigned position)
     struct sc_stream_record *stream = argument;
     return !sc_contexts_is_quiet(stream->context) &&
            says_complete(sc_real.cuEventQuery(mark_at(&stream->marks, position)->event));
-}
-
-static void pop_known(struct sc_stream_record *stream)
-{
-    while (stream->marks.count && !sc_contexts_is_quiet(stream->context)) {
-        struct sc_ticket ticket = {.stream = stream->id,
-                                   .number = mark_at(&stream->marks, 0)->number};
-        if (!sc_order_known_done(&sc_track.order, &ticket))
-            break;
-        pop_mark(stream);
-    }
 }
 
 void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
@@ -381,10 +401,12 @@ static void record_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
     SC_TRACE("mark stream issued", stream->id, sc_order_issued(&sc_track.order, stream->id));
     uint64_t number = sc_order_issued(&sc_track.order, stream->id);
     CUevent event = NULL;
+    if (!stream->marks.spare_count)
+        pop_known(stream);
     bool full = is_full(stream);
     if (full)
         event = newest(&stream->marks)->event;
-    CUresult result = full ? CUDA_SUCCESS : make_event(stream->context, &event);
+    CUresult result = full ? CUDA_SUCCESS : make_event(stream, &event);
     if (result == CUDA_SUCCESS)
         result = record_behind(stream, event);
     if (result == CUDA_SUCCESS) {
@@ -394,7 +416,7 @@ static void record_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
         return;
     }
     if (event && !full)
-        give_event(stream->context, event);
+        give_event(stream, event);
     if (is_lost(result))
         sc_track_complete(&sc_track, stream->id, number);
 }
@@ -536,7 +558,7 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream
     CUstream marker = sc_marks_marker(stream->context);
     bool fenced = sc_marks_is_fenced(stream);
     CUevent fence = stream->marks.fence;
-    CUevent event = marker && !fenced ? take_event(stream->context) : NULL;
+    CUevent event = marker && !fenced ? take_event(stream) : NULL;
     if (event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS)
         sc_real.cuStreamWaitEvent(marker, event, 0);
     if (marker && fenced && fence)
@@ -544,7 +566,7 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream
     atomic_store_explicit(&stream->context->marks.outlived_ticks, sc_ticks_not_early(),
                           memory_order_relaxed);
     if (event)
-        give_event(stream->context, event);
+        give_event(stream, event);
     sc_relaxed_end(&relaxed);
     sc_contexts_pop();
 }
@@ -569,13 +591,13 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
     if (can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
         !sc_streams_is_capturing(stream) && sc_contexts_push(stream->context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
-        CUevent event = take_event(stream->context);
+        CUevent event = take_event(stream);
         waits = event && sc_real.cuEventRecord(event, stream->handle) == CUDA_SUCCESS &&
                 sc_real.cuStreamWaitEvent(stream->handle, event, 0) == CUDA_SUCCESS;
         if (waits)
             count_taken_early(stream);
         if (event)
-            give_event(stream->context, event);
+            give_event(stream, event);
         sc_relaxed_end(&relaxed);
         sc_contexts_pop();
     }

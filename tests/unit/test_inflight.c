@@ -339,7 +339,7 @@ START_TEST(a_difference_makes_another_operation)
     ck_assert_uint_eq(overlaps(BASE, 64), 7);
     synchronise(one);
     synchronise(two);
-    ck_assert(!sc_inflight_retire(&inflight, 100, NULL));
+    ck_assert(!sc_inflight_retire(&inflight, 0, 100, NULL));
     ck_assert_uint_eq(live(), 0);
     ck_assert(sc_grid_is_empty(&inflight.op_grid));
     ck_assert(sc_grid_is_empty(&inflight.heap_grid));
@@ -451,16 +451,16 @@ START_TEST(retiring_stops_at_its_limit_and_at_what_is_not_done)
     for (uintptr_t i = 10; i < 13; i++)
         add(plain(one, SC_H2D, BASE + i, 64));
     add(plain(two, SC_H2D, BASE, 64));
-    ck_assert(sc_inflight_retire(&inflight, 4, NULL));
+    ck_assert(sc_inflight_retire(&inflight, 0, 4, NULL));
     ck_assert_uint_eq(live(), 10);
-    ck_assert(!sc_inflight_retire(&inflight, 100, NULL));
+    ck_assert(!sc_inflight_retire(&inflight, 0, 100, NULL));
     ck_assert_uint_eq(live(), 4);
     synchronise(two);
-    sc_inflight_retire(&inflight, 100, NULL);
+    sc_inflight_retire(&inflight, 0, 100, NULL);
     ck_assert_uint_eq(live(), 3);
     ck_assert_uint_eq(sc_order_stream(&order, two)->references, 0);
     synchronise(one);
-    sc_inflight_retire(&inflight, 100, NULL);
+    sc_inflight_retire(&inflight, 0, 100, NULL);
     ck_assert_uint_eq(live(), 0);
     ck_assert_uint_eq(inflight.busy, 0);
 }
@@ -473,7 +473,7 @@ START_TEST(a_stream_lives_as_long_as_its_operations)
     sc_order_remove(&order, one);
     ck_assert_uint_ne(sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy), one);
     sc_order_known(&order, &point);
-    ck_assert(!sc_inflight_retire(&inflight, 1, NULL));
+    ck_assert(!sc_inflight_retire(&inflight, 0, 1, NULL));
     ck_assert_uint_eq(sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy), one);
 }
 END_TEST
@@ -521,7 +521,7 @@ START_TEST(what_is_complete_is_still_in_flight_for_the_host)
     complete_up_to(one, second.ticket.number);
     ck_assert_uint_eq(inflight.retained, 1);
     synchronise(one);
-    sc_inflight_retire(&inflight, 100, NULL);
+    sc_inflight_retire(&inflight, 0, 100, NULL);
     ck_assert_uint_eq(inflight.retained, 0);
 }
 END_TEST
@@ -554,7 +554,7 @@ static unsigned found_when_done(void)
 {
     SC_OPS(found);
     synchronise(one);
-    sc_inflight_retire(&inflight, 100, &found);
+    sc_inflight_retire(&inflight, 0, 100, &found);
     ck_assert_uint_eq(live(), 0);
     for (unsigned i = 0; i < sc_ops_kept(&found); i++)
         ck_assert(found.ops[i].returned);
@@ -744,7 +744,7 @@ START_TEST(before_a_kernel_may_write_a_source_that_is_compared_for_the_last_time
     page[100]++;
     ck_assert_uint_eq(found_for_kernel(page, &unordered), 0);
     synchronise(one);
-    sc_inflight_retire(&inflight, 1, &found);
+    sc_inflight_retire(&inflight, 0, 1, &found);
     ck_assert_uint_eq(found.count, 1);
 }
 END_TEST
@@ -783,7 +783,7 @@ START_TEST(before_work_sources_in_managed_memory_are_compared_for_the_last_time)
     sc_inflight_remove_range(&inflight, range);
     ck_assert_uint_eq(inflight.managed_count, 0);
     synchronise(one);
-    while (sc_inflight_retire(&inflight, 1, &found))
+    while (sc_inflight_retire(&inflight, 0, 1, &found))
         continue;
     ck_assert_uint_eq(found.count, 1); /* the pinned one */
     ck_assert_uint_eq(inflight.managed_source_count, 0);

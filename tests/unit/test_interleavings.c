@@ -72,6 +72,7 @@ struct coroutine {
     const void *awaits; /* blocked for this lock */
     int inside;         /* its sc_own_lock_depth */
     uint64_t own_lanes; /* its sc_spans_own_lanes */
+    uint64_t attended;  /* its sc_spans_attended */
     bool is_over;
 };
 
@@ -155,10 +156,12 @@ static __attribute__((noinline)) void go_on(struct coroutine *next)
     if (before) {
         before->inside = sc_own_lock_depth;
         before->own_lanes = sc_spans_own_lanes;
+        before->attended = sc_spans_attended;
     }
     current = next;
     sc_own_lock_depth = next ? next->inside : 0;
     sc_spans_own_lanes = next ? next->own_lanes : 0;
+    sc_spans_attended = next ? next->attended : 0;
     if (before != next && _setjmp(before ? before->place : explorer) == 0)
         enter(next);
 }
@@ -358,9 +361,9 @@ void sc_spare_stack_repeat(sc_spare_function *function, void *argument)
     function(argument);
 }
 
-void sc_spare_stack_undo_by(void (*undo)(void))
+void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
 {
-    (void)undo;
+    (void)undo, (void)lock;
 }
 
 __thread int32_t sc_process_thread_id; /* never known: it is asked for each time */
@@ -739,7 +742,7 @@ static void run_once(void (*const *bodies)(void))
         coroutine->has_begun = coroutine->is_over = false;
         coroutine->awaits = NULL;
         coroutine->inside = 0;
-        coroutine->own_lanes = 0;
+        coroutine->own_lanes = coroutine->attended = 0;
     }
     runs++;
     reached = preemptions = 0;

@@ -139,8 +139,9 @@ START_TEST(a_call_is_repeated_until_the_lock_is_had)
 }
 END_TEST
 
-static void undo(void)
+static void undo(void *lock)
 {
+    ck_assert_ptr_eq(lock, &undone);
     undone++;
     sc_brief_lock_give(&outer);
 }
@@ -148,9 +149,9 @@ static void undo(void)
 static void use_both(void *unused)
 {
     sc_brief_lock_take(&outer);
-    sc_spare_stack_undo_by(undo);
+    sc_spare_stack_undo_by(undo, &undone);
     send_and_use(unused);
-    sc_spare_stack_undo_by(NULL);
+    sc_spare_stack_undo_by(NULL, NULL);
     sc_brief_lock_give(&outer);
 }
 

@@ -1,0 +1,88 @@
+#include "track/comparisons.h"
+
+#include <string.h>
+
+#include "track/kernel.h"
+#include "track/own_lock.h"
+#include "track/source_copies.h"
+
+#include "track/poison.h"
+
+/* Less is compared in the time that two more uses of the lock take. */
+enum { WORTH_IT_BYTES = 8192, SPINS = 1000 };
+
+static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
+{
+    const struct sc_op_info *info = &op->info;
+    size_t size_bytes = sc_shape_hull_bytes(&info->shape);
+    return info->slot && info->range && info->stable && !op->looked &&
+           !atomic_load_explicit(&op->comparing, memory_order_relaxed) &&
+           size_bytes >= WORTH_IT_BYTES && sc_shape_is_whole(&info->shape, &info->fold) &&
+           sc_source_copies_can_read(inflight, info, info->shape.address, size_bytes);
+}
+
+static void add(struct sc_comparisons *comparisons, struct sc_op *op)
+{
+    const struct sc_op_info *info = &op->info;
+    atomic_store_explicit(&op->comparing, true, memory_order_relaxed);
+    comparisons->of[comparisons->count++] = (struct sc_comparison){
+        .op = op,
+        .ticket = info->ticket,
+        .source = (const void *)info->shape.address,
+        .copy = info->slot->bytes,
+        .size_bytes = sc_shape_hull_bytes(&info->shape),
+    };
+}
+
+void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
+                          struct sc_comparisons *comparisons)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    comparisons->count = 0;
+    for (uint32_t id = sc_order_stream(inflight->order, stream)->first_op; id;) {
+        struct sc_op *op = sc_inflight_op(inflight, id);
+        if (op->info.ticket.number > number || comparisons->count == SC_COMPARISONS_MAX)
+            return;
+        if (is_worth_it(inflight, op))
+            add(comparisons, op);
+        id = op->stream_next;
+    }
+}
+
+void sc_comparisons_make(struct sc_comparisons *comparisons)
+{
+    sc_own_lock_enter();
+    for (unsigned i = 0; i < comparisons->count; i++) {
+        struct sc_comparison *one = &comparisons->of[i];
+        one->differs = memcmp(one->source, one->copy, one->size_bytes) != 0;
+        atomic_store_explicit(&one->op->comparing, false, memory_order_release);
+    }
+    sc_own_lock_leave();
+}
+
+static bool is_there(const struct sc_comparison *one)
+{
+    const struct sc_op_info *info = &one->op->info;
+    return info->ticket.stream == one->ticket.stream &&
+           info->ticket.number == one->ticket.number && info->slot &&
+           info->slot->bytes == one->copy;
+}
+
+void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    for (unsigned i = 0; i < comparisons->count; i++) {
+        const struct sc_comparison *one = &comparisons->of[i];
+        if (!is_there(one))
+            continue;
+        one->op->looked = true;
+        one->op->differs = one->differs;
+    }
+}
+
+void sc_comparisons_await(struct sc_op *op)
+{
+    for (unsigned i = 0; atomic_load_explicit(&op->comparing, memory_order_acquire); i++)
+        if (i >= SPINS)
+            sc_kernel_call(SYS_sched_yield);
+}

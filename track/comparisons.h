@@ -1,0 +1,46 @@
+/* Sources that are compared with their snapshots without the tracker's lock: to compare 64 KB takes
+ * as long as a hundred uses of the lock.
+ *
+ * Operations stay as they are until theirs are made: whoever drops one waits for that, which is some
+ * microseconds. The thread that compares counts as within a lock of the library's meanwhile
+ * (track/own_lock.h). What changes between the comparison and the next use of the lock is not seen;
+ * the copy is done by then.
+ */
+#ifndef SC_TRACK_COMPARISONS_H
+#define SC_TRACK_COMPARISONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/inflight.h"
+
+enum { SC_COMPARISONS_MAX = 8 };
+
+struct sc_comparison {
+    struct sc_op *op;
+    struct sc_ticket ticket;
+    const void *source, *copy;
+    size_t size_bytes;
+    bool differs;
+};
+
+struct sc_comparisons {
+    unsigned count;
+    struct sc_comparison of[SC_COMPARISONS_MAX];
+};
+
+/* Of the stream's operations up to this number, those whose source is worth it. Under the lock. */
+void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
+                          struct sc_comparisons *comparisons);
+
+/* Without the lock. */
+void sc_comparisons_make(struct sc_comparisons *comparisons);
+
+/* Under the lock: those operations that are still there have been looked at. */
+void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons);
+
+/* Waits for who compares the operation's source. Under the lock. */
+void sc_comparisons_await(struct sc_op *op);
+
+#endif

@@ -1,0 +1,386 @@
+#include "track/checks.h"
+#include "track/consistency.h"
+#include "track/spans_internal.h"
+#include "track/trace.h"
+
+#include "track/poison.h"
+
+/* The pages from `at` to `until` have the same live spans on them, or are `silent`: whatever
+ * else lives there, nothing is to be told of them. */
+struct piece {
+    struct sc_spans *spans;
+    const struct sc_span *of;
+    bool silent;
+    uintptr_t at;
+    uintptr_t until;
+    enum sc_access access; /* the least that a live span allows */
+    bool applied;          /* an applied span has brought it there */
+};
+
+/* Where a live span allows no more, the end of `of` changes nothing; and if the kernel knows of
+ * that span, neither does the beginning. Of a thousand spans on a page the first one that is met
+ * mostly says so. */
+static bool silences(const struct sc_span *span, const struct piece *piece)
+{
+    return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
+}
+
+static bool narrow_piece(void *context, uint32_t id)
+{
+    struct piece *piece = context;
+    const struct sc_span *span = sc_spans_at(piece->spans, id);
+    if (sc_span_start(span) > piece->at) {
+        if (sc_span_start(span) < piece->until)
+            piece->until = sc_span_start(span);
+        return true;
+    }
+    if (sc_span_end(span) < piece->until)
+        piece->until = sc_span_end(span);
+    piece->silent = silences(span, piece);
+    if (span->access > piece->access)
+        piece->applied = false;
+    if (span->access >= piece->access) {
+        piece->access = span->access;
+        piece->applied |= !span->unapplied;
+    }
+    return !piece->silent;
+}
+
+static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
+{
+    struct piece piece = {
+        .spans = spans,
+        .of = span,
+        .at = span->applied_to,
+        .until = sc_span_end(span),
+        .access = SC_ACCESS_ALL,
+    };
+    if (spans->live == (uint32_t)span->live)
+        piece.access = span->live ? span->access : SC_ACCESS_ALL;
+    else
+        sc_grid_overlaps_locked(&spans->grid, piece.at, piece.until - piece.at, narrow_piece,
+                                &piece);
+    return piece;
+}
+
+/* Pages of a span that ended had its access, or less by another span, who will tell when it ends
+ * too. Pages of a new one may have less already. */
+static bool must_tell(const struct sc_span *span, const struct piece *piece)
+{
+    if (piece->silent)
+        return false;
+    if (span->live)
+        return piece->access == span->access && !piece->applied;
+    return piece->access < span->access;
+}
+
+static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
+{
+    uint32_t *link = &spans->unapplied[sc_spans_lane_of(spans, sc_spans_at(spans, id))];
+    while (*link != id)
+        link = &sc_spans_at(spans, *link)->unapplied_next;
+    *link = sc_spans_at(spans, id)->unapplied_next;
+}
+
+/* It is in no list, and nothing is to be told of it, or that is done by who attends its lane. */
+static void set_applied(struct sc_spans *spans, uint32_t id)
+{
+    struct sc_span *span = sc_spans_at(spans, id);
+    SC_ASSERT(span->unapplied);
+    unlink_unapplied(spans, id);
+    sc_spans_clear_lane(spans, sc_spans_lane_of(spans, span));
+    span->unapplied = false;
+    sc_spans_add_to(&spans->unapplied_count, -1);
+    sc_spans_count_hiding(&spans->hiding_unapplied, span, -1);
+    if (!span->live)
+        sc_spans_count_hiding(&spans->hiding, span, -1);
+}
+
+/* Without the lock: the record is nobody's until it goes back to the pool. */
+static void set_unused(struct sc_spans *spans, uint32_t id)
+{
+    atomic_store_explicit(&sc_spans_at(spans, id)->used, false, memory_order_release);
+    atomic_fetch_sub_explicit(&spans->busy, 1, memory_order_relaxed);
+}
+
+static void finish(struct sc_spans *spans, uint32_t id)
+{
+    set_applied(spans, id);
+    if (sc_spans_at(spans, id)->live)
+        return;
+    set_unused(spans, id);
+    sc_pool_give(&spans->pool, id);
+}
+
+/* Is the whole span to be let go, and nothing of it told of yet? */
+static bool is_to_be_let_go(struct sc_spans *spans, const struct sc_span *span)
+{
+    if (span->live || span->applied_to != sc_span_start(span))
+        return false;
+    struct piece piece = next_piece(spans, span);
+    return piece.until == sc_span_end(span) && piece.access == SC_ACCESS_ALL &&
+           must_tell(span, &piece);
+}
+
+/* Operations on neighbouring pages often end together, and are then next to each other in the list.
+ * What is let go at once stays unapplied until its turn comes. */
+static void let_go_with_neighbours(struct sc_spans *spans, struct sc_access_change *change)
+{
+    uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
+    for (; id; id = sc_spans_at(spans, id)->unapplied_next) {
+        struct sc_span *span = sc_spans_at(spans, id);
+        uintptr_t change_end = change->address + change->size_bytes;
+        bool adjoins = sc_span_end(span) == change->address || sc_span_start(span) == change_end;
+        if (!adjoins || !is_to_be_let_go(spans, span))
+            return;
+        if (sc_span_end(span) == change->address)
+            change->address = sc_span_start(span);
+        change->size_bytes += sc_span_end(span) - sc_span_start(span);
+        span->applied_to = sc_span_end(span);
+    }
+}
+
+bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change)
+{
+    SC_ASSERT_GUARDED(&spans->pool);
+    uint32_t id = spans->unapplied[lane];
+    change->size_bytes = 0;
+    if (!id)
+        return false;
+    struct sc_span *span = sc_spans_at(spans, id);
+    if (span->applied_to >= sc_span_end(span)) {
+        finish(spans, id);
+        return true;
+    }
+    struct piece piece = next_piece(spans, span);
+    span->applied_to = piece.until;
+    if (must_tell(span, &piece))
+        *change = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
+    if (change->size_bytes && !span->live && piece.access == SC_ACCESS_ALL)
+        let_go_with_neighbours(spans, change);
+    return true;
+}
+
+/* Neighbours that were to be let go with the refused span are told of by themselves. */
+static void tell_neighbours_again(struct sc_spans *spans, const struct sc_access_change *change)
+{
+    uintptr_t end = change->address + change->size_bytes;
+    uint32_t first = spans->unapplied[sc_spans_lane(spans, change->address)];
+    for (uint32_t id = first; id; id = sc_spans_at(spans, id)->unapplied_next) {
+        struct sc_span *span = sc_spans_at(spans, id);
+        bool is_within = sc_span_start(span) >= change->address && sc_span_end(span) <= end;
+        if (!span->live && is_within && span->applied_to == sc_span_end(span))
+            span->applied_to = sc_span_start(span);
+    }
+}
+
+uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change)
+{
+    SC_ASSERT_GUARDED(&spans->pool);
+    SC_TRACE("span-refused span address bytes", change->span, change->address, change->size_bytes);
+    struct sc_span *span = sc_spans_at(spans, change->span);
+    if (span->live)
+        return span->op;
+    unlink_unapplied(spans, change->span);
+    tell_neighbours_again(spans, change);
+    span->applied_to = sc_span_start(span);
+    unsigned lane = sc_spans_lane_of(spans, span);
+    span->unapplied_next = spans->refused[lane];
+    spans->refused[lane] = change->span;
+    SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
+    return 0;
+}
+
+bool sc_spans_retry(struct sc_spans *spans, unsigned lane)
+{
+    SC_ASSERT_GUARDED(&spans->pool);
+    bool any = spans->refused[lane] != 0;
+    while (spans->refused[lane]) {
+        uint32_t id = spans->refused[lane];
+        struct sc_span *span = sc_spans_at(spans, id);
+        spans->refused[lane] = span->unapplied_next;
+        span->unapplied_next = spans->unapplied[lane];
+        spans->unapplied[lane] = id;
+    }
+    SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
+    return any;
+}
+
+
+/* ---- what is due ---- */
+
+static bool is_attended(const struct sc_spans *spans, const struct sc_span *span)
+{
+    return sc_spans_attended >> sc_spans_lane_of(spans, span) & 1;
+}
+
+static void forget_lane(struct sc_spans *spans, uint32_t stream, unsigned lane)
+{
+    _Atomic uint64_t *lanes = &spans->stream_lanes[stream % 64];
+    atomic_store_explicit(
+        lanes, atomic_load_explicit(lanes, memory_order_relaxed) & ~(UINT64_C(1) << lane),
+        memory_order_relaxed);
+}
+
+/* The span has just become unapplied, and the kernel needs to be told one thing at most. */
+static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
+{
+    const struct sc_span *span = sc_spans_at(spans, id);
+    if (!is_attended(spans, span) || spans->unapplied[sc_spans_lane_of(spans, span)] != id)
+        return false;
+    *piece = next_piece(spans, span);
+    return piece->until == sc_span_end(span);
+}
+
+static void leave_unapplied(struct sc_spans *spans, uint32_t id)
+{
+    unsigned lane = sc_spans_lane_of(spans, sc_spans_at(spans, id));
+    set_applied(spans, id);
+    if (!spans->unapplied[lane])
+        sc_spans_own_lanes &= ~(UINT64_C(1) << lane);
+}
+
+void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
+{
+    struct sc_span *span = sc_spans_at(spans, id);
+    struct sc_access_change *begun = &spans->due_begun[sc_spans_lane_of(spans, span)];
+    struct piece piece;
+    if (begun->size_bytes || !is_simple(spans, id, &piece))
+        return;
+    if (must_tell(span, &piece)) {
+        atomic_fetch_add(&spans->due, 1);
+        *begun = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
+    }
+    span->applied_to = piece.until;
+    leave_unapplied(spans, id);
+}
+
+/* What begins in the same step is told of behind it. */
+void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
+{
+    struct sc_span *span = sc_spans_at(spans, id);
+    unsigned lane = sc_spans_lane_of(spans, span);
+    const struct sc_access_change *begun = &spans->due_begun[lane];
+    struct piece piece;
+    if ((begun->size_bytes && begun->span == id) || !is_simple(spans, id, &piece))
+        return;
+    bool tells = must_tell(span, &piece);
+    if (tells && piece.access != SC_ACCESS_ALL)
+        return;
+    forget_lane(spans, span->stream, lane);
+    if (!tells) {
+        leave_unapplied(spans, id);
+        set_unused(spans, id);
+        sc_pool_give(&spans->pool, id);
+        return;
+    }
+    atomic_fetch_add(&spans->due, 1);
+    leave_unapplied(spans, id);
+    span->unapplied_next = atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed);
+    atomic_store_explicit(&spans->due_ended[lane], id, memory_order_release);
+}
+
+uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream)
+{
+    return atomic_load_explicit(&spans->stream_lanes[stream % 64], memory_order_relaxed) & ~UINT64_C(1);
+}
+
+/* ---- telling of it, without the lock ---- */
+
+/* Together with those behind it in the list that adjoin. */
+static void take_neighbours(struct sc_spans *spans, struct sc_access_change *change)
+{
+    uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
+    for (; id; id = sc_spans_at(spans, id)->unapplied_next) {
+        const struct sc_span *span = sc_spans_at(spans, id);
+        uintptr_t end = change->address + change->size_bytes;
+        if (sc_span_end(span) == change->address)
+            change->address = sc_span_start(span);
+        else if (sc_span_start(span) != end)
+            return;
+        change->size_bytes += sc_span_end(span) - sc_span_start(span);
+    }
+}
+
+bool sc_spans_next_due(struct sc_spans *spans, unsigned lane, struct sc_access_change *change)
+{
+    uint32_t id = atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed);
+    if (!id) {
+        *change = spans->due_begun[lane];
+        return change->size_bytes != 0;
+    }
+    const struct sc_span *span = sc_spans_at(spans, id);
+    *change = (struct sc_access_change){sc_span_start(span),
+                                        sc_span_end(span) - sc_span_start(span), SC_ACCESS_ALL, id};
+    take_neighbours(spans, change);
+    return true;
+}
+
+/* The first of what the change is of, which is not due any more. 0: that was all. */
+static uint32_t take_due(struct sc_spans *spans, unsigned lane,
+                         const struct sc_access_change *change)
+{
+    uint32_t id = atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed);
+    if (!id || sc_span_start(sc_spans_at(spans, id)) - change->address >= change->size_bytes)
+        return 0;
+    const struct sc_span *span = sc_spans_at(spans, id);
+    atomic_store_explicit(&spans->due_ended[lane], span->unapplied_next, memory_order_release);
+    return id;
+}
+
+/* Its record goes back to the pool with the lock. */
+static void set_told(struct sc_spans *spans, uint32_t id)
+{
+    struct sc_span *span = sc_spans_at(spans, id);
+    set_unused(spans, id);
+    atomic_fetch_sub(&spans->due, 1);
+    uint32_t told = atomic_load_explicit(&spans->told, memory_order_relaxed);
+    do
+        atomic_store_explicit(&span->told_next, told, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&spans->told, &told, id, memory_order_release,
+                                                  memory_order_relaxed));
+}
+
+static bool take_begun(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
+{
+    if (change->access == SC_ACCESS_ALL)
+        return false;
+    spans->due_begun[lane] = (struct sc_access_change){0};
+    atomic_fetch_sub(&spans->due, 1);
+    return true;
+}
+
+void sc_spans_told(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
+{
+    if (take_begun(spans, lane, change))
+        return;
+    for (uint32_t id; (id = take_due(spans, lane, change)) != 0;)
+        set_told(spans, id);
+}
+
+bool sc_spans_postpone(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
+{
+    SC_ASSERT_GUARDED(&spans->pool);
+    if (take_begun(spans, lane, change))
+        return false;
+    for (uint32_t id; (id = take_due(spans, lane, change)) != 0;) {
+        struct sc_span *span = sc_spans_at(spans, id);
+        sc_spans_set_unapplied(spans, id);
+        sc_spans_count_hiding(&spans->hiding, span, 1);
+        atomic_fetch_sub(&spans->due, 1);
+    }
+    return true;
+}
+
+void sc_spans_collect_told(struct sc_spans *spans)
+{
+    if (atomic_load_explicit(&spans->told, memory_order_relaxed) == 0)
+        return;
+    uint32_t id = atomic_exchange_explicit(&spans->told, 0, memory_order_acquire);
+    while (id) {
+        uint32_t next =
+            atomic_load_explicit(&sc_spans_at(spans, id)->told_next, memory_order_relaxed);
+        sc_pool_give(&spans->pool, id);
+        id = next;
+    }
+}

@@ -612,6 +612,26 @@ static unsigned own_number(void)
     return (unsigned)(current - coroutines);
 }
 
+/* Pages lie in a lane of their own, which threads attend. */
+static bool attends;
+
+static uint64_t own_lane(void)
+{
+    return sc_spans_lane_bit(&sc_track.inflight.guards, base);
+}
+
+static void attend(void)
+{
+    if (attends)
+        sc_protect_attend(own_lane());
+}
+
+static void tell(void)
+{
+    if (attends)
+        sc_protect_tell();
+}
+
 static void issue(uintptr_t address)
 {
     SC_ISSUED(issued);
@@ -626,14 +646,18 @@ static void issue(uintptr_t address)
         .guard_address = address & ~(uintptr_t)(PAGE - 1),
         .guard_bytes = PAGE,
     };
+    attend();
     sc_track_issue(&sc_track, &(struct sc_order_call){0}, &op, 1, &issued);
+    tell();
     sc_guard_apply();
 }
 
 static void synchronise(void)
 {
     struct sc_point point = sc_track_point(&sc_track, stream_ids[own_number()], SC_SCOPE_STREAM);
+    attend();
     sc_track_known(&sc_track, &point, NULL);
+    tell();
     sc_guard_apply();
 }
 
@@ -815,12 +839,15 @@ static void explore_all(const char *what, void (*first)(void), void (*second)(vo
                         void (*third)(void), unsigned preemptions_allowed)
 {
     void (*const bodies[THREADS])(void) = {first, second, third};
-    for (unsigned way = 0; way < 2; way++) {
-        steps = way == 1;
+    for (unsigned way = 0; way < 4; way++) {
+        steps = way & 1;
+        attends = way & 2;
+        sc_spans_set_lanes(&sc_track.inflight.guards, base & ~(uintptr_t)(2 * BASES_APART - 1),
+                           attends ? SC_SPANS_LANE_BYTES : 0);
         unsigned long schedules = explore(bodies, preemptions_allowed);
         if (violation)
-            ck_abort_msg("%s, %s: %s, in schedule %lu", what, steps ? "stepped" : "let go",
-                         violation, schedules);
+            ck_abort_msg("%s, %s, %s: %s, in schedule %lu", what, steps ? "stepped" : "let go",
+                         attends ? "attended" : "alone", violation, schedules);
         ck_assert_uint_gt(schedules, 100);
     }
 }

@@ -59,8 +59,9 @@ static void obey(const struct sc_access_change *change)
 static bool apply_step(void)
 {
     struct sc_access_change change;
-    bool more = sc_spans_apply(&guards, 0, &change);
-    if (!more && (change.size_bytes > 0 || guards.unapplied[0] != 0))
+    unsigned lane = sc_spans_lane(&guards, base);
+    bool more = sc_spans_apply(&guards, lane, &change);
+    if (!more && (change.size_bytes > 0 || guards.unapplied[lane] != 0))
         ck_abort_msg("an end that is none");
     obey(&change);
     return more;
@@ -70,7 +71,7 @@ static void apply(void)
 {
     while (apply_step())
         continue;
-    if (guards.unapplied_count > 0 || guards.busy != guards.live)
+    if (guards.unapplied_count > 0 || guards.busy != guards.live || guards.due)
         ck_abort_msg("%u unapplied, %u of %u busy", guards.unapplied_count, guards.busy,
                      guards.live);
 }
@@ -618,6 +619,190 @@ START_TEST(pages_agree_with_a_model)
 }
 END_TEST
 
+/* ---- lanes that are attended ---- */
+
+static const uint64_t own_lane = 2;
+
+static void set_up_lanes(void)
+{
+    set_up();
+    sc_spans_set_lanes(&guards, base, (size_t)4 * SC_SPANS_LANE_BYTES);
+    ck_assert_uint_eq(sc_spans_lane_bit(&guards, base), own_lane);
+}
+
+/* What the thread does that has attended, when it has given back the owner's lock. */
+static unsigned tell_due(void)
+{
+    struct sc_access_change change;
+    unsigned changes = 0;
+    for (; sc_spans_next_due(&guards, 1, &change); changes++) {
+        obey(&change);
+        sc_spans_told(&guards, 1, &change);
+    }
+    return changes;
+}
+
+START_TEST(what_begins_and_ends_in_an_attended_lane_is_due)
+{
+    sc_spans_attended = own_lane;
+    uint32_t span = add(1, 0, 2, SC_ACCESS_NONE, 0);
+    sc_spans_attended = 0;
+    ck_assert_uint_eq(guards.unapplied_count, 0);
+    ck_assert(sc_spans_any_due(&guards));
+    ck_assert(sc_spans_cover(&guards, at(0)));
+    ck_assert_uint_eq(sc_spans_lanes_of(&guards, 1), own_lane);
+    ck_assert_uint_eq(tell_due(), 1);
+    check_pages("--www");
+    sc_spans_attended = own_lane;
+    sc_spans_end(&guards, span);
+    sc_spans_attended = 0;
+    ck_assert_uint_eq(sc_spans_lanes_of(&guards, 1), 0);
+    ck_assert(sc_spans_cover(&guards, at(1)));
+    ck_assert(sc_spans_may_hide(&guards, at(1), 1));
+    ck_assert(!sc_spans_may_hide(&guards, at(2), 1));
+    ck_assert_uint_eq(tell_due(), 1);
+    check_pages("wwwww");
+    ck_assert(!sc_spans_cover(&guards, at(1)));
+    ck_assert(!sc_spans_may_hide(&guards, at(1), 1));
+    ck_assert(!sc_spans_any_due(&guards));
+    ck_assert_uint_eq(guards.busy, 0);
+}
+END_TEST
+
+START_TEST(spans_that_end_together_are_told_of_together)
+{
+    uint32_t first = add(1, 0, 2, SC_ACCESS_NONE, 0);
+    uint32_t both = add(1, 2, 2, SC_ACCESS_NONE, first);
+    apply();
+    told = 0;
+    sc_spans_attended = own_lane;
+    sc_spans_end(&guards, both);
+    sc_spans_attended = 0;
+    ck_assert_uint_eq(tell_due(), 1);
+    check_pages("wwwww");
+}
+END_TEST
+
+START_TEST(what_ends_in_another_lane_is_unapplied)
+{
+    uint32_t span = add(1, 0, 2, SC_ACCESS_NONE, 0);
+    apply();
+    sc_spans_attended = own_lane << 1;
+    sc_spans_end(&guards, span);
+    sc_spans_attended = 0;
+    ck_assert_uint_eq(guards.unapplied_count, 1);
+    ck_assert_uint_eq(tell_due(), 0);
+    apply();
+    check_pages("wwwww");
+}
+END_TEST
+
+START_TEST(what_is_due_and_refused_is_unapplied)
+{
+    struct sc_access_change change;
+    uint32_t span = add(1, 0, 2, SC_ACCESS_NONE, 0);
+    apply();
+    sc_spans_attended = own_lane;
+    sc_spans_end(&guards, span);
+    sc_spans_attended = 0;
+    ck_assert(sc_spans_next_due(&guards, 1, &change));
+    ck_assert(sc_spans_postpone(&guards, 1, &change));
+    ck_assert(!sc_spans_any_due(&guards));
+    ck_assert(sc_spans_cover(&guards, at(0)));
+    apply();
+    check_pages("wwwww");
+    sc_spans_attended = own_lane;
+    add(7, 0, 2, SC_ACCESS_READ, 0);
+    sc_spans_attended = 0;
+    ck_assert(sc_spans_next_due(&guards, 1, &change));
+    ck_assert(!sc_spans_postpone(&guards, 1, &change));
+    ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 7);
+}
+END_TEST
+
+/* A page that the kernel keeps off is somebody's, and is known to be. */
+static void model_check_covered(void)
+{
+    for (unsigned i = 0; i < PAGES; i++) {
+        if (pages[i] != SC_ACCESS_ALL && !sc_spans_cover(&guards, at(i)))
+            ck_abort_msg("page %u is kept off for nobody", i);
+        if (pages[i] == SC_ACCESS_NONE && !sc_spans_may_hide(&guards, at(i), 1))
+            ck_abort_msg("page %u is hidden, and not known to be", i);
+    }
+}
+
+static void model_change(void)
+{
+    unsigned op = (unsigned)random() % OPS;
+    unsigned first = (unsigned)random() % PAGES;
+    unsigned count = 1 + (unsigned)random() % 4;
+    if (count > PAGES - first)
+        count = PAGES - first;
+    switch (random() % 4) {
+    case 0:
+    case 1:
+        model_add(op, first, count);
+        break;
+    case 2:
+        model_cut(op, first, count);
+        break;
+    default:
+        model_end(op);
+    }
+}
+
+static void model_refuse(const struct sc_access_change *change)
+{
+    if (sc_spans_postpone(&guards, 1, change))
+        return;
+    uint32_t op = sc_spans_refuse(&guards, change);
+    if (op)
+        model_end(op - 1);
+    while (sc_spans_retry(&guards, 1))
+        apply();
+}
+
+/* Between the step and what is told of it other threads take steps of their own. */
+static void model_attend(void)
+{
+    struct sc_access_change change;
+    sc_spans_attended = own_lane;
+    for (unsigned changes = (unsigned)random() % 4; changes > 0; changes--)
+        model_change();
+    sc_spans_attended = 0;
+    model_check_covered();
+    if (random() % 2)
+        model_change();
+    for (; sc_spans_next_due(&guards, 1, &change); model_check_covered()) {
+        if (random() % 8 == 0) {
+            model_refuse(&change);
+            continue;
+        }
+        obey(&change);
+        if (random() % 4 == 0)
+            model_change();
+        sc_spans_told(&guards, 1, &change);
+    }
+}
+
+START_TEST(pages_of_attended_lanes_agree_with_a_model)
+{
+    memset(ops, 0, sizeof ops);
+    srandom((unsigned)_i + 100);
+    for (int round = rounds(4000); round > 0; round--) {
+        model_attend();
+        if (random() % 3 == 0)
+            model_change();
+        if (random() % 4 == 0)
+            model_compare();
+    }
+    for (unsigned op = 0; op < OPS; op++)
+        model_end(op);
+    model_compare();
+    ck_assert_uint_eq(guards.busy, 0);
+}
+END_TEST
+
 /* ---- staging ---- */
 
 enum { SNAPSHOT_BYTES = 20000, LARGE_BYTES = 20480, SMALL_BYTES = 4096 };
@@ -878,7 +1063,7 @@ START_TEST(running_ones_do_not_hide_complete_ones)
 }
 END_TEST
 
-static TCase *span_tests(void)
+static void add_span_tests(Suite *suite)
 {
     TCase *group = tcase_create("spans");
     tcase_add_checked_fixture(group, set_up, tear_down);
@@ -907,7 +1092,15 @@ static TCase *span_tests(void)
     tcase_add_test(group, what_was_never_near_is_known_to_be_far);
     tcase_add_test(group, a_child_lets_go_of_what_may_be_protected);
     tcase_add_test(group, pages_agree_with_a_model);
-    return group;
+    suite_add_tcase(suite, group);
+    group = tcase_create("attended lanes");
+    tcase_add_checked_fixture(group, set_up_lanes, tear_down);
+    tcase_add_test(group, what_begins_and_ends_in_an_attended_lane_is_due);
+    tcase_add_test(group, spans_that_end_together_are_told_of_together);
+    tcase_add_test(group, what_ends_in_another_lane_is_unapplied);
+    tcase_add_test(group, what_is_due_and_refused_is_unapplied);
+    tcase_add_loop_test(group, pages_of_attended_lanes_agree_with_a_model, 0, 4);
+    suite_add_tcase(suite, group);
 }
 
 static TCase *staging_tests(void)
@@ -934,7 +1127,7 @@ static TCase *staging_tests(void)
 int main(void)
 {
     Suite *suite = suite_create("guard");
-    suite_add_tcase(suite, span_tests());
+    add_span_tests(suite);
     suite_add_tcase(suite, staging_tests());
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

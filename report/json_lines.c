@@ -447,6 +447,8 @@ static void put_timeline(struct sc_text *line, const struct sc_report_timeline *
     sc_json_close(line, '}');
 }
 
+enum { OPTION_VALUE_BYTES = 32 }; /* longer than every word of `guard` */
+
 static const char *const reason_names[] = {
 #define X(reason, name, words) [SC_NO_VERDICT_##reason] = name,
     SC_NO_VERDICT_REASONS(X)
@@ -493,6 +495,26 @@ static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *coun
         if (sc_no_verdicts_for(counts, i) > 0)
             sc_json_number(line, reason_names[i], sc_no_verdicts_for(counts, i));
     sc_json_close(line, '}');
+    sc_json_close(line, '}');
+}
+
+static void put_option(struct sc_text *line, const struct sc_options *options, const char *wanted)
+{
+    char value[OPTION_VALUE_BYTES];
+    const char *key;
+    for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof value)) != NULL; i++)
+        if (strcmp(key, wanted) == 0)
+            sc_json_string(line, "option", value);
+}
+
+static void put_guard(struct sc_text *line, const struct sc_options *options,
+                      const struct sc_report_guard *guard)
+{
+    sc_json_open(line, "guard", '{');
+    put_option(line, options, "guard");
+    sc_json_number(line, "mprotect", guard->by_mprotect);
+    sc_json_number(line, "userfaultfd", guard->by_userfaultfd);
+    sc_json_string(line, "userfaultfd_state", sc_userfaultfd_name(guard->userfaultfd));
     sc_json_close(line, '}');
 }
 
@@ -572,6 +594,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     if (totals->no_verdicts) {
         put_unguarded(line, totals->no_verdicts);
         put_unjudged(line, totals->no_verdicts);
+        put_guard(line, options, &totals->guard);
     }
     sc_json_open(line, "coverage", '{');
     sc_json_number(line, "calls", totals->coverage.calls);

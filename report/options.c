@@ -15,7 +15,7 @@ enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, PATH };
  * the one word that stands for 0 in a SIZE. NULL ends the list. */
 typedef const char *const words[5]; /* NULL behind the last */
 static words zero_one = {"0", "1"};
-static words guard_modes = {"off", "on", "uffd"};
+static words guard_modes = {"off", "on", "uffd", "mprotect"};
 static words modes = {"fix", "report", "off"};
 static words certainties = {"latent", "observed"};
 static words captures = {"repair", "report"};
@@ -61,7 +61,8 @@ static const struct option table[] = {
     {"suppressions", PATH, AT(suppressions), "", no_words, 0, 0, "a file of hazards to leave out",
      NULL, NULL},
     {"guard", CHOICE, AT(guard), "on", guard_modes, 0, 0,
-     "page protection of buffers in flight; uffd: of pinned memory by userfaultfd", NULL, NULL},
+     "page protection of buffers in flight; by userfaultfd where it serves, or mprotect alone",
+     NULL, NULL},
     {"snapshot_max", SIZE, AT(snapshot_max_bytes), "32K", no_words, 0, 1 << 20,
      "H2D copies up to this size are snapshotted, not guarded; 0 disables", NULL, NULL},
     {"max_held", SIZE, AT(max_held_bytes), "1G", no_words, 0, 0,

@@ -17,7 +17,7 @@ enum sc_stacks_mode { SC_STACKS_FULL, SC_STACKS_SITE, SC_STACKS_NONE };
 enum sc_device_mode { SC_DEVICE_AUTO, SC_DEVICE_OFF, SC_DEVICE_ON };
 enum sc_kernels_mode { SC_KERNELS_OFF, SC_KERNELS_REPORT, SC_KERNELS_ORDER };
 enum sc_cupti_mode { SC_CUPTI_AUTO, SC_CUPTI_OFF, SC_CUPTI_REQUIRE };
-enum sc_guard_mode { SC_GUARD_OFF, SC_GUARD_ON, SC_GUARD_UFFD };
+enum sc_guard_mode { SC_GUARD_OFF, SC_GUARD_ON, SC_GUARD_UFFD, SC_GUARD_MPROTECT };
 enum sc_pinned_mode { SC_PINNED_HUGE, SC_PINNED_DRIVER };
 enum sc_nvtx_mode { SC_NVTX_AUTO, SC_NVTX_OFF };
 

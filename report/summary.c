@@ -423,6 +423,24 @@ static void put_what_was_noted(struct sc_text *text, const struct sc_summary *su
               summary->driver_late);
 }
 
+/* "guarded: 3 ranges by mprotect, 20 by userfaultfd". */
+static void put_guard(struct sc_text *text, const struct sc_summary *summary)
+{
+    const struct sc_report_guard *guard = &summary->guard;
+    enum sc_userfaultfd_state state = guard->userfaultfd;
+    bool is_had = state == SC_USERFAULTFD_OPENED || state == SC_USERFAULTFD_UNASKED;
+    if (!summary->tells_guard)
+        return;
+    sc_text_put(text, "  guarded: ");
+    put_count(text, guard->by_mprotect, "range");
+    sc_text_put(text, " by mprotect, ");
+    sc_text_decimal(text, guard->by_userfaultfd);
+    sc_text_put(text, " by userfaultfd");
+    sc_text_put(text, is_had ? "" : "; no userfaultfd: ");
+    sc_text_put(text, is_had ? "" : sc_userfaultfd_words(state));
+    sc_text_char(text, '\n');
+}
+
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
 {
     if (summary->timeline.dropped == 0)
@@ -542,6 +560,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_coverage(text, summary);
     put_what_was_noted(text, summary);
     put_no_verdicts(text, summary->no_verdicts);
+    put_guard(text, summary);
     put_timeline(text, summary);
     if (summary->lists_suppressions) {
         put_suppressions(text, "  suppressions that have expired: ", true);

@@ -33,6 +33,7 @@
 #include "interpose/entry/life.h"
 #include "interpose/entry/unreached.h"
 #include "interpose/guard/guard.h"
+#include "interpose/guard/guard_totals.h"
 #include "interpose/missed/audit.h"
 #include "interpose/postmortem/postmortem.h"
 #include "interpose/reaper/copy_times.h"
@@ -294,6 +295,7 @@ static struct sc_report_totals totals_of(int status, bool final)
         .taken_early = sc_marks_taken_early(),
         .driver_late = sc_large_copies_driver_late(),
         .no_verdicts = &sc_track.no_verdicts,
+        .guard = sc_guard_totals_get(),
         .exit_status = status,
         .final = final,
     };

@@ -3,6 +3,7 @@
 #include "report/command/called.h"
 #include "report/command/fields.h"
 #include "report/command/shown_postmortems.h"
+#include "report/userfaultfd.h"
 #include "track/no_verdicts.h"
 
 #include <stdio.h>
@@ -187,6 +188,32 @@ static void add_unjudged(struct making *making, const json_t *summary)
     }
 }
 
+static const char *words_of_state(const char *name)
+{
+    for (unsigned i = 0; i < SC_USERFAULTFD_STATE_COUNT; i++)
+        if (strcmp(sc_userfaultfd_name((enum sc_userfaultfd_state)i), name) == 0)
+            return sc_userfaultfd_words((enum sc_userfaultfd_state)i);
+    return name;
+}
+
+/* With mprotect alone, which nobody asked for, it says nothing new. */
+static void add_guard(struct making *making, const json_t *summary)
+{
+    const json_t *guard = json_object_get(summary, "guard");
+    const char *option = sc_field_string(guard, "option", "on");
+    const char *state = sc_field_string(guard, "userfaultfd_state", "unasked");
+    bool is_unasked = strcmp(state, "unasked") == 0;
+    bool is_had = is_unasked || strcmp(state, "opened") == 0;
+    json_int_t mprotect = sc_field_number(guard, "mprotect");
+    if (!guard || (is_unasked && strcmp(option, "mprotect") != 0))
+        return;
+    add(making,
+        sc_scratch_print(making->scratch,
+                         "guarded: " NUMBER " range%s by mprotect, " NUMBER " by userfaultfd%s%s",
+                         mprotect, plural(mprotect), sc_field_number(guard, "userfaultfd"),
+                         is_had ? "" : "; no userfaultfd: ", is_had ? "" : words_of_state(state)));
+}
+
 static void add_ignored(struct making *making, const json_t *summary)
 {
     size_t index;
@@ -219,6 +246,7 @@ static void add_summary(struct making *making, const json_t *entry)
     add_what_was_noted(making, summary);
     add_unguarded(making, summary);
     add_unjudged(making, summary);
+    add_guard(making, summary);
     add_ignored(making, summary);
     add_list(making, "suppressions that have expired",
              json_object_get(summary, "suppressions_expired"));

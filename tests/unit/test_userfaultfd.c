@@ -1,7 +1,7 @@
-/* not-under: qemu memcheck thread (which know no userfaultfd)
- *
- * What a process is told that asks for a userfaultfd, under filters and limits of all kinds. Each
- * test is a process of its own. */
+/* What a process is told that asks for a userfaultfd, under filters and limits of all kinds. Each
+ * test is a process of its own.
+ * not-under: qemu memcheck thread (which know no userfaultfd)
+ */
 #include "report/userfaultfd.h"
 
 #include <check.h>

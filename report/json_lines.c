@@ -3,6 +3,7 @@
 
 #include "report/annotations.h"
 #include "report/file.h"
+#include "report/guard_part.h"
 #include "report/json.h"
 #include "report/ledger.h"
 #include "report/mapped_file.h"
@@ -447,8 +448,6 @@ static void put_timeline(struct sc_text *line, const struct sc_report_timeline *
     sc_json_close(line, '}');
 }
 
-enum { OPTION_VALUE_BYTES = 32 }; /* longer than every word of `guard` */
-
 static const char *const reason_names[] = {
 #define X(reason, name, words) [SC_NO_VERDICT_##reason] = name,
     SC_NO_VERDICT_REASONS(X)
@@ -495,26 +494,6 @@ static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *coun
         if (sc_no_verdicts_for(counts, i) > 0)
             sc_json_number(line, reason_names[i], sc_no_verdicts_for(counts, i));
     sc_json_close(line, '}');
-    sc_json_close(line, '}');
-}
-
-static void put_option(struct sc_text *line, const struct sc_options *options, const char *wanted)
-{
-    char value[OPTION_VALUE_BYTES];
-    const char *key;
-    for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof value)) != NULL; i++)
-        if (strcmp(key, wanted) == 0)
-            sc_json_string(line, "option", value);
-}
-
-static void put_guard(struct sc_text *line, const struct sc_options *options,
-                      const struct sc_report_guard *guard)
-{
-    sc_json_open(line, "guard", '{');
-    put_option(line, options, "guard");
-    sc_json_number(line, "mprotect", guard->by_mprotect);
-    sc_json_number(line, "userfaultfd", guard->by_userfaultfd);
-    sc_json_string(line, "userfaultfd_state", sc_userfaultfd_name(guard->userfaultfd));
     sc_json_close(line, '}');
 }
 
@@ -569,7 +548,7 @@ static void put_suppressed(struct sc_text *line, const uint64_t *by_reason)
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,
-                           const uint64_t *by_reason)
+                           const uint64_t *by_reason, const struct sc_guard_part_sites *sites)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "summary");
@@ -594,7 +573,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     if (totals->no_verdicts) {
         put_unguarded(line, totals->no_verdicts);
         put_unjudged(line, totals->no_verdicts);
-        put_guard(line, options, &totals->guard);
+        sc_guard_part_put(line, options, &totals->guard, sites);
     }
     sc_json_open(line, "coverage", '{');
     sc_json_number(line, "calls", totals->coverage.calls);

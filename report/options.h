@@ -34,6 +34,7 @@ struct sc_options {
     char report_path[SC_OPTIONS_PATH_SIZE];  /* a pattern (path.h), or "none" */
     char suppressions[SC_OPTIONS_PATH_SIZE]; /* "" for none */
     int guard;                               /* enum sc_guard_mode */
+    uint64_t guard_budget;                   /* hundredths of a percent; 0: no limit */
     uint64_t snapshot_max_bytes;             /* 0: never snapshot */
     uint64_t max_held_bytes;
     uint64_t stall_limit_ns;

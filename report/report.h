@@ -18,6 +18,7 @@
 
 #include "report/options.h"
 #include "report/userfaultfd.h"
+#include "track/budget.h"
 #include "track/hazard.h"
 #include "track/no_verdicts.h"
 #include "track/python_codes.h"
@@ -65,10 +66,11 @@ struct sc_report_miss {
     uint32_t stack;
 };
 
-/* How often ranges of pages were kept off, by which mechanism. */
+/* How often ranges of pages were kept off, by which mechanism, and what that was limited to. */
 struct sc_report_guard {
     uint64_t by_mprotect, by_userfaultfd;
     enum sc_userfaultfd_state userfaultfd;
+    const struct sc_budget *budget; /* NULL: there is no guard_budget */
 };
 
 struct sc_report_totals {

@@ -441,6 +441,31 @@ static void put_guard(struct sc_text *text, const struct sc_summary *summary)
     sc_text_char(text, '\n');
 }
 
+/* "guard_budget: 40 of 1000 operations guarded", and where most were left out. */
+static void put_budget(struct sc_text *text, const struct sc_budget *budget)
+{
+    enum { SITES_SHOWN = 3 };
+    struct sc_budget_site totals, sites[SITES_SHOWN];
+    if (!budget)
+        return;
+    unsigned count = sc_budget_look(budget, &totals, sites, SITES_SHOWN);
+    if (totals.guarded == totals.operations)
+        return;
+    sc_text_put(text, "  guard_budget: ");
+    sc_text_decimal(text, totals.guarded);
+    sc_text_put(text, " of ");
+    put_count(text, totals.operations, "operation");
+    sc_text_put(text, " guarded\n");
+    for (unsigned i = 0; i < count && sites[i].guarded < sites[i].operations; i++) {
+        sc_text_put(text, "    ");
+        sc_text_decimal(text, sites[i].guarded);
+        sc_text_put(text, " of ");
+        sc_text_decimal(text, sites[i].operations);
+        sc_call_words_put_place(text, " at ", sites[i].stack);
+        sc_text_char(text, '\n');
+    }
+}
+
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
 {
     if (summary->timeline.dropped == 0)
@@ -561,6 +586,7 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_what_was_noted(text, summary);
     put_no_verdicts(text, summary->no_verdicts);
     put_guard(text, summary);
+    put_budget(text, summary->guard.budget);
     put_timeline(text, summary);
     if (summary->lists_suppressions) {
         put_suppressions(text, "  suppressions that have expired: ", true);

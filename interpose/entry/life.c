@@ -33,6 +33,7 @@
 #include "interpose/entry/life.h"
 #include "interpose/entry/unreached.h"
 #include "interpose/guard/guard.h"
+#include "interpose/guard/guard_budget.h"
 #include "interpose/guard/guard_totals.h"
 #include "interpose/missed/audit.h"
 #include "interpose/postmortem/postmortem.h"
@@ -126,6 +127,7 @@ static void read_options(void)
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }
+    sc_guard_budget_start();
     bool judges = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
     bool wants_device = judges || sc_options.kernels != SC_KERNELS_OFF;
     sc_track.watches_device =

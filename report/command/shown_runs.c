@@ -214,6 +214,36 @@ static void add_guard(struct making *making, const json_t *summary)
                          is_had ? "" : "; no userfaultfd: ", is_had ? "" : words_of_state(state)));
 }
 
+/* Where most was left out. */
+static void add_budget(struct making *making, const json_t *summary)
+{
+    enum { SITES_SHOWN = 5 };
+    const json_t *budget = json_object_get(json_object_get(summary, "guard"), "budget");
+    json_int_t operations = sc_field_number(budget, "operations");
+    json_int_t guarded = sc_field_number(budget, "guarded");
+    size_t index;
+    json_t *site;
+    if (guarded == operations)
+        return;
+    add(making, sc_scratch_print(making->scratch,
+                                 "guard_budget=%s: " NUMBER " of " NUMBER " operation%s guarded",
+                                 sc_field_string(budget, "share", "?"), guarded, operations,
+                                 plural(operations)));
+    json_array_foreach(json_object_get(budget, "sites"), index, site)
+    {
+        json_int_t of_site = sc_field_number(site, "operations");
+        json_int_t guarded_of_site = sc_field_number(site, "guarded");
+        if (index >= SITES_SHOWN || guarded_of_site == of_site)
+            break;
+        struct sc_note *note =
+            add(making, sc_scratch_print(making->scratch,
+                                         "of these " NUMBER " of " NUMBER " guarded of this call",
+                                         guarded_of_site, of_site));
+        sc_frames_shown(&note->stack, making->scratch, making->makers,
+                        json_object_get(site, "stack"));
+    }
+}
+
 static void add_ignored(struct making *making, const json_t *summary)
 {
     size_t index;
@@ -247,6 +277,7 @@ static void add_summary(struct making *making, const json_t *entry)
     add_unguarded(making, summary);
     add_unjudged(making, summary);
     add_guard(making, summary);
+    add_budget(making, summary);
     add_ignored(making, summary);
     add_list(making, "suppressions that have expired",
              json_object_get(summary, "suppressions_expired"));

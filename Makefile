@@ -491,8 +491,8 @@ $(UNIT): private NEEDED += -include tests/unit/older_check.h
 # What is tested is in the objects; a test of many assertions takes twice as long to optimise.
 $(UNIT): private OPT := $(OPT:-O2=-O1)
 $(UNIT): $(CORE_OBJ) $(FLAGS)
-# A unit test of the hands opens with a line `links: a.c b.c`, which says of which.
-linked = $(call objects,$(shell sed -n '1s,.*links: *,,p' $(1)))
+# A unit test of the hands opens with lines `links: a.c b.c`, which say of which.
+linked = $(call objects,$(shell sed -n 's,^[/ ][*] links: *,,p' $(1)))
 $(foreach s,$(shell grep -l '^/\* links:' tests/unit/*.c),\
     $(eval $(T)/unit/$(basename $(notdir $(s))): $(call linked,$(s))))
 # A test of what may know CUDA may know it, too.

@@ -3,6 +3,7 @@
 
 #include "report/annotations.h"
 #include "report/file.h"
+#include "report/guard_part.h"
 #include "report/json.h"
 #include "report/ledger.h"
 #include "report/mapped_file.h"
@@ -547,7 +548,7 @@ static void put_suppressed(struct sc_text *line, const uint64_t *by_reason)
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,
-                           const uint64_t *by_reason)
+                           const uint64_t *by_reason, const struct sc_guard_part_sites *sites)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "summary");
@@ -572,6 +573,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     if (totals->no_verdicts) {
         put_unguarded(line, totals->no_verdicts);
         put_unjudged(line, totals->no_verdicts);
+        sc_guard_part_put(line, options, &totals->guard, sites);
     }
     sc_json_open(line, "coverage", '{');
     sc_json_number(line, "calls", totals->coverage.calls);

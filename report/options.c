@@ -9,13 +9,13 @@
 
 #include "track/poison.h"
 
-enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, PATH };
+enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, SHARE, PATH };
 
 /* Words of a CHOICE (their values are 0, 1, ... in this order), the two of a BOOL (false first), or
- * the one word that stands for 0 in a SIZE. NULL ends the list. */
+ * the one word that stands for 0 in a SIZE or a SHARE. NULL ends the list. */
 typedef const char *const words[5]; /* NULL behind the last */
 static words zero_one = {"0", "1"};
-static words guard_modes = {"off", "on", "uffd"};
+static words guard_modes = {"off", "on", "uffd", "mprotect"};
 static words modes = {"fix", "report", "off"};
 static words certainties = {"latent", "observed"};
 static words captures = {"repair", "report"};
@@ -27,6 +27,7 @@ static words nvtx_modes = {"auto", "off"};
 static words pinned_modes = {"huge", "driver"};
 static words verbosities = {"0", "1", "2", "3"};
 static words driver_heap = {"driver"};
+static words no_budget = {"off"};
 static words no_words = {NULL};
 
 struct option {
@@ -61,7 +62,11 @@ static const struct option table[] = {
     {"suppressions", PATH, AT(suppressions), "", no_words, 0, 0, "a file of hazards to leave out",
      NULL, NULL},
     {"guard", CHOICE, AT(guard), "on", guard_modes, 0, 0,
-     "page protection of buffers in flight; uffd: of pinned memory by userfaultfd", NULL, NULL},
+     "page protection of buffers in flight; by userfaultfd where it serves, or mprotect alone",
+     NULL, NULL},
+    {"guard_budget", SHARE, AT(guard_budget), "off", no_budget, 0, 0,
+     "the share of the time that guards may take: new call sites first, the others in turn", NULL,
+     NULL},
     {"snapshot_max", SIZE, AT(snapshot_max_bytes), "32K", no_words, 0, 1 << 20,
      "H2D copies up to this size are snapshotted, not guarded; 0 disables", NULL, NULL},
     {"max_held", SIZE, AT(max_held_bytes), "1G", no_words, 0, 0,
@@ -160,6 +165,24 @@ static bool parse_scaled(struct slice slice, const struct unit *units, uint64_t 
     return *value == 0 && rest.length == 0;
 }
 
+/* "2%", "0.25%": in hundredths of a percent, at least one and at most all. */
+static bool parse_share(struct slice slice, uint64_t *value)
+{
+    enum { ALL = 10000, DIGITS_MAX = 2 };
+    struct slice rest, fraction;
+    uint64_t parts = 0;
+    if (!parse_digits(slice, value, &rest) || *value > ALL)
+        return false;
+    *value *= 100;
+    if (rest.length > 0 && rest.bytes[0] == '.') {
+        fraction = (struct slice){rest.bytes + 1, rest.length - 1};
+        if (!parse_digits(fraction, &parts, &rest) || fraction.length - rest.length > DIGITS_MAX)
+            return false;
+        *value += fraction.length - rest.length == 1 ? parts * 10 : parts;
+    }
+    return is_word(rest, "%") && *value > 0 && *value <= ALL;
+}
+
 static bool is_of_word(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
@@ -242,6 +265,11 @@ static bool store(struct sc_options *options, const struct option *option, struc
         if (good)
             *(uint64_t *)(void *)member = number;
         return good;
+    case SHARE:
+        good = good || parse_share(value, &number);
+        if (good)
+            *(uint64_t *)(void *)member = number;
+        return good;
     case PATH:
         /* Only an option that is empty by default can be made empty. */
         return (value.length > 0 || option->standard[0] == '\0') && !ends_in_strict(value) &&
@@ -297,6 +325,8 @@ static void put_accepted(struct sc_text *text, const struct option *option)
         sc_text_put(text, "a size such as 4096 or 32K, at most ");
         put_scaled(text, option->most, size_units);
     }
+    if (option->kind == SHARE)
+        sc_text_put(text, " or a share such as 2% or 0.25%, at most 100%");
     if (option->kind == TIME)
         sc_text_put(text, "a time such as 500ms or 10s");
     if (option->kind == PATH)
@@ -530,6 +560,18 @@ unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complai
     return count;
 }
 
+static void put_share(struct sc_text *text, uint64_t value)
+{
+    sc_text_decimal(text, value / 100);
+    if (value % 100) {
+        sc_text_char(text, '.');
+        sc_text_decimal(text, value % 100 / 10);
+    }
+    if (value % 10)
+        sc_text_decimal(text, value % 10);
+    sc_text_char(text, '%');
+}
+
 static void put_value(struct sc_text *text, const struct option *option, const void *member)
 {
     switch (option->kind) {
@@ -550,6 +592,12 @@ static void put_value(struct sc_text *text, const struct option *option, const v
         break;
     case TIME:
         put_scaled(text, *(const uint64_t *)member, time_units);
+        break;
+    case SHARE:
+        if (*(const uint64_t *)member == 0)
+            sc_text_put(text, option->words[0]);
+        else
+            put_share(text, *(const uint64_t *)member);
         break;
     case PATH:
         sc_text_put(text, member);

@@ -17,7 +17,7 @@ enum sc_stacks_mode { SC_STACKS_FULL, SC_STACKS_SITE, SC_STACKS_NONE };
 enum sc_device_mode { SC_DEVICE_AUTO, SC_DEVICE_OFF, SC_DEVICE_ON };
 enum sc_kernels_mode { SC_KERNELS_OFF, SC_KERNELS_REPORT, SC_KERNELS_ORDER };
 enum sc_cupti_mode { SC_CUPTI_AUTO, SC_CUPTI_OFF, SC_CUPTI_REQUIRE };
-enum sc_guard_mode { SC_GUARD_OFF, SC_GUARD_ON, SC_GUARD_UFFD };
+enum sc_guard_mode { SC_GUARD_OFF, SC_GUARD_ON, SC_GUARD_UFFD, SC_GUARD_MPROTECT };
 enum sc_pinned_mode { SC_PINNED_HUGE, SC_PINNED_DRIVER };
 enum sc_nvtx_mode { SC_NVTX_AUTO, SC_NVTX_OFF };
 
@@ -34,6 +34,7 @@ struct sc_options {
     char report_path[SC_OPTIONS_PATH_SIZE];  /* a pattern (path.h), or "none" */
     char suppressions[SC_OPTIONS_PATH_SIZE]; /* "" for none */
     int guard;                               /* enum sc_guard_mode */
+    uint64_t guard_budget;                   /* hundredths of a percent; 0: no limit */
     uint64_t snapshot_max_bytes;             /* 0: never snapshot */
     uint64_t max_held_bytes;
     uint64_t stall_limit_ns;

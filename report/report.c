@@ -3,6 +3,7 @@
 
 #include "report/annotations.h"
 #include "report/file.h"
+#include "report/guard_part.h"
 #include "report/hazard_counts.h"
 #include "report/json_lines.h"
 #include "report/ledger.h"
@@ -554,6 +555,9 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->taken_early = totals->taken_early;
     summary->driver_late = totals->driver_late;
     summary->no_verdicts = totals->no_verdicts;
+    summary->guard = totals->guard;
+    summary->tells_guard = options->guard == SC_GUARD_MPROTECT || options->verbosity >= 2 ||
+                           totals->guard.userfaultfd != SC_USERFAULTFD_UNASKED;
     summary->calls = totals->coverage.calls;
     summary->missed = totals->coverage.missed;
     summary->cupti = totals->cupti;
@@ -568,13 +572,14 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->postmortem = report.postmortem;
 }
 
-static bool write_summary_locked(const struct sc_report_totals *totals) SC_REQUIRES(report.mutex)
+static bool write_summary_locked(const struct sc_report_totals *totals,
+                                 const struct sc_guard_part_sites *sites) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     struct sc_text line;
     sc_text_init(&line, line_bytes, sizeof line_bytes);
     sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code,
-                          report.by_reason);
+                          report.by_reason, sites);
     return write_line_locked(&line);
 }
 
@@ -587,6 +592,15 @@ static bool is_worth_printing(const struct sc_summary *summary)
     bool telling = summary->counts.hazards > 0 || summary->missed > 0 || summary->postmortem.name ||
                    passed_by || idle;
     return report.options->verbosity >= (telling ? 1 : 2);
+}
+
+/* NULL: there is no budget, or no memory. */
+static struct sc_guard_part_sites *name_sites(const struct sc_budget *budget)
+{
+    struct sc_guard_part_sites *sites = budget ? sc_pages_map(sizeof *sites) : NULL;
+    if (sites)
+        sc_guard_part_name_sites(budget, sites);
+    return sites;
 }
 
 /* Once in a process. */
@@ -605,11 +619,12 @@ void sc_report_summary(const struct sc_report_totals *totals)
     struct sc_summary summary;
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
+    struct sc_guard_part_sites *sites = name_sites(totals->guard.budget);
     enter(&guard);
     bool is_told = false;
     if (!report.summarised) {
         report.summarised = totals->final;
-        bool is_written = write_summary_locked(totals);
+        bool is_written = write_summary_locked(totals, sites);
         bool is_shown = note_locked(SC_LEDGER_ENDED, totals->final && is_written, NULL) &&
                         report.fd >= 0 && report.options->verbosity < 2;
         collect_locked(&summary, totals);
@@ -617,6 +632,8 @@ void sc_report_summary(const struct sc_report_totals *totals)
         note_locked(SC_LEDGER_TOLD, is_told && summary.strict, NULL);
     }
     leave(&guard);
+    if (sites)
+        sc_pages_unmap(sites, sizeof *sites);
     if (is_told)
         print_summary(&summary);
 }

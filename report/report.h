@@ -17,6 +17,8 @@
 #define SC_REPORT_REPORT_H
 
 #include "report/options.h"
+#include "report/userfaultfd.h"
+#include "track/budget.h"
 #include "track/hazard.h"
 #include "track/no_verdicts.h"
 #include "track/python_codes.h"
@@ -64,6 +66,13 @@ struct sc_report_miss {
     uint32_t stack;
 };
 
+/* How often ranges of pages were kept off, by which mechanism, and what that was limited to. */
+struct sc_report_guard {
+    uint64_t by_mprotect, by_userfaultfd;
+    enum sc_userfaultfd_state userfaultfd;
+    const struct sc_budget *budget; /* NULL: there is no guard_budget */
+};
+
 struct sc_report_totals {
     uint64_t operations;      /* asynchronous operations on host memory that were tracked */
     uint64_t held_peak_bytes; /* most bytes of deferred frees at one time */
@@ -71,6 +80,7 @@ struct sc_report_totals {
     uint64_t taken_early;     /* copies whose source the driver was kept from taking too early */
     uint64_t driver_late;     /* sources that the driver was kept from reading too late */
     const struct sc_no_verdicts *no_verdicts; /* NULL: not known */
+    struct sc_report_guard guard;
     struct {
         uint64_t calls;   /* copies, memsets, frees and captures that CUPTI told of */
         uint64_t wrapped; /* of these, carried by a wrapper; without CUPTI, `operations` */

@@ -423,6 +423,49 @@ static void put_what_was_noted(struct sc_text *text, const struct sc_summary *su
               summary->driver_late);
 }
 
+/* "guarded: 3 ranges by mprotect, 20 by userfaultfd". */
+static void put_guard(struct sc_text *text, const struct sc_summary *summary)
+{
+    const struct sc_report_guard *guard = &summary->guard;
+    enum sc_userfaultfd_state state = guard->userfaultfd;
+    bool is_had = state == SC_USERFAULTFD_OPENED || state == SC_USERFAULTFD_UNASKED;
+    if (!summary->tells_guard)
+        return;
+    sc_text_put(text, "  guarded: ");
+    put_count(text, guard->by_mprotect, "range");
+    sc_text_put(text, " by mprotect, ");
+    sc_text_decimal(text, guard->by_userfaultfd);
+    sc_text_put(text, " by userfaultfd");
+    sc_text_put(text, is_had ? "" : "; no userfaultfd: ");
+    sc_text_put(text, is_had ? "" : sc_userfaultfd_words(state));
+    sc_text_char(text, '\n');
+}
+
+/* "guard_budget: 40 of 1000 operations guarded", and where most were left out. */
+static void put_budget(struct sc_text *text, const struct sc_budget *budget)
+{
+    enum { SITES_SHOWN = 3 };
+    struct sc_budget_site totals, sites[SITES_SHOWN];
+    if (!budget)
+        return;
+    unsigned count = sc_budget_look(budget, &totals, sites, SITES_SHOWN);
+    if (totals.guarded == totals.operations)
+        return;
+    sc_text_put(text, "  guard_budget: ");
+    sc_text_decimal(text, totals.guarded);
+    sc_text_put(text, " of ");
+    put_count(text, totals.operations, "operation");
+    sc_text_put(text, " guarded\n");
+    for (unsigned i = 0; i < count && sites[i].guarded < sites[i].operations; i++) {
+        sc_text_put(text, "    ");
+        sc_text_decimal(text, sites[i].guarded);
+        sc_text_put(text, " of ");
+        sc_text_decimal(text, sites[i].operations);
+        sc_call_words_put_place(text, " at ", sites[i].stack);
+        sc_text_char(text, '\n');
+    }
+}
+
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
 {
     if (summary->timeline.dropped == 0)
@@ -542,6 +585,8 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_coverage(text, summary);
     put_what_was_noted(text, summary);
     put_no_verdicts(text, summary->no_verdicts);
+    put_guard(text, summary);
+    put_budget(text, summary->guard.budget);
     put_timeline(text, summary);
     if (summary->lists_suppressions) {
         put_suppressions(text, "  suppressions that have expired: ", true);

@@ -20,6 +20,8 @@ struct sc_summary {
     uint64_t taken_early;
     uint64_t driver_late;
     const struct sc_no_verdicts *no_verdicts; /* NULL: not known */
+    struct sc_report_guard guard;
+    bool tells_guard;       /* the user asked for a mechanism */
     uint64_t calls, missed; /* that CUPTI told of, and that passed the library by */
     struct sc_report_cupti cupti;
     struct sc_report_timeline timeline;

@@ -30,6 +30,7 @@
     X(HANDLER, "handler", "no handler or thread of the library to be had, or no more")             \
     X(BLOCKED, "blocked", "a thread has SIGSEGV blocked")                                          \
     X(DATA_LIMIT, "data_limit", "the process's data is limited (ulimit -d)")                       \
+    X(BUDGET, "budget", "no time left for them (guard_budget)")                                    \
     X(HOST_FUNCTION, "host_function", "host functions that may have waited for the program")       \
     X(HOST_NODE, "host_node", "host functions of graphs, of which the order is not known")         \
     X(WAITING_KERNEL, "waiting_kernel", "kernels that may have waited for the program")            \
@@ -131,12 +132,13 @@ static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *cou
     return sum;
 }
 
-/* Operations that would have been watched if the process had been given what that takes. */
+/* Operations that would have been watched if the process had been given what that takes, or the
+ * user had not set a limit to it. */
 static inline uint64_t sc_no_verdicts_given_up(const struct sc_no_verdicts *counts)
 {
     static const enum sc_no_verdict_reason reasons[] = {
         SC_NO_VERDICT_MAPPINGS, SC_NO_VERDICT_HANDLER, SC_NO_VERDICT_BLOCKED,
-        SC_NO_VERDICT_DATA_LIMIT};
+        SC_NO_VERDICT_DATA_LIMIT, SC_NO_VERDICT_BUDGET};
     uint64_t sum = 0;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         sum += sc_no_verdicts_of(counts, SC_NO_VERDICT_UNWATCHED, reasons[i]);

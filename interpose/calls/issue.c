@@ -613,12 +613,12 @@ static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
             return;
     }
     if (!op->range) {
-        sc_guard_choose_pageable(op, issue->stream->context->reads_pageable);
+        sc_guard_choose_pageable(op, issue->stream->context->reads_pageable, issue->call->site);
         return;
     }
     const struct sc_range_info range = sc_track_range_again(&sc_track, op->range);
     if (is_inside(&op->shape, &range))
-        sc_guard_choose(&range, op);
+        sc_guard_choose(&range, op, issue->call->site);
 }
 
 void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op)

@@ -33,6 +33,8 @@
 #include "interpose/entry/life.h"
 #include "interpose/entry/unreached.h"
 #include "interpose/guard/guard.h"
+#include "interpose/guard/guard_budget.h"
+#include "interpose/guard/guard_totals.h"
 #include "interpose/missed/audit.h"
 #include "interpose/postmortem/postmortem.h"
 #include "interpose/reaper/copy_times.h"
@@ -125,6 +127,7 @@ static void read_options(void)
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }
+    sc_guard_budget_start();
     bool judges = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
     bool wants_device = judges || sc_options.kernels != SC_KERNELS_OFF;
     sc_track.watches_device =
@@ -294,6 +297,7 @@ static struct sc_report_totals totals_of(int status, bool final)
         .taken_early = sc_marks_taken_early(),
         .driver_late = sc_large_copies_driver_late(),
         .no_verdicts = &sc_track.no_verdicts,
+        .guard = sc_guard_totals_get(),
         .exit_status = status,
         .final = final,
     };

@@ -10,6 +10,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/data_limit.h"
+#include "interpose/guard/guard_budget.h"
 #include "interpose/guard/map_budget.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/guard/neighbours.h"
@@ -26,6 +27,7 @@
 #include "track/own_lock.h"
 #include "track/peek.h"
 #include "track/shape.h"
+#include "track/ticks.h"
 
 #include "track/poison.h"
 
@@ -38,7 +40,10 @@ static struct sc_spans *guards(void)
 
 void sc_guard_apply_some(uint64_t stream_bits)
 {
+    uint64_t before = sc_guard_budget ? sc_ticks() : 0;
     sc_protect_apply(stream_bits);
+    if (sc_unlikely(sc_guard_budget))
+        sc_guard_budget_charge(before);
 }
 
 void sc_guard_attend_some(uint64_t lanes)
@@ -352,7 +357,7 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     return takeover == SC_TAKEOVER_DONE;
 }
 
-void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
+void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
     enum sc_no_verdict_reason reason;
@@ -368,6 +373,10 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
         leave_out_disputed(op, &pages);
     if (pages.start >= pages.end)
         return;
+    if (sc_unlikely(sc_guard_budget) && !sc_guard_budget_allows(op->stack, site)) {
+        note_unguarded(SC_NO_VERDICT_BUDGET, hull_bytes);
+        return;
+    }
     if (!can_guard(&pages, &reason)) {
         note_unguarded(reason, hull_bytes);
         return;
@@ -380,7 +389,7 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op)
 /* The driver touches pageable memory through the program's own mapping, by a thread that is let
  * through. A device that has access to the mapping would fail: by a copy into it, and by a kernel
  * that comes behind the copy of a source and writes there. */
-void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place)
+void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place, const void *site)
 {
     const struct sc_range_info range = {
         .address = op->shape.address,
@@ -390,5 +399,5 @@ void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place)
     if (in_place)
         note_unguarded(SC_NO_VERDICT_PAGEABLE, range.size_bytes);
     else
-        sc_guard_choose(&range, op);
+        sc_guard_choose(&range, op, site);
 }

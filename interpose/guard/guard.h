@@ -58,13 +58,14 @@ void sc_guard_release_all(void);
 bool sc_guard_makes_room(void);
 
 /* Chooses which pages of an operation on this range are to be guarded when it is recorded, and what
- * the host may do with them. The operation stays as it is where none can be guarded. Takes SIGSEGV
- * over and starts the reaper where that has to be. */
-void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op);
+ * the host may do with them. The operation stays as it is where none can be guarded, or none of
+ * this call site's at present (interpose/guard/guard_budget.h). `site`: where the call returns to.
+ * Takes SIGSEGV over and starts the reaper where that has to be. */
+void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op, const void *site);
 
 /* The same for an operation on pageable memory. `in_place`: the device itself touches it there, and
  * would be kept from writing it: it is not guarded. */
-void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place);
+void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place, const void *site);
 
 /* May the memory be a thread's stack? */
 bool sc_guard_may_be_stack(uintptr_t address, size_t size_bytes);

@@ -3,6 +3,7 @@
 #include "interpose/base/page_protection.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/memory/areas.h"
+#include "interpose/memory/guarded_ranges.h"
 #include "interpose/memory/userfaults.h"
 
 #include "track/poison.h"
@@ -13,7 +14,10 @@ int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access acce
         return 0;
     if (sc_areas_have(address))
         return sc_userfaults_set(address, size_bytes, access);
-    return sc_page_protection_set(address, size_bytes, access);
+    int result = sc_page_protection_set(address, size_bytes, access);
+    if (result == 0 && access != SC_ACCESS_ALL)
+        sc_guarded_ranges_note(address, false);
+    return result;
 }
 
 bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)

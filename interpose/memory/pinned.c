@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
@@ -13,10 +14,14 @@
 #include "interpose/memory/userfaults.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
+#include "report/mechanism.h"
 #include "report/options.h"
+#include "report/report.h"
+#include "report/userfaultfd.h"
 #include "track/checks.h"
 #include "track/grid.h"
 #include "track/pool.h"
+#include "track/text.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"
@@ -27,6 +32,7 @@ enum {
     LARGE_MIN = 1 << 20,    /* below, most of the huge page is padding */
     SPARES_MAX = 16,
     CELLS = 1024,
+    LINE_MAX_BYTES = 512,
 };
 
 struct request {
@@ -123,11 +129,33 @@ static bool machine_is_fit(void)
     return sc_huge_pages_remember(&fit, find_fit);
 }
 
+static void say_why_not(void)
+{
+    static _Atomic bool said;
+    char line[LINE_MAX_BYTES];
+    struct sc_text text;
+    enum sc_userfaultfd_state state = sc_userfaults_state();
+    if (sc_options.guard != SC_GUARD_UFFD || sc_options.verbosity == 0 ||
+        atomic_exchange(&said, true))
+        return;
+    sc_text_init(&text, line, sizeof line);
+    sc_text_put(&text, "guard=uffd: there is no userfaultfd, so mprotect keeps pages off: ");
+    sc_text_put(&text, sc_userfaultfd_words(state));
+    sc_text_put(&text, ". Remedy: ");
+    sc_text_put(&text, sc_userfaultfd_remedy(state));
+    sc_report_say(NULL, text.bytes);
+}
+
 /* Pages of an area are kept off at the price of those that are, however many share a huge one. */
 static bool fits_area(size_t size_bytes)
 {
-    return size_bytes <= SC_AREAS_MAX_BYTES && sc_options.guard == SC_GUARD_UFFD &&
-           sc_userfaults_begin();
+    if (size_bytes > SC_AREAS_MAX_BYTES ||
+        !sc_mechanism_is_userfaultfd((enum sc_guard_mode)sc_options.guard))
+        return false;
+    if (sc_likely(sc_userfaults_begin()))
+        return true;
+    say_why_not();
+    return false;
 }
 
 static bool is_for_us(size_t size_bytes, unsigned flags)

@@ -4,7 +4,7 @@
  * allocations on it cannot be guarded for both (docs/driver.md, Q26). So in mode=fix the
  * library serves these itself:
  * - allocations of up to 64 KB, in pages that they share with nobody;
- * - with guard=uffd those of up to 1 MB likewise (interpose/memory/userfaults.h);
+ * - where userfaultfd guards, those of up to 1 MB likewise (interpose/memory/userfaults.h);
  * - other allocations of 128 KB and more, in huge pages, as far as the padding is within bounds: 64
  * MB for those of less than 1 MB, 256 MB for the others.
  *

@@ -1,22 +1,19 @@
 #include "interpose/memory/userfaults.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "interpose/base/page_protection.h"
 #include "interpose/base/process.h"
 #include "interpose/memory/areas.h"
+#include "interpose/memory/guarded_ranges.h"
 #include "interpose/memory/huge_pages.h"
-#include "report/file.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -28,11 +25,6 @@
 #define DONTNEED_LOCKED 24       /* MADV_DONTNEED_LOCKED, Linux 5.18 */
 #define POPULATE_WRITE 23        /* MADV_POPULATE_WRITE, Linux 5.14 */
 #define CLOSE_UNSHARED (1U << 1) /* CLOSE_RANGE_UNSHARE */
-#define USER_MODE_ONLY 1         /* UFFD_USER_MODE_ONLY, Linux 5.11 */
-#define MINOR_SHMEM (1 << 10)    /* UFFD_FEATURE_MINOR_SHMEM */
-#define EXACT_ADDRESS (1 << 11)  /* UFFD_FEATURE_EXACT_ADDRESS, Linux 5.18 */
-#define THREAD_ID (1 << 8)       /* UFFD_FEATURE_THREAD_ID */
-#define WP_SHMEM (1 << 12)       /* UFFD_FEATURE_WP_HUGETLBFS_SHMEM, Linux 5.19 */
 #define REGISTER_WP (UINT64_C(1) << 1)
 #define REGISTER_MINOR (UINT64_C(1) << 2)
 
@@ -61,6 +53,8 @@ enum {
 static _Atomic uint8_t pages[PAGES_MAX];
 static _Atomic int descriptor = -1;
 static _Atomic bool has_reader;
+static _Atomic int state; /* enum sc_userfaultfd_state */
+static _Atomic bool is_begun;
 static uintptr_t
     bell; /* a page that is always off: a touch wakes the reader for what is not said */
 
@@ -125,21 +119,6 @@ static long put_all_back(uintptr_t start, size_t size_bytes)
 
 /* ---- beginning ---- */
 
-static long open_descriptor(void)
-{
-    struct uffdio_api api = {.api = UFFD_API,
-                             .features = THREAD_ID | MINOR_SHMEM | EXACT_ADDRESS | WP_SHMEM};
-    if (sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED)
-        return -1;
-    long opened = sc_kernel_call(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY);
-    if (opened < 0)
-        return -1;
-    if (sc_kernel_call(SYS_ioctl, opened, UFFDIO_API, &api) == 0)
-        return sc_file_move_high((int)opened);
-    sc_kernel_call(SYS_close, opened);
-    return -1;
-}
-
 static bool register_pages(uintptr_t start, size_t size_bytes)
 {
     struct uffdio_register request = {.range = {start, size_bytes},
@@ -155,21 +134,32 @@ static bool hang_bell(void)
            sc_kernel_call(SYS_madvise, bell, PAGE_BYTES, DONTNEED_LOCKED) == 0;
 }
 
+static enum sc_userfaultfd_state open_and_try(void)
+{
+    enum sc_userfaultfd_state opened;
+    atomic_store(&descriptor, sc_userfaultfd_open(&opened));
+    if (opened == SC_USERFAULTFD_OPENED && !hang_bell())
+        opened = SC_USERFAULTFD_NO_DESCRIPTOR;
+    atomic_store(&is_begun, opened == SC_USERFAULTFD_OPENED);
+    return opened;
+}
+
 /* Threads that ask meanwhile wait for the answer. */
 bool sc_userfaults_begin(void)
 {
-    enum { UNTRIED, READY, REFUSED };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static _Atomic int state;
-    if (atomic_load_explicit(&state, memory_order_acquire) == UNTRIED) {
+    if (sc_userfaults_state() == SC_USERFAULTFD_UNASKED) {
         pthread_mutex_lock(&lock);
-        if (atomic_load(&state) == UNTRIED) {
-            atomic_store(&descriptor, (int)open_descriptor());
-            atomic_store(&state, atomic_load(&descriptor) >= 0 && hang_bell() ? READY : REFUSED);
-        }
+        if (sc_userfaults_state() == SC_USERFAULTFD_UNASKED)
+            atomic_store(&state, open_and_try());
         pthread_mutex_unlock(&lock);
     }
-    return atomic_load_explicit(&state, memory_order_acquire) == READY;
+    return atomic_load_explicit(&is_begun, memory_order_relaxed);
+}
+
+enum sc_userfaultfd_state sc_userfaults_state(void)
+{
+    return (enum sc_userfaultfd_state)atomic_load_explicit(&state, memory_order_acquire);
 }
 
 bool sc_userfaults_are_wanted(void)
@@ -207,6 +197,7 @@ static void lose(long result)
 {
     if (!atomic_exchange(&has_reader, false))
         return;
+    atomic_store(&state, SC_USERFAULTFD_LOST);
     if (result == -EPERM || result == -EACCES || result == -ENOSYS)
         sc_kernel_call(SYS_close, atomic_load(&descriptor));
     (void)*(const volatile char *)bell;
@@ -216,6 +207,7 @@ static void let_all_through(void)
 {
     struct uffdio_range range = {sc_areas.start, sc_areas.size_bytes};
     atomic_store(&has_reader, false);
+    atomic_store(&state, SC_USERFAULTFD_LOST);
     for (unsigned page = 0; page < PAGES_MAX; page++)
         atomic_fetch_and_explicit(&pages[page], BY_MPROTECT | ACCESS, memory_order_relaxed);
     ask(UFFDIO_UNREGISTER, &range);
@@ -262,6 +254,8 @@ static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access acces
                      : put_all_back(start, size_bytes);
     if (result == 0)
         note(start, size_bytes, access, true);
+    if (result == 0 && access != SC_ACCESS_ALL)
+        sc_guarded_ranges_note(start, false);
     return result;
 }
 
@@ -299,8 +293,10 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
     }
     note(start, size_bytes, access, false);
     result = keep_off(start, size_bytes, access);
-    if (result == 0)
+    if (result == 0) {
+        sc_guarded_ranges_note(start, true);
         return 0;
+    }
     lose(result);
     return set_mapping(start, size_bytes, access);
 }
@@ -342,6 +338,8 @@ bool sc_userfaults_enter_reader(void)
                    (own == 0 || sc_kernel_call(SYS_close_range, 0, own - 1, 0) == 0) &&
                    write_protect(bell, PAGE_BYTES, false) == 0;
     atomic_store(&has_reader, entered);
+    if (!entered)
+        atomic_store(&state, SC_USERFAULTFD_LOST);
     return entered;
 }
 

@@ -1,4 +1,4 @@
-/* Pages of the library's own pinned memory, kept off by userfaultfd (guard=uffd).
+/* Pages of the library's own pinned memory, kept off by userfaultfd (report/mechanism.h).
  *
  * mprotect changes a process for one thread at a time and parts mappings. Where memory is shared,
  * and registered with userfaultfd for minor faults, MADV_DONTNEED takes a page from the page tables
@@ -13,10 +13,9 @@
  * where (interpose/guard/user_touches.h). It is changed back when it is let go, until it was
  * touched a few times.
  *
- * Only memory of sc_areas_map is registered, so no memory of anybody else's is ever dropped. Asked
- * for are Linux 5.19 (write-protect of shared memory, exact addresses), and no seccomp filter,
- * which might kill. Otherwise, and when the program has closed the descriptor, pages are
- * mprotect's.
+ * Only memory of sc_areas_map is registered, so no memory of anybody else's is ever dropped. Where
+ * there is no descriptor to be had (report/userfaultfd.h), and when the program has closed it,
+ * pages are mprotect's.
  *
  * Thread safe where the caller has the lock under which the kernel is told of the page
  * (interpose/guard/protect.h), or is a handler that lets a page through. Signal safe but for
@@ -30,10 +29,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/userfaultfd.h"
 #include "track/spans.h"
 
 /* Opens the descriptor, at the first call. False: there is none. */
 bool sc_userfaults_begin(void);
+
+/* Whether there is a descriptor, and why not. */
+enum sc_userfaultfd_state sc_userfaults_state(void);
 
 /* Is there memory that wants a reader of events? */
 bool sc_userfaults_are_wanted(void);

@@ -3,6 +3,7 @@
 #include "report/command/called.h"
 #include "report/command/fields.h"
 #include "report/command/shown_postmortems.h"
+#include "report/userfaultfd.h"
 #include "track/no_verdicts.h"
 
 #include <stdio.h>
@@ -187,6 +188,62 @@ static void add_unjudged(struct making *making, const json_t *summary)
     }
 }
 
+static const char *words_of_state(const char *name)
+{
+    for (unsigned i = 0; i < SC_USERFAULTFD_STATE_COUNT; i++)
+        if (strcmp(sc_userfaultfd_name((enum sc_userfaultfd_state)i), name) == 0)
+            return sc_userfaultfd_words((enum sc_userfaultfd_state)i);
+    return name;
+}
+
+/* With mprotect alone, which nobody asked for, it says nothing new. */
+static void add_guard(struct making *making, const json_t *summary)
+{
+    const json_t *guard = json_object_get(summary, "guard");
+    const char *option = sc_field_string(guard, "option", "on");
+    const char *state = sc_field_string(guard, "userfaultfd_state", "unasked");
+    bool is_unasked = strcmp(state, "unasked") == 0;
+    bool is_had = is_unasked || strcmp(state, "opened") == 0;
+    json_int_t mprotect = sc_field_number(guard, "mprotect");
+    if (!guard || (is_unasked && strcmp(option, "mprotect") != 0))
+        return;
+    add(making,
+        sc_scratch_print(making->scratch,
+                         "guarded: " NUMBER " range%s by mprotect, " NUMBER " by userfaultfd%s%s",
+                         mprotect, plural(mprotect), sc_field_number(guard, "userfaultfd"),
+                         is_had ? "" : "; no userfaultfd: ", is_had ? "" : words_of_state(state)));
+}
+
+/* Where most was left out. */
+static void add_budget(struct making *making, const json_t *summary)
+{
+    enum { SITES_SHOWN = 5 };
+    const json_t *budget = json_object_get(json_object_get(summary, "guard"), "budget");
+    json_int_t operations = sc_field_number(budget, "operations");
+    json_int_t guarded = sc_field_number(budget, "guarded");
+    size_t index;
+    json_t *site;
+    if (guarded == operations)
+        return;
+    add(making, sc_scratch_print(making->scratch,
+                                 "guard_budget=%s: " NUMBER " of " NUMBER " operation%s guarded",
+                                 sc_field_string(budget, "share", "?"), guarded, operations,
+                                 plural(operations)));
+    json_array_foreach(json_object_get(budget, "sites"), index, site)
+    {
+        json_int_t of_site = sc_field_number(site, "operations");
+        json_int_t guarded_of_site = sc_field_number(site, "guarded");
+        if (index >= SITES_SHOWN || guarded_of_site == of_site)
+            break;
+        struct sc_note *note =
+            add(making, sc_scratch_print(making->scratch,
+                                         "of these " NUMBER " of " NUMBER " guarded of this call",
+                                         guarded_of_site, of_site));
+        sc_frames_shown(&note->stack, making->scratch, making->makers,
+                        json_object_get(site, "stack"));
+    }
+}
+
 static void add_ignored(struct making *making, const json_t *summary)
 {
     size_t index;
@@ -219,6 +276,8 @@ static void add_summary(struct making *making, const json_t *entry)
     add_what_was_noted(making, summary);
     add_unguarded(making, summary);
     add_unjudged(making, summary);
+    add_guard(making, summary);
+    add_budget(making, summary);
     add_ignored(making, summary);
     add_list(making, "suppressions that have expired",
              json_object_get(summary, "suppressions_expired"));

@@ -82,6 +82,7 @@ static struct sc_machine_facts good_machine(void)
         .device = "H200",
         .runtimes = {"/usr/lib/libcudart.so.13"},
         .unwind = "/usr/lib/libunwind.so.8",
+        .userfaultfd = SC_USERFAULTFD_OPENED,
     };
     struct sc_machine_facts facts = {
         .release = "6.8.0-45-generic",
@@ -99,7 +100,7 @@ static struct sc_machine_facts good_machine(void)
         .library_sought = "/opt/bin",
         .is_preloadable = true,
         .library_elf = {.is_elf = true, .is_64_bit = true},
-        .settings.complaints = no_complaints,
+        .settings = {.complaints = no_complaints, .guard = SC_GUARD_ON, .serves_pinned = true},
         .plain = asked,
         .preloaded = asked,
         .came_up = {.has_run = true,
@@ -149,6 +150,13 @@ static void refuse(struct sc_machine_facts *f, int error)
 {
     f->settings.report = "/var/r.jsonl";
     f->settings.report_error = error;
+}
+
+static void guards(struct sc_machine_facts *f, enum sc_guard_mode guard,
+                   enum sc_userfaultfd_state state)
+{
+    f->settings.guard = guard;
+    f->plain.userfaultfd = state;
 }
 
 #define MACHINES(X)                                                                                \
@@ -211,6 +219,17 @@ static void refuse(struct sc_machine_facts *f, int error)
     X(NOTE, "cupti-unusable", f->came_up.cupti_state = "held"; f->came_up.cupti_detail = "nsys")   \
     X(NOTE, "cupti-unusable", f->came_up.cupti_state = "a new word")                               \
     X(NOTE, "cupti-unknown", f->came_up.cupti_state = NULL)                                        \
+    X(NOTE, "guard-off", f->settings.guard = SC_GUARD_OFF)                                         \
+    X(OK, "guard-mprotect", guards(f, SC_GUARD_MPROTECT, SC_USERFAULTFD_FILTERED))                 \
+    X(OK, "guard-could-be-userfaultfd", guards(f, SC_GUARD_ON, SC_USERFAULTFD_OPENED))             \
+    X(NOTE, "guard-mprotect-alone", guards(f, SC_GUARD_ON, SC_USERFAULTFD_OLD_KERNEL))             \
+    X(OK, "guard-userfaultfd", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_OPENED))                    \
+    X(NOTE, "guard-no-userfaultfd", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_KILLED))               \
+    X(NOTE, "guard-unknown", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_UNASKED))                     \
+    X(NOTE, "guard-nothing-served", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_OPENED);               \
+      f->settings.serves_pinned = false)                                                           \
+    X(NOTE, "guard-nothing-served", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_OPENED);               \
+      f->huge_pages = "never")                                                                     \
     X(PROBLEM, "mode-off", f->settings.is_off = true; f->came_up.has_run = true)                   \
     X(PROBLEM, "reports-refused", refuse(f, EROFS))                                                \
     X(PROBLEM, "reports-refused", refuse(f, ENXIO))                                                \
@@ -259,8 +278,8 @@ END_TEST
 
 START_TEST(all_is_said_of_a_good_machine)
 {
-    static const char *const sections[] = {"system",  "limits",  "memory", "driver",
-                                           "runtime", "library", "cupti",  "settings"};
+    static const char *const sections[] = {"system",  "limits", "memory", "driver",  "runtime",
+                                           "library", "cupti",  "guard",  "settings"};
     struct sc_machine_facts facts = good_machine();
     size_t at = 0;
     sc_diagnosis_of_machine(&diagnosis, &facts);
@@ -283,6 +302,20 @@ START_TEST(each_complaint_is_a_problem)
     check_findings();
     ck_assert_uint_eq(diagnosis.problem_count, 2);
     ck_assert_str_eq(find("bad-option")->text, two_complaints[0]);
+}
+END_TEST
+
+/* Each with what it is and, where there is one, how to get it: a line each. */
+START_TEST(each_reason_is_told_with_its_remedy)
+{
+    struct sc_machine_facts facts = good_machine();
+    guards(&facts, SC_GUARD_UFFD, (enum sc_userfaultfd_state)_i);
+    sc_diagnosis_of_machine(&diagnosis, &facts);
+    const struct sc_finding *found = find("guard-no-userfaultfd");
+    ck_assert_ptr_nonnull(found);
+    ck_assert_ptr_nonnull(strstr(found->text, sc_userfaultfd_words(facts.plain.userfaultfd)));
+    ck_assert_ptr_eq(found->remedy, sc_userfaultfd_remedy(facts.plain.userfaultfd));
+    ck_assert(found->remedy && !strchr(found->remedy, '\n') && strlen(found->remedy) < 200);
 }
 END_TEST
 
@@ -541,6 +574,8 @@ int main(void)
     tcase_add_loop_test(group, of_a_machine, 0, (int)(sizeof machines / sizeof machines[0]));
     tcase_add_test(group, all_is_said_of_a_good_machine);
     tcase_add_test(group, each_complaint_is_a_problem);
+    tcase_add_loop_test(group, each_reason_is_told_with_its_remedy, SC_USERFAULTFD_OLD_KERNEL,
+                        SC_USERFAULTFD_LOST);
     tcase_add_test(group, an_old_glibc_is_told_from_other_refusals);
     tcase_add_loop_test(group, of_a_program, 0, (int)(sizeof programs / sizeof programs[0]));
     tcase_add_test(group, nothing_good_is_said_of_what_no_preload_reaches);

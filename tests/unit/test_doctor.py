@@ -111,7 +111,7 @@ class Machine(Doctor):
         self.assertEqual(run.stdout.splitlines()[-1], "no problem was found")
         self.assertEqual(re.findall(r"^[a-z]+$", run.stdout, re.M),
                          ["system", "limits", "memory", "driver", "runtime", "library", "cupti",
-                          "settings"])
+                          "guard", "settings"])
 
     def test_without_a_driver(self):
         found = self.ask(env={"LD_LIBRARY_PATH": str(self.folder)})

@@ -75,7 +75,8 @@ START_TEST(every_key_takes_another_value)
 {
     ck_assert_uint_eq(
         parse("mode=report:strict=1:exitcode=3:certainty=observed:halt_on_error=1:report_path=/r:"
-              "suppressions=/s:guard=off:snapshot_max=0:max_held=2M:stall_limit=250ms:"
+              "suppressions=/"
+              "s:guard=off:guard_budget=2%:snapshot_max=0:max_held=2M:stall_limit=250ms:"
               "capture=report:stacks=site:python=0:device=1:kernels=order:cupti=require:timeline=1:"
               "nvtx=off:"
               "postmortem=0:pinned=driver:device_heap=64M:verbosity=2:help=1"),
@@ -89,6 +90,7 @@ START_TEST(every_key_takes_another_value)
     ck_assert_int_eq(options.certainty, SC_OBSERVED);
     ck_assert_str_eq(options.report_path, "/r");
     ck_assert_str_eq(options.suppressions, "/s");
+    ck_assert_uint_eq(options.guard_budget, 200);
     ck_assert_uint_eq(options.snapshot_max_bytes, 0);
     ck_assert_uint_eq(options.max_held_bytes, 2 << 20);
     ck_assert_uint_eq(options.stall_limit_ns, 250000000);
@@ -100,7 +102,7 @@ START_TEST(every_key_takes_another_value)
     ck_assert_int_eq(options.pinned, SC_PINNED_DRIVER);
     ck_assert_uint_eq(options.device_heap_bytes, 64 << 20);
     ck_assert_int_eq(options.verbosity, 2);
-    ck_assert_uint_eq(options.given, (1u << 24) - 1);
+    ck_assert_uint_eq(options.given, (1u << 25) - 1);
 }
 END_TEST
 
@@ -143,6 +145,37 @@ START_TEST(the_largest_snapshot_is_accepted)
 }
 END_TEST
 
+static const struct {
+    const char *text, *shown;
+    unsigned hundredths;
+} shares[] = {
+    {"2%", "2%", 200},         {"100%", "100%", 10000},    {"0.25%", "0.25%", 25},
+    {"0.05%", "0.05%", 5},     {"0.01%", "0.01%", 1},      {"1.5%", "1.5%", 150},
+    {"12.50%", "12.5%", 1250}, {"99.99%", "99.99%", 9999}, {"off", "off", 0},
+};
+
+START_TEST(shares_are_read_and_shown)
+{
+    char text[64] = "guard_budget=", value[16];
+    const char *key;
+    ck_assert_uint_eq(parse(strcat(text, shares[_i].text)), 0);
+    ck_assert_uint_eq(options.guard_budget, shares[_i].hundredths);
+    for (unsigned i = 0; (key = sc_options_get(&options, i, value, sizeof value)); i++)
+        if (strcmp(key, "guard_budget") == 0)
+            ck_assert_str_eq(value, shares[_i].shown);
+}
+END_TEST
+
+START_TEST(every_mechanism_is_read)
+{
+    static const char *const words[] = {"guard=off", "guard=on", "guard=uffd", "guard=mprotect"};
+    for (int i = SC_GUARD_OFF; i <= SC_GUARD_MPROTECT; i++) {
+        ck_assert_uint_eq(parse(words[i]), 0);
+        ck_assert_int_eq(options.guard, i);
+    }
+}
+END_TEST
+
 START_TEST(a_value_may_contain_an_equals_sign)
 {
     ck_assert_uint_eq(parse("report_path=/tmp/a=b"), 0);
@@ -171,6 +204,16 @@ static const struct {
     {"exitcode=18446744073709551682", "it takes a number from 1 to 255"},
     {"exitcode=-1", "it takes a number from 1 to 255"},
     {"exitcode=6x", "it takes a number from 1 to 255"},
+    {"guard=yes", "it takes off, on, uffd or mprotect"},
+    {"guard_budget=2", "it takes off or a share such as 2% or 0.25%, at most 100%"},
+    {"guard_budget=0%", "it takes off or a share"},
+    {"guard_budget=0.001%", "it takes off or a share"},
+    {"guard_budget=.5%", "it takes off or a share"},
+    {"guard_budget=1.%", "it takes off or a share"},
+    {"guard_budget=100.01%", "at most 100%"},
+    {"guard_budget=184467440737095517%", "at most 100%"},
+    {"guard_budget=-1%", "it takes off or a share"},
+    {"guard_budget=2 %", "it takes off or a share"},
     {"max_held=1T", "it takes a size such as 4096, 32K, 8M or 1G"},
     {"max_held=K", "it takes a size"},
     {"max_held=1KK", "it takes a size"},
@@ -328,7 +371,8 @@ START_TEST(values_read_back)
     static struct sc_options again;
     char text[8192] = "", value[SC_OPTIONS_PATH_SIZE];
     const char *key;
-    parse("max_held=1536M:snapshot_max=1000:stall_limit=1500ms:device_heap=0:mode=off:exitcode=7");
+    parse("max_held=1536M:guard_budget=0.3%:snapshot_max=1000:stall_limit=1500ms:device_heap=0:"
+          "mode=off:exitcode=7");
     for (unsigned i = 0; (key = sc_options_get(&options, i, value, sizeof value)); i++) {
         strcat(strcat(strcat(text, key), "="), value);
         strcat(text, ":");
@@ -373,6 +417,9 @@ int main(void)
     tcase_add_test(group, the_later_entry_wins);
     tcase_add_test(group, a_choice_is_found_as_it_is_parsed);
     tcase_add_test(group, the_largest_snapshot_is_accepted);
+    tcase_add_loop_test(group, shares_are_read_and_shown, 0,
+                        (int)(sizeof shares / sizeof shares[0]));
+    tcase_add_test(group, every_mechanism_is_read);
     tcase_add_test(group, a_value_may_contain_an_equals_sign);
     tcase_add_loop_test(group, a_bad_entry_is_named_and_changes_nothing, 0,
                         (int)(sizeof bad / sizeof bad[0]));

@@ -1,4 +1,5 @@
-/* links: interpose/memory/userfaults.c interpose/memory/areas.c interpose/base/page_protection.c
+/* links: interpose/memory/userfaults.c interpose/memory/areas.c
+ * links: interpose/memory/guarded_ranges.c interpose/base/page_protection.c
  * not-under: qemu memcheck thread (which know no userfaultfd)
  *
  * Pages that userfaultfd keeps off, with the kernel's own. Each test is a process of its own, and

@@ -18,6 +18,7 @@
 
 #include "report/command/scratch.h"
 #include "report/libraries.h"
+#include "report/userfaultfd.h"
 
 /* As cuda.h declares them; the command knows no CUDA. */
 typedef int init_function(unsigned flags);
@@ -175,6 +176,17 @@ static void ask_for_reads(void)
         answer_number("read-error", errno);
 }
 
+/* By the library's own code, which is one of a child's where a filter may kill. */
+static void ask_for_userfaultfd(void)
+{
+    enum sc_userfaultfd_state state;
+    begin("userfaultfd");
+    int opened = sc_userfaultfd_open(&state);
+    if (opened >= 0)
+        close(opened);
+    answer_number("userfaultfd", (int)state);
+}
+
 /* ---- the driver ---- */
 
 /* The toolkit's libcuda for linking has functions that are not defined, or refuse all. */
@@ -245,6 +257,7 @@ int sc_ask(const char *library)
     ask_runtimes();
     ask_for_calls();
     ask_for_reads();
+    ask_for_userfaultfd();
     ask_driver();
     answer("ended", json_true());
     return 0;

@@ -79,6 +79,10 @@ static void take_answer(struct sc_asked_facts *facts, struct sc_scratch *scratch
     take_text(line, "refused-call", scratch, &facts->refused_call);
     take_number(line, "error", &facts->call_error);
     take_number(line, "read-error", &facts->read_error);
+    int state = SC_USERFAULTFD_STATE_COUNT;
+    take_number(line, "userfaultfd", &state);
+    if (state < SC_USERFAULTFD_STATE_COUNT)
+        facts->userfaultfd = (enum sc_userfaultfd_state)state;
     if (json_is_true(json_object_get(line, "loaded")))
         facts->has_library = true;
     if (json_is_true(json_object_get(line, "stub")))

@@ -367,5 +367,6 @@ void sc_diagnosis_of_machine(struct sc_diagnosis *diagnosis, const struct sc_mac
     of_runtime(diagnosis, facts);
     of_library(diagnosis, facts);
     of_cupti(diagnosis, facts);
+    sc_diagnosis_of_guard(diagnosis, facts);
     sc_diagnosis_of_settings(diagnosis, &facts->settings);
 }

@@ -40,6 +40,7 @@ sc_diagnosis_add(struct sc_diagnosis *diagnosis, enum sc_level level, const char
                  const char *id, const char *remedy, const char *format, ...);
 
 void sc_diagnosis_of_machine(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts);
+void sc_diagnosis_of_guard(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts);
 void sc_diagnosis_of_settings(struct sc_diagnosis *diagnosis,
                               const struct sc_settings_facts *facts);
 void sc_diagnosis_of_program(struct sc_diagnosis *diagnosis, const struct sc_program_facts *facts);

@@ -9,6 +9,8 @@
 #define SC_REPORT_COMMAND_DOCTOR_FACTS_H
 
 #include "report/command/doctor/elf_facts.h"
+#include "report/options.h"
+#include "report/userfaultfd.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +42,7 @@ struct sc_asked_facts {
     const char *refused_call;                /* of the kernel, that the library makes */
     int call_error;                          /* its errno */
     int read_error; /* errno of process_vm_readv, by which the library reads memory; 0: none */
+    enum sc_userfaultfd_state userfaultfd; /* UNASKED: it did not get so far */
 };
 
 /* What the library wrote of a process. */
@@ -61,7 +64,9 @@ struct sc_settings_facts {
     const char *injection;         /* CUDA_INJECTION64_PATH */
     const char *const *complaints; /* of SAFECOPY_OPTIONS */
     bool is_off;                   /* mode=off */
-    int strict_status; /* what strict=1 turns the exit status into; 0: it is not asked for */
+    enum sc_guard_mode guard;
+    bool serves_pinned; /* mode and pinned let the library serve pinned allocations */
+    int strict_status;  /* what strict=1 turns the exit status into; 0: it is not asked for */
 
     const char *report;         /* where the report of a process goes; NULL: it has none */
     int report_error;           /* of writing there: errno or one of report/place.h, or 0 */

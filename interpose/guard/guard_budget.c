@@ -1,0 +1,32 @@
+#include "interpose/guard/guard_budget.h"
+
+#include <stddef.h>
+
+#include "interpose/base/process.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+enum { SECOND_NS = 1000 * 1000 * 1000 };
+
+struct sc_budget *sc_guard_budget;
+
+void sc_guard_budget_start(void)
+{
+    static struct sc_budget budget;
+    if (!sc_options.guard || !sc_options.guard_budget)
+        return;
+    sc_budget_start(&budget, (uint32_t)sc_options.guard_budget, sc_ticks_in_ns(SECOND_NS),
+                    sc_ticks());
+    sc_guard_budget = &budget;
+}
+
+bool sc_guard_budget_allows(uint32_t stack, const void *site)
+{
+    return sc_budget_allows(sc_guard_budget, stack ? stack : (uintptr_t)site, stack, sc_ticks());
+}
+
+void sc_guard_budget_charge(uint64_t since_ticks)
+{
+    sc_budget_charge(sc_guard_budget, sc_ticks() - since_ticks);
+}

@@ -1,0 +1,27 @@
+/* The share of the program's time that may go into guards (guard_budget, track/budget.h).
+ *
+ * Without the option there is one load and nothing else: everything is guarded, and no clock read.
+ * Thread safe; locks: the budget's, a leaf. sc_guard_budget_charge is signal safe.
+ */
+#ifndef SC_INTERPOSE_GUARD_GUARD_BUDGET_H
+#define SC_INTERPOSE_GUARD_GUARD_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "track/budget.h"
+
+/* NULL: there is none. Set once, before the first operation. */
+extern struct sc_budget *sc_guard_budget __attribute__((visibility("hidden")));
+
+/* As the options have it. After sc_ticks_start. */
+void sc_guard_budget_start(void);
+
+/* Is an operation of that call site to be guarded? Counts it. `stack` 0: not known; `site`: where
+ * the call returns to. There is a budget. */
+bool sc_guard_budget_allows(uint32_t stack, const void *site);
+
+/* Guards took the time since then. There is a budget. */
+void sc_guard_budget_charge(uint64_t since_ticks);
+
+#endif

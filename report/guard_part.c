@@ -1,0 +1,84 @@
+#include "report/guard_part.h"
+
+#include "report/json.h"
+#include "report/userfaultfd.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+/* What comes behind in the line has room; a value is longer than no word of these options. */
+enum { RESERVE = 8 * 1024, OPTION_VALUE_BYTES = 32 };
+
+static void put_option(struct sc_text *line, const char *name, const struct sc_options *options,
+                       const char *wanted)
+{
+    char value[OPTION_VALUE_BYTES];
+    const char *key;
+    for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof value)) != NULL; i++)
+        if (strcmp(key, wanted) == 0)
+            sc_json_string(line, name, value);
+}
+
+void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_part_sites *sites)
+{
+    sites->count = sc_budget_look(budget, &sites->totals, sites->sites, SC_GUARD_PART_SITES_MAX);
+    for (unsigned i = 0; i < sites->count; i++) {
+        const struct sc_budget_site *site = &sites->sites[i];
+        struct sc_json_lines_stack *stack = &sites->stacks[i];
+        sc_json_lines_name_stack(site->stack, stack);
+        if (site->stack || !site->key)
+            continue;
+        stack->count = 1;
+        sc_report_symbolise((const void *)(uintptr_t)site->key, &stack->frames[0]);
+    }
+}
+
+/* Each of those that are left has room for as much of its stack. */
+static size_t reserve_for(const struct sc_text *line, unsigned sites_left)
+{
+    size_t left = line->size - line->used;
+    return left > RESERVE ? left - (left - RESERVE) / (sites_left + 1) : RESERVE;
+}
+
+static void put_sites(struct sc_text *line, const struct sc_guard_part_sites *sites)
+{
+    sc_json_open(line, "sites", '[');
+    for (unsigned i = 0; i < sites->count; i++) {
+        size_t before = line->used;
+        sc_json_open(line, NULL, '{');
+        sc_json_number(line, "operations", sites->sites[i].operations);
+        sc_json_number(line, "guarded", sites->sites[i].guarded);
+        sc_json_lines_put_stack(line, &sites->stacks[i], reserve_for(line, sites->count - i));
+        sc_json_close(line, '}');
+        if (line->cut || line->size - line->used < RESERVE) {
+            sc_text_rewind(line, before);
+            break;
+        }
+    }
+    sc_json_close(line, ']');
+}
+
+static void put_budget(struct sc_text *line, const struct sc_options *options,
+                       const struct sc_guard_part_sites *sites)
+{
+    sc_json_open(line, "budget", '{');
+    put_option(line, "share", options, "guard_budget");
+    sc_json_number(line, "operations", sites->totals.operations);
+    sc_json_number(line, "guarded", sites->totals.guarded);
+    put_sites(line, sites);
+    sc_json_close(line, '}');
+}
+
+void sc_guard_part_put(struct sc_text *line, const struct sc_options *options,
+                       const struct sc_report_guard *guard, const struct sc_guard_part_sites *sites)
+{
+    sc_json_open(line, "guard", '{');
+    put_option(line, "option", options, "guard");
+    sc_json_number(line, "mprotect", guard->by_mprotect);
+    sc_json_number(line, "userfaultfd", guard->by_userfaultfd);
+    sc_json_string(line, "userfaultfd_state", sc_userfaultfd_name(guard->userfaultfd));
+    if (sites)
+        put_budget(line, options, sites);
+    sc_json_close(line, '}');
+}

@@ -1,0 +1,29 @@
+/* The member `guard` of the summary's line: by which mechanism pages were kept off, and what of
+ * each call site was guarded where there is a guard_budget.
+ */
+#ifndef SC_REPORT_GUARD_PART_H
+#define SC_REPORT_GUARD_PART_H
+
+#include "report/json_lines.h"
+#include "report/options.h"
+#include "report/report.h"
+#include "track/budget.h"
+#include "track/text.h"
+
+/* Call sites, those first of which most is not known, with their named stacks. */
+enum { SC_GUARD_PART_SITES_MAX = 64 };
+struct sc_guard_part_sites {
+    struct sc_budget_site totals, sites[SC_GUARD_PART_SITES_MAX];
+    unsigned count;
+    struct sc_json_lines_stack stacks[SC_GUARD_PART_SITES_MAX];
+};
+
+/* Locks: takes the loader's lock. */
+void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_part_sites *sites);
+
+/* `sites` NULL: there is no guard_budget. */
+void sc_guard_part_put(struct sc_text *line, const struct sc_options *options,
+                       const struct sc_report_guard *guard,
+                       const struct sc_guard_part_sites *sites);
+
+#endif

@@ -1,0 +1,191 @@
+#include "report/userfaultfd.h"
+
+#include "report/file.h"
+#include "track/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <linux/userfaultfd.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "track/poison.h"
+
+/* Newer than the headers of some systems. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#define CLOSE_UNSHARED (1U << 1) /* CLOSE_RANGE_UNSHARE */
+#define USER_MODE_ONLY 1         /* UFFD_USER_MODE_ONLY, Linux 5.11 */
+#define MINOR_SHMEM (1 << 10)    /* UFFD_FEATURE_MINOR_SHMEM */
+#define EXACT_ADDRESS (1 << 11)  /* UFFD_FEATURE_EXACT_ADDRESS, Linux 5.18 */
+#define THREAD_ID (1 << 8)       /* UFFD_FEATURE_THREAD_ID */
+#define WP_SHMEM (1 << 12)       /* UFFD_FEATURE_WP_HUGETLBFS_SHMEM, Linux 5.19 */
+#define NEW_DESCRIPTOR 0xAA00    /* USERFAULTFD_IOC_NEW, Linux 6.1 */
+
+enum { FLAGS = O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY, CHILD_STACK_BYTES = 4096 };
+
+/* ---- asking in a child ---- */
+
+/* What the library asks the kernel for in the way of userfaultfd alone. The child shares the
+ * memory, and so touches nothing but its own stack. A signal that is blocked ends it, whatever
+ * handler the program has for it. */
+__attribute__((no_sanitize("address", "thread", "undefined"))) static int ask(void *unused)
+{
+    (void)unused;
+    struct uffdio_api api = {.api = UFFD_API};
+    const uint64_t all = ~UINT64_C(0);
+    sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+    long opened = sc_kernel_call(SYS_userfaultfd, FLAGS);
+    if (opened >= 0)
+        sc_kernel_call(SYS_ioctl, opened, UFFDIO_API, &api);
+    sc_kernel_call(SYS_close_range, 3, ~0U, CLOSE_UNSHARED);
+    sc_kernel_call(SYS_exit_group, 0);
+    return 0;
+}
+
+/* No signal tells of the child's end. Of a child that somebody else has waited for nothing is
+ * known. */
+static bool survives(void)
+{
+    static _Alignas(16) char stack[CHILD_STACK_BYTES];
+    sigset_t before;
+    int status = 0;
+    sc_file_block_signals(&before);
+    int child = clone(ask, stack + sizeof stack, CLONE_VM | CLONE_VFORK, NULL);
+    long ended;
+    do
+        ended = child < 0 ? -1 : sc_kernel_call(SYS_wait4, child, &status, __WALL, NULL);
+    while (ended == -EINTR);
+    sc_file_restore_signals(&before);
+    return ended == child && WIFEXITED(status);
+}
+
+/* Is the kernel older? */
+static bool is_before(unsigned long major, unsigned long minor)
+{
+    struct utsname name;
+    if (sc_kernel_call(SYS_uname, &name) != 0)
+        return true;
+    char *rest;
+    unsigned long own = strtoul(name.release, &rest, 10);
+    return own < major || (own == major && *rest == '.' && strtoul(rest + 1, NULL, 10) < minor);
+}
+
+static bool is_filtered(void)
+{
+    return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;
+}
+
+/* ---- opening ---- */
+
+static bool has_limited_space(void)
+{
+    struct rlimit limit;
+    return sc_kernel_call(SYS_prlimit64, 0, RLIMIT_AS, NULL, &limit) != 0 ||
+           limit.rlim_cur != RLIM_INFINITY;
+}
+
+static enum sc_userfaultfd_state state_of(long error, bool filtered)
+{
+    if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
+        return SC_USERFAULTFD_NO_DESCRIPTOR;
+    if (filtered && error != -EINVAL)
+        return SC_USERFAULTFD_FILTERED;
+    bool forbidden = error == -EPERM || error == -EACCES;
+    return forbidden && !is_before(5, 11) ? SC_USERFAULTFD_FORBIDDEN : SC_USERFAULTFD_OLD_KERNEL;
+}
+
+static long open_by_file(void)
+{
+    long file = sc_kernel_call(SYS_openat, AT_FDCWD, "/dev/userfaultfd", O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return file;
+    long opened = sc_kernel_call(SYS_ioctl, file, NEW_DESCRIPTOR, FLAGS);
+    sc_kernel_call(SYS_close, file);
+    return opened;
+}
+
+/* -errno: the kernel does not know all that is asked for. */
+static long agree(long opened)
+{
+    struct uffdio_api api = {.api = UFFD_API,
+                             .features = THREAD_ID | MINOR_SHMEM | EXACT_ADDRESS | WP_SHMEM};
+    return sc_kernel_call(SYS_ioctl, opened, UFFDIO_API, &api);
+}
+
+/* Before Linux 5.16 a process that dumps core takes along who shares its memory. */
+static int find(enum sc_userfaultfd_state *state)
+{
+    bool filtered = is_filtered();
+    *state = SC_USERFAULTFD_ADDRESS_LIMIT;
+    if (has_limited_space())
+        return -1;
+    *state = SC_USERFAULTFD_OLD_KERNEL;
+    if (filtered && is_before(5, 16))
+        return -1;
+    *state = SC_USERFAULTFD_KILLED;
+    if (filtered && !survives())
+        return -1;
+    long opened = sc_kernel_call(SYS_userfaultfd, FLAGS);
+    *state = state_of(opened, filtered);
+    if (opened < 0 && *state != SC_USERFAULTFD_NO_DESCRIPTOR)
+        opened = open_by_file();
+    if (opened < 0)
+        return -1;
+    *state = SC_USERFAULTFD_OLD_KERNEL;
+    long agreed = agree(opened);
+    if (agreed == 0) {
+        *state = SC_USERFAULTFD_OPENED;
+        return sc_file_move_high((int)opened);
+    }
+    *state = state_of(agreed, filtered);
+    sc_kernel_call(SYS_close, opened);
+    return -1;
+}
+
+int sc_userfaultfd_open(enum sc_userfaultfd_state *state)
+{
+    int saved = errno;
+    int opened = find(state);
+    if (opened < 0 && *state == SC_USERFAULTFD_OPENED)
+        *state = SC_USERFAULTFD_NO_DESCRIPTOR;
+    errno = saved;
+    return opened < 0 ? -1 : opened;
+}
+
+/* ---- words ---- */
+
+static const struct {
+    const char *name, *words, *remedy;
+} rows[] = {
+#define X(state, name, words, remedy) [SC_USERFAULTFD_##state] = {name, words, remedy},
+    SC_USERFAULTFD_STATES(X)
+#undef X
+};
+
+const char *sc_userfaultfd_name(enum sc_userfaultfd_state state)
+{
+    return rows[state].name;
+}
+
+const char *sc_userfaultfd_words(enum sc_userfaultfd_state state)
+{
+    return rows[state].words;
+}
+
+const char *sc_userfaultfd_remedy(enum sc_userfaultfd_state state)
+{
+    return rows[state].remedy;
+}

@@ -1,0 +1,54 @@
+/* A descriptor for touches of pages that are kept off (userfaultfd), or why a process has none: the
+ * library and `safecopy doctor` judge it by the same code.
+ *
+ * It is one for user mode alone (UFFD_USER_MODE_ONLY), which every user may open, and is asked for
+ * what came with Linux 5.19: minor faults and write-protect of shared memory, exact addresses.
+ *
+ * A seccomp filter may refuse the system call, or kill for it. Where there is a filter, a child
+ * asks first. A filter that refuses the call lets the file /dev/userfaultfd (Linux 6.1) pass, where
+ * the process may open that.
+ *
+ * No function allocates, takes a lock or changes errno. sc_userfaultfd_open is for one thread at a
+ * time, and for no signal handler.
+ */
+#ifndef SC_REPORT_USERFAULTFD_H
+#define SC_REPORT_USERFAULTFD_H
+
+/* X(state, name in the report, words, remedy) */
+#define SC_USERFAULTFD_STATES(X)                                                                   \
+    X(UNASKED, "unasked", "nothing asked for it", NULL)                                            \
+    X(OPENED, "opened", "there is one", NULL)                                                      \
+    X(OLD_KERNEL, "old-kernel", "the kernel is older than Linux 5.19, or built without it",        \
+      "Use Linux 5.19 or later, with CONFIG_USERFAULTFD")                                          \
+    X(FILTERED, "filtered", "a seccomp filter refuses it, as Docker's default one does",           \
+      "docker run --security-opt seccomp=FILE with userfaultfd let pass, or --device "             \
+      "/dev/userfaultfd (Linux 6.1) with, in udev, KERNEL==\"userfaultfd\", MODE=\"0666\"")        \
+    X(KILLED, "killed", "a seccomp filter kills for it",                                           \
+      "Have it let userfaultfd, close_range and ioctl pass: SystemCallFilter= of systemd, "        \
+      "docker run --security-opt seccomp=FILE")                                                    \
+    X(FORBIDDEN, "forbidden", "the system does not permit it to this user",                        \
+      "sysctl -w vm.unprivileged_userfaultfd=1 (as root), or have the security module (SELinux) "  \
+      "let it pass")                                                                               \
+    X(ADDRESS_LIMIT, "address-limit", "the address space is limited (RLIMIT_AS)",                  \
+      "ulimit -v unlimited")                                                                       \
+    X(NO_DESCRIPTOR, "no-descriptor", "no descriptor or memory is left for it",                    \
+      "ulimit -n 1024, or more")                                                                   \
+    X(LOST, "lost", "the program has closed it, or the system refuses its use later on", NULL)
+
+enum sc_userfaultfd_state {
+#define X(state, name, words, remedy) SC_USERFAULTFD_##state,
+    SC_USERFAULTFD_STATES(X)
+#undef X
+        SC_USERFAULTFD_STATE_COUNT
+};
+
+/* A descriptor with a high number, or -1; `state` says why. */
+int sc_userfaultfd_open(enum sc_userfaultfd_state *state);
+
+/* The name is the report's and stays; the words go on behind "userfaultfd: ". The remedy is NULL
+ * where none is wanted. The strings live for ever. */
+const char *sc_userfaultfd_name(enum sc_userfaultfd_state state);
+const char *sc_userfaultfd_words(enum sc_userfaultfd_state state);
+const char *sc_userfaultfd_remedy(enum sc_userfaultfd_state state);
+
+#endif

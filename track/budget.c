@@ -1,0 +1,169 @@
+#include "track/budget.h"
+
+#include <stddef.h>
+
+#include "track/poison.h"
+
+/* As parts of a second. */
+enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, PATIENCES_PER_SECOND = 4, PROBES_MAX = 16 };
+
+void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
+                     uint64_t now)
+{
+    budget->share = share;
+    budget->burst = (int64_t)(share * ticks_per_second / BURSTS_PER_SECOND);
+    budget->debt = -(int64_t)(share * ticks_per_second * DEBT_SECONDS);
+    budget->patience = ticks_per_second / PATIENCES_PER_SECOND;
+    budget->now = budget->round_began = now;
+    budget->round = 1;
+}
+
+/* ---- sites ---- */
+
+static uint64_t scatter(uint64_t key)
+{
+    key *= UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 32;
+}
+
+static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key, uint32_t stack)
+    SC_REQUIRES(budget->lock)
+{
+    SC_ASSERT_HELD(&budget->lock);
+    for (uint64_t at = scatter(key), probes = 0; probes < PROBES_MAX; at++, probes++) {
+        struct sc_budget_site *site = &budget->sites[at % SC_BUDGET_SITES];
+        if (site->key == key)
+            return site;
+        if (site->key)
+            continue;
+        site->stack = stack;
+        site->key = key;
+        return site;
+    }
+    return &budget->others;
+}
+
+/* ---- time ---- */
+
+/* The clocks of two processors may differ a little. */
+static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budget->lock)
+{
+    SC_ASSERT_HELD(&budget->lock);
+    uint64_t passed = now > budget->now ? now - budget->now : 0;
+    uint64_t paid = atomic_exchange_explicit(&budget->unpaid, 0, memory_order_relaxed);
+    __int128 left = (__int128)budget->left + (__int128)passed * budget->share -
+                    (__int128)paid * SC_BUDGET_WHOLE;
+    left = left < budget->debt ? budget->debt : left;
+    budget->left = (int64_t)(left > budget->burst ? budget->burst : left);
+    budget->now += passed;
+}
+
+/* ---- turns ---- */
+
+static void note_vain_locked(struct sc_budget *budget, struct sc_budget_site *site)
+    SC_REQUIRES(budget->lock)
+{
+    SC_ASSERT_HELD(&budget->lock);
+    if (!site->vain_since)
+        site->vain_since = budget->now;
+    if (site->round == budget->round || site->waits_in == budget->round)
+        return;
+    site->waits_in = budget->round;
+    budget->waiting++;
+}
+
+static bool is_overdue(const struct sc_budget *budget, const struct sc_budget_site *site)
+{
+    return site->vain_since && budget->now - site->vain_since > budget->patience;
+}
+
+/* Is it the site's turn, now that there is time? The round is over where nobody waits for it. */
+static bool has_turn_locked(struct sc_budget *budget, const struct sc_budget_site *site)
+    SC_REQUIRES(budget->lock)
+{
+    SC_ASSERT_HELD(&budget->lock);
+    if (site->round != budget->round)
+        return true;
+    if (budget->waiting && budget->now - budget->round_began <= budget->patience)
+        return false;
+    budget->round++;
+    budget->round_began = budget->now;
+    budget->waiting = 0;
+    return true;
+}
+
+/* True: the site lets this chance pass. */
+static bool draws_locked(struct sc_budget *budget, const struct sc_budget_site *site)
+    SC_REQUIRES(budget->lock)
+{
+    SC_ASSERT_HELD(&budget->lock);
+    budget->lot = budget->lot * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return site->vain_since && budget->lot >> 63;
+}
+
+static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
+    SC_REQUIRES(budget->lock)
+{
+    SC_ASSERT_HELD(&budget->lock);
+    bool is_new = site->guarded < SC_BUDGET_FIRST;
+    bool on_credit = budget->left > -budget->burst && is_overdue(budget, site);
+    return is_new || on_credit ||
+           (budget->left > 0 && !draws_locked(budget, site) && has_turn_locked(budget, site));
+}
+
+bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now)
+{
+    sc_brief_lock_take(&budget->lock);
+    struct sc_budget_site *site = find_locked(budget, key, stack);
+    earn_locked(budget, now);
+    bool allowed = allows_locked(budget, site);
+    site->operations++;
+    site->guarded += allowed;
+    if (!allowed) {
+        note_vain_locked(budget, site);
+    } else {
+        budget->waiting -= site->waits_in == budget->round && site->round != budget->round;
+        site->round = budget->round;
+        site->vain_since = 0;
+    }
+    sc_brief_lock_give(&budget->lock);
+    return allowed;
+}
+
+/* ---- what is told ---- */
+
+/* Those of which more is not known come first. */
+static bool comes_before(const struct sc_budget_site *a, const struct sc_budget_site *b)
+{
+    return a->operations - a->guarded > b->operations - b->guarded;
+}
+
+static unsigned insert(struct sc_budget_site *sites, unsigned count, unsigned room,
+                       const struct sc_budget_site *site)
+{
+    unsigned at = count < room ? count : room;
+    if (at == room && (room == 0 || !comes_before(site, &sites[room - 1])))
+        return count;
+    at -= at == room;
+    for (; at > 0 && comes_before(site, &sites[at - 1]); at--)
+        sites[at] = sites[at - 1];
+    sites[at] = *site;
+    return count < room ? count + 1 : count;
+}
+
+unsigned sc_budget_look(const struct sc_budget *budget, struct sc_budget_site *totals,
+                        struct sc_budget_site *sites, unsigned room)
+{
+    unsigned count = 0;
+    *totals = (struct sc_budget_site){0};
+    for (unsigned i = 0; i <= SC_BUDGET_SITES; i++) {
+        const struct sc_budget_site *site =
+            i < SC_BUDGET_SITES ? &budget->sites[i] : &budget->others;
+        if (site->operations == 0)
+            continue;
+        totals->operations += site->operations;
+        totals->guarded += site->guarded;
+        count = insert(sites, count, room, site);
+    }
+    return count;
+}

@@ -61,7 +61,7 @@ endif
 endif
 
 # The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
-GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival pinned uffd python
+GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival pinned mprotect python
 CI_ADDS := in-place behind-copies alone languages demo nvcc sanitizers sanitized-programs valgrind
 
 # Including a file that has a rule makes make run the rule first and then start over, so that what
@@ -616,7 +616,7 @@ RUN_BY_twins       := all $(RACY) $(FIXED)
 RUN_BY_in-place    := all $(RACY) $(FIXED)
 RUN_BY_behind-copies := all $(RACY)
 RUN_BY_alone       := all $(RACY) $(FIXED)
-RUN_BY_uffd        := all $(RACY) $(FIXED) $(SURVIVAL)
+RUN_BY_mprotect    := all $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)
 RUN_BY_cupti       := all $(CUPTI)
 RUN_BY_survival    := all $(SURVIVAL)

@@ -1,17 +1,22 @@
 /* By which mechanism pages are to be kept off: the choice that `guard` leaves to the library, and
  * that `safecopy doctor` tells of.
  *
- * Pure, and signal safe.
+ * Signal safe; errno is kept. One system call.
  */
 #ifndef SC_REPORT_MECHANISM_H
 #define SC_REPORT_MECHANISM_H
 
 #include "report/options.h"
 
-#include <stdbool.h>
+/* Userfaultfd is for the memory that it can serve. The rest, and all where it is not to be had
+ * (report/userfaultfd.h), is mprotect's. */
+enum sc_mechanism {
+    SC_MECHANISM_NONE,
+    SC_MECHANISM_MPROTECT,
+    SC_MECHANISM_MPROTECT_FOR_SWAP, /* the library would choose userfaultfd, but for swap */
+    SC_MECHANISM_USERFAULTFD,
+};
 
-/* Is userfaultfd to be asked for, for the memory that it can serve? The rest, and all where it is
- * not to be had (report/userfaultfd.h), is mprotect's. */
-bool sc_mechanism_is_userfaultfd(enum sc_guard_mode guard);
+enum sc_mechanism sc_mechanism_of(enum sc_guard_mode guard);
 
 #endif

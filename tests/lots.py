@@ -25,7 +25,7 @@ GATE = {
     "runtime": "*",
     "survival": "* !*/strict !signal_stepped/* !streams_many/* !fork_at_map_limit/*",
     "pinned": "*/preloaded",
-    "uffd": "*/healed */preloaded",
+    "mprotect": "*/healed */preloaded",
     "python": "*",
 }
 

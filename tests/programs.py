@@ -30,8 +30,8 @@ tests/hazard/README.md has an example of each.
     needs: gpu|multi-gpu|sim|kernel (WHAT)|small-pages|preload|userfaultfd|registered
                       skipped on the simulated GPU, on a machine with one GPU, on a real GPU, under
                       qemu-user, which lacks WHAT (emulated.py), where pages are larger than 4 KB;
-                      where guard=uffd is not set, or not to be had; with pinned memory instead of
-                      what the program registers
+                      where userfaultfd is not to be had; with pinned memory instead of what the
+                      program registers
     cflags: FLAG ...  further flags of the compiler
     link: NAME ...    libraries of tests/survival/lib that it is linked with
     expect-exit: N    the exit status of a survival program without the preload
@@ -156,8 +156,8 @@ class Machine:
                 raise Skip("the real driver lacks it, or fails this without the library as well")
             if need == "kernel" and self.emulated:
                 raise Skip(f"needs the kernel itself {what}")
-            if need == "userfaultfd" and ("uffd" not in self.options or not has_userfaultfd()):
-                raise Skip("needs guard=uffd, and userfaultfd")
+            if need == "userfaultfd" and ("mprotect" in self.options or not has_userfaultfd()):
+                raise Skip("needs userfaultfd")
             if need == "small-pages" and os.sysconf("SC_PAGESIZE") > 4096:
                 raise Skip("needs pages of 4 KB")
             simulated = not self.gpus and any("devices=" in sim for sim in directives.all("sim"))
@@ -830,9 +830,9 @@ def headers_of(source):
     return names
 
 
-def by_userfaultfd():
-    """Programs with pages that are guarded, where userfaultfd keeps off what it can."""
-    machine = Machine(options="guard=uffd")
+def by_mprotect():
+    """Programs with pages that are guarded, where no userfaultfd is to be had."""
+    machine = Machine(options="guard=mprotect")
     guarded = [source for source in sources("hazard") if source.parent.name in ("touch", "graph")]
     return [check for source in guarded for check in Twin(source, machine).checks()] + \
         pinned(machine)

@@ -53,7 +53,7 @@ RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
 AT_A_TIME = {  # checks to a core, where that is not one
-    **dict.fromkeys(("twins", "in-place", "behind-copies", "alone", "uffd", "pinned", "cupti",
+    **dict.fromkeys(("twins", "in-place", "behind-copies", "alone", "mprotect", "pinned", "cupti",
                      "drivers", "languages"), 4),
     **dict.fromkeys(("unit", "sim", "survival", "python", "nvtx"), 2)}
 BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
@@ -246,7 +246,7 @@ SUITES = {
     "in-place": programs.in_place,
     "behind-copies": programs.behind_copies,
     "alone": lambda: programs.alone(Machine()),
-    "uffd": programs.by_userfaultfd,
+    "mprotect": programs.by_mprotect,
     "nvtx": lambda: nvtx_tool.checks(Machine()),
     "drivers": older_drivers.checks,
     "runtime": runtimes.checks,

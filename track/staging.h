@@ -48,6 +48,7 @@ struct sc_staging {
     struct sc_order *order;
     struct sc_slot_list classes[SC_STAGING_CLASSES];
     _Atomic unsigned taken; /* slots that are out */
+    unsigned wanting;       /* how often there was none */
 };
 
 /* Staging memory without a slot, for snapshots of up to so many bytes. The largest class is as wide

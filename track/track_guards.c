@@ -5,7 +5,8 @@
 
 #include "track/poison.h"
 
-enum { FORGOTTEN_FOR_SLOT_MAX = 16 };
+/* To look through all streams is dear. */
+enum { FORGOTTEN_FOR_SLOT_MAX = 16, LOOK_FOR_KEPT_EVERY = 64 };
 
 void sc_track_touched(struct sc_track *track, uintptr_t address, size_t size_bytes,
                       enum sc_touch touch, struct sc_ops *found)
@@ -288,8 +289,10 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
     if (slot || sc_staging_next_block(staging, size_bytes, missing))
         return slot;
     missing->bytes = 0;
-    sc_staging_give_all_kept(&track->order);
-    slot = sc_staging_take(staging, size_bytes);
+    if (staging->wanting++ % LOOK_FOR_KEPT_EVERY == 0) {
+        sc_staging_give_all_kept(&track->order);
+        slot = sc_staging_take(staging, size_bytes);
+    }
     for (unsigned i = 0; i < FORGOTTEN_FOR_SLOT_MAX && !slot; i++) {
         if (!sc_inflight_forget_complete(&track->inflight, source->stream))
             break;

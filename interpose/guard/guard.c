@@ -53,7 +53,10 @@ void sc_guard_attend_some(uint64_t lanes)
 
 void sc_guard_tell_some(void)
 {
+    uint64_t before = sc_guard_budget ? sc_ticks() : 0;
     sc_protect_tell();
+    if (sc_unlikely(sc_guard_budget))
+        sc_guard_budget_charge(before);
 }
 
 bool sc_guard_overlaps(const void *address, size_t size_bytes)

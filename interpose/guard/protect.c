@@ -240,6 +240,23 @@ void sc_protect_close(uintptr_t page)
     set_if_covered(page, false);
 }
 
+void sc_protect_renew(uintptr_t address, size_t size_bytes)
+{
+    int saved = errno;
+    struct sc_pages pages = sc_spans_pages(guards(), address, size_bytes);
+    for (uintptr_t next; pages.start < pages.end; pages.start = next) {
+        unsigned lane = lane_of(pages.start);
+        if (lane == 0)
+            break;
+        next = (pages.start | (SC_SPANS_LANE_BYTES - 1)) + 1;
+        next = next < pages.end ? next : pages.end;
+        lock(lane);
+        sc_userfaults_renew(pages.start, next - pages.start);
+        unlock(lane);
+    }
+    errno = saved;
+}
+
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
 {
     int saved = errno;

@@ -10,6 +10,7 @@
  *   nobody can have changed. Shared ones remain their file's, and the next touch finds them.
  * - MADV_REMOVE: shared pages are lost, for everybody.
  * - MADV_GUARD_INSTALL: the mapping's pages are lost, and the access to them.
+ *   Those of userfaultfd's areas are put back at once: a system call would not find them.
  * - MADV_COLD, MADV_PAGEOUT: nothing is lost. Pinned pages stay, and others come back with what was
  *   in them.
  * - MADV_POPULATE_READ, MADV_POPULATE_WRITE: nothing is lost, but guarded pages are in the way.
@@ -31,6 +32,8 @@
 #include "interpose/guard/loans.h"
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
+#include "interpose/guard/protect.h"
+#include "interpose/memory/areas.h"
 #include "track/frames.h"
 #include "track/inflight.h"
 #include "track/kernel.h"
@@ -148,7 +151,10 @@ SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
         return populate(address, size_bytes, advice);
     before_advice(address, size_bytes, loss_by(advice),
                   &(struct sc_culprit){"madvise", SC_SITE(), NULL});
-    return NEXT(madvise)(address, size_bytes, advice);
+    int result = NEXT(madvise)(address, size_bytes, advice);
+    if (sc_unlikely(result == 0 && sc_areas_have((uintptr_t)address)))
+        sc_protect_renew((uintptr_t)address, size_bytes);
+    return result;
 }
 
 /* ---- process_madvise ---- */

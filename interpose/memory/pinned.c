@@ -146,11 +146,22 @@ static void say_why_not(void)
     sc_report_say(NULL, text.bytes);
 }
 
+/* Chosen once: swap that is turned on later changes nothing. */
+static bool chooses_userfaultfd(void)
+{
+    static _Atomic int known;
+    int chosen = atomic_load_explicit(&known, memory_order_relaxed);
+    if (sc_likely(chosen))
+        return chosen - 1 == SC_MECHANISM_USERFAULTFD;
+    enum sc_mechanism found = sc_mechanism_of((enum sc_guard_mode)sc_options.guard);
+    atomic_store_explicit(&known, 1 + (int)found, memory_order_relaxed);
+    return found == SC_MECHANISM_USERFAULTFD;
+}
+
 /* Pages of an area are kept off at the price of those that are, however many share a huge one. */
 static bool fits_area(size_t size_bytes)
 {
-    if (size_bytes > SC_AREAS_MAX_BYTES ||
-        !sc_mechanism_is_userfaultfd((enum sc_guard_mode)sc_options.guard))
+    if (size_bytes > SC_AREAS_MAX_BYTES || !chooses_userfaultfd())
         return false;
     if (sc_likely(sc_userfaults_begin()))
         return true;

@@ -47,10 +47,13 @@ static size_t max_of(uintptr_t address)
     return sc_userfaults_serve(address) ? served_max() : sc_options.snapshot_max_bytes;
 }
 
+/* Room for it is made when the first such copy comes. */
 static size_t largest(void)
 {
-    bool is_served = sc_options.guard == SC_GUARD_UFFD && served_max() > sc_options.snapshot_max_bytes;
-    return is_served ? served_max() : sc_options.snapshot_max_bytes;
+    bool may_serve = sc_options.guard == SC_GUARD_ON || sc_options.guard == SC_GUARD_UFFD;
+    return may_serve && served_max() > sc_options.snapshot_max_bytes
+               ? served_max()
+               : sc_options.snapshot_max_bytes;
 }
 
 static bool make_readable(struct sc_context *context, void *memory, size_t size_bytes)

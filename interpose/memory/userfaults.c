@@ -303,7 +303,8 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
 
 static bool are_alike(uintptr_t a, uintptr_t b)
 {
-    return (known_of(a) & (ACCESS | BY_MPROTECT)) == (known_of(b) & (ACCESS | BY_MPROTECT));
+    const uint8_t same = ACCESS | BY_MPROTECT | ADOPTED;
+    return (known_of(a) & same) == (known_of(b) & same);
 }
 
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access)
@@ -324,6 +325,21 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
         refused = refused ? refused : result;
     }
     return (int)refused;
+}
+
+void sc_userfaults_renew(uintptr_t address, size_t size_bytes)
+{
+    uintptr_t end = address + size_bytes;
+    for (uintptr_t next; address < end; address = next) {
+        enum sc_access access = known_of(address) & ACCESS;
+        for (next = address + PAGE_BYTES; next < end && are_alike(next, address);)
+            next += PAGE_BYTES;
+        if (!sc_userfaults_serve(address) || access == SC_ACCESS_NONE)
+            continue;
+        put_all_back(address, next - address);
+        if (access == SC_ACCESS_READ)
+            write_protect(address, next - address, true);
+    }
 }
 
 /* ---- the reader ---- */

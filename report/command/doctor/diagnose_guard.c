@@ -29,15 +29,16 @@ static const char *name_of(enum sc_guard_mode guard)
 }
 
 /* What another setting would be answered with. */
-static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
+static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts,
+                         enum sc_mechanism mechanism)
 {
-    enum sc_guard_mode guard = facts->settings.guard;
-    if (guard == SC_GUARD_MPROTECT)
+    if (mechanism == SC_MECHANISM_MPROTECT)
         OK("guard-mprotect", "mprotect keeps off all memory in flight, as guard=mprotect asks");
     else if (facts->plain.userfaultfd == SC_USERFAULTFD_OPENED)
-        OK("guard-could-be-userfaultfd",
-           "mprotect keeps off all memory in flight, as the library chooses (guard=on); for pinned "
-           "allocations of up to 1 MB userfaultfd is to be had with guard=uffd");
+        NOTE("guard-could-be-userfaultfd",
+             "swapoff -a (as root), or guard=uffd where the program pins what it uses",
+             "mprotect keeps off all memory in flight, since this machine has swap (guard=on); for "
+             "pinned allocations of up to 1 MB userfaultfd is to be had");
     else
         NOTE("guard-mprotect-alone", sc_userfaultfd_remedy(facts->plain.userfaultfd),
              "mprotect keeps off all memory in flight; userfaultfd is not to be had: %s",
@@ -48,14 +49,15 @@ void sc_diagnosis_of_guard(struct sc_diagnosis *diagnosis, const struct sc_machi
 {
     enum sc_guard_mode guard = facts->settings.guard;
     enum sc_userfaultfd_state state = facts->plain.userfaultfd;
+    enum sc_mechanism mechanism = sc_mechanism_of(guard);
     if (guard == SC_GUARD_OFF)
         NOTE("guard-off", "Take guard=off out of SAFECOPY_OPTIONS",
              "guard=off: no page is kept off, so touches that come too early are not found");
     else if (state == SC_USERFAULTFD_UNASKED)
         NOTE("guard-unknown", NULL,
              "userfaultfd was not asked for, since the process ended before");
-    else if (!sc_mechanism_is_userfaultfd(guard))
-        say_unchosen(diagnosis, facts);
+    else if (mechanism != SC_MECHANISM_USERFAULTFD)
+        say_unchosen(diagnosis, facts, mechanism);
     else if (state != SC_USERFAULTFD_OPENED)
         NOTE("guard-no-userfaultfd", sc_userfaultfd_remedy(state),
              "mprotect keeps off all memory in flight, for userfaultfd is not to be had: %s",

@@ -556,8 +556,8 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->driver_late = totals->driver_late;
     summary->no_verdicts = totals->no_verdicts;
     summary->guard = totals->guard;
-    summary->tells_guard = options->guard == SC_GUARD_MPROTECT || options->verbosity >= 2 ||
-                           totals->guard.userfaultfd != SC_USERFAULTFD_UNASKED;
+    summary->tells_guard = options->guard == SC_GUARD_MPROTECT || options->guard == SC_GUARD_UFFD ||
+                           options->verbosity >= 2;
     summary->calls = totals->coverage.calls;
     summary->missed = totals->coverage.missed;
     summary->cupti = totals->cupti;

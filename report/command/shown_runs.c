@@ -196,16 +196,15 @@ static const char *words_of_state(const char *name)
     return name;
 }
 
-/* With mprotect alone, which nobody asked for, it says nothing new. */
+/* Where a mechanism was asked for. */
 static void add_guard(struct making *making, const json_t *summary)
 {
     const json_t *guard = json_object_get(summary, "guard");
     const char *option = sc_field_string(guard, "option", "on");
     const char *state = sc_field_string(guard, "userfaultfd_state", "unasked");
-    bool is_unasked = strcmp(state, "unasked") == 0;
-    bool is_had = is_unasked || strcmp(state, "opened") == 0;
+    bool is_had = strcmp(state, "unasked") == 0 || strcmp(state, "opened") == 0;
     json_int_t mprotect = sc_field_number(guard, "mprotect");
-    if (!guard || (is_unasked && strcmp(option, "mprotect") != 0))
+    if (strcmp(option, "uffd") != 0 && strcmp(option, "mprotect") != 0)
         return;
     add(making,
         sc_scratch_print(making->scratch,

@@ -100,7 +100,8 @@ static struct sc_machine_facts good_machine(void)
         .library_sought = "/opt/bin",
         .is_preloadable = true,
         .library_elf = {.is_elf = true, .is_64_bit = true},
-        .settings = {.complaints = no_complaints, .guard = SC_GUARD_ON, .serves_pinned = true},
+        .settings = {.complaints = no_complaints, .guard = SC_GUARD_ON,
+                     .mechanism = SC_MECHANISM_USERFAULTFD, .serves_pinned = true},
         .plain = asked,
         .preloaded = asked,
         .came_up = {.has_run = true,
@@ -156,7 +157,15 @@ static void guards(struct sc_machine_facts *f, enum sc_guard_mode guard,
                    enum sc_userfaultfd_state state)
 {
     f->settings.guard = guard;
+    f->settings.mechanism =
+        guard == SC_GUARD_MPROTECT ? SC_MECHANISM_MPROTECT : SC_MECHANISM_USERFAULTFD;
     f->plain.userfaultfd = state;
+}
+
+static void has_swap(struct sc_machine_facts *f, enum sc_userfaultfd_state state)
+{
+    guards(f, SC_GUARD_ON, state);
+    f->settings.mechanism = SC_MECHANISM_MPROTECT_FOR_SWAP;
 }
 
 #define MACHINES(X)                                                                                \
@@ -221,8 +230,10 @@ static void guards(struct sc_machine_facts *f, enum sc_guard_mode guard,
     X(NOTE, "cupti-unknown", f->came_up.cupti_state = NULL)                                        \
     X(NOTE, "guard-off", f->settings.guard = SC_GUARD_OFF)                                         \
     X(OK, "guard-mprotect", guards(f, SC_GUARD_MPROTECT, SC_USERFAULTFD_FILTERED))                 \
-    X(OK, "guard-could-be-userfaultfd", guards(f, SC_GUARD_ON, SC_USERFAULTFD_OPENED))             \
-    X(NOTE, "guard-mprotect-alone", guards(f, SC_GUARD_ON, SC_USERFAULTFD_OLD_KERNEL))             \
+    X(OK, "guard-userfaultfd", guards(f, SC_GUARD_ON, SC_USERFAULTFD_OPENED))                      \
+    X(NOTE, "guard-no-userfaultfd", guards(f, SC_GUARD_ON, SC_USERFAULTFD_OLD_KERNEL))             \
+    X(NOTE, "guard-could-be-userfaultfd", has_swap(f, SC_USERFAULTFD_OPENED))                      \
+    X(NOTE, "guard-mprotect-alone", has_swap(f, SC_USERFAULTFD_OLD_KERNEL))                        \
     X(OK, "guard-userfaultfd", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_OPENED))                    \
     X(NOTE, "guard-no-userfaultfd", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_KILLED))               \
     X(NOTE, "guard-unknown", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_UNASKED))                     \

@@ -36,7 +36,7 @@ class Budget(unittest.TestCase):
         ran = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False,
                              timeout=300,
                              env={**ENVIRONMENT, "LD_PRELOAD": str(OUT.resolve() / "libsafecopy.so"),
-                                  "SAFECOPY_OPTIONS": f"{options}:report_path={self.report}"})
+                                  "SAFECOPY_OPTIONS": f"{options}:snapshot_max=0:report_path={self.report}"})
         lines = [json.loads(line) for line in self.report.read_text(encoding="utf-8").splitlines()]
         for line in lines:
             jsonschema.validate(line, SCHEMA)

@@ -332,6 +332,11 @@ void sc_userfaults_put_back(uintptr_t address, bool denied)
     (void)denied;
 }
 
+void sc_userfaults_renew(uintptr_t address, size_t size_bytes)
+{
+    (void)address, (void)size_bytes;
+}
+
 void sc_apart_note(uintptr_t address, size_t size_bytes)
 {
     (void)address;

@@ -29,10 +29,9 @@ static const char *name_of(enum sc_guard_mode guard)
 }
 
 /* What another setting would be answered with. */
-static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts,
-                         enum sc_mechanism mechanism)
+static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
-    if (mechanism == SC_MECHANISM_MPROTECT)
+    if (facts->settings.mechanism == SC_MECHANISM_MPROTECT)
         OK("guard-mprotect", "mprotect keeps off all memory in flight, as guard=mprotect asks");
     else if (facts->plain.userfaultfd == SC_USERFAULTFD_OPENED)
         NOTE("guard-could-be-userfaultfd",
@@ -49,7 +48,7 @@ void sc_diagnosis_of_guard(struct sc_diagnosis *diagnosis, const struct sc_machi
 {
     enum sc_guard_mode guard = facts->settings.guard;
     enum sc_userfaultfd_state state = facts->plain.userfaultfd;
-    enum sc_mechanism mechanism = sc_mechanism_of(guard);
+    enum sc_mechanism mechanism = facts->settings.mechanism;
     if (guard == SC_GUARD_OFF)
         NOTE("guard-off", "Take guard=off out of SAFECOPY_OPTIONS",
              "guard=off: no page is kept off, so touches that come too early are not found");
@@ -57,7 +56,7 @@ void sc_diagnosis_of_guard(struct sc_diagnosis *diagnosis, const struct sc_machi
         NOTE("guard-unknown", NULL,
              "userfaultfd was not asked for, since the process ended before");
     else if (mechanism != SC_MECHANISM_USERFAULTFD)
-        say_unchosen(diagnosis, facts, mechanism);
+        say_unchosen(diagnosis, facts);
     else if (state != SC_USERFAULTFD_OPENED)
         NOTE("guard-no-userfaultfd", sc_userfaultfd_remedy(state),
              "mprotect keeps off all memory in flight, for userfaultfd is not to be had: %s",

@@ -9,6 +9,7 @@
 #define SC_REPORT_COMMAND_DOCTOR_FACTS_H
 
 #include "report/command/doctor/elf_facts.h"
+#include "report/mechanism.h"
 #include "report/options.h"
 #include "report/userfaultfd.h"
 
@@ -65,6 +66,7 @@ struct sc_settings_facts {
     const char *const *complaints; /* of SAFECOPY_OPTIONS */
     bool is_off;                   /* mode=off */
     enum sc_guard_mode guard;
+    enum sc_mechanism mechanism; /* that guard chooses here */
     bool serves_pinned; /* mode and pinned let the library serve pinned allocations */
     int strict_status;  /* what strict=1 turns the exit status into; 0: it is not asked for */
 

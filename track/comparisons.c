@@ -63,9 +63,8 @@ void sc_comparisons_make(struct sc_comparisons *comparisons)
 static bool is_there(const struct sc_comparison *one)
 {
     const struct sc_op_info *info = &one->op->info;
-    return info->ticket.stream == one->ticket.stream &&
-           info->ticket.number == one->ticket.number && info->slot &&
-           info->slot->bytes == one->copy;
+    return info->ticket.stream == one->ticket.stream && info->ticket.number == one->ticket.number &&
+           info->slot && info->slot->bytes == one->copy;
 }
 
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons)

@@ -1,8 +1,8 @@
 /* Sources that are compared with their snapshots without the tracker's lock: to compare 64 KB takes
  * as long as a hundred uses of the lock.
  *
- * Operations stay as they are until theirs are made: whoever drops one waits for that, which is some
- * microseconds. The thread that compares counts as within a lock of the library's meanwhile
+ * Operations stay as they are until theirs are made: whoever drops one waits for that, which is
+ * some microseconds. The thread that compares counts as within a lock of the library's meanwhile
  * (track/own_lock.h). What changes between the comparison and the next use of the lock is not seen;
  * the copy is done by then.
  */

@@ -60,7 +60,7 @@ struct sc_point {
 };
 
 /* Does the host that waits for the point hear of nothing but the stream's own operations? */
-static inline bool sc_point_is_of_one_stream(const struct sc_point *point)
+static inline bool sc_order_is_of_one_stream(const struct sc_point *point)
 {
     return point->stream && !point->joined && point->call == 0 && point->legacy_number == 0;
 }

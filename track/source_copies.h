@@ -25,8 +25,8 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
  * system calls: what was found is good until the lock is given back. */
 void sc_source_copies_look(struct sc_op *const *ops, unsigned count);
 
-/* May the bytes of the source be read as they lie, and not by way of the kernel? Good until the lock
- * is given back, and for as long as nothing else is issued beside them. */
+/* May the bytes of the source be read as they lie, and not by way of the kernel? Good until the
+ * lock is given back, and for as long as nothing else is issued beside them. */
 bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_info *info,
                                uintptr_t address, size_t size_bytes);
 

@@ -70,9 +70,9 @@ struct sc_spans {
     struct sc_access_change due_begun[SC_SPANS_LANES]; /* of no bytes: nothing */
     _Atomic uint32_t due_ended[SC_SPANS_LANES];        /* lists of spans */
     _Atomic uint32_t due;                              /* how many */
-    _Atomic uint32_t told;             /* a list: spans that have ended, and whose records go back */
+    _Atomic uint32_t told; /* a list: spans that have ended, and whose records go back */
     _Atomic uint64_t stream_lanes[64]; /* where spans live, by the bit of their stream; about */
-    _Atomic uintptr_t laned_start; /* the memory that has lanes of its own */
+    _Atomic uintptr_t laned_start;     /* the memory that has lanes of its own */
     _Atomic size_t laned_bytes;
     _Atomic uint32_t busy; /* live and unapplied spans */
     uint32_t hiding;       /* those of them that forbid to read; how many are unapplied */

@@ -206,7 +206,6 @@ bool sc_spans_retry(struct sc_spans *spans, unsigned lane)
     return any;
 }
 
-
 /* ---- what is due ---- */
 
 static bool is_attended(const struct sc_spans *spans, const struct sc_span *span)
@@ -282,7 +281,8 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
 
 uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream)
 {
-    return atomic_load_explicit(&spans->stream_lanes[stream % 64], memory_order_relaxed) & ~UINT64_C(1);
+    return atomic_load_explicit(&spans->stream_lanes[stream % 64], memory_order_relaxed) &
+           ~UINT64_C(1);
 }
 
 /* ---- telling of it, without the lock ---- */

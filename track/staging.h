@@ -78,8 +78,8 @@ void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket);
 /* The same, but the stream of the ticket may keep the slot for its next snapshot. */
 void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket);
 
-/* A slot that the stream has kept, or NULL. Lock-free: so a thread with a stream of its own needs no
- * lock for a snapshot, and finds the slot in its cache. */
+/* A slot that the stream has kept, or NULL. Lock-free: so a thread with a stream of its own needs
+ * no lock for a snapshot, and finds the slot in its cache. */
 struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream,
                                      size_t size_bytes);
 

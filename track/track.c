@@ -3,11 +3,11 @@
 #include <errno.h>
 
 #include "track/checks.h"
+#include "track/comparisons.h"
 #include "track/consistency.h"
 #include "track/kernel_flags.h"
 #include "track/source_copies.h"
 #include "track/trace.h"
-#include "track/comparisons.h"
 #include "track/track_internal.h"
 
 #include "track/poison.h"
@@ -194,8 +194,7 @@ static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overw
 }
 
 /* What takes long is done without the lock. */
-static void compare(struct sc_track *track, const struct sc_point *point)
-    SC_REQUIRES(track->lock)
+static void compare(struct sc_track *track, const struct sc_point *point) SC_REQUIRES(track->lock)
 {
     struct sc_comparisons comparisons;
     sc_comparisons_begin(&track->inflight, point->stream, point->number, &comparisons);
@@ -210,7 +209,7 @@ static void compare(struct sc_track *track, const struct sc_point *point)
 /* What the host hears of one stream's operations alone tells of no other's. */
 void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten)
 {
-    uint32_t stream = sc_point_is_of_one_stream(point) ? point->stream : 0;
+    uint32_t stream = sc_order_is_of_one_stream(point) ? point->stream : 0;
     if (overwritten)
         overwritten->count = 0;
     lock(track);

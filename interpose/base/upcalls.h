@@ -78,9 +78,10 @@ static inline void sc_guard_apply_own(void)
     sc_guard_apply_on(0);
 }
 
-/* Around one step of the tracker's that issues or ends operations: what it changes of pages in these
- * lanes (track/spans.h) is told to the kernel by sc_guard_tell, without the tracker's lock. Only a
- * hint of what the step changes: the rest is left to sc_guard_apply. No lane: nothing is done. */
+/* Around one step of the tracker's that issues or ends operations: what it changes of pages in
+ * these lanes (track/spans.h) is told to the kernel by sc_guard_tell, without the tracker's lock.
+ * Only a hint of what the step changes: the rest is left to sc_guard_apply. No lane: nothing is
+ * done. */
 static inline void sc_guard_attend(uint64_t lanes)
 {
     if (sc_unlikely(lanes))

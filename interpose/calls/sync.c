@@ -139,8 +139,7 @@ static void event_done(const struct sc_behind *behind)
 /* The one stream of whose operations alone the program has heard by it, or else all. */
 static uint64_t streams_of(const struct sc_sync *sync)
 {
-    bool is_one =
-        !sync->context && !sync->all_known && sc_point_is_of_one_stream(&sync->point);
+    bool is_one = !sync->context && !sync->all_known && sc_order_is_of_one_stream(&sync->point);
     return is_one ? sc_spans_stream_bit(sync->point.stream) : ~UINT64_C(0);
 }
 

@@ -16,6 +16,7 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
 #include "interpose/guard/user_touches.h"
+#include "interpose/memory/areas.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/userfaults.h"
 #include "interpose/reaper/reaper.h"
@@ -108,6 +109,12 @@ void sc_guard_let_go(const void *address, size_t size_bytes)
     struct interval interval = {(uintptr_t)address, size_bytes ? size_bytes : 1};
     if (!sc_guard_is_done_by_child())
         sc_spare_stack_repeat(let_go, &interval);
+}
+
+void sc_guard_renew(const void *address, size_t size_bytes)
+{
+    if (sc_unlikely(sc_areas_have((uintptr_t)address)))
+        sc_protect_renew((uintptr_t)address, size_bytes);
 }
 
 static void let_all_go(void *unused)

@@ -11,9 +11,10 @@
  * there is no mapping left (vm.max_map_count) pages are not protected. What the kernel will not let
  * go of stays covered until it does.
  *
- * Locks: one of the module's own for each lane, lower lanes first, before the tracker's, so that the kernel hears of changes in the order in which they were decided. Nothing
- * here calls CUDA; errno is kept. Thread safe; signal safe where sc_own_lock_depth is 0 and nobody
- * can take the thread away.
+ * Locks: one of the module's own for each lane, lower lanes first, before the tracker's, so that
+ * the kernel hears of changes in the order in which they were decided. Nothing here calls CUDA;
+ * errno is kept. Thread safe; signal safe where sc_own_lock_depth is 0 and nobody can take the
+ * thread away.
  */
 #ifndef SC_INTERPOSE_GUARD_PROTECT_H
 #define SC_INTERPOSE_GUARD_PROTECT_H
@@ -29,10 +30,10 @@
  * besides is left to them. */
 void sc_protect_apply(uint64_t stream_bits);
 
-/* Takes the locks of these lanes (bits), so that what a step of the tracker's changes in them is due
- * (track/spans.h); the thread has none of them. Then tells the kernel of it, and of whatever else
- * the thread has left unapplied in them, and gives the locks back. There must be little between the
- * two. */
+/* Takes the locks of these lanes (bits), so that what a step of the tracker's changes in them is
+ * due (track/spans.h); the thread has none of them. Then tells the kernel of it, and of whatever
+ * else the thread has left unapplied in them, and gives the locks back. There must be little
+ * between the two. */
 void sc_protect_attend(uint64_t lanes);
 void sc_protect_tell(void);
 

@@ -32,8 +32,6 @@
 #include "interpose/guard/loans.h"
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
-#include "interpose/guard/protect.h"
-#include "interpose/memory/areas.h"
 #include "track/frames.h"
 #include "track/inflight.h"
 #include "track/kernel.h"
@@ -152,8 +150,8 @@ SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
     before_advice(address, size_bytes, loss_by(advice),
                   &(struct sc_culprit){"madvise", SC_SITE(), NULL});
     int result = NEXT(madvise)(address, size_bytes, advice);
-    if (sc_unlikely(result == 0 && sc_areas_have((uintptr_t)address)))
-        sc_protect_renew((uintptr_t)address, size_bytes);
+    if (result == 0)
+        sc_guard_renew(address, size_bytes);
     return result;
 }
 

@@ -54,8 +54,8 @@ void sc_userfaults_leave(uintptr_t start, size_t size_bytes);
  * sc_page_access_set. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
-/* The program has had whole pages of sc_areas_map taken out of the page tables (MADV_DONTNEED): those
- * that may be read are put back, since a system call that met one would fail. */
+/* The program has had whole pages of sc_areas_map taken out of the page tables (MADV_DONTNEED):
+ * those that may be read are put back, since a system call that met one would fail. */
 void sc_userfaults_renew(uintptr_t address, size_t size_bytes);
 
 /* ---- for the reader of events ---- */

@@ -238,7 +238,7 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
 /* Of many lanes more threads have something to do at the same time. */
 static uint64_t lanes_to_attend(const struct sc_point *point)
 {
-    if (!sc_point_is_of_one_stream(point))
+    if (!sc_order_is_of_one_stream(point))
         return 0;
     uint64_t lanes = sc_spans_lanes_of(&sc_track.inflight.guards, point->stream);
     return __builtin_popcountll(lanes) <= ATTENDED_MAX ? lanes : 0;

@@ -34,7 +34,11 @@ struct sc_mark {
     uint64_t loose;  /* of the last one, of those behind the former mark, with other work between */
 };
 
-enum { SC_MARKS_FEW = 64, SC_MARKS_MAX = 4096, SC_MARKS_SPARE = 4 }; /* of a stream: most have few */
+enum {
+    SC_MARKS_FEW = 64,
+    SC_MARKS_MAX = 4096,
+    SC_MARKS_SPARE = 4
+}; /* of a stream: most have few */
 
 /* The marks of a stream (marks.h). Under the stream's lock, but that atomic members are read
  * without it. */
@@ -48,7 +52,7 @@ struct sc_stream_marks {
     /* Per-thread default streams: the last work that no mark is behind, or 0. Other threads cannot
      * name the stream, and know of it by its marks only. */
     _Atomic uint64_t tail_ticks;
-    CUevent fence;        /* behind what was issued before its capture, or NULL */
+    CUevent fence;                 /* behind what was issued before its capture, or NULL */
     CUevent spare[SC_MARKS_SPARE]; /* that no mark needs any more */
     unsigned spare_count;
     struct sc_mark *more; /* a longer ring, or NULL; kept when the record is used again */

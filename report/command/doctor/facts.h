@@ -67,8 +67,8 @@ struct sc_settings_facts {
     bool is_off;                   /* mode=off */
     enum sc_guard_mode guard;
     enum sc_mechanism mechanism; /* that guard chooses here */
-    bool serves_pinned; /* mode and pinned let the library serve pinned allocations */
-    int strict_status;  /* what strict=1 turns the exit status into; 0: it is not asked for */
+    bool serves_pinned;          /* mode and pinned let the library serve pinned allocations */
+    int strict_status; /* what strict=1 turns the exit status into; 0: it is not asked for */
 
     const char *report;         /* where the report of a process goes; NULL: it has none */
     int report_error;           /* of writing there: errno or one of report/place.h, or 0 */

@@ -134,6 +134,7 @@ OPT        := -O0
 INSTRUMENT += --coverage -fprofile-update=atomic
 endif
 ifneq ($(CHECKED),) # track/checks.h
+OPT        := -O1
 INSTRUMENT += -DSC_DEBUG -fno-omit-frame-pointer
 endif
 ifneq ($(ARCH),)
@@ -490,7 +491,13 @@ $(UNIT): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread -ldl
 $(UNIT): private NEEDED += -include tests/unit/older_check.h
 # What is tested is in the objects; a test of many assertions takes twice as long to optimise.
 $(UNIT): private OPT := $(OPT:-O2=-O1)
-$(UNIT): $(CORE_OBJ) $(FLAGS)
+# Units that are quick, also in the build that checks itself: the net, and what it is spread over. They
+# are linked with the tracker alone, so that a build for them is one of the tracker.
+CHECKED_UNITS := checks pool grid handles order hold spans unseen inflight device events allocations \
+    graphs take_down track
+$(UNIT): $(FLAGS)
+$(CHECKED_UNITS:%=$(T)/unit/test_%): $(filter $(OBJ)/track/%,$(CORE_OBJ))
+$(filter-out $(CHECKED_UNITS:%=$(T)/unit/test_%),$(UNIT)): $(CORE_OBJ)
 # A unit test of the hands opens with lines `links: a.c b.c`, which say of which.
 linked = $(call objects,$(shell sed -n 's,^[/ ][*] links: *,,p' $(1)))
 $(foreach s,$(shell grep -l '^/\* links:' tests/unit/*.c),\
@@ -576,9 +583,6 @@ $(SANITIZED): sanitized-%:
 .PHONY: instrumented
 instrumented: $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS),$(UNIT) $(FUZZ))
 
-# Units that are quick, in the build that checks itself: the net, and what it is spread over.
-CHECKED_UNITS := checks pool grid handles order hold spans unseen inflight device events allocations \
-    graphs take_down track
 .PHONY: checked-units checked debug-build
 debug-build:
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 all checked-all

@@ -1,9 +1,9 @@
 /* What a call of the program hands to the kernel: lent to it, and waited for.
  *
- * A hook looks at its arguments before the call (interpose/libc/io.c). What lies where pages could
- * become guarded is lent until the call is back. What is guarded is touched first, as the program
- * itself would, with the hook's caller as the culprit. Nothing here looks into the program's memory
- * where the kernel would refuse to: a bad pointer is for the kernel to find.
+ * A hook looks at its arguments before the call (interpose/libc/io_rows.h). What lies where pages
+ * could become guarded is lent until the call is back. What is guarded is touched first, as the
+ * program itself would, with the hook's caller as the culprit. Nothing here looks into the
+ * program's memory where the kernel would refuse to: a bad pointer is for the kernel to find.
  *
  * Thread safe and signal safe; errno is kept; no cancellation point. Locks: as sc_guard_touch.
  */

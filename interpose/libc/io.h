@@ -1,4 +1,4 @@
-/* System calls by number, as syscall() makes them: what the hooks of io.c know of each.
+/* System calls by number, as syscall() makes them: what the hooks of io_rows.h know of each.
  *
  * Thread-safe. Locks: those of a touch (base/upcalls.h), where something is guarded. Safe in a
  * signal handler as the call itself is.

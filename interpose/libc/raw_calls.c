@@ -1,7 +1,7 @@
 /* syscall(): the C library's door to system calls by number.
  *
  * What a program asks for here is what it would ask the hooked function of that name for, and is
- * looked at in the same way (interpose/libc/io.c, raw_calls.def); so is what changes mappings,
+ * looked at in the same way (interpose/libc/io_rows.h, raw_calls.def); so is what changes mappings,
  * starts another program or ends the process, and SIGSEGV is really blocked by nobody
  * (interpose/signals/signals.h). A child that has run no handler of ours lets go of what its parent
  * guards before it starts a program or sets an action. All else is left to libc's own, by a jump in

@@ -290,12 +290,27 @@ const struct sc_namings *sc_baseline_namings(const struct sc_baseline *baseline)
     return &baseline->namings;
 }
 
+static bool has_grown(const struct sc_baseline_hazard *hazard)
+{
+    return hazard->places_now > hazard->places && !hazard->lacks_lines;
+}
+
+const char *sc_baseline_grown_words(const struct sc_baseline_hazard *hazard,
+                                    struct sc_scratch *scratch)
+{
+    return has_grown(hazard) ? sc_scratch_print(scratch,
+                                                "at %zu places here and %zu in the baseline, so "
+                                                "one may be new",
+                                                hazard->places_now, hazard->places)
+                             : NULL;
+}
+
 void sc_baseline_each_grown(const struct sc_baseline *baseline,
                             void take(void *whom, const char *title, size_t now, size_t before),
                             void *whom)
 {
     for (const struct sc_baseline_hazard *known = baseline->first; known; known = known->next)
-        if (known->places_now > known->places && !known->lacks_lines)
+        if (has_grown(known))
             take(whom, known->title, known->places_now, known->places);
 }
 

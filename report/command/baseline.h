@@ -39,6 +39,11 @@ void sc_baseline_each_grown(const struct sc_baseline *baseline,
                             void take(void *whom, const char *title, size_t now, size_t before),
                             void *whom);
 
+/* The same of one hazard, "at 2 places here and 1 in the baseline, so one may be new"; NULL: it is
+ * at no more, or that is not known. */
+const char *sc_baseline_grown_words(const struct sc_baseline_hazard *hazard,
+                                    struct sc_scratch *scratch);
+
 /* Hands `take` the title of each hazard that was never asked for. */
 void sc_baseline_each_fixed(const struct sc_baseline *baseline,
                             void take(void *whom, const char *title), void *whom);

@@ -110,6 +110,8 @@ const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
     sc_shown_hazards_describe(&model->scratch, hazard);
     if (model->baseline && !hazard->suppression)
         hazard->news = index < model->new_count ? "new" : "unchanged";
+    if (model->knows_fixed && model->chosen[index].known)
+        hazard->grown = sc_baseline_grown_words(model->chosen[index].known, &model->scratch);
     sc_progress_show("hazards shown", index);
     return hazard;
 }

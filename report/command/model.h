@@ -72,6 +72,8 @@ struct sc_shown {
     const char *suppression; /* why the hazard is suppressed; NULL: it is not */
     const char *news;        /* "new" or "unchanged" since the baseline; NULL without one, and
                               * of what is suppressed */
+    const char *grown;       /* "at 2 places here and 1 in the baseline, so one may be new", of what
+                              * is unchanged; NULL: it is not so, or that is not known */
     enum sc_hazard_subject subject;
     json_int_t occurrences;
     size_t run; /* the index of the one that is shown of those that had it */

@@ -254,6 +254,42 @@ class Grown(Places):
         for baseline in (old, kept):
             self.assertEqual(self.grown("--baseline", baseline, new), [(2, 1)])
 
+    def test_every_format_says_so_and_none_fails(self):
+        """A service is told of a hazard that changed, and no test or job fails for it."""
+        words = "at 2 places here and 1 in the baseline, so one may be new"
+        old = self.write("old.jsonl", self.step(7, 9), self.step(70, 90, code="SC201"))
+        new = self.write("new.jsonl", self.step(7, 9), self.step(8, 9), self.step(70, 90, code="SC201"))
+
+        def shown(name, report):
+            run = self.report("--format", name, "--baseline", old, report)
+            self.assertEqual(run.returncode, 0)
+            return run.stdout
+        results = {(result["ruleId"], result["baselineState"], result["properties"].get("grown"))
+                   for result in json.loads(shown("sarif", new))["runs"][0]["results"]}
+        self.assertEqual(results, {("SC101", "updated", words), ("SC201", "unchanged", None)})
+        suite = xml.etree.ElementTree.fromstring(shown("junit", new)).find("testsuite")
+        self.assertEqual((suite.get("failures"), suite.get("skipped")), ("0", "3"))
+        self.assertEqual([skipped.get("message") for skipped in suite.iter("skipped")].count(
+            f"unchanged since the baseline, but {words}"), 2)
+        notices = [line for line in shown("github", new).splitlines() if line.startswith("::notice ")]
+        self.assertEqual(len(notices), 1)
+        self.assertTrue(notices[0].startswith(
+            f"::notice title=more places than in the baseline::unchanged, but {words}: SC101 "))
+        self.assertEqual(shown("markdown", new).count(f"unchanged since the baseline, but {words}."), 2)
+        self.assertEqual(shown("html", new).count(
+            "<li>unchanged, but at 2 places here and 1 in the baseline: SC101 "), 1)
+        for name in ("sarif", "junit", "github", "markdown", "html"):
+            self.assertNotIn("in the baseline", shown(name, old))
+
+    def test_github_is_told_of_the_first_few(self):
+        def pair(number, *lines):
+            return [self.hazard([python(line, f"step_{number}")], [python(9)]) for line in lines]
+        old = self.write("old.jsonl", *(line for n in range(6) for line in pair(n, 7)))
+        new = self.write("new.jsonl", *(line for n in range(6) for line in pair(n, 7, 8)))
+        text = self.report("--format", "github", "--baseline", old, new).stdout
+        self.assertEqual(text.count("::notice "), 5)
+        self.assertIn("\n::notice title=more places than in the baseline::and 2 more\n", text)
+
     def test_what_moved_came_often_or_was_elsewhere_is_no_place_more(self):
         old = self.write("old.jsonl", self.step(7, 9), self.step(8, 9))
         other = self.write("other.jsonl", self.step(6, 9))

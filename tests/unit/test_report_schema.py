@@ -5,10 +5,14 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import jsonschema
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import programs  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
@@ -81,6 +85,32 @@ class Schema(unittest.TestCase):
             for key in line:
                 self.assertFalse(self.accepts({k: v for k, v in line.items() if k != key}), key)
             self.assertFalse(self.accepts({**line, "extra": 1}))
+
+    def test_lines_of_one_shape_are_valid_alike(self):
+        """The runner of the tests validates the first line of a shape alone (tests/programs.py)."""
+        self.assertLessEqual(programs.SHAPES.keywords, programs.Shapes.KEYWORDS)
+        of_shape = {}
+        for line in {line["type"]: line for line in self.lines}.values():
+            for changed in self.changed(line):
+                of_shape.setdefault(programs.SHAPES.of(changed), []).append(changed)
+        answers = {(self.accepts(lines[0]), self.accepts(lines[-1]))
+                   for lines in of_shape.values() if len(lines) > 1}
+        self.assertEqual(answers, {(True, True), (False, False)})
+
+    def changed(self, value):
+        """The value with one part of it changed or left out, in each way that there is."""
+        yield from (other for other in (value, True, 1, 7, "x", "another", "0x1f", "0x2e", "H2D")
+                    if not isinstance(value, (dict, list)))
+        if isinstance(value, dict):
+            yield value
+            yield {**value, "extra": 1}
+            for key, part in value.items():
+                yield {name: kept for name, kept in value.items() if name != key}
+                yield from ({**value, key: other} for other in self.changed(part))
+        if isinstance(value, list):
+            yield from (value, value[1:], value + value)
+            for place, part in enumerate(value[:1]):
+                yield from (value[:place] + [other] + value[place + 1:] for other in self.changed(part))
 
 
 if __name__ == "__main__":

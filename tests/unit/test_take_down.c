@@ -87,8 +87,9 @@ void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size
 static void set_up(void)
 {
     memset(steps, 0, sizeof steps);
-    sc_options_defaults(&sc_options);
-    sc_options.mode = SC_MODE_FIX;
+    sc_options = (struct sc_options){.mode = SC_MODE_FIX,
+                                     .max_held_bytes = 1 << 30,
+                                     .postmortem = true}; /* and kernels are off */
     ck_assert_int_eq(sc_track_init(&sc_track), 0);
     sc_brief_lock_take(&sc_track.lock);
     sc_spans_add(&sc_track.inflight.guards, (struct sc_span_owner){0, 0}, 16 * BLOCK, BLOCK_BYTES,

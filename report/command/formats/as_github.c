@@ -1,6 +1,7 @@
 /* Commands of the GitHub runner: one annotation a place. The runner shows ten errors of a step; the
  * gravest come first.
  */
+#include "report/command/baseline.h"
 #include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/source_place.h"
@@ -12,7 +13,7 @@
 #define IN_MESSAGE "\r\n"
 #define IN_PROPERTY "\r\n:,"
 
-/* Runs and modules in doubt that are told of. */
+/* Runs and modules in doubt, and hazards at more places than before, that are told of. */
 enum { DOUBTS_MAX = 4 };
 
 /* A place that has its annotation. */
@@ -132,12 +133,41 @@ static void print_open(FILE *out, struct sc_model *model)
     }
 }
 
+struct grown {
+    FILE *out;
+    size_t count;
+};
+
+static void print_grown(void *of, const char *title, size_t now, size_t before)
+{
+    struct grown *grown = of;
+    if (++grown->count > DOUBTS_MAX)
+        return;
+    fprintf(grown->out,
+            "::notice title=more places than in the baseline::unchanged, but at %zu places here "
+            "and %zu in the baseline, so one may be new: ",
+            now, before);
+    sc_escape_percent(grown->out, title, IN_MESSAGE);
+    fputs("\n", grown->out);
+}
+
+static void print_all_grown(FILE *out, const struct sc_model *model)
+{
+    struct grown grown = {.out = out};
+    if (model->knows_fixed)
+        sc_baseline_each_grown(model->baseline, print_grown, &grown);
+    if (grown.count > DOUBTS_MAX)
+        fprintf(out, "::notice title=more places than in the baseline::and %zu more\n",
+                grown.count - DOUBTS_MAX);
+}
+
 void sc_as_github(FILE *out, struct sc_model *model)
 {
     struct places places = {0};
     print_doubts(out, model);
     print_open(out, model);
     print_lost(out, model);
+    print_all_grown(out, model);
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i), &places);
     forget(&places);

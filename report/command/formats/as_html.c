@@ -191,6 +191,12 @@ static void print_card(FILE *out, struct sc_model *model, size_t index)
             ".</p>\n</article>\n");
 }
 
+static void print_grown(void *out, const char *title, size_t now, size_t before)
+{
+    fprintf(out, "<li>unchanged, but at %zu places here and %zu in the baseline: ", now, before);
+    put_tag(out, "", title, "</li>\n");
+}
+
 static void print_fixed(void *out, const char *title)
 {
     put_tag(out, "<li>fixed since the baseline: ", title, "</li>\n");
@@ -209,8 +215,10 @@ void sc_as_html(FILE *out, struct sc_model *model)
     for (size_t i = 0; i < model->open_module_count; i++)
         put_tag(out, "<li>not compared with the baseline: ", sc_model_open_words(model, i),
                 "</li>\n");
-    if (model->knows_fixed)
+    if (model->knows_fixed) {
+        sc_baseline_each_grown(model->baseline, print_grown, out);
         sc_baseline_each_fixed(model->baseline, print_fixed, out);
+    }
     fputs("</ul>\n", out);
     if (shown < model->count)
         fprintf(out, "<footer>%zu more place%s left out here.</footer>\n", model->count - shown,

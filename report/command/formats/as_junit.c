@@ -211,10 +211,12 @@ static void print_failure(FILE *out, const struct sc_shown *hazard)
 }
 
 /* What skips the test case; NULL: it fails. */
-static const char *excuse_of(const struct sc_shown *hazard)
+static const char *excuse_of(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     if (hazard->suppression)
         return hazard->suppression;
+    if (hazard->grown)
+        return sc_scratch_print(scratch, "unchanged since the baseline, but %s", hazard->grown);
     bool is_old = hazard->news && strcmp(hazard->news, "unchanged") == 0;
     return is_old ? "unchanged since the baseline" : NULL;
 }
@@ -223,7 +225,7 @@ static void print_hazard(struct junit *junit, const struct sc_shown *hazard)
 {
     FILE *out = junit->out;
     struct sc_scratch *scratch = &junit->model->scratch;
-    const char *excuse = excuse_of(hazard);
+    const char *excuse = excuse_of(scratch, hazard);
     const char *class_name =
         sc_scratch_print(scratch, "safecopy.%s %s", hazard->code, hazard->name);
     open_case(out, class_name, distinct(junit, name_of_hazard(scratch, hazard)));

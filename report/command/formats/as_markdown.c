@@ -185,7 +185,8 @@ static void print_facts(FILE *out, const struct sc_shown *hazard)
     sc_escape_markdown(out, hazard->certainty);
     fprintf(out, ", %s; %s.", hazard->count, hazard->outcome);
     if (hazard->news)
-        fprintf(out, " It is %s since the baseline.", hazard->news);
+        fprintf(out, " It is %s since the baseline%s%s.", hazard->news,
+                hazard->grown ? ", but " : "", hazard->grown ? hazard->grown : "");
     if (hazard->label) {
         fputs(" It was during ", out);
         sc_escape_markdown(out, hazard->label);

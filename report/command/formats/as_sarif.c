@@ -176,6 +176,8 @@ static void put_properties(FILE *out, const struct sc_shown *hazard)
         put_member(out, ",\"label\":", hazard->label);
     if (hazard->timing)
         put_member(out, ",\"timing\":", hazard->timing);
+    if (hazard->grown)
+        put_member(out, ",\"grown\":", hazard->grown);
     putc_unlocked('}', out);
 }
 
@@ -196,7 +198,7 @@ static void put_result(FILE *out, struct sc_scratch *scratch, const struct sc_sh
     fprintf(out, "},\"occurrenceCount\":%" JSON_INTEGER_FORMAT, hazard->occurrences);
     put_properties(out, hazard);
     if (hazard->news)
-        put_member(out, ",\"baselineState\":", hazard->news);
+        put_member(out, ",\"baselineState\":", hazard->grown ? "updated" : hazard->news);
     if (hazard->suppression) {
         put_member(out, ",\"suppressions\":[{\"kind\":\"external\",\"justification\":",
                    hazard->suppression);

@@ -5,7 +5,7 @@
 #if defined(__x86_64__)
 #define JUMP(door) "endbr64\n\tjmp *" door "(%rip)\n"
 #elif defined(__aarch64__)
-#define JUMP(door) "bti c\n\tadrp x16, " door "\n\tldr x16, [x16, #:lo12:" door "]\n\tbr x16\n"
+#define JUMP(door) "hint #34\n\tadrp x16, " door "\n\tldr x16, [x16, #:lo12:" door "]\n\tbr x16\n"
 #else
 #error "how does this machine jump through a pointer?"
 #endif

@@ -10,6 +10,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver_code.h"
+#include "interpose/driver/exported_doors.h"
 #include "track/checks.h"
 #include "track/handles.h"
 
@@ -26,12 +27,15 @@ struct row {
     const char *symbol;
     size_t slot; /* offset in struct sc_real */
     void *wrapper;
+    const void *exported;
+    _Atomic(void *) *door;
 };
 
 static const struct row rows[] = {
 #define SC_WRAP(symbol, name, version, variant, replay)                                            \
-    {#symbol, offsetof(struct sc_real, symbol), (void *)symbol},
-#define SC_USE(symbol, name, version) {#symbol, offsetof(struct sc_real, symbol), NULL},
+    {#symbol, offsetof(struct sc_real, symbol), (void *)symbol, sc_exported_##symbol,              \
+     &sc_door_##symbol},
+#define SC_USE(symbol, name, version) {#symbol, offsetof(struct sc_real, symbol), NULL, NULL, NULL},
 #include "interpose/driver/api.def"
 };
 
@@ -45,7 +49,7 @@ static void **slot_of(const struct row *row, struct sc_real *table)
 bool sc_driver_is_wrapper(const void *function)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)
-        if (rows[i].wrapper == function)
+        if (rows[i].wrapper == function || rows[i].exported == function)
             return true;
     return false;
 }
@@ -85,8 +89,12 @@ static void fill_locked(struct sc_real *table) SC_REQUIRES(attach_lock)
     for (unsigned i = 0; i < ROW_COUNT; i++) {
         void *real = *slot_of(&rows[i], table);
         *slot_of(&rows[i], &sc_real) = real;
-        if (real && rows[i].wrapper && sc_process_wants_wrappers())
+        if (!real || !rows[i].wrapper)
+            continue;
+        if (sc_process_wants_wrappers())
             sc_handles_put(&wrappers, (uintptr_t)real, (uintptr_t)rows[i].wrapper);
+        else
+            atomic_store_explicit(rows[i].door, real, memory_order_relaxed);
     }
 }
 

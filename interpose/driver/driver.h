@@ -31,9 +31,10 @@ struct sc_real {
 
 extern struct sc_real sc_real;
 
-/* Our wrappers have the types of the table: a wrong signature does not compile. */
+/* Our wrappers have the types of the table: a wrong signature does not compile. The symbol itself
+ * is a jump (exported_doors.h). */
 #define SC_WRAP(symbol, name, version, variant, replay)                                            \
-    SC_EXPORT __typeof__(*(PFN_##name##_v##version##variant)0) symbol;
+    __typeof__(*(PFN_##name##_v##version##variant)0) symbol __asm__("sc_wrapper_" #symbol);
 #include "interpose/driver/api.def"
 
 /* Finds the driver in `handle` (of dlopen), or the one already loaded if NULL. False: there is

@@ -1,5 +1,6 @@
 #include "interpose/guard/losses.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
@@ -21,7 +22,13 @@ static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 48;
 
 static uintptr_t page_mask(void)
 {
-    return (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    static _Atomic uintptr_t known;
+    uintptr_t mask = atomic_load_explicit(&known, memory_order_relaxed);
+    if (sc_unlikely(!mask)) {
+        mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+        atomic_store_explicit(&known, mask, memory_order_relaxed);
+    }
+    return mask;
 }
 
 size_t sc_losses_whole_pages(size_t size_bytes)

@@ -13,6 +13,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/process.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
@@ -40,6 +41,13 @@ typedef void *mmap_function(void *address, size_t size_bytes, int protection, in
 
 #define NEXT(name) SC_NEXT(name##_function *, #name)
 
+/* Nothing is in flight, guarded or known before CUDA is used, with mode=off, and in a forked child.
+ */
+static bool is_no_concern(void)
+{
+    return sc_unlikely(!sc_active()) && !sc_guard_busy();
+}
+
 /* ---- munmap ---- */
 
 static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_culprit *culprit)
@@ -56,6 +64,8 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
 
 bool sc_mmap_unmap(void *address, size_t size_bytes, void *site)
 {
+    if (is_no_concern())
+        return false;
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (whole == 0 || !sc_losses_are_pages(address, whole))
         return false;
@@ -131,6 +141,8 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
 void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
                    void *site)
 {
+    if (is_no_concern())
+        return;
     struct remapping remapping = {address, target, sc_losses_whole_pages(old_bytes),
                                   sc_losses_whole_pages(new_bytes), flags};
     if (is_valid(&remapping))
@@ -154,6 +166,8 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
 
 void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
 {
+    if (is_no_concern())
+        return;
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
         whole == 0 || !sc_losses_are_pages(address, whole))
@@ -198,6 +212,8 @@ static bool is_written_pageable(const struct sc_op_info *op)
 /* A page that may be written may be read. */
 void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
 {
+    if (is_no_concern())
+        return;
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (whole == 0 || !sc_losses_are_pages(address, whole))
         return;

@@ -31,7 +31,12 @@
 
 #include "track/poison.h"
 
-enum { ACTIONS = 64, LOOK_INTERVAL_NS = 50 * 1000 };
+enum {
+    ACTIONS = 64,
+    ASK_INTERVAL_NS = 50 * 1000,
+    LOOKS_FIRST_NS = 50 * 1000, /* between looks at the kernel's action */
+    LOOKS_LAST_NS = 100 * 1000 * 1000,
+};
 
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 typedef void handler_function(int number, siginfo_t *info, void *context);
@@ -374,8 +379,32 @@ static enum sc_takeover share(void)
     return sc_blocked_threads_look_again() ? SC_TAKEOVER_BLOCKED : SC_TAKEOVER_DONE;
 }
 
+/* When the action is looked at again, and how long that was put off. */
+static _Atomic uint64_t action_good_until; /* ticks */
+static _Atomic uint64_t put_off_ns;
+
+void sc_signals_doubt(void)
+{
+    atomic_store_explicit(&put_off_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&action_good_until, 0, memory_order_relaxed);
+}
+
 /* Only a system call that no hook sees can have changed the action since the last look, and to look
- * is a system call as well: in a row of copies not each one looks. */
+ * is a system call as well. Runtimes make such a call when they start, so each look that finds
+ * nothing puts the next one off for twice as long. */
+static bool is_still_ours(uint64_t now)
+{
+    if (now < atomic_load_explicit(&action_good_until, memory_order_relaxed))
+        return true;
+    uint64_t ns = 2 * atomic_load_explicit(&put_off_ns, memory_order_relaxed);
+    ns = ns < LOOKS_FIRST_NS ? LOOKS_FIRST_NS : ns > LOOKS_LAST_NS ? LOOKS_LAST_NS : ns;
+    bool ours = is_or_becomes_ours();
+    atomic_store_explicit(&put_off_ns, ours ? ns : 0, memory_order_relaxed);
+    atomic_store_explicit(&action_good_until, ours ? now + sc_ticks_in_ns(ns) : 0,
+                          memory_order_relaxed);
+    return ours;
+}
+
 enum sc_takeover sc_signals_take_over(void)
 {
     static _Atomic uint64_t good_until; /* ticks */
@@ -383,9 +412,9 @@ enum sc_takeover sc_signals_take_over(void)
     if (sc_likely(now < atomic_load_explicit(&good_until, memory_order_relaxed)))
         return SC_TAKEOVER_DONE;
     enum sc_takeover result = share();
-    if (result == SC_TAKEOVER_DONE && !is_or_becomes_ours())
+    if (result == SC_TAKEOVER_DONE && !is_still_ours(now))
         result = SC_TAKEOVER_REFUSED;
-    uint64_t until = result == SC_TAKEOVER_DONE ? now + sc_ticks_in_ns(LOOK_INTERVAL_NS) : 0;
+    uint64_t until = result == SC_TAKEOVER_DONE ? now + sc_ticks_in_ns(ASK_INTERVAL_NS) : 0;
     atomic_store_explicit(&good_until, until, memory_order_relaxed);
     return result;
 }

@@ -31,14 +31,18 @@ void sc_signals_enter_handlers(void);
 void sc_signals_child(void);
 
 /* Makes the library's handler the one that the kernel knows, and the former handler the program's.
- * When the handler is in place already, one system call in 50 us: who has replaced it past the
- * hooks is taken for the program, and taken over again. */
+ * When the handler is in place already, a system call now and then, 50 us to 0.1 s after the last
+ * one: who has replaced it past the hooks is taken for the program, and taken over again. */
 enum sc_takeover {
     SC_TAKEOVER_DONE,
     SC_TAKEOVER_REFUSED, /* by the kernel, or SIGSEGV cannot be shared */
     SC_TAKEOVER_BLOCKED, /* a thread really blocks SIGSEGV: a touch by it would kill */
 };
 enum sc_takeover sc_signals_take_over(void);
+
+/* What is about to happen may replace the handler past the hooks, as a runtime does that starts:
+ * the next calls look more often again. Two stores. */
+void sc_signals_doubt(void);
 
 /* ---- for signal_actions.c ----
  *

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -141,6 +142,39 @@ class Mechanisms(unittest.TestCase):
             self.skipTest("no userfaultfd here")
         self.run_with("guard=uffd", refuse(errno.EPERM))
         self.assertEqual(self.guard()[1:], (True, "opened"))
+
+
+@unittest.skipUnless(shutil.which("strace"), "no strace here")
+class SystemCalls(unittest.TestCase):
+    """Of the rounds of a program that uploads, downloads and waits, once each a round."""
+    ROUNDS = 3000
+
+    def count(self, options):
+        with tempfile.TemporaryDirectory() as folder:
+            table = pathlib.Path(folder) / "table"
+            ran = subprocess.run(
+                ["strace", "-f", "-c", "-o", table, "-E", f"LD_PRELOAD={OUT.resolve()}/libsafecopy.so", "-E",
+                 f"SAFECOPY_OPTIONS={options}:report_path=none", OUT / "tests/survival/budget_late_race"],
+                capture_output=True, text=True, check=False, timeout=240, env=ENVIRONMENT)
+            if ran.returncode != 0 and "ptrace" in ran.stderr.lower():
+                self.skipTest("nothing may be traced here")
+            self.assertEqual((ran.returncode, ran.stdout), (0, "clean to here\nnothing\n"), ran.stderr)
+            rows = [line.split() for line in table.read_text(encoding="utf-8").splitlines()]
+            return {row[-1]: int(row[3]) for row in rows if len(row) >= 5 and row[3].isdigit()}
+
+    def test_mprotect(self):
+        """The two copies of a round are kept off and let go by a call each, and that is all."""
+        calls = self.count("guard=mprotect")
+        self.assertGreaterEqual(calls["mprotect"], 4 * self.ROUNDS)
+        self.assertLess(calls["mprotect"], 4.2 * self.ROUNDS)
+        self.assertLess(calls["rt_sigaction"], self.ROUNDS / 4)
+
+    def test_userfaultfd(self):
+        calls = self.count("guard=uffd")
+        if calls["mprotect"] >= 4 * self.ROUNDS:
+            self.skipTest("no userfaultfd here")
+        for name in ("mprotect", "rt_sigaction"):
+            self.assertLess(calls.get(name, 0), self.ROUNDS / 4, name)
 
 
 class Doctor(unittest.TestCase):

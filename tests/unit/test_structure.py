@@ -32,14 +32,41 @@ class Structure(unittest.TestCase):
         self.assertIn("no-such-commit names no commit", run.stderr)
 
 
-@unittest.skipUnless(shutil.which("valgrind") and OUT == ROOT / "out",
-                     "needs valgrind, and the plain build")
+has_valgrind = unittest.skipUnless(shutil.which("valgrind") and OUT == ROOT / "out",
+                                   "needs valgrind, and the plain build")
+
+
+@has_valgrind
 class WayOfACopy(unittest.TestCase):
     def test_files_behind_the_call(self):
         text = said("scripts/way-of-a-copy")
         behind = text[text.index("Behind the driver's call:"):]
         self.assertIn("sc_track_issue", behind)
         self.assertLessEqual(int(re.search(r"(\d+) files", behind)[1]), 12)
+
+
+@has_valgrind
+class ModeOff(unittest.TestCase):
+    """Instructions of a call of the driver by its exported symbol."""
+    FEW, MANY = 1000, 3000
+
+    def count(self, calls, **more):
+        program = OUT / "tests" / "survival" / "off_driver"
+        run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program,
+                              str(calls)], capture_output=True, text=True, check=True, timeout=240,
+                             env={**os.environ, "LD_LIBRARY_PATH": str(OUT / "sim"), **more})
+        return int(re.search(r"Collected : (\d+)", run.stderr)[1])
+
+    def of_a_call(self, **more):
+        return (self.count(self.MANY, **more) - self.count(self.FEW, **more)) / (self.MANY - self.FEW)
+
+    def test_the_drivers_own_function_is_called(self):
+        """The simulated driver takes and gives a mutex, which costs some twenty in hooks; a wrapper
+        would cost a hundred and eighty."""
+        library = str((OUT / "libsafecopy.so").resolve())
+        plain = self.of_a_call()
+        off = self.of_a_call(LD_PRELOAD=library, SAFECOPY_OPTIONS="mode=off")
+        self.assertLess(off - plain, 40)
 
 
 if __name__ == "__main__":

@@ -34,15 +34,28 @@ static void add(struct sc_comparisons *comparisons, struct sc_op *op)
     };
 }
 
+void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    if (info->slot && sc_shape_hull_bytes(&info->shape) >= WORTH_IT_BYTES)
+        atomic_store_explicit(
+            &sc_order_stream(inflight->order, info->ticket.stream)->has_large_sources, true,
+            memory_order_relaxed);
+}
+
 void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
                           struct sc_comparisons *comparisons)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
+    struct sc_stream *of = sc_order_stream(inflight->order, stream);
     comparisons->count = 0;
-    for (uint32_t id = sc_order_stream(inflight->order, stream)->first_op; id;) {
+    atomic_store_explicit(&of->has_large_sources, false, memory_order_relaxed);
+    for (uint32_t id = of->first_op; id;) {
         struct sc_op *op = sc_inflight_op(inflight, id);
-        if (op->info.ticket.number > number || comparisons->count == SC_COMPARISONS_MAX)
+        if (op->info.ticket.number > number || comparisons->count == SC_COMPARISONS_MAX) {
+            atomic_store_explicit(&of->has_large_sources, true, memory_order_relaxed);
             return;
+        }
         if (is_worth_it(inflight, op))
             add(comparisons, op);
         id = op->stream_next;

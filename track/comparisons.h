@@ -30,6 +30,16 @@ struct sc_comparisons {
     struct sc_comparison of[SC_COMPARISONS_MAX];
 };
 
+/* May the stream have such operations? Lock-free. */
+static inline bool sc_comparisons_are_due(struct sc_order *order, uint32_t stream)
+{
+    return atomic_load_explicit(&sc_order_stream(order, stream)->has_large_sources,
+                                memory_order_relaxed);
+}
+
+/* One was issued. Under the lock. */
+void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info);
+
 /* Of the stream's operations up to this number, those whose source is worth it. Under the lock. */
 void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
                           struct sc_comparisons *comparisons);

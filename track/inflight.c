@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "track/checks.h"
+#include "track/comparisons.h"
 #include "track/consistency.h"
 #include "track/kernel_flags.h"
 #include "track/no_verdicts.h"
@@ -768,6 +769,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
     if (hull_bytes == 0)
         return true;
+    sc_comparisons_note(inflight, info);
     uint32_t id = sc_inflight_find_equal(inflight, info);
     if (id && !must_stay(inflight, id, info)) {
         renew(inflight, id, info, overwritten);

@@ -125,6 +125,7 @@ struct sc_stream {
     uint64_t merged_version;   /* legacy: the latest of them that is in `behind` */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
+    _Atomic bool has_large_sources; /* track/comparisons.h: or had some lately */
     uint64_t flagged, told; /* the last kernel with a flag, and the last that has told the host of
                              * its end (track/kernel_flags.h) */
     /* Owned by track/staging.c: of each class a slot for the stream's next snapshot, or NULL. */

@@ -193,28 +193,29 @@ static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overw
     publish_watch(track);
 }
 
-/* What takes long is done without the lock. */
-static void compare(struct sc_track *track, const struct sc_point *point) SC_REQUIRES(track->lock)
+void sc_track_compare(struct sc_track *track, const struct sc_point *point,
+                      struct sc_comparisons *comparisons)
 {
-    struct sc_comparisons comparisons;
-    sc_comparisons_begin(&track->inflight, point->stream, point->number, &comparisons);
-    if (comparisons.count == 0)
+    comparisons->count = 0;
+    if (!sc_order_is_of_one_stream(point) || !sc_comparisons_are_due(&track->order, point->stream))
         return;
-    unlock(track);
-    sc_comparisons_make(&comparisons);
     lock(track);
-    sc_comparisons_end(&track->inflight, &comparisons);
+    sc_comparisons_begin(&track->inflight, point->stream, point->number, comparisons);
+    unlock(track);
+    if (comparisons->count)
+        sc_comparisons_make(comparisons);
 }
 
 /* What the host hears of one stream's operations alone tells of no other's. */
-void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten)
+void sc_track_known(struct sc_track *track, struct sc_point *point,
+                    const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
 {
     uint32_t stream = sc_order_is_of_one_stream(point) ? point->stream : 0;
     if (overwritten)
         overwritten->count = 0;
     lock(track);
-    if (overwritten && stream)
-        compare(track, point);
+    if (comparisons)
+        sc_comparisons_end(&track->inflight, comparisons);
     sc_order_known(&track->order, point);
     retire(track, stream, overwritten);
     if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))

@@ -23,6 +23,8 @@
 #include "track/node_authors.h"
 #include "track/told.h"
 
+struct sc_comparisons;
+
 struct sc_track {
     /* In a line of its own: what lies beside it is read without it. */
     _Alignas(64) struct sc_brief_lock lock;
@@ -83,9 +85,17 @@ struct sc_behind {
 struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
                                     struct sc_behind *behind);
 
+/* The host has seen the point done: compares those sources that take long, without the lock. What
+ * is found is for sc_track_known, which follows at once. The caller has no lock of the library's.
+ */
+void sc_track_compare(struct sc_track *track, const struct sc_point *point,
+                      struct sc_comparisons *comparisons);
+
 /* Each ends the point. Known: the host has seen the point done. Operations whose sources are found
- * overwritten are stored in `overwritten`. NULL: nothing is compared, since the memory is gone. */
-void sc_track_known(struct sc_track *track, struct sc_point *point, struct sc_ops *overwritten);
+ * overwritten are stored in `overwritten`. NULL: nothing is compared, since the memory is gone.
+ * `comparisons`: what sc_track_compare has found, or NULL. */
+void sc_track_known(struct sc_track *track, struct sc_point *point,
+                    const struct sc_comparisons *comparisons, struct sc_ops *overwritten);
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
 /* The call is work that may tell the host, in a way that is not seen, of the end of what the call

@@ -52,7 +52,7 @@ static void end_pinned_holds(const struct sc_context *context)
 static void end_work(const struct sc_context *context)
 {
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
-    sc_track_known(&sc_track, &point, NULL);
+    sc_track_known(&sc_track, &point, NULL, NULL);
     sc_track_remove_ranges_of(&sc_track, context->legacy);
     sc_track_device_context_gone(&sc_track, context->legacy);
     if (sc_track_graphs_context_gone(&sc_track, context->legacy))

@@ -111,10 +111,11 @@ void sc_guard_let_go(const void *address, size_t size_bytes)
         sc_spare_stack_repeat(let_go, &interval);
 }
 
-void sc_guard_renew(const void *address, size_t size_bytes)
+bool sc_guard_needs_pages(const void *address, size_t size_bytes)
 {
-    if (sc_unlikely(sc_areas_have((uintptr_t)address)))
-        sc_protect_renew((uintptr_t)address, size_bytes);
+    uintptr_t start = (uintptr_t)address;
+    return sc_unlikely(sc_areas_have(start)) && (start & guards()->page_mask) == 0 &&
+           sc_userfaults_have_adopted(start, size_bytes);
 }
 
 static void let_all_go(void *unused)

@@ -50,9 +50,9 @@ void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch touch,
  * at memory there that is none of an operation's. Signal safe. */
 void sc_guard_let_go(const void *address, size_t size_bytes);
 
-/* The kernel has taken pages out of the page tables for the program (madvise): those that a system
- * call would not find again are put back. */
-void sc_guard_renew(const void *address, size_t size_bytes);
+/* Would a system call not find these pages again, once the kernel has taken them out of the page
+ * tables for the program (madvise)? Nothing of their content would be lost. */
+bool sc_guard_needs_pages(const void *address, size_t size_bytes);
 
 /* Lets go of all pages: the process ends, or is about to become another. Signal safe. */
 void sc_guard_release_all(void);

@@ -240,23 +240,6 @@ void sc_protect_close(uintptr_t page)
     set_if_covered(page, false);
 }
 
-void sc_protect_renew(uintptr_t address, size_t size_bytes)
-{
-    int saved = errno;
-    struct sc_pages pages = sc_spans_pages(guards(), address, size_bytes);
-    for (uintptr_t next; pages.start < pages.end; pages.start = next) {
-        unsigned lane = lane_of(pages.start);
-        if (lane == 0)
-            break;
-        next = (pages.start | (SC_SPANS_LANE_BYTES - 1)) + 1;
-        next = next < pages.end ? next : pages.end;
-        lock(lane);
-        sc_userfaults_renew(pages.start, next - pages.start);
-        unlock(lane);
-    }
-    errno = saved;
-}
-
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
 {
     int saved = errno;
@@ -282,9 +265,16 @@ static bool lock_in_time(unsigned lane)
     return false;
 }
 
+/* The kernel may have taken out a page that nobody keeps off, and whoever has the lane may wait for
+ * it. A page that is about to be kept off meanwhile is mprotect's then. */
 bool sc_protect_answer(uintptr_t address, bool may_deny)
 {
     uintptr_t page = address & ~guards()->page_mask;
+    if (!sc_userfaults_is_off(page)) {
+        sc_userfaults_put_back(page, false);
+        if (!sc_userfaults_is_off(page))
+            return true;
+    }
     unsigned lane = lane_of(page);
     bool is_locked = lock_in_time(lane);
     bool is_off = sc_userfaults_is_off(page) && sc_grid_point(&guards()->grid, page) != 0;

@@ -50,9 +50,6 @@ void sc_protect_mend(uintptr_t address);
 bool sc_protect_open(uintptr_t page);
 void sc_protect_close(uintptr_t page);
 
-/* Pages of sc_areas_map have been taken out of the page tables by the program (MADV_DONTNEED). */
-void sc_protect_renew(uintptr_t address, size_t size_bytes);
-
 /* Was a touch denied by what the program itself has made of the page? False: the page is, was or is
  * about to be the guard's, and the touch is to be made again. */
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch);

@@ -10,7 +10,7 @@
  *   nobody can have changed. Shared ones remain their file's, and the next touch finds them.
  * - MADV_REMOVE: shared pages are lost, for everybody.
  * - MADV_GUARD_INSTALL: the mapping's pages are lost, and the access to them.
- *   Those of userfaultfd's areas are put back at once: a system call would not find them.
+ *   Those of userfaultfd's areas stay where they are: a system call would not find them otherwise.
  * - MADV_COLD, MADV_PAGEOUT: nothing is lost. Pinned pages stay, and others come back with what was
  *   in them.
  * - MADV_POPULATE_READ, MADV_POPULATE_WRITE: nothing is lost, but guarded pages are in the way.
@@ -44,6 +44,7 @@
 
 /* Of kernels that the headers may be older than. */
 enum {
+    PAGEOUT = 21,
     POPULATE_READ = 22,
     POPULATE_WRITE = 23,
     DONTNEED_LOCKED = 24,
@@ -76,6 +77,12 @@ static enum loss loss_by(int advice)
     default:
         return LOSES_NONE;
     }
+}
+
+/* Of the page tables alone, as far as shared memory is concerned. */
+static bool takes_pages_out(int advice)
+{
+    return advice == MADV_DONTNEED || advice == DONTNEED_LOCKED || advice == PAGEOUT;
 }
 
 struct loss_search {
@@ -147,12 +154,11 @@ SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
 {
     if (advice == POPULATE_READ || advice == POPULATE_WRITE)
         return populate(address, size_bytes, advice);
+    if (takes_pages_out(advice) && sc_guard_needs_pages(address, size_bytes))
+        return 0;
     before_advice(address, size_bytes, loss_by(advice),
                   &(struct sc_culprit){"madvise", SC_SITE(), NULL});
-    int result = NEXT(madvise)(address, size_bytes, advice);
-    if (result == 0)
-        sc_guard_renew(address, size_bytes);
-    return result;
+    return NEXT(madvise)(address, size_bytes, advice);
 }
 
 /* ---- process_madvise ---- */

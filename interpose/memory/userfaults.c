@@ -182,6 +182,14 @@ bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes)
     return true;
 }
 
+bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
+{
+    uintptr_t page = start;
+    while (page - start < size_bytes && sc_areas_have(page) && known_of(page) & ADOPTED)
+        page += PAGE_BYTES;
+    return page - start >= size_bytes;
+}
+
 void sc_userfaults_leave(uintptr_t start, size_t size_bytes)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
@@ -325,21 +333,6 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
         refused = refused ? refused : result;
     }
     return (int)refused;
-}
-
-void sc_userfaults_renew(uintptr_t address, size_t size_bytes)
-{
-    uintptr_t end = address + size_bytes;
-    for (uintptr_t next; address < end; address = next) {
-        enum sc_access access = known_of(address) & ACCESS;
-        for (next = address + PAGE_BYTES; next < end && are_alike(next, address);)
-            next += PAGE_BYTES;
-        if (!sc_userfaults_serve(address) || access == SC_ACCESS_NONE)
-            continue;
-        put_all_back(address, next - address);
-        if (access == SC_ACCESS_READ)
-            write_protect(address, next - address, true);
-    }
 }
 
 /* ---- the reader ---- */

@@ -47,16 +47,14 @@ bool sc_userfaults_serve(uintptr_t address);
 /* Pages of sc_areas_map that the driver has pinned are registered. False: they are not, and are
  * mprotect's. */
 bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes);
+/* Are all pages of the interval such? The start lies in sc_areas_map. */
+bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
 /* They are about to be unmapped; none is off. */
 void sc_userfaults_leave(uintptr_t start, size_t size_bytes);
 
 /* What the host may do with whole pages of sc_areas_map, by whichever way. 0 or -errno, as
  * sc_page_access_set. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access);
-
-/* The program has had whole pages of sc_areas_map taken out of the page tables (MADV_DONTNEED):
- * those that may be read are put back, since a system call that met one would fail. */
-void sc_userfaults_renew(uintptr_t address, size_t size_bytes);
 
 /* ---- for the reader of events ---- */
 

@@ -15,6 +15,7 @@
 #include "interpose/streams/contexts.h"
 #include "report/annotations.h"
 #include "report/options.h"
+#include "track/comparisons.h"
 #include "track/device.h"
 #include "track/graph_device.h"
 #include "track/kernel.h"
@@ -248,8 +249,10 @@ void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where)
 {
     SC_OPS(overwritten);
     uint64_t lanes = lanes_to_attend(point);
+    struct sc_comparisons comparisons;
+    sc_track_compare(&sc_track, point, &comparisons);
     sc_guard_attend(lanes);
-    sc_track_known(&sc_track, point, &overwritten);
+    sc_track_known(&sc_track, point, &comparisons, &overwritten);
     sc_guard_tell(lanes);
     if (sc_unlikely(overwritten.count))
         sc_hazards_report_overwritten(&overwritten, where);

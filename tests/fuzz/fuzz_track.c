@@ -15,6 +15,7 @@
  *
  *   fuzz_track [programs] [seed]    program i has the seed `seed + i`
  */
+#include "track/comparisons.h"
 #include "track/track.h"
 
 #include "oracle.h"
@@ -423,7 +424,9 @@ static void know(const struct oracle_set *nodes, struct sc_point *point)
     for (int i = 0; i < world.copy_count; i++)
         expected[i] = nodes->has[world.copies[i].node] && is_overwritten(&world.copies[i]);
     oracle_know(&world.graph, nodes);
-    sc_track_known(&tracker, point, &overwritten);
+    struct sc_comparisons comparisons;
+    sc_track_compare(&tracker, point, &comparisons);
+    sc_track_known(&tracker, point, &comparisons, &overwritten);
     compare("overwritten", &overwritten, expected);
     for (int i = 0; i < world.copy_count; i++)
         if (!in_flight(&world.copies[i]))

@@ -332,11 +332,6 @@ void sc_userfaults_put_back(uintptr_t address, bool denied)
     (void)denied;
 }
 
-void sc_userfaults_renew(uintptr_t address, size_t size_bytes)
-{
-    (void)address, (void)size_bytes;
-}
-
 void sc_apart_note(uintptr_t address, size_t size_bytes)
 {
     (void)address;
@@ -661,7 +656,7 @@ static void synchronise(void)
 {
     struct sc_point point = sc_track_point(&sc_track, stream_ids[own_number()], SC_SCOPE_STREAM);
     attend();
-    sc_track_known(&sc_track, &point, NULL);
+    sc_track_known(&sc_track, &point, NULL, NULL);
     tell();
     sc_guard_apply();
 }
@@ -738,7 +733,7 @@ static void clean_world(void)
 {
     for (unsigned i = 0; i < THREADS; i++) {
         struct sc_point point = sc_track_point(&sc_track, stream_ids[i], SC_SCOPE_STREAM);
-        sc_track_known(&sc_track, &point, NULL);
+        sc_track_known(&sc_track, &point, NULL, NULL);
     }
     sc_track_remove_range(&sc_track, base);
     sc_guard_apply();

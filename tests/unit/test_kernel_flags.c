@@ -145,7 +145,7 @@ START_TEST(a_kernel_is_in_flight_on_its_bytes_until_it_is_known_done)
     ck_assert_uint_eq(in_flight(BUFFER + 6), 0);
     ck_assert_uint_eq(in_flight(BUFFER + 8), 0);
     struct sc_point point = sc_track_point(&track, one, SC_SCOPE_STREAM);
-    sc_track_known(&track, &point, NULL);
+    sc_track_known(&track, &point, NULL, NULL);
     ck_assert_uint_eq(in_flight(BUFFER + 7) + in_flight(OTHER), 0);
 }
 END_TEST

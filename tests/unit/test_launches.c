@@ -155,13 +155,13 @@ static void expect_in_flight(bool first, bool second, bool third, bool fourth)
 static void hear_of(uintptr_t event)
 {
     struct sc_point point = sc_track_event_point(&track, event);
-    sc_track_known(&track, &point, NULL);
+    sc_track_known(&track, &point, NULL, NULL);
 }
 
 static void synchronise(uint32_t stream)
 {
     struct sc_point point = sc_track_point(&track, stream, SC_SCOPE_STREAM);
-    sc_track_known(&track, &point, NULL);
+    sc_track_known(&track, &point, NULL, NULL);
 }
 
 /* ---- the tests ---- */
@@ -225,7 +225,7 @@ START_TEST(a_point_that_was_taken_before_the_launch_tells_of_the_former)
     launch(one, false);
     struct sc_point former = sc_track_event_point(&track, SECOND);
     launch(one, true);
-    sc_track_known(&track, &former, NULL);
+    sc_track_known(&track, &former, NULL, NULL);
     expect_in_flight(true, true, true, true);
     hear_of(SECOND);
     expect_in_flight(false, false, false, true);
@@ -407,7 +407,7 @@ static void begin_hearing(struct hearing *hearing, uint32_t stream)
 static void know(struct sc_point point)
 {
     if (point.stream)
-        sc_track_known(&track, &point, NULL);
+        sc_track_known(&track, &point, NULL, NULL);
 }
 
 static void end_hearing(struct hearing *hearing, bool again, int between)

@@ -685,7 +685,7 @@ START_TEST(an_order_is_made_by_a_function_that_returns_when_one_of_the_two_is_do
     sc_track_issue(&sc_track, &call, &later, 1, &issued);
     ck_assert_uint_eq(later.ticket.number, 1);
     struct sc_point point = sc_track_point(&sc_track, other, SC_SCOPE_STREAM);
-    sc_track_known(&sc_track, &point, NULL);
+    sc_track_known(&sc_track, &point, NULL, NULL);
     atomic_store(&is_open, false); /* it is known too late */
     await_reports(1);
     assert_reported(1, 0);
@@ -706,7 +706,7 @@ START_TEST(an_order_is_not_made_by_a_function_that_can_wait_for_nobody)
     struct sc_point point = sc_track_point(&sc_track, one, SC_SCOPE_STREAM);
     atomic_store(&is_open, true);
     judge_order_with(&op, one + 1, 1);
-    sc_track_known(&sc_track, &point, NULL);
+    sc_track_known(&sc_track, &point, NULL, NULL);
     atomic_store(&is_plain, true);
     sc_excuses_function_returned(1);
     atomic_store(&is_open, false);

@@ -85,7 +85,7 @@ static unsigned in_flight(uintptr_t address)
 static void synchronise(uint32_t stream, enum sc_scope scope)
 {
     struct sc_point point = sc_track_point(&track, stream, scope);
-    sc_track_known(&track, &point, NULL);
+    sc_track_known(&track, &point, NULL, NULL);
 }
 
 static void record(uint32_t stream, uintptr_t event)
@@ -106,7 +106,7 @@ static void wait_for(uint32_t stream, uintptr_t event)
 static void synchronise_event(uintptr_t event)
 {
     struct sc_point point = sc_track_event_point(&track, event);
-    sc_track_known(&track, &point, NULL);
+    sc_track_known(&track, &point, NULL, NULL);
 }
 
 static struct sc_take_down take_down(uintptr_t address, enum sc_hold_kind kind, uint64_t max)
@@ -182,7 +182,7 @@ START_TEST(a_point_covers_what_was_there_when_it_was_taken)
     copy(one, BASE);
     struct sc_point point = sc_track_point(&track, one, SC_SCOPE_STREAM);
     copy(one, BASE + 4096);
-    sc_track_known(&track, &point, NULL);
+    sc_track_known(&track, &point, NULL, NULL);
     ck_assert_ptr_null(point.joined);
     ck_assert_uint_eq(in_flight(BASE), 0);
     ck_assert_uint_eq(in_flight(BASE + 4096), 1);

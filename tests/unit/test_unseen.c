@@ -59,7 +59,7 @@ static void wait(uint32_t stream, const struct sc_point *point)
 
 static void know(struct sc_point point)
 {
-    sc_track_known(&track, &point, NULL);
+    sc_track_known(&track, &point, NULL, NULL);
 }
 
 static void synchronise(uint32_t stream)

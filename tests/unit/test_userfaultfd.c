@@ -141,7 +141,7 @@ END_TEST
 
 START_TEST(limits)
 {
-    const struct rlimit none = {3, 3}, space = {1 << 30, 1 << 30};
+    const struct rlimit none = {3, 3}, space = {(rlim_t)1 << 50, (rlim_t)1 << 50};
     if (!is_to_be_had())
         return;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);

@@ -41,23 +41,23 @@ static struct sc_spans *guards(void)
 
 void sc_guard_apply_some(uint64_t stream_bits)
 {
-    uint64_t before = sc_guard_budget ? sc_ticks() : 0;
+    uint64_t before = sc_guard_budget_begin();
     sc_protect_apply(stream_bits);
-    if (sc_unlikely(sc_guard_budget))
-        sc_guard_budget_charge(before);
+    sc_guard_budget_end(before);
 }
 
 void sc_guard_attend_some(uint64_t lanes)
 {
+    uint64_t before = sc_guard_budget_begin();
     sc_protect_attend(lanes);
+    sc_guard_budget_end(before);
 }
 
 void sc_guard_tell_some(void)
 {
-    uint64_t before = sc_guard_budget ? sc_ticks() : 0;
+    uint64_t before = sc_guard_budget_begin();
     sc_protect_tell();
-    if (sc_unlikely(sc_guard_budget))
-        sc_guard_budget_charge(before);
+    sc_guard_budget_end(before);
 }
 
 bool sc_guard_overlaps(const void *address, size_t size_bytes)

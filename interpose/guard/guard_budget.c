@@ -25,8 +25,3 @@ bool sc_guard_budget_allows(uint32_t stack, const void *site)
 {
     return sc_budget_allows(sc_guard_budget, stack ? stack : (uintptr_t)site, stack, sc_ticks());
 }
-
-void sc_guard_budget_charge(uint64_t since_ticks)
-{
-    sc_budget_charge(sc_guard_budget, sc_ticks() - since_ticks);
-}

@@ -1,7 +1,7 @@
 /* The share of the program's time that may go into guards (guard_budget, track/budget.h).
  *
  * Without the option there is one load and nothing else: everything is guarded, and no clock read.
- * Thread safe; locks: the budget's, a leaf. sc_guard_budget_charge is signal safe.
+ * Thread safe; locks: the budget's, a leaf. sc_guard_budget_begin and _end are signal safe.
  */
 #ifndef SC_INTERPOSE_GUARD_GUARD_BUDGET_H
 #define SC_INTERPOSE_GUARD_GUARD_BUDGET_H
@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
 #include "track/budget.h"
+#include "track/ticks.h"
 
 /* NULL: there is none. Set once, before the first operation. */
 extern struct sc_budget *sc_guard_budget __attribute__((visibility("hidden")));
@@ -21,7 +23,16 @@ void sc_guard_budget_start(void);
  * the call returns to. There is a budget. */
 bool sc_guard_budget_allows(uint32_t stack, const void *site);
 
-/* Guards took the time since then. There is a budget. */
-void sc_guard_budget_charge(uint64_t since_ticks);
+/* Around what guards take time for. Two loads where there is no budget. */
+static inline uint64_t sc_guard_budget_begin(void)
+{
+    return sc_unlikely(sc_guard_budget) ? sc_ticks() : 0;
+}
+
+static inline void sc_guard_budget_end(uint64_t begun_ticks)
+{
+    if (sc_unlikely(sc_guard_budget))
+        sc_budget_charge(sc_guard_budget, sc_ticks() - begun_ticks);
+}
 
 #endif

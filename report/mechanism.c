@@ -1,19 +1,43 @@
 #include "report/mechanism.h"
 
-#include "track/poison.h"
-
 #include "track/kernel.h"
 
-#include <sys/sysinfo.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
 
+#include "track/poison.h"
+
+/* A line for each behind the first. Where the kernel does not say there may be some. */
 static bool has_swap(void)
 {
-    struct sysinfo info;
-    return sc_kernel_call(SYS_sysinfo, &info) != 0 || info.totalswap != 0;
+    char text[512];
+    long file = sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/swaps", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return true;
+    long got = sc_kernel_call(SYS_read, file, text, sizeof text);
+    sc_kernel_call(SYS_close, file);
+    const char *end = got > 0 ? memchr(text, '\n', (size_t)got) : NULL;
+    return !end || end + 1 != text + got;
+}
+
+static bool has_filter(void)
+{
+    return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;
 }
 
 /* Where there is swap the kernel may take pages out of the page tables that nobody keeps off. A
- * system call that meets one of userfaultfd's then fails, in a program that is correct. */
+ * system call that meets one of userfaultfd's then fails, in a program that is correct. Where there
+ * is a seccomp filter it may kill for the asking, which only who asks for userfaultfd wants. */
+static enum sc_mechanism choose(void)
+{
+    if (has_filter())
+        return SC_MECHANISM_MPROTECT_FOR_FILTER;
+    return has_swap() ? SC_MECHANISM_MPROTECT_FOR_SWAP : SC_MECHANISM_USERFAULTFD;
+}
+
 enum sc_mechanism sc_mechanism_of(enum sc_guard_mode guard)
 {
     switch (guard) {
@@ -22,7 +46,7 @@ enum sc_mechanism sc_mechanism_of(enum sc_guard_mode guard)
     case SC_GUARD_UFFD:
         return SC_MECHANISM_USERFAULTFD;
     case SC_GUARD_ON:
-        return has_swap() ? SC_MECHANISM_MPROTECT_FOR_SWAP : SC_MECHANISM_USERFAULTFD;
+        return choose();
     case SC_GUARD_MPROTECT:
         break;
     }

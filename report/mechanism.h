@@ -1,7 +1,7 @@
 /* By which mechanism pages are to be kept off: the choice that `guard` leaves to the library, and
  * that `safecopy doctor` tells of.
  *
- * Signal safe; errno is kept. One system call.
+ * Signal safe; errno is kept. A few system calls.
  */
 #ifndef SC_REPORT_MECHANISM_H
 #define SC_REPORT_MECHANISM_H
@@ -13,7 +13,8 @@
 enum sc_mechanism {
     SC_MECHANISM_NONE,
     SC_MECHANISM_MPROTECT,
-    SC_MECHANISM_MPROTECT_FOR_SWAP, /* the library would choose userfaultfd, but for swap */
+    SC_MECHANISM_MPROTECT_FOR_SWAP,   /* the library would choose userfaultfd, but for swap, */
+    SC_MECHANISM_MPROTECT_FOR_FILTER, /* or a seccomp filter */
     SC_MECHANISM_USERFAULTFD,
 };
 

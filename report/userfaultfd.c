@@ -36,18 +36,33 @@
 
 enum { FLAGS = O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY, CHILD_STACK_BYTES = 4096 };
 
+__attribute__((no_sanitize("address", "thread", "undefined"))) static long open_by_file(void)
+{
+    long file = sc_kernel_call(SYS_openat, AT_FDCWD, "/dev/userfaultfd", O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return file;
+    long opened = sc_kernel_call(SYS_ioctl, file, NEW_DESCRIPTOR, FLAGS);
+    sc_kernel_call(SYS_close, file);
+    return opened;
+}
+
 /* ---- asking in a child ---- */
 
 /* What the library asks the kernel for in the way of userfaultfd alone. The child shares the
  * memory, and so touches nothing but its own stack. A signal that is blocked ends it, whatever
- * handler the program has for it. */
+ * handler the program has for it. It would leave a core of the whole process, or a report of a
+ * crash where cores go to a program: a limit of 1 stands for neither. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) static int ask(void *unused)
 {
     (void)unused;
     struct uffdio_api api = {.api = UFFD_API};
     const uint64_t all = ~UINT64_C(0);
+    const struct rlimit no_core = {1, 1};
     sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+    sc_kernel_call(SYS_prlimit64, 0, RLIMIT_CORE, &no_core, NULL);
     long opened = sc_kernel_call(SYS_userfaultfd, FLAGS);
+    if (opened < 0)
+        opened = open_by_file();
     if (opened >= 0)
         sc_kernel_call(SYS_ioctl, opened, UFFDIO_API, &api);
     sc_kernel_call(SYS_close_range, 3, ~0U, CLOSE_UNSHARED);
@@ -69,7 +84,7 @@ static bool survives(void)
         ended = child < 0 ? -1 : sc_kernel_call(SYS_wait4, child, &status, __WALL, NULL);
     while (ended == -EINTR);
     sc_file_restore_signals(&before);
-    return ended == child && WIFEXITED(status);
+    return child > 0 && ended == child && WIFEXITED(status);
 }
 
 /* Is the kernel older? */
@@ -105,16 +120,6 @@ static enum sc_userfaultfd_state state_of(long error, bool filtered)
         return SC_USERFAULTFD_FILTERED;
     bool forbidden = error == -EPERM || error == -EACCES;
     return forbidden && !is_before(5, 11) ? SC_USERFAULTFD_FORBIDDEN : SC_USERFAULTFD_OLD_KERNEL;
-}
-
-static long open_by_file(void)
-{
-    long file = sc_kernel_call(SYS_openat, AT_FDCWD, "/dev/userfaultfd", O_RDWR | O_CLOEXEC);
-    if (file < 0)
-        return file;
-    long opened = sc_kernel_call(SYS_ioctl, file, NEW_DESCRIPTOR, FLAGS);
-    sc_kernel_call(SYS_close, file);
-    return opened;
 }
 
 /* -errno: the kernel does not know all that is asked for. */

@@ -235,6 +235,8 @@ static void has_swap(struct sc_machine_facts *f, enum sc_userfaultfd_state state
     X(OK, "guard-userfaultfd", guards(f, SC_GUARD_ON, SC_USERFAULTFD_OPENED))                      \
     X(NOTE, "guard-no-userfaultfd", guards(f, SC_GUARD_ON, SC_USERFAULTFD_OLD_KERNEL))             \
     X(NOTE, "guard-could-be-userfaultfd", has_swap(f, SC_USERFAULTFD_OPENED))                      \
+    X(NOTE, "guard-could-be-userfaultfd", has_swap(f, SC_USERFAULTFD_OPENED);                      \
+      f->settings.mechanism = SC_MECHANISM_MPROTECT_FOR_FILTER)                                    \
     X(NOTE, "guard-mprotect-alone", has_swap(f, SC_USERFAULTFD_OLD_KERNEL))                        \
     X(OK, "guard-userfaultfd", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_OPENED))                    \
     X(NOTE, "guard-no-userfaultfd", guards(f, SC_GUARD_UFFD, SC_USERFAULTFD_KILLED))               \

@@ -132,7 +132,7 @@ class Mechanisms(unittest.TestCase):
             stderr = self.run_with("guard=uffd:verbosity=0", put_on, as_nobody=True)
             self.assertEqual(stderr, "")
             stderr = self.run_with("guard=on", put_on, as_nobody=True)
-            self.assertEqual(self.guard(), (True, False, "unasked" if has_swap() else state))
+            self.assertEqual(self.guard(), (True, False, "unasked"))
             self.assertNotIn("Remedy: ", stderr)
 
     @unittest.skipUnless(X86 and os.getuid() == 0 and os.path.exists("/dev/userfaultfd"),
@@ -220,8 +220,7 @@ class Doctor(unittest.TestCase):
                                       (refuse(errno.ENOSYS), "refuses", "seccomp=FILE"),
                                       (filters(USERFAULTFD, KILLS), "kills", "SystemCallFilter=")):
             for options, name in (("guard=uffd", "guard-no-userfaultfd"),
-                                  ("guard=on", "guard-mprotect-alone" if has_swap()
-                                   else "guard-no-userfaultfd")):
+                                  ("guard=on", "guard-mprotect-alone")):
                 found = self.find(options, put_on, as_nobody=True)
                 if found["id"] in ("guard-userfaultfd", "guard-could-be-userfaultfd"):
                     self.skipTest("everybody may open /dev/userfaultfd here")

@@ -119,6 +119,32 @@ START_TEST(a_filter_is_asked_in_a_child)
 }
 END_TEST
 
+/* No child, no answer. */
+START_TEST(who_cannot_ask_in_a_child_does_without)
+{
+    if (!is_to_be_had())
+        return;
+    be_nobody();
+    if (put_filter(SYS_clone, SECCOMP_RET_ERRNO | EAGAIN) &&
+        put_filter(SYS_userfaultfd, SECCOMP_RET_KILL_PROCESS))
+        ck_assert_int_eq(ask(), SC_USERFAULTFD_KILLED);
+}
+END_TEST
+
+START_TEST(a_child_that_is_killed_leaves_no_core)
+{
+    const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+    char folder[] = "/tmp/userfaultfd-XXXXXX";
+    if (!is_to_be_had() || setrlimit(RLIMIT_CORE, &all) != 0)
+        return;
+    ck_assert(mkdtemp(folder) && chdir(folder) == 0);
+    if (put_filter(SYS_userfaultfd, SECCOMP_RET_KILL_PROCESS))
+        ck_assert_int_eq(ask(), SC_USERFAULTFD_KILLED);
+    ck_assert_int_eq(chdir("/"), 0);
+    ck_assert_int_eq(rmdir(folder), 0); /* it is empty */
+}
+END_TEST
+
 START_TEST(the_file_serves_where_a_filter_refuses_the_call)
 {
     if (!is_to_be_had() || !opens_by_file() ||
@@ -174,6 +200,8 @@ int main(void)
     TCase *group = tcase_create("all");
     tcase_add_loop_test(group, a_filter_is_asked_in_a_child, 0,
                         (int)(sizeof filters / sizeof filters[0]));
+    tcase_add_test(group, who_cannot_ask_in_a_child_does_without);
+    tcase_add_test(group, a_child_that_is_killed_leaves_no_core);
     tcase_add_test(group, the_file_serves_where_a_filter_refuses_the_call);
     tcase_add_test(group, an_older_kernel);
     tcase_add_test(group, limits);

@@ -31,13 +31,15 @@ static const char *name_of(enum sc_guard_mode guard)
 /* What another setting would be answered with. */
 static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
+    bool is_for_swap = facts->settings.mechanism == SC_MECHANISM_MPROTECT_FOR_SWAP;
     if (facts->settings.mechanism == SC_MECHANISM_MPROTECT)
         OK("guard-mprotect", "mprotect keeps off all memory in flight, as guard=mprotect asks");
     else if (facts->plain.userfaultfd == SC_USERFAULTFD_OPENED)
         NOTE("guard-could-be-userfaultfd",
-             "swapoff -a (as root), or guard=uffd where the program pins what it uses",
-             "mprotect keeps off all memory in flight, since this machine has swap (guard=on); for "
-             "pinned allocations of up to 1 MB userfaultfd is to be had");
+             is_for_swap ? "swapoff -a (as root), or guard=uffd" : "guard=uffd",
+             "mprotect keeps off all memory in flight, since %s (guard=on); for pinned allocations "
+             "of up to 1 MB userfaultfd is to be had",
+             is_for_swap ? "this machine has swap" : "there is a seccomp filter");
     else
         NOTE("guard-mprotect-alone", sc_userfaultfd_remedy(facts->plain.userfaultfd),
              "mprotect keeps off all memory in flight; userfaultfd is not to be had: %s",

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "capture.h"
 #include "engine.h"
+#include "memory.h"
 
 static CUresult named(CUcontext ctx, CUcontext *context)
 {
@@ -42,6 +43,7 @@ static CUresult synchronize(CUcontext ctx)
         result = sim_capture_whole_locked(context->device, context);
         if (result == CUDA_SUCCESS) {
             sim_device_wait_locked(context->device, context);
+            sim_pools_synchronized_locked();
             result = sim_fault;
         }
         if (result == CUDA_SUCCESS)

@@ -3,6 +3,7 @@
 
 #include "api.h"
 #include "capture.h"
+#include "memory.h"
 
 #include <stdlib.h>
 
@@ -194,6 +195,7 @@ SIM_API(cuEventSynchronize, (CUevent hEvent), hEvent)
     struct sim_record *record = hEvent->record;
     if (result == CUDA_SUCCESS && record) {
         sim_stream_wait_locked(record->fence.stream, record->fence.seq);
+        sim_pools_synchronized_locked();
         result = sim_fault;
     }
     sim_unlock();

@@ -44,9 +44,12 @@ struct sim_options {
     uint64_t bandwidth;            /* bytes a second; 0 is infinite */
     uint64_t launch_ns, return_ns; /* of a graph: before it is queued, and after */
     bool late_batch;
-    uint64_t region; /* a power of two; 0: as much as there is room for */
-    int driver;      /* the CUDA version that the driver is for */
+    uint64_t region;                         /* a power of two; 0: as much as there is room for */
+    uint64_t device_memory[SIM_MAX_DEVICES]; /* bytes that each has */
+    uint64_t host_memory;                    /* bytes that may be pinned; 0: any */
+    int driver;                              /* the CUDA version that the driver is for */
 };
+#define SIM_DEVICE_MEMORY ((size_t)8 << 30) /* unless SIM_GPU says otherwise */
 #define SIM_REGION_MIN ((size_t)64 << 20)
 extern struct sim_options sim_options;
 void sim_options_read(void);
@@ -97,6 +100,8 @@ enum sim_magic {
     MAGIC_ARRAY,
     MAGIC_USER_OBJECT,
     MAGIC_SEMAPHORE,
+    MAGIC_MIPMAPS,
+    MAGIC_EXTERNAL,
 };
 
 /* A point in a stream's work: reached once the stream's `done` is at least seq. */

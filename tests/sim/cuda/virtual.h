@@ -1,0 +1,41 @@
+/*
+ * Memory at addresses outside of the arenas: what cuMemCreate makes and cuMemMap maps, and what
+ * other processes and pools share, which is mapped where it is opened. All of it is a file of
+ * shared memory (memfd), which the program's addresses map.
+ */
+#ifndef SIM_VIRTUAL_H
+#define SIM_VIRTUAL_H
+
+#include "memory.h"
+
+#define SIM_GRANULE ((size_t)2 << 20)
+
+/* Physical memory, by its file. It lives for as long as somebody refers to it or maps it. */
+struct sim_physical {
+    struct sim_physical *next;
+    CUmemAllocationProp prop;
+    size_t size;
+    unsigned references, mappings;
+    int file;
+    bool foreign;   /* somebody else's, who accounts for it */
+    bool multicast; /* it stands for other memory, and is none */
+};
+
+/* NULL: the handle names none that has a reference. */
+struct sim_physical *sim_physical_of_locked(CUmemGenericAllocationHandle handle);
+CUmemGenericAllocationHandle sim_physical_handle(const struct sim_physical *physical);
+
+/* Maps a part of a file at addresses of its own, and of nobody else's memory; 0 without memory. The
+ * file may be closed then. `like`: device, context, pool and what becomes of it. */
+uintptr_t sim_virtual_share_locked(int file, size_t offset, size_t size,
+                                   const struct sim_range *like);
+/* Such memory is given back. */
+void sim_virtual_drop_locked(uintptr_t base);
+/* Physical memory whose file this is, with one reference more; NULL: the file is none of
+ * cuMemCreate's, of whatever process. */
+struct sim_physical *sim_physical_import_locked(int file);
+
+/* False: the address is in no reservation. */
+bool sim_virtual_find_locked(uintptr_t address, struct sim_range *range);
+
+#endif

@@ -668,14 +668,14 @@ static void ask_captures(void)
     CUexternalMemory memory = NULL;
     CUdeviceptr block = device_block(), from_pool = pooled(pool, MB);
     cuuint64_t bytes = 0;
-    int fd = -1;
+    int fd = -1, shared = exported_fd(G);
     settle();
     ROW_CAPTURED("cuIpcGetMemHandle", cuIpcGetMemHandle(&handle, block));
     ROW_CAPTURED("cuMipmappedArrayCreate", cuMipmappedArrayCreate(&array, &d, 1));
     if (!array)
         TRY(cuMipmappedArrayCreate(&array, &d, 1));
     ROW_CAPTURED("cuMipmappedArrayDestroy", cuMipmappedArrayDestroy(array));
-    ROW_CAPTURED("cuImportExternalMemory", import(&memory, exported_fd(G), G, 0));
+    ROW_CAPTURED("cuImportExternalMemory", import(&memory, shared, G, 0));
     ROW_CAPTURED("cuDeviceGetGraphMemAttribute",
                  cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &bytes));
     ROW_CAPTURED("cuDeviceSetGraphMemAttribute",

@@ -1,5 +1,6 @@
 /* Blocks of device, pinned and managed memory. */
 #include "engine.h"
+#include "graph_memory.h"
 #include "memory.h"
 #include "virtual.h"
 
@@ -184,9 +185,11 @@ static void give_budget_locked(enum sim_memory_kind kind, size_t size, const str
 {
     if (kind == MEMORY_PINNED)
         sim_budget_give_locked(SIM_HOST, size);
-    else if (kind == MEMORY_DEVICE && !like->of_graph && like->pool)
+    else if (like->of_graph)
+        sim_graph_memory_give_locked(like->base);
+    else if (kind == MEMORY_DEVICE && like->pool)
         sim_pool_give_locked(like->pool, size);
-    else if (kind == MEMORY_DEVICE && !like->of_graph)
+    else if (kind == MEMORY_DEVICE)
         sim_budget_give_locked(like->device, size);
 }
 
@@ -261,7 +264,8 @@ void sim_memory_free_in_order_locked(uintptr_t address, CUstream stream, uint64_
     if (!stream && block->size > (size_t)1 << (RETURN_SHIFT - 1))
         return_pages(arena, base, block->size);
     give_budget_locked(MEMORY_PINNED + (enum sim_memory_kind)(arena - arenas), block->size,
-                       &(struct sim_range){.device = block->device,
+                       &(struct sim_range){.base = base,
+                                           .device = block->device,
                                            .pool = block->pool,
                                            .of_graph = block->of_graph});
     struct class *class = &arena->classes[class_for(block->size)];

@@ -7,6 +7,7 @@
 #include "capture.h"
 #include "copy.h"
 #include "graph.h"
+#include "graph_memory.h"
 #include "kernel.h"
 #include "memory_ops.h"
 #include "semaphore.h"
@@ -230,6 +231,13 @@ static CUresult launch_node_locked(struct launch *launch, CUgraphNode node)
         return sim_event_record_locked(node->params.event, stream);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
         return sim_event_wait_locked(node->params.event, stream);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        return sim_graph_memory_take_locked((uintptr_t)node->params.memory)
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_OUT_OF_MEMORY;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        sim_graph_memory_give_locked((uintptr_t)node->params.memory);
+        return CUDA_SUCCESS;
     default:
         return CUDA_SUCCESS;
     }

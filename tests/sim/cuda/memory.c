@@ -4,6 +4,7 @@
 #include "api.h"
 #include "capture.h"
 #include "engine.h"
+#include "graph_memory.h"
 #include "virtual.h"
 
 #include <string.h>
@@ -124,6 +125,8 @@ static CUresult free_locked(uintptr_t address, bool host)
             scribble(&range);
             if (range.mapped)
                 sim_virtual_drop_locked(address);
+            else if (range.of_graph)
+                sim_graph_memory_give_locked(address);
             else
                 sim_memory_free_locked(address);
         }

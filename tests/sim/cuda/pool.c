@@ -6,6 +6,7 @@
  */
 #include "api.h"
 #include "capture.h"
+#include "graph_memory.h"
 #include "memory.h"
 #include "streams.h"
 #include "virtual.h"
@@ -191,7 +192,9 @@ static void give_locked(const struct sim_range *range, CUstream stream, uint64_t
 {
     if (range->mapped)
         sim_virtual_drop_locked(range->base);
-    else if (!range->of_graph)
+    else if (range->of_graph)
+        sim_graph_memory_give_locked(range->base);
+    else
         sim_memory_free_in_order_locked(range->base, stream, seq);
 }
 

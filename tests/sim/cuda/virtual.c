@@ -534,6 +534,16 @@ bool sim_virtual_find_locked(uintptr_t address, struct sim_range *range)
     return true;
 }
 
+bool sim_virtual_is_lost(uintptr_t address)
+{
+    struct sim_range range;
+    sim_lock();
+    bool lost = sim_virtual_find_locked(address, &range) &&
+                (range.kind == MEMORY_INVALID || range.inaccessible);
+    sim_unlock();
+    return lost;
+}
+
 /* ---- what others share ---- */
 
 uintptr_t sim_virtual_share_locked(int file, size_t offset, size_t size,

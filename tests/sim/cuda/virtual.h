@@ -35,6 +35,8 @@ void sim_virtual_drop_locked(uintptr_t base);
  * cuMemCreate's, of whatever process. */
 struct sim_physical *sim_physical_import_locked(int file);
 
+/* Is it reserved, and nothing there for the device? Call it without the lock. */
+bool sim_virtual_is_lost(uintptr_t address);
 /* False: the address is in no reservation. */
 bool sim_virtual_find_locked(uintptr_t address, struct sim_range *range);
 

@@ -1,5 +1,6 @@
 /* What operations do to memory. */
 #include "work.h"
+#include "virtual.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +41,19 @@ static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
     }
 }
 
+/* A device that finds no memory at an address takes the context down. */
+static bool faults(uintptr_t address, enum sim_access access)
+{
+    if (access != ACCESS_SAFE || !sim_virtual_is_lost(address))
+        return false;
+    atomic_store(&sim_fault, CUDA_ERROR_ILLEGAL_ADDRESS);
+    return true;
+}
+
 static void run_copy(const struct sim_copy *c)
 {
     size_t width = c->width, height = c->height, depth = c->depth;
-    if (sim_copy_empty(c))
+    if (sim_copy_empty(c) || faults(c->src, c->src_access) || faults(c->dst, c->dst_access))
         return;
     if (height > 1 && c->src_pitch == width && c->dst_pitch == width) {
         width *= height;
@@ -77,6 +87,8 @@ static void run_fill(const struct sim_fill *fill)
 {
     uint32_t piece[1024];
     size_t most = sizeof piece / fill->element;
+    if (faults(fill->dst, fill->access))
+        return;
     for (size_t y = 0; y < fill->height; y++) {
         uintptr_t row = fill->dst + y * fill->pitch;
         if (fill->access != ACCESS_SAFE) {

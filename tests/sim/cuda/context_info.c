@@ -113,28 +113,6 @@ SIM_API(cuCtxGetStreamPriorityRange, (int *leastPriority, int *greatestPriority)
     return result;
 }
 
-SIM_API(cuCtxSetLimit, (CUlimit limit, size_t value), limit, value)
-{
-    CUcontext context;
-    CUresult result = named(NULL, &context);
-    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX)
-        result = CUDA_ERROR_UNSUPPORTED_LIMIT;
-    if (result == CUDA_SUCCESS)
-        context->limits[limit] = value;
-    return result;
-}
-
-SIM_API(cuCtxGetLimit, (size_t * pvalue, CUlimit limit), pvalue, limit)
-{
-    CUcontext context;
-    CUresult result = pvalue ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX)
-        result = CUDA_ERROR_UNSUPPORTED_LIMIT;
-    if (result == CUDA_SUCCESS)
-        *pvalue = context->limits[limit];
-    return result;
-}
-
 SIM_API(cuCtxGetCacheConfig, (CUfunc_cache * pconfig), pconfig)
 {
     CUcontext context;

@@ -127,6 +127,7 @@ struct CUctx_st {
     uint64_t blocking_issues;    /* operations issued to blocking streams, ever */
     unsigned captures;           /* streams capturing now */
     size_t limits[CU_LIMIT_MAX];
+    bool heap_is_fixed, printf_is_fixed; /* a kernel that uses them was launched */
 };
 
 enum stream_state {
@@ -207,6 +208,9 @@ CUcontext sim_context_home_locked(CUcontext context);
 CUresult sim_context_state(CUcontext context);
 /* Another thread destroys it, or has: drivers die of that, and so does the program. */
 void sim_context_use_locked(CUcontext context, const char *call);
+
+/* ---- limits.c ---- */
+void sim_limits_begin(CUcontext context);
 
 /* ---- slab.c: memory that is reused for its own kind and never returned ---- */
 struct sim_slab {

@@ -175,6 +175,19 @@ static int new_file(const CUmemAllocationProp *prop, size_t size)
     return file;
 }
 
+struct sim_physical *sim_physical_multicast_locked(size_t size, unsigned devices)
+{
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    int file = new_file(&prop, size);
+    struct sim_physical *made = file >= 0 ? add_locked(file, size, &prop) : NULL;
+    if (made) {
+        made->multicast = true;
+        made->missing = devices;
+    }
+    return made;
+}
+
 static CUresult create_locked(size_t size, const CUmemAllocationProp *prop,
                               struct sim_physical **made)
 {

@@ -17,13 +17,17 @@ struct sim_physical {
     size_t size;
     unsigned references, mappings;
     int file;
-    bool foreign;   /* somebody else's, who accounts for it */
-    bool multicast; /* it stands for other memory, and is none */
+    bool foreign;              /* somebody else's, who accounts for it */
+    bool multicast;            /* it stands for other memory, and is none */
+    unsigned devices, missing; /* of multicast: bits, and how many have still to be added */
 };
 
 /* NULL: the handle names none that has a reference. */
 struct sim_physical *sim_physical_of_locked(CUmemGenericAllocationHandle handle);
 CUmemGenericAllocationHandle sim_physical_handle(const struct sim_physical *physical);
+
+/* Of the first of so many devices; NULL without memory. */
+struct sim_physical *sim_physical_multicast_locked(size_t size, unsigned devices);
 
 /* Maps a part of a file at addresses of its own, and of nobody else's memory; 0 without memory. The
  * file may be closed then. `like`: device, context, pool and what becomes of it. */

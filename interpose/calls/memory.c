@@ -10,6 +10,9 @@
 
 #include "track/poison.h"
 
+/* Mappings begin at multiples of it. */
+enum { GRANULE_BYTES = 2 << 20 };
+
 /* What the driver says of the block that begins there; 0 if there is none. */
 static size_t bytes_at(uintptr_t address)
 {
@@ -40,13 +43,19 @@ void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *me
         sc_beside_allocated(memory->name, size_bytes);
 }
 
-/* The driver waits for nothing before it unmaps. Several mappings may be unmapped at once, and of
- * addresses that are not mapped the driver unmaps none. */
+/* Does the driver take it back? It unmaps no part of a mapping, and does not mind addresses where
+ * nothing is mapped. */
+static bool is_whole(const struct sc_memory *memory)
+{
+    uintptr_t end = memory->name + memory->size_bytes;
+    return sc_track_device_begins_block(&sc_track, memory->name) &&
+           sc_track_device_begins_block(&sc_track, end);
+}
+
+/* It waits for nothing before it unmaps, and a copy that finds nothing there ends the context. */
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory)
 {
-    size_t first_bytes = sc_track_device_block_bytes(&sc_track, memory->name);
-    if (!sc_active() || sc_replaying_follows() || first_bytes == 0 ||
-        first_bytes > memory->size_bytes)
+    if (!sc_active() || sc_replaying_follows() || !is_whole(memory))
         return;
     const struct sc_allocation all = {
         .address = memory->name,
@@ -68,9 +77,8 @@ void sc_memory_note_left(const struct sc_memory *memory)
     const uintptr_t end = at + (memory->size_bytes ? memory->size_bytes : 1);
     while (sc_active() && at < end && !is_there(memory)) {
         const struct sc_allocation block = sc_track_device_begin_free(&sc_track, at);
-        if (block.size_bytes == 0)
-            return;
-        sc_track_device_end_free(&sc_track, &block, true, NULL);
-        at += block.size_bytes;
+        if (block.size_bytes)
+            sc_track_device_end_free(&sc_track, &block, true, NULL);
+        at += block.size_bytes ? block.size_bytes : GRANULE_BYTES;
     }
 }

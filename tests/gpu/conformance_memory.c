@@ -124,7 +124,9 @@ static void ask_pool_share(void)
     ROW("cuMemPoolImportPointer", "in the same process",
         cuMemPoolImportPointer(&same, imported, &data));
     row("cuMemPoolImportPointer", "the address is", same == at ? "the same" : "another");
-    pool_row("imported", imported);
+    cuuint64_t bytes = 0;
+    ROW("cuMemPoolGetAttribute", "imported",
+        cuMemPoolGetAttribute(imported, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes));
     ROW("cuMemAllocFromPoolAsync", "an imported pool",
         cuMemAllocFromPoolAsync(&other, MB, imported, stream));
     ROW("cuMemPoolTrimTo", "an imported pool", cuMemPoolTrimTo(imported, 0));
@@ -560,8 +562,10 @@ static void limit_row(const char *name, CUlimit limit, size_t value)
 {
     char variant[64];
     CUresult rc = cuCtxSetLimit(limit, value);
+    size_t now = 0;
+    cuCtxGetLimit(&now, limit); /* or there is no such limit */
     snprintf(variant, sizeof variant, "%zu", value);
-    row(name, variant, "%d, then %zu", (int)rc, limit_of(limit));
+    row(name, variant, "%d, then %zu", (int)rc, now);
 }
 
 static void limit_rows(const char *name, CUlimit limit, const size_t *values, size_t count)
@@ -624,6 +628,12 @@ static void ask_late_limits(void)
     ROW_WAITS("CU_LIMIT_STACK_SIZE", "a stream busy", cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096));
     settle();
     ROW_CAPTURED("CU_LIMIT_STACK_SIZE", cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 8192));
+    ROW_CAPTURED("CU_LIMIT_MALLOC_HEAP_SIZE", cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 64 * MB));
+    ROW_CAPTURED("CU_LIMIT_PRINTF_FIFO_SIZE", cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 4 * MB));
+    read_late(0);
+    ROW_WAITS("CU_LIMIT_MALLOC_HEAP_SIZE", "a stream busy",
+              cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 128 * MB));
+    settle();
 }
 
 static void ask_heap(void)
@@ -689,7 +699,73 @@ static void ask_captures(void)
                  set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, 0));
     ROW_CAPTURED("cuMemPoolGetAttribute",
                  cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &bytes));
+    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, device},
+                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    ROW_CAPTURED("cuMemPoolSetAccess", cuMemPoolSetAccess(pool, &access, 1));
+    ROW_CAPTURED("cuDeviceSetMemPool", cuDeviceSetMemPool(device, pool));
     ROW_CAPTURED("cuMemPoolDestroy", cuMemPoolDestroy(pool));
+}
+
+static void ask_more_captures(void)
+{
+    CUexternalMemory memory = NULL;
+    CUDA_EXTERNAL_MEMORY_BUFFER_DESC all = {.offset = 0, .size = G};
+    CUdeviceptr at = 0;
+    CUmemoryPool pool = new_pool(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), imported = NULL;
+    CUmemPoolPtrExportData data;
+    CUevent event = NULL;
+    CUipcEventHandle handle;
+    int fd = -1;
+    TRY(import(&memory, exported_fd(G), G, 0));
+    ROW_CAPTURED("cuExternalMemoryGetMappedBuffer",
+                 cuExternalMemoryGetMappedBuffer(&at, memory, &all));
+    if (!at)
+        TRY(cuExternalMemoryGetMappedBuffer(&at, memory, &all));
+    ROW_CAPTURED("cuDestroyExternalMemory", cuDestroyExternalMemory(memory));
+    read_late(at);
+    ROW_WAITS("cuMemFree", "of external memory, in flight", cuMemFree(at));
+    settle();
+    TRY(cuMemPoolExportToShareableHandle(&fd, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    ROW_CAPTURED("cuMemPoolImportFromShareableHandle",
+                 cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)fd,
+                                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    if (!imported)
+        TRY(cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)fd,
+                                               CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    TRY(cuMemPoolExportPointer(&data, pooled(pool, MB)));
+    ROW_CAPTURED("cuMemPoolImportPointer", cuMemPoolImportPointer(&at, imported, &data));
+    TRY(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
+    ROW_CAPTURED("cuIpcGetEventHandle", cuIpcGetEventHandle(&handle, event));
+}
+
+/* Opened and closed by another process, while a stream of its own captures. */
+static void importing_captured(int from)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr at = 0;
+    if (read(from, &handle, sizeof handle) != sizeof handle || set_up() != CUDA_SUCCESS)
+        _exit(1);
+    ROW_CAPTURED("cuIpcOpenMemHandle",
+                 cuIpcOpenMemHandle(&at, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    if (!at)
+        TRY(cuIpcOpenMemHandle(&at, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    ROW_CAPTURED("cuIpcCloseMemHandle", cuIpcCloseMemHandle(at));
+    _exit(0);
+}
+
+static void ask_ipc_captures(void)
+{
+    int down[2];
+    CUipcMemHandle handle;
+    if (pipe(down) != 0)
+        return;
+    pid_t child = fork();
+    if (child == 0)
+        importing_captured(down[0]);
+    set_up();
+    TRY(cuIpcGetMemHandle(&handle, device_block()));
+    if (write(down[1], &handle, sizeof handle) == sizeof handle)
+        waitpid(child, NULL, 0);
 }
 
 #define IN_CONTEXT(name)                                                                           \
@@ -712,6 +788,7 @@ IN_CONTEXT(late_limits)
 IN_CONTEXT(heap)
 IN_CONTEXT(waits)
 IN_CONTEXT(captures)
+IN_CONTEXT(more_captures)
 
 static const struct question questions[] = {
     {.name = "pool", .ask = enter_pool},
@@ -729,6 +806,8 @@ static const struct question questions[] = {
     {.name = "heap", .ask = enter_heap},
     {.name = "waits", .ask = enter_waits},
     {.name = "captures", .ask = enter_captures},
+    {.name = "more-captures", .ask = enter_more_captures},
+    {.name = "ipc-captures", .ask = ask_ipc_captures},
 };
 
 int main(int argc, char **argv)

@@ -7,17 +7,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The owner, which has a driver of its own, until it is told. */
-static void own_memory(int out, int in)
+/* The owner, a program of its own without the library: it tells on stdout, and goes when it is
+ * told. */
+static int own_memory(void)
 {
     CUipcMemHandle handle;
     char told;
-    unsetenv("LD_PRELOAD");
     driver_start();
     CHECK(cuIpcGetMemHandle(&handle, driver_device_block(SMALL, WANTED)));
-    if (write(out, &handle, sizeof handle) == sizeof handle && read(in, &told, 1) == 1)
-        _exit(0);
-    _exit(1);
+    bool is_told = write(STDOUT_FILENO, &handle, sizeof handle) == sizeof handle &&
+                   read(STDIN_FILENO, &told, 1) == 1;
+    return is_told ? 0 : 1;
+}
+
+static void become_owner(const char *name, int in, int out)
+{
+    unsetenv("LD_PRELOAD");
+    unsetenv("CUDA_INJECTION64_PATH");
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    execl("/proc/self/exe", name, "owner", (char *)NULL);
+    _exit(127);
 }
 
 static CUdeviceptr open_memory(const CUipcMemHandle *handle)
@@ -27,15 +37,18 @@ static CUdeviceptr open_memory(const CUipcMemHandle *handle)
     return address;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        return own_memory();
     int up[2], down[2], status = -1;
     CUipcMemHandle handle;
     if (pipe(up) != 0 || pipe(down) != 0)
         return 1;
     pid_t owner = fork();
     if (owner == 0)
-        own_memory(up[1], down[0]);
+        become_owner(argv[0], down[0], up[1]);
+    close(up[1]);
     driver_start();
     CHECK(read(up[0], &handle, sizeof handle) != sizeof handle);
     CUstream first = driver_new_stream(), second = driver_new_stream();

@@ -24,6 +24,7 @@ struct block {
     CUcontext context;
     CUmemoryPool pool;
     bool of_graph;
+    bool exported;
     struct sim_fence freed; /* where a stream is to free it; no stream: it is free */
     unsigned long long id;
 };
@@ -173,7 +174,7 @@ static uint32_t take_freed_locked(struct class *class, struct sim_fence *after)
  * is used, of which nothing is known. */
 static bool take_budget_locked(enum sim_memory_kind kind, size_t size, const struct sim_range *like)
 {
-    if (kind == MEMORY_PINNED)
+    if (kind == MEMORY_PINNED && !like->pool)
         return sim_budget_take_locked(SIM_HOST, size);
     if (kind == MEMORY_MANAGED || like->of_graph)
         return true;
@@ -183,11 +184,11 @@ static bool take_budget_locked(enum sim_memory_kind kind, size_t size, const str
 
 static void give_budget_locked(enum sim_memory_kind kind, size_t size, const struct sim_range *like)
 {
-    if (kind == MEMORY_PINNED)
+    if (kind == MEMORY_PINNED && !like->pool)
         sim_budget_give_locked(SIM_HOST, size);
     else if (like->of_graph)
         sim_graph_memory_give_locked(like->base);
-    else if (kind == MEMORY_DEVICE && like->pool)
+    else if (kind != MEMORY_MANAGED && like->pool)
         sim_pool_give_locked(like->pool, size);
     else if (kind == MEMORY_DEVICE)
         sim_budget_give_locked(like->device, size);
@@ -261,7 +262,7 @@ void sim_memory_free_in_order_locked(uintptr_t address, CUstream stream, uint64_
     struct block *block = block_at(address, &arena, &base);
     if (!block || block->size == 0)
         return;
-    if (!stream && block->size > (size_t)1 << (RETURN_SHIFT - 1))
+    if (!stream && !block->exported && block->size > (size_t)1 << (RETURN_SHIFT - 1))
         return_pages(arena, base, block->size);
     give_budget_locked(MEMORY_PINNED + (enum sim_memory_kind)(arena - arenas), block->size,
                        &(struct sim_range){.base = base,
@@ -269,6 +270,10 @@ void sim_memory_free_in_order_locked(uintptr_t address, CUstream stream, uint64_
                                            .pool = block->pool,
                                            .of_graph = block->of_graph});
     struct class *class = &arena->classes[class_for(block->size)];
+    if (block->exported) {
+        block->size = 0;
+        return;
+    }
     if (stream)
         sim_stream_ref_locked(stream);
     block->freed = (struct sim_fence){stream, seq};
@@ -310,6 +315,13 @@ void sim_memory_find_locked(uintptr_t address, struct sim_range *range)
     };
 }
 
+void sim_memory_export_locked(uintptr_t base)
+{
+    struct arena *arena;
+    uintptr_t block_base;
+    block_at(base, &arena, &block_base)->exported = true;
+}
+
 int sim_memory_file_locked(uintptr_t base, size_t *offset)
 {
     const struct arena *arena = arena_of_kind(MEMORY_DEVICE);
@@ -323,7 +335,8 @@ void sim_memory_drop_context_locked(CUcontext context)
         for (unsigned c = 0; c < CLASSES; c++) {
             for (size_t i = 0; i < a->classes[c].made; i++) {
                 struct block *block = &a->classes[c].blocks[i];
-                if (block->size > 0 && block->context == context) {
+                bool ends_with_it = block->context == context && !block->pool;
+                if (block->size > 0 && ends_with_it) {
                     sim_memory_free_locked((uintptr_t)a->base + c * region +
                                            (i << (c + LEAST_SHIFT)));
                 }

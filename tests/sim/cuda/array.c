@@ -151,7 +151,7 @@ SIM_API(cuArrayDestroy, (CUarray hArray), hArray)
     if (!hArray || hArray->magic != MAGIC_ARRAY)
         return CUDA_ERROR_INVALID_HANDLE;
     if (hArray->of_mipmaps)
-        return CUDA_ERROR_INVALID_VALUE;
+        return CUDA_SUCCESS; /* and the level stays */
     CUcontext context = sim_context_current();
     sim_lock();
     CUresult result = sim_context_valid_locked(context) ? sim_capture_unsafe_locked()

@@ -126,7 +126,8 @@ static bool fits(const struct sim_range *range, uintptr_t address, size_t extent
 {
     if (range->kind == MEMORY_PAGEABLE)
         return address != 0;
-    return range->kind != MEMORY_INVALID && extent <= range->size - (address - range->base);
+    return range->kind != MEMORY_INVALID && !range->inaccessible &&
+           extent <= range->size - (address - range->base);
 }
 
 /* `small`: a plain copy out of registered memory whose bytes the driver may take in the call. */

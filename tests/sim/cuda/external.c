@@ -2,7 +2,6 @@
  * objects of their own, of which nothing is known here. */
 #include "api.h"
 #include "capture.h"
-#include "engine.h"
 #include "virtual.h"
 
 #include <stdlib.h>
@@ -31,9 +30,14 @@ SIM_API(cuImportExternalMemory,
         return CUDA_ERROR_INVALID_VALUE;
     if (memHandleDesc->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
         return CUDA_ERROR_NOT_SUPPORTED;
+    sim_lock();
+    CUresult unsafe = sim_capture_unsafe_locked();
+    sim_unlock();
+    if (unsafe != CUDA_SUCCESS)
+        return unsafe;
     if (fstat(memHandleDesc->handle.fd, &status) != 0 ||
         (uint64_t)status.st_size < memHandleDesc->size)
-        return CUDA_ERROR_OPERATING_SYSTEM;
+        return CUDA_ERROR_UNKNOWN;
     CUexternalMemory memory = calloc(1, sizeof *memory);
     if (!memory)
         return CUDA_ERROR_OUT_OF_MEMORY;

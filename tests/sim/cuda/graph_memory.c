@@ -1,4 +1,5 @@
-/* Memory that allocation nodes use: taken when a graph runs, kept for others when it is freed. */
+/* Memory that allocation nodes use: taken when a graph is uploaded or runs, and kept for others
+ * when it is freed. What is kept counts as used until it is trimmed. */
 #include "graph_memory.h"
 #include "api.h"
 #include "memory.h"
@@ -18,6 +19,7 @@ struct live {
 static struct live *all_live;
 
 static struct {
+    size_t live; /* allocated now */
     size_t used, used_high, reserved, reserved_high;
 } memory[SIM_MAX_DEVICES];
 
@@ -34,34 +36,49 @@ static struct live **place_of_locked(uintptr_t address)
     return at;
 }
 
+static void raise(size_t *high, size_t now)
+{
+    *high = now > *high ? now : *high;
+}
+
 static bool reserve_locked(CUdevice device, size_t bytes)
 {
     size_t wanted = units(bytes), have = memory[device].reserved;
-    if (wanted <= have)
-        return true;
-    if (!sim_budget_take_locked(device, wanted - have))
+    if (wanted > have && !sim_budget_take_locked(device, wanted - have))
         return false;
-    memory[device].reserved = wanted;
-    if (wanted > memory[device].reserved_high)
-        memory[device].reserved_high = wanted;
+    raise(&memory[device].reserved, wanted);
+    raise(&memory[device].used, bytes);
+    raise(&memory[device].reserved_high, memory[device].reserved);
+    raise(&memory[device].used_high, memory[device].used);
     return true;
+}
+
+/* The node's block, or a size of 0. */
+static struct sim_range block_of_locked(uintptr_t address)
+{
+    struct sim_range range;
+    sim_memory_find_locked(address, &range);
+    range.size = range.kind == MEMORY_DEVICE ? range.size : 0;
+    return range;
+}
+
+bool sim_graph_memory_reserve_locked(CUdevice device, size_t bytes)
+{
+    return reserve_locked(device, memory[device].live + bytes);
 }
 
 bool sim_graph_memory_take_locked(uintptr_t address)
 {
-    struct sim_range range;
-    sim_memory_find_locked(address, &range);
-    if (range.kind != MEMORY_DEVICE || *place_of_locked(address))
+    const struct sim_range block = block_of_locked(address);
+    if (block.size == 0)
         return true;
-    size_t used = memory[range.device].used + range.size;
-    struct live *live = reserve_locked(range.device, used) ? calloc(1, sizeof *live) : NULL;
+    bool has_room = reserve_locked(block.device, memory[block.device].live + block.size);
+    struct live *live = has_room ? calloc(1, sizeof *live) : NULL;
     if (!live)
         return false;
-    *live = (struct live){all_live, address, range.size, range.device};
+    *live = (struct live){all_live, address, block.size, block.device};
     all_live = live;
-    memory[range.device].used = used;
-    if (used > memory[range.device].used_high)
-        memory[range.device].used_high = used;
+    memory[block.device].live += block.size;
     return true;
 }
 
@@ -76,7 +93,7 @@ bool sim_graph_memory_give_locked(uintptr_t address)
     if (!live)
         return false;
     *at = live->next;
-    memory[live->device].used -= live->size;
+    memory[live->device].live -= live->size;
     free(live);
     return true;
 }
@@ -86,7 +103,8 @@ SIM_API(cuDeviceGraphMemTrim, (CUdevice device), device)
     if (device < 0 || device >= sim_options.devices)
         return CUDA_ERROR_INVALID_DEVICE;
     sim_lock();
-    size_t kept = units(memory[device].used);
+    size_t kept = units(memory[device].live);
+    memory[device].used = memory[device].live;
     sim_budget_give_locked(device, memory[device].reserved - kept);
     memory[device].reserved = kept;
     sim_unlock();

@@ -4,6 +4,8 @@
 
 #include "sim.h"
 
+/* The device gets room for so much more than is allocated now. False: it has none. */
+bool sim_graph_memory_reserve_locked(CUdevice device, size_t bytes);
 /* The node's memory is allocated. False: the device has no room. */
 bool sim_graph_memory_take_locked(uintptr_t address);
 bool sim_graph_memory_is_live_locked(uintptr_t address);

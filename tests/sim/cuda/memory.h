@@ -27,11 +27,13 @@ struct sim_range {
     unsigned flags;
     CUdevice device;
     CUcontext context;
-    CUmemoryPool pool;     /* stream-ordered allocations */
-    bool of_graph;         /* a node allocates it, and has it for good */
-    bool mapped;           /* it lies outside of the arenas (virtual.h) */
-    bool inaccessible;     /* mapped, and not for the device */
-    bool shared;           /* mapped, and cuMemFree ends that */
+    CUmemoryPool pool;    /* stream-ordered allocations */
+    bool of_graph;        /* a node allocates it, and has it for good */
+    bool mapped;          /* it lies outside of the arenas (virtual.h) */
+    bool inaccessible;    /* mapped, and not for the device */
+    bool shared;          /* mapped, and cuMemFree ends that */
+    uintptr_t outer_base; /* of the addresses that were reserved, where it is mapped */
+    size_t outer_size;
     unsigned long long id; /* CU_POINTER_ATTRIBUTE_BUFFER_ID */
     uintptr_t alias;       /* add it to an address for the device's mapping */
 };
@@ -51,6 +53,8 @@ uintptr_t sim_memory_alloc_in_order_locked(size_t size, const struct sim_range *
 void sim_memory_free_in_order_locked(uintptr_t base, CUstream stream, uint64_t seq);
 /* What is at the address; PAGEABLE and INVALID have nothing but the kind. */
 void sim_memory_find_locked(uintptr_t address, struct sim_range *range);
+/* Others may have the block for longer than its owner: nobody is handed it again. */
+void sim_memory_export_locked(uintptr_t base);
 /* The file in which a block of device memory lies, and where. */
 int sim_memory_file_locked(uintptr_t base, size_t *offset);
 /* Frees all memory of a context that is going away. */

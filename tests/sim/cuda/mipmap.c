@@ -47,11 +47,12 @@ SIM_API(cuMipmappedArrayCreate,
          unsigned int numMipmapLevels),
         pHandle, pMipmappedArrayDesc, numMipmapLevels)
 {
-    if (!pHandle || !pMipmappedArrayDesc || pMipmappedArrayDesc->Width == 0 || !numMipmapLevels)
+    if (!pHandle || !pMipmappedArrayDesc || pMipmappedArrayDesc->Width == 0)
         return CUDA_ERROR_INVALID_VALUE;
     CUDA_ARRAY3D_DESCRIPTOR level = *pMipmappedArrayDesc;
     unsigned most = levels_of(&level);
     unsigned count = numMipmapLevels < most ? numMipmapLevels : most;
+    count = count ? count : 1;
     CUmipmappedArray array = calloc(1, sizeof *array);
     if (!array)
         return CUDA_ERROR_OUT_OF_MEMORY;

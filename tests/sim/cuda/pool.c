@@ -61,6 +61,12 @@ CUmemoryPool sim_pool_default(CUdevice device)
 
 #define CHUNK ((size_t)32 << 20) /* by which pools grow */
 
+static bool is_host(const CUmemLocation *location)
+{
+    return location->type == CU_MEM_LOCATION_TYPE_HOST ||
+           location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+}
+
 static CUdevice owner_of(const struct CUmemPoolHandle_st *pool)
 {
     return pool->host ? SIM_HOST : pool->device;
@@ -139,8 +145,11 @@ static CUresult take_block_locked(CUstream stream, size_t size, const struct sim
                                   CUdeviceptr *address)
 {
     struct sim_fence freed = {NULL, 0};
-    *address = like->of_graph ? sim_memory_alloc_locked(MEMORY_DEVICE, size, like)
-                              : sim_memory_alloc_in_order_locked(size, like, &freed);
+    if (like->pool && like->pool->host)
+        *address = sim_memory_alloc_locked(MEMORY_PINNED, size, like);
+    else
+        *address = like->of_graph ? sim_memory_alloc_locked(MEMORY_DEVICE, size, like)
+                                  : sim_memory_alloc_in_order_locked(size, like, &freed);
     return *address ? come_after_locked(&freed, stream) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -206,7 +215,8 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
     CUresult result = enter_locked(hStream, dflt, &stream);
     if (result == CUDA_SUCCESS) {
         sim_memory_find_locked((uintptr_t)dptr, &range);
-        if (range.kind != MEMORY_DEVICE || range.base != dptr || (range.mapped && !range.shared) ||
+        bool can = range.kind == MEMORY_DEVICE || (range.kind == MEMORY_PINNED && range.pool);
+        if (!can || range.base != dptr || (range.mapped && !range.shared) ||
             (stream->capture && !range.of_graph)) {
             result = CUDA_ERROR_INVALID_VALUE;
         } else if (stream->capture) {
@@ -279,13 +289,17 @@ static CUmemoryPool make_pool(CUdevice device)
 
 SIM_API(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *poolProps), pool, poolProps)
 {
-    if (!pool || !poolProps || poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        !valid_device(poolProps->location.id))
+    if (!pool || !poolProps || poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool host = is_host(&poolProps->location);
+    if (!host && (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+                  !valid_device(poolProps->location.id)))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult unsafe = capture_refuses();
-    CUmemoryPool made = unsafe ? NULL : make_pool(poolProps->location.id);
+    CUmemoryPool made = unsafe ? NULL : make_pool(host ? 0 : poolProps->location.id);
     if (!made)
         return unsafe ? unsafe : CUDA_ERROR_OUT_OF_MEMORY;
+    made->host = host;
     made->shared_as = poolProps->handleTypes;
     *pool = made;
     return CUDA_SUCCESS;
@@ -295,13 +309,14 @@ SIM_API(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     sim_lock();
-    if (pool && pool->magic == MAGIC_POOL && pool != &default_pools[pool->device]) {
+    if (pool && pool->magic == MAGIC_POOL && pool != &default_pools[pool->device])
+        result = sim_capture_unsafe_locked();
+    if (result == CUDA_SUCCESS) {
         pool->magic = 0;
         pool->threshold = 0;
         shrink_locked(pool, 0);
         if (current_pools[pool->device] == pool)
             current_pools[pool->device] = NULL;
-        result = CUDA_SUCCESS;
     }
     sim_unlock();
     return result;
@@ -309,7 +324,7 @@ SIM_API(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 
 SIM_API(cuMemPoolTrimTo, (CUmemoryPool pool, size_t minBytesToKeep), pool, minBytesToKeep)
 {
-    if (!pool || pool->magic != MAGIC_POOL)
+    if (!pool || pool->magic != MAGIC_POOL || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
     sim_lock();
     CUresult result = sim_capture_unsafe_locked();
@@ -333,6 +348,9 @@ SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
         memcpy(&wide, value, sizeof wide);
     if (is_high && wide != 0)
         return CUDA_ERROR_INVALID_VALUE;
+    CUresult unsafe = capture_refuses();
+    if (unsafe != CUDA_SUCCESS)
+        return unsafe;
     sim_lock();
     if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
         pool->threshold = wide;
@@ -347,8 +365,11 @@ SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
 SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, void *value), pool,
         attr, value)
 {
-    if (!pool || pool->magic != MAGIC_POOL || !value)
+    if (!pool || pool->magic != MAGIC_POOL || !value || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
+    CUresult unsafe = capture_refuses();
+    if (unsafe != CUDA_SUCCESS)
+        return unsafe;
     cuuint64_t wide = 0;
     int narrow = 1; /* the three kinds of reuse are always on */
     bool is_narrow = attr >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES &&
@@ -384,8 +405,12 @@ SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
 SIM_API(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *map, size_t count), pool,
         map, count)
 {
-    return pool && pool->magic == MAGIC_POOL && (map || count == 0) ? CUDA_SUCCESS
-                                                                    : CUDA_ERROR_INVALID_VALUE;
+    if (!pool || pool->magic != MAGIC_POOL || (!map && count))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        if (map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE && map[i].location.id == pool->device)
+            return CUDA_ERROR_INVALID_DEVICE; /* its own */
+    return CUDA_SUCCESS;
 }
 
 SIM_API(cuMemPoolGetAccess,
@@ -411,7 +436,10 @@ SIM_API(cuMemPoolExportToShareableHandle,
     if (!handle_out || !pool || pool->magic != MAGIC_POOL || flags ||
         handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || !(pool->shared_as & handleType))
         return CUDA_ERROR_INVALID_VALUE;
-    int file = memfd_create("sim-gpu-pool", MFD_CLOEXEC);
+    CUresult unsafe = capture_refuses();
+    int file = unsafe ? -1 : memfd_create("sim-gpu-pool", MFD_CLOEXEC);
+    if (unsafe != CUDA_SUCCESS)
+        return unsafe;
     if (file < 0 || write(file, &pool->device, sizeof pool->device) != sizeof pool->device)
         return CUDA_ERROR_OPERATING_SYSTEM;
     memcpy(handle_out, &file, sizeof file);
@@ -448,8 +476,9 @@ SIM_API(cuMemPoolExportPointer, (CUmemPoolPtrExportData * shareData_out, CUdevic
     struct sim_range range;
     struct exported data = {.pid = getpid()};
     size_t offset = 0;
-    if (!shareData_out)
-        return CUDA_ERROR_INVALID_VALUE;
+    CUresult unsafe = shareData_out ? capture_refuses() : CUDA_ERROR_INVALID_VALUE;
+    if (unsafe != CUDA_SUCCESS)
+        return unsafe;
     sim_lock();
     sim_memory_find_locked((uintptr_t)ptr, &range);
     bool can = range.kind == MEMORY_DEVICE && range.pool && range.pool->shared_as && !range.mapped;

@@ -52,7 +52,7 @@ SIM_API(cuMemImportFromShareableHandle,
     sim_unlock();
     if (physical)
         *handle = sim_physical_handle(physical);
-    return physical ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return physical ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
 }
 
 /* ---- handles ---- */
@@ -106,6 +106,7 @@ SIM_API(cuIpcGetMemHandle, (CUipcMemHandle * pHandle, CUdeviceptr dptr), pHandle
         handle.offset = offset;
         handle.size = range.size;
         handle.device = range.device;
+        sim_memory_export_locked(range.base);
     }
     sim_unlock();
     memset(pHandle, 0, sizeof *pHandle);
@@ -188,7 +189,7 @@ SIM_API(cuIpcOpenMemHandle_v2, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsi
     return open_handle(pdptr, &handle, Flags);
 }
 
-/* The last close waits for the device, as a free does. */
+/* It waits for the device, as a free does. */
 SIM_API(cuIpcCloseMemHandle, (CUdeviceptr dptr), dptr)
 {
     sim_lock();
@@ -197,9 +198,10 @@ SIM_API(cuIpcCloseMemHandle, (CUdeviceptr dptr), dptr)
         at = &(*at)->next;
     struct opened *o = *at;
     CUresult result = o ? sim_capture_unsafe_locked() : CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS)
+        sim_device_wait_locked(o->handle.device, NULL);
     if (result == CUDA_SUCCESS && --o->count == 0) {
         *at = o->next;
-        sim_device_wait_locked(o->handle.device, NULL);
         sim_virtual_drop_locked(o->base);
         free(o);
     }

@@ -2,8 +2,6 @@
 #include "virtual.h"
 
 #include "api.h"
-#include "capture.h"
-#include "engine.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -48,14 +46,15 @@ CUmemGenericAllocationHandle sim_physical_handle(const struct sim_physical *phys
 struct sim_physical *sim_physical_of_locked(CUmemGenericAllocationHandle handle)
 {
     struct sim_physical *p = physicals;
-    while (p && (sim_physical_handle(p) != handle || p->references == 0))
+    while (p && sim_physical_handle(p) != handle)
         p = p->next;
     return p;
 }
 
 static bool is_host(const CUmemLocation *location)
 {
-    return location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+    return location->type == CU_MEM_LOCATION_TYPE_HOST ||
+           location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
            location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
 }
 
@@ -73,8 +72,10 @@ static void end_if_unused_locked(struct sim_physical *physical)
         at = &(*at)->next;
     if (*at)
         *at = physical->next;
-    if (!physical->foreign && !physical->multicast)
+    if (physical->handles && --*physical->handles == 0) {
         sim_budget_give_locked(owner_of(physical), physical->size);
+        free(physical->handles);
+    }
     close(physical->file);
     free(physical);
 }
@@ -120,20 +121,17 @@ struct sim_physical *sim_physical_import_locked(int file)
 {
     struct stat status;
     CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
                                 .location = location_of_file(file)};
     if (prop.location.type == CU_MEM_LOCATION_TYPE_INVALID || fstat(file, &status) != 0)
         return NULL;
-    struct sim_physical *physical = physical_of_file_locked(&status);
-    if (physical) {
-        physical->references++;
-        return physical;
-    }
+    const struct sim_physical *other = physical_of_file_locked(&status);
     int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
-    physical = own >= 0 ? add_locked(own, (size_t)status.st_size, &prop) : NULL;
-    if (physical)
-        physical->foreign = true;
-    return physical;
+    struct sim_physical *made = own >= 0 ? add_locked(own, (size_t)status.st_size, &prop) : NULL;
+    if (made && other && other->handles) {
+        made->handles = other->handles;
+        ++*made->handles;
+    }
+    return made;
 }
 
 static CUresult check_prop(const CUmemAllocationProp *prop)
@@ -153,12 +151,10 @@ SIM_API(cuMemGetAllocationGranularity,
          CUmemAllocationGranularity_flags option),
         granularity, prop, option)
 {
-    CUresult result = granularity && (unsigned)option <= CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
-                          ? check_prop(prop)
-                          : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
-        *granularity = SIM_GRANULE;
-    return result;
+    if (!granularity || !prop || (unsigned)option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)
+        return CUDA_ERROR_INVALID_VALUE;
+    *granularity = SIM_GRANULE;
+    return CUDA_SUCCESS;
 }
 
 /* The file says to whoever is handed it which device it is of. */
@@ -191,16 +187,17 @@ struct sim_physical *sim_physical_multicast_locked(size_t size, unsigned devices
 static CUresult create_locked(size_t size, const CUmemAllocationProp *prop,
                               struct sim_physical **made)
 {
-    CUresult result = sim_capture_unsafe_locked();
     CUdevice owner = is_host(&prop->location) ? SIM_HOST : prop->location.id;
-    if (result != CUDA_SUCCESS)
-        return result;
     if (!sim_budget_take_locked(owner, size))
         return CUDA_ERROR_OUT_OF_MEMORY;
     int file = new_file(prop, size);
     *made = file >= 0 ? add_locked(file, size, prop) : NULL;
-    if (*made)
+    unsigned *handles = *made ? malloc(sizeof *handles) : NULL;
+    if (handles) {
+        *handles = 1;
+        (*made)->handles = handles;
         return CUDA_SUCCESS;
+    }
     sim_budget_give_locked(owner, size);
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -228,13 +225,13 @@ SIM_API(cuMemRelease, (CUmemGenericAllocationHandle handle), handle)
 {
     sim_lock();
     struct sim_physical *physical = sim_physical_of_locked(handle);
-    CUresult result = physical ? sim_capture_unsafe_locked() : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS) {
+    bool is_held = physical && physical->references > 0;
+    if (is_held) {
         physical->references--;
         end_if_unused_locked(physical);
     }
     sim_unlock();
-    return result;
+    return is_held ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuMemGetAllocationPropertiesFromHandle,
@@ -305,19 +302,16 @@ SIM_API(cuMemAddressReserve,
          unsigned long long flags),
         ptr, size, alignment, addr, flags)
 {
-    if (!ptr || size == 0 || size % SIM_GRANULE != 0 || (alignment & (alignment - 1)) || flags)
+    if (!ptr || size == 0 || size % SIM_GRANULE != 0 || (alignment & (alignment - 1)) ||
+        addr % SIM_GRANULE || flags)
         return CUDA_ERROR_INVALID_VALUE;
+    alignment = alignment > SIM_GRANULE ? alignment : SIM_GRANULE;
     sim_lock();
-    CUresult result = sim_capture_unsafe_locked();
-    if (result == CUDA_SUCCESS) {
-        alignment = alignment > SIM_GRANULE ? alignment : SIM_GRANULE;
-        const struct reservation *r = reserve_locked(size, alignment, (uintptr_t)addr);
-        result = r ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-        if (r)
-            *ptr = r->base;
-    }
+    const struct reservation *r = reserve_locked(size, alignment, (uintptr_t)addr);
+    if (r)
+        *ptr = r->base;
     sim_unlock();
-    return result;
+    return r ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static void unreserve_locked(struct reservation *r)
@@ -335,11 +329,10 @@ SIM_API(cuMemAddressFree, (CUdeviceptr ptr, size_t size), ptr, size)
     sim_lock();
     struct reservation *r = reservation_at_locked((uintptr_t)ptr);
     bool is_whole = r && !r->shared && r->base == ptr && r->size == size && !r->mappings;
-    CUresult result = is_whole ? sim_capture_unsafe_locked() : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
+    if (is_whole)
         unreserve_locked(r);
     sim_unlock();
-    return result;
+    return is_whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- mappings ---- */
@@ -375,18 +368,14 @@ static bool is_inside(const struct reservation *r, uintptr_t base, size_t size)
     return r && size <= r->size - (base - r->base);
 }
 
-static CUresult enter_map_locked(uintptr_t base, size_t size, size_t offset,
-                                 struct sim_physical *physical)
+static CUresult enter_map_locked(uintptr_t base, size_t size, struct sim_physical *physical)
 {
     struct reservation *r = reservation_at_locked(base);
-    struct mapping **at = NULL;
-    if (physical && is_inside(r, base, size) && !r->shared && offset <= physical->size &&
-        size <= physical->size - offset)
-        at = place_for_locked(r, base, size);
-    CUresult result = at ? sim_capture_unsafe_locked() : CUDA_ERROR_INVALID_VALUE;
-    if (result != CUDA_SUCCESS)
-        return result;
-    struct mapping *m = map_locked(at, base, size, physical->file, offset);
+    bool is_free = is_inside(r, base, size) && !r->shared;
+    struct mapping **at = is_free ? place_for_locked(r, base, size) : NULL;
+    if (!at)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct mapping *m = map_locked(at, base, size, physical->file, 0);
     if (!m)
         return CUDA_ERROR_OUT_OF_MEMORY;
     m->physical = physical;
@@ -394,16 +383,20 @@ static CUresult enter_map_locked(uintptr_t base, size_t size, size_t offset,
     return CUDA_SUCCESS;
 }
 
+/* All of the memory, or nothing. */
 SIM_API(cuMemMap,
         (CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
          unsigned long long flags),
         ptr, size, offset, handle, flags)
 {
-    if (ptr % SIM_GRANULE || size == 0 || size % SIM_GRANULE || offset % SIM_GRANULE || flags)
+    if (ptr % SIM_GRANULE || size == 0 || flags)
         return CUDA_ERROR_INVALID_VALUE;
     sim_lock();
-    CUresult result =
-        enter_map_locked((uintptr_t)ptr, size, offset, sim_physical_of_locked(handle));
+    struct sim_physical *physical = sim_physical_of_locked(handle);
+    CUresult result = !physical ? CUDA_ERROR_INVALID_VALUE
+                      : offset || size != physical->size
+                          ? CUDA_ERROR_NOT_SUPPORTED
+                          : enter_map_locked((uintptr_t)ptr, size, physical);
     sim_unlock();
     return result;
 }
@@ -416,6 +409,14 @@ static struct mapping *whole_mappings_locked(uintptr_t base, size_t size)
     for (struct mapping *m = first; m && at < base + size && m->base == at; m = m->next)
         at += m->size;
     return size && at == base + size ? first : NULL;
+}
+
+/* Does a mapping lie partly in the range? */
+static bool cuts_locked(const struct reservation *r, uintptr_t base, size_t size)
+{
+    const struct mapping *first = mapping_at_locked(r, base);
+    const struct mapping *last = mapping_at_locked(r, base + size - 1);
+    return (first && first->base < base) || (last && last->base + last->size > base + size);
 }
 
 static void unmap_locked(struct reservation *r, uintptr_t base, size_t size)
@@ -440,12 +441,12 @@ SIM_API(cuMemUnmap, (CUdeviceptr ptr, size_t size), ptr, size)
 {
     sim_lock();
     struct reservation *r = reservation_at_locked((uintptr_t)ptr);
-    bool is_whole = r && !r->shared && whole_mappings_locked((uintptr_t)ptr, size);
-    CUresult result = is_whole ? sim_capture_unsafe_locked() : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
+    bool is_whole = size && is_inside(r, (uintptr_t)ptr, size) && !r->shared &&
+                    !cuts_locked(r, (uintptr_t)ptr, size);
+    if (is_whole)
         unmap_locked(r, (uintptr_t)ptr, size);
     sim_unlock();
-    return result;
+    return is_whole ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuMemRetainAllocationHandle, (CUmemGenericAllocationHandle * handle, void *addr), handle,
@@ -471,21 +472,22 @@ static bool is_access(CUmemAccess_flags flags)
            flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
+/* The host reads and writes no memory of these devices. */
 static CUresult check_access(const CUmemAccessDesc *access)
 {
-    bool is_device = access->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    if (!is_access(access->flags) || (!is_device && !is_host(&access->location)))
+    if (!is_access(access->flags))
         return CUDA_ERROR_INVALID_VALUE;
-    if (is_device && (access->location.id < 0 || access->location.id >= sim_options.devices))
-        return CUDA_ERROR_INVALID_DEVICE;
-    return CUDA_SUCCESS;
+    if (is_host(&access->location))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    bool is_device = access->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+                     access->location.id >= 0 && access->location.id < sim_options.devices;
+    return is_device ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static void set_access_locked(struct mapping *m, uintptr_t end, const CUmemAccessDesc *access)
 {
     for (; m && m->base < end; m = m->next)
-        if (access->location.type == CU_MEM_LOCATION_TYPE_DEVICE)
-            m->access[access->location.id] = (unsigned char)access->flags;
+        m->access[access->location.id] = (unsigned char)access->flags;
 }
 
 SIM_API(cuMemSetAccess, (CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count),
@@ -498,7 +500,7 @@ SIM_API(cuMemSetAccess, (CUdeviceptr ptr, size_t size, const CUmemAccessDesc *de
         return result;
     sim_lock();
     struct mapping *first = whole_mappings_locked((uintptr_t)ptr, size);
-    result = first ? sim_capture_unsafe_locked() : CUDA_ERROR_INVALID_VALUE;
+    result = first ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count && result == CUDA_SUCCESS; i++)
         set_access_locked(first, (uintptr_t)ptr + size, &desc[i]);
     sim_unlock();
@@ -514,8 +516,7 @@ SIM_API(cuMemGetAccess, (unsigned long long *flags, const CUmemLocation *locatio
     sim_lock();
     const struct mapping *m =
         mapping_at_locked(reservation_at_locked((uintptr_t)ptr), (uintptr_t)ptr);
-    if (m)
-        *flags = m->access[location->id];
+    *flags = m ? m->access[location->id] : 0;
     sim_unlock();
     return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -544,6 +545,8 @@ bool sim_virtual_find_locked(uintptr_t address, struct sim_range *range)
     range->base = m->base;
     range->size = m->size;
     range->id = m->id;
+    range->outer_base = r->base;
+    range->outer_size = r->size;
     return true;
 }
 

@@ -10,19 +10,20 @@
 
 #define SIM_GRANULE ((size_t)2 << 20)
 
-/* Physical memory, by its file. It lives for as long as somebody refers to it or maps it. */
+/* A handle of physical memory, and the memory's file. It lives for as long as somebody refers to it
+ * or maps it, and the memory for as long as any handle of it does: each import makes one. */
 struct sim_physical {
     struct sim_physical *next;
     CUmemAllocationProp prop;
     size_t size;
     unsigned references, mappings;
     int file;
-    bool foreign;              /* somebody else's, who accounts for it */
-    bool multicast;            /* it stands for other memory, and is none */
+    unsigned *handles; /* of the memory, in this process; NULL: another one accounts for it */
+    bool multicast;    /* it stands for other memory, and is none */
     unsigned devices, missing; /* of multicast: bits, and how many have still to be added */
 };
 
-/* NULL: the handle names none that has a reference. */
+/* NULL: the handle names none. It does as long as the memory is mapped, referred to or not. */
 struct sim_physical *sim_physical_of_locked(CUmemGenericAllocationHandle handle);
 CUmemGenericAllocationHandle sim_physical_handle(const struct sim_physical *physical);
 
@@ -35,8 +36,8 @@ uintptr_t sim_virtual_share_locked(int file, size_t offset, size_t size,
                                    const struct sim_range *like);
 /* Such memory is given back. */
 void sim_virtual_drop_locked(uintptr_t base);
-/* Physical memory whose file this is, with one reference more; NULL: the file is none of
- * cuMemCreate's, of whatever process. */
+/* A new handle of the physical memory whose file this is; NULL: the file is none of cuMemCreate's,
+ * of whatever process. */
 struct sim_physical *sim_physical_import_locked(int file);
 
 /* Is it reserved, and nothing there for the device? Call it without the lock. */

@@ -46,7 +46,7 @@ static bool faults(uintptr_t address, enum sim_access access)
 {
     if (access != ACCESS_SAFE || !sim_virtual_is_lost(address))
         return false;
-    atomic_store(&sim_fault, CUDA_ERROR_ILLEGAL_ADDRESS);
+    atomic_store(&sim_fault, CUDA_ERROR_LAUNCH_FAILED);
     return true;
 }
 

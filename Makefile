@@ -613,7 +613,8 @@ UNIT_PROGRAMS = $(filter $(foreach s,racy fixed,$(UNIT_NAMES:%=$(T)/hazard/%.$(s
     $(foreach d,survival cupti,$(UNIT_NAMES:%=$(T)/$(d)/%)),$(RACY) $(FIXED) $(SURVIVAL) $(CUPTI))
 RUN_BY_arrows      :=
 RUN_BY_format      :=
-RUN_BY_unit         = all checked-units $(UNIT) $(UNIT_PROGRAMS) $(filter-out %.py,$(DEMO))
+RUN_BY_unit         = all checked-units $(UNIT) $(UNIT_PROGRAMS) $(filter-out %.py,$(DEMO)) \
+    $(addprefix $(OUT)/gpu/conformance_,memory virtual)
 RUN_BY_sim         := all $(SELFTEST)
 RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)

@@ -207,8 +207,10 @@ static void importing(int from, int to)
     ROW("cuEventDestroy", "of another process", cuEventDestroy(event));
     if (write(to, "o", 1) != 1 || read(from, &turn, 1) != 1)
         _exit(1);
+    row_taken("freed by its owner");
     row("memory", "freed by its owner", "%u", byte_at(at));
     ROW_WAITS("cuIpcCloseMemHandle", "the last", cuIpcCloseMemHandle(at));
+    row_taken("freed by its owner, and closed");
     ROW("cuIpcCloseMemHandle", "closed", cuIpcCloseMemHandle(at));
     ROW("cuIpcOpenMemHandle", "freed by its owner",
         cuIpcOpenMemHandle(&at, got.block, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
@@ -270,10 +272,8 @@ static void ask_ipc(void)
     if (write(down[1], &made, sizeof made) != sizeof made || read(up[0], &turn, 1) != 1)
         return;
     ROW("cuMemFree", "opened by another", cuMemFree(at));
-    row_taken("freed, opened by another");
     if (write(down[1], "f", 1) != 1 || read(up[0], &turn, 1) != 1)
         return;
-    row_taken("closed by the other");
     waitpid(child, NULL, 0);
 }
 
@@ -461,8 +461,10 @@ static void levels_row(unsigned levels, size_t side)
     CUmipmappedArray array = NULL;
     CUarray last = NULL, beyond = NULL;
     CUDA_ARRAY3D_DESCRIPTOR all = image(side, 0), d;
+    char variant[32];
+    snprintf(variant, sizeof variant, "%u levels of %zu", levels, side);
     CUresult rc = cuMipmappedArrayCreate(&array, &all, levels);
-    row("cuMipmappedArrayCreate", size_text(side), "%u levels: %d", levels, (int)rc);
+    ROW("cuMipmappedArrayCreate", variant, rc);
     if (rc != CUDA_SUCCESS)
         return;
     unsigned count = 0;
@@ -472,7 +474,7 @@ static void levels_row(unsigned levels, size_t side)
     if (count > 0)
         TRY(cuMipmappedArrayGetLevel(&last, array, count - 1));
     TRY(cuArray3DGetDescriptor(&d, last));
-    row("cuMipmappedArrayGetLevel", size_text(side), "%u levels, the last %zu wide, beyond: %d",
+    row("cuMipmappedArrayGetLevel", variant, "%u, the last %zu wide, beyond: %d",
         count, d.Width, (int)cuMipmappedArrayGetLevel(&beyond, array, count));
     TRY(cuMipmappedArrayDestroy(array));
 }

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "capture.h"
 #include "engine.h"
+#include "streams.h"
 #include "virtual.h"
 
 #include <fcntl.h>
@@ -207,4 +208,46 @@ SIM_API(cuIpcCloseMemHandle, (CUdeviceptr dptr), dptr)
     }
     sim_unlock();
     return result;
+}
+
+/* ---- events ---- */
+
+#define EVENT_MAGIC 0x53494556u
+
+SIM_API(cuIpcGetEventHandle, (CUipcEventHandle * pHandle, CUevent event), pHandle, event)
+{
+    struct handle handle = {.magic = EVENT_MAGIC, .pid = getpid()};
+    if (!pHandle)
+        return CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    bool can = event && event->magic == MAGIC_EVENT && event->shared;
+    if (can) {
+        handle.file = event->file;
+        handle.inode = inode_of(event->file);
+    }
+    sim_unlock();
+    memset(pHandle, 0, sizeof *pHandle);
+    memcpy(pHandle, &handle, sizeof handle);
+    return can ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+SIM_API(cuIpcOpenEventHandle, (CUevent * phEvent, CUipcEventHandle given), phEvent, given)
+{
+    struct handle handle;
+    memcpy(&handle, &given, sizeof handle);
+    if (!phEvent || handle.magic != EVENT_MAGIC)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (handle.pid == getpid())
+        return CUDA_ERROR_INVALID_CONTEXT;
+    CUcontext context = sim_context_current();
+    int file = open_file(&handle);
+    sim_lock();
+    bool valid = sim_context_valid_locked(context);
+    CUevent event = valid && file >= 0 ? sim_event_open_locked(context, file) : NULL;
+    sim_unlock();
+    if (event)
+        *phEvent = event;
+    else if (file >= 0)
+        close(file);
+    return event ? CUDA_SUCCESS : valid ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_CONTEXT;
 }

@@ -176,12 +176,21 @@ struct sim_record {
     struct sim_fence fence;
     unsigned refs; /* event, operation */
     _Atomic uint64_t time_ns;
+    struct sim_shared_event *shared; /* tells other processes, that of this number */
+    uint64_t number;
     void *link;
+};
+
+/* In a file of shared memory, which each process that has the event maps for good. */
+struct sim_shared_event {
+    _Atomic uint64_t recorded, reached; /* how often */
 };
 
 struct CUevent_st {
     uint32_t magic;
     unsigned flags;
+    struct sim_shared_event *shared; /* NULL: it is not for other processes */
+    int file;                        /* of that */
     CUcontext context;
     struct sim_record *record; /* the most recent one, NULL before the first */
     /* Set when the most recent record was captured; the capture may be over since, and its memory

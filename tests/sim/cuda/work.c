@@ -121,12 +121,19 @@ static void end_wait(const struct sim_value *v)
         run_write(&none);
 }
 
+static void reach(struct sim_record *record)
+{
+    atomic_store(&record->time_ns, sim_now_ns());
+    if (record->shared)
+        atomic_store(&record->shared->reached, record->number);
+}
+
 void sim_work_run(struct sim_work *work)
 {
     switch (work->kind) {
     case WORK_MARK:
         if (work->record)
-            atomic_store(&work->record->time_ns, sim_now_ns());
+            reach(work->record);
         break;
     case WORK_COPY:
     case WORK_KERNEL_COPY:

@@ -474,8 +474,8 @@ static void levels_row(unsigned levels, size_t side)
     if (count > 0)
         TRY(cuMipmappedArrayGetLevel(&last, array, count - 1));
     TRY(cuArray3DGetDescriptor(&d, last));
-    row("cuMipmappedArrayGetLevel", variant, "%u, the last %zu wide, beyond: %d",
-        count, d.Width, (int)cuMipmappedArrayGetLevel(&beyond, array, count));
+    row("cuMipmappedArrayGetLevel", variant, "%u, the last %zu wide, beyond: %d", count, d.Width,
+        (int)cuMipmappedArrayGetLevel(&beyond, array, count));
     TRY(cuMipmappedArrayDestroy(array));
 }
 

@@ -156,9 +156,8 @@ SIM_API(cuArrayDestroy, (CUarray hArray), hArray)
     sim_lock();
     CUresult result = sim_context_valid_locked(context) ? sim_capture_unsafe_locked()
                                                         : CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         sim_device_wait_locked(context->device, NULL);
-    }
     sim_unlock();
     if (result == CUDA_SUCCESS)
         sim_array_destroy(hArray);

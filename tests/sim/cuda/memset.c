@@ -21,6 +21,7 @@ CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *waits)
         return CUDA_ERROR_INVALID_VALUE;
     *waits = sim_is_waited_for(&range);
     fill->dst = sim_device_view(&range, fill->dst, &fill->access);
+    fill->mapped = range.mapped;
     return CUDA_SUCCESS;
 }
 

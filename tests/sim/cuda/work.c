@@ -42,9 +42,9 @@ static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
 }
 
 /* A device that finds no memory at an address takes the context down. */
-static bool faults(uintptr_t address, enum sim_access access)
+static bool faults(uintptr_t address, bool mapped)
 {
-    if (access != ACCESS_SAFE || !sim_virtual_is_lost(address))
+    if (!mapped || !sim_virtual_is_lost(address))
         return false;
     atomic_store(&sim_fault, CUDA_ERROR_LAUNCH_FAILED);
     return true;
@@ -53,7 +53,7 @@ static bool faults(uintptr_t address, enum sim_access access)
 static void run_copy(const struct sim_copy *c)
 {
     size_t width = c->width, height = c->height, depth = c->depth;
-    if (sim_copy_empty(c) || faults(c->src, c->src_access) || faults(c->dst, c->dst_access))
+    if (sim_copy_empty(c) || faults(c->src, c->src_mapped) || faults(c->dst, c->dst_mapped))
         return;
     if (height > 1 && c->src_pitch == width && c->dst_pitch == width) {
         width *= height;
@@ -87,7 +87,7 @@ static void run_fill(const struct sim_fill *fill)
 {
     uint32_t piece[1024];
     size_t most = sizeof piece / fill->element;
-    if (faults(fill->dst, fill->access))
+    if (faults(fill->dst, fill->mapped))
         return;
     for (size_t y = 0; y < fill->height; y++) {
         uintptr_t row = fill->dst + y * fill->pitch;

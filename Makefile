@@ -449,7 +449,7 @@ $(eval $(call program_rules,$(OUT)/gpu/%,tests/gpu/%))
 $(eval $(call program_rules,$(OUT)/probes/%,tests/gpu/probes/%))
 
 $(GPU_OBJ): private CUDA = $(CUDA_CPPFLAGS)
-$(PROBES) $(OUT)/gpu/conformance_managed: $(OBJ)/tests/gpu/asking.o
+$(PROBES) $(addprefix $(OUT)/gpu/conformance_,managed memory virtual): $(OBJ)/tests/gpu/asking.o
 $(filter %_activity %_cupti %_resource,$(PROBES)): $(OBJ)/tests/gpu/asking_cupti.o
 $(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/probes/$(notdir $(p))/%,$(GPU_OBJ))))
 # They ask what docs/driver.md answers: by name, and for no test.
@@ -613,7 +613,8 @@ UNIT_PROGRAMS = $(filter $(foreach s,racy fixed,$(UNIT_NAMES:%=$(T)/hazard/%.$(s
     $(foreach d,survival cupti,$(UNIT_NAMES:%=$(T)/$(d)/%)),$(RACY) $(FIXED) $(SURVIVAL) $(CUPTI))
 RUN_BY_arrows      :=
 RUN_BY_format      :=
-RUN_BY_unit         = all checked-units $(UNIT) $(UNIT_PROGRAMS) $(filter-out %.py,$(DEMO))
+RUN_BY_unit         = all checked-units $(UNIT) $(UNIT_PROGRAMS) $(filter-out %.py,$(DEMO)) \
+    $(addprefix $(OUT)/gpu/conformance_,memory virtual)
 RUN_BY_sim         := all $(SELFTEST)
 RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)

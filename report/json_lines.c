@@ -5,9 +5,9 @@
 #include "report/file.h"
 #include "report/guard_part.h"
 #include "report/json.h"
-#include "report/ledger.h"
 #include "report/mapped_file.h"
 #include "report/modules.h"
+#include "report/roll.h"
 #include "report/suppressing.h"
 #include "report/version.h"
 #include "track/origins.h"
@@ -360,8 +360,8 @@ void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
     put_command(line);
     sc_json_lines_process(line, names->pid, names->started, names->host);
     sc_json_string(line, "rank", names->rank[0] != '\0' ? names->rank : NULL);
-    if (sc_ledger_value()[0] != '\0')
-        sc_json_string(line, "ledger", sc_ledger_value());
+    if (sc_roll_value()[0] != '\0')
+        sc_json_string(line, "ledger", sc_roll_value());
     put_version(line, "driver_version", run->driver_version);
     put_version(line, "runtime_version", run->runtime_version);
     sc_json_open(line, "devices", '[');

@@ -95,7 +95,7 @@ static bool take_string_or_null(struct reader *reader)
 }
 
 /* Only under `safecopy run` with --strict or --format. */
-static bool take_ledger(struct reader *reader)
+static bool take_roll(struct reader *reader)
 {
     return peek(reader) != 'l' ||
            (take(reader, "ledger\":") && take_string(reader, NULL) && take(reader, ",\""));
@@ -129,7 +129,7 @@ bool sc_own_report_begins(int fd, struct sc_own_report_author *author)
     author->pid = (int32_t)pid;
     if (host.cut)
         author->host[0] = '\0';
-    return take(&reader, ",\"") && take_ledger(&reader) && take(&reader, "driver_version\":") &&
+    return take(&reader, ",\"") && take_roll(&reader) && take(&reader, "driver_version\":") &&
            take_rest(&reader);
 }
 

@@ -6,13 +6,13 @@
 #include "report/guard_part.h"
 #include "report/hazard_counts.h"
 #include "report/json_lines.h"
-#include "report/ledger.h"
 #include "report/missed_calls.h"
 #include "report/modules.h"
 #include "report/path.h"
 #include "report/place.h"
 #include "report/plain.h"
 #include "report/postmortem_line.h"
+#include "report/roll.h"
 #include "report/summary.h"
 #include "report/suppressing.h"
 #include "report/users_frames.h"
@@ -42,7 +42,7 @@ static struct {
     struct sc_file_identity identity;
     bool summarised;
     bool failed;    /* the run fails, hazards or not */
-    unsigned noted; /* bit i: the ledger has sc_ledger_note i */
+    unsigned noted; /* bit i: the roll has sc_roll_note i */
     struct sc_report_counts counts;
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
     uint64_t by_reason[SC_REASONS_MAX]; /* ignored ones (annotations.h) */
@@ -129,14 +129,14 @@ static void say_failure(const char *path, int error)
 }
 
 /* Whether a command that shows the report has it. */
-static bool note_locked(enum sc_ledger_note note, bool is_due, const char *path)
+static bool note_locked(enum sc_roll_note note, bool is_due, const char *path)
     SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     if (!is_due || (report.noted & 1U << note) != 0)
         return false;
     report.noted |= 1U << note;
-    return sc_ledger_note(note, &report.names, path);
+    return sc_roll_note(note, &report.names, path);
 }
 
 static void give_up_locked(int error) SC_REQUIRES(report.mutex)
@@ -144,7 +144,7 @@ static void give_up_locked(int error) SC_REQUIRES(report.mutex)
     SC_ASSERT_HELD(&report.mutex);
     SC_TRACE("report-given-up error", error);
     say_failure(report.path, error);
-    note_locked(SC_LEDGER_LOST, true, NULL);
+    note_locked(SC_ROLL_LOST, true, NULL);
     sc_file_close(report.fd);
     report.fd = -1;
 }
@@ -175,14 +175,14 @@ static bool write_line_locked(const struct sc_text *line) SC_REQUIRES(report.mut
 }
 
 /* The run's command learns it, even if it never sees the report. */
-static void tell_ledger_locked(void) SC_REQUIRES(report.mutex)
+static void tell_roll_locked(void) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     if (!atomic_load_explicit(&report.opened, memory_order_relaxed))
         return;
-    note_locked(SC_LEDGER_LATENT, report.counts.latent > 0, NULL);
-    note_locked(SC_LEDGER_OBSERVED, report.counts.observed > 0, NULL);
-    note_locked(SC_LEDGER_FAILED, report.failed, NULL);
+    note_locked(SC_ROLL_LATENT, report.counts.latent > 0, NULL);
+    note_locked(SC_ROLL_OBSERVED, report.counts.observed > 0, NULL);
+    note_locked(SC_ROLL_FAILED, report.failed, NULL);
 }
 
 static void say_kept(const char *apart, const char *kept)
@@ -238,10 +238,10 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     else if (!write_line_locked(&line))
         sc_place_withdraw(report.path, &report.identity);
     atomic_store_explicit(&report.opened, true, memory_order_release);
-    note_locked(SC_LEDGER_REPORT, fd >= 0, report.path);
-    note_locked(SC_LEDGER_LOST, wanted && fd < 0, NULL);
-    note_locked(SC_LEDGER_WATCHED, !wanted, NULL);
-    tell_ledger_locked();
+    note_locked(SC_ROLL_REPORT, fd >= 0, report.path);
+    note_locked(SC_ROLL_LOST, wanted && fd < 0, NULL);
+    note_locked(SC_ROLL_WATCHED, !wanted, NULL);
+    tell_roll_locked();
     leave(&guard);
     return wanted && fd < 0 ? fd : 0;
 }
@@ -369,7 +369,7 @@ static uint64_t count_locked(struct sc_hazard *hazard) SC_REQUIRES(report.mutex)
         report.counts.observed++;
     else
         report.counts.latent++;
-    tell_ledger_locked();
+    tell_roll_locked();
     const struct sc_hazard_counts *seen = sc_hazard_counts_note(hazard, &telling);
     if (!seen || !telling)
         return 0;
@@ -505,7 +505,7 @@ void sc_report_fail(void)
     struct guard guard;
     enter(&guard);
     report.failed = true;
-    tell_ledger_locked();
+    tell_roll_locked();
     leave(&guard);
 }
 
@@ -625,11 +625,11 @@ void sc_report_summary(const struct sc_report_totals *totals)
     if (!report.summarised) {
         report.summarised = totals->final;
         bool is_written = write_summary_locked(totals, sites);
-        bool is_shown = note_locked(SC_LEDGER_ENDED, totals->final && is_written, NULL) &&
+        bool is_shown = note_locked(SC_ROLL_ENDED, totals->final && is_written, NULL) &&
                         report.fd >= 0 && report.options->verbosity < 2;
         collect_locked(&summary, totals);
         is_told = totals->final && !is_shown && is_worth_printing(&summary);
-        note_locked(SC_LEDGER_TOLD, is_told && summary.strict, NULL);
+        note_locked(SC_ROLL_TOLD, is_told && summary.strict, NULL);
     }
     leave(&guard);
     if (sites)
@@ -652,7 +652,7 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
         said = true;
         collect_locked(&summary, totals);
         due = is_worth_printing(&summary);
-        note_locked(SC_LEDGER_TOLD, due && summary.strict, NULL);
+        note_locked(SC_ROLL_TOLD, due && summary.strict, NULL);
     }
     leave(&guard);
     if (due)

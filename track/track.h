@@ -315,6 +315,9 @@ void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation
 /* The origin of the block that contains the address, or 0. */
 uint32_t sc_track_device_origin(struct sc_track *track, uintptr_t address);
 
+/* Does a block begin there, or is none known that contains the address? */
+bool sc_track_device_begins_block(struct sc_track *track, uintptr_t address);
+
 /* How large the block is that begins there; 0: none is known. */
 size_t sc_track_device_block_bytes(struct sc_track *track, uintptr_t address);
 

@@ -94,6 +94,14 @@ size_t sc_track_device_block_bytes(struct sc_track *track, uintptr_t address)
     return block.address == address ? block.size_bytes : 0;
 }
 
+bool sc_track_device_begins_block(struct sc_track *track, uintptr_t address)
+{
+    lock(track);
+    const struct sc_allocation block = sc_allocations_find(&track->allocations, address);
+    unlock(track);
+    return block.size_bytes == 0 || block.address == address;
+}
+
 static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t address)
 {
     for (unsigned i = 0; i < count; i++)

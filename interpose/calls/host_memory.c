@@ -18,8 +18,8 @@
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/host_memory.h"
 #include "interpose/calls/issue.h"
+#include "interpose/calls/memory.h"
 #include "interpose/calls/sync.h"
-#include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/call.h"
@@ -149,8 +149,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS) {
         add_managed(*address, bytes, call);
-        if (sc_beside_is_asked())
-            sc_beside_allocated(*address, bytes);
+        sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_MANAGED, *address, bytes, 0});
     }
     return result;
 }

@@ -10,6 +10,7 @@
 #include "interpose/calls/event_calls.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/kernel_uses.h"
+#include "interpose/calls/memory.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
@@ -173,17 +174,17 @@ static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstr
     return stream && !sc_streams_is_capturing(stream) ? stream : NULL;
 }
 
+/* `pool`: 0 is the device's current one. */
 static CUresult end_allocation(struct work *work, CUstream handle, const CUdeviceptr *address,
-                               size_t bytes, CUresult result)
+                               size_t bytes, uintptr_t pool, CUresult result)
 {
     struct sc_stream_record *stream =
         result == CUDA_SUCCESS ? watched_stream(work->detour.call, handle) : NULL;
     if (result == CUDA_SUCCESS)
-        sc_device_memory_made(work->detour.call, *address, bytes);
+        sc_memory_given(work->detour.call,
+                        &(const struct sc_memory){SC_MEMORY_POOLED, *address, bytes, pool});
     if (stream)
         sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
-        sc_beside_allocated(*address, bytes);
     return end(work, result);
 }
 
@@ -194,7 +195,7 @@ SC_PAIR(cuMemAllocAsync, _ptsz, (CUdeviceptr * address, size_t bytes, CUstream s
     begin_allocation(&work, call, &stream);
     CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, bytes, stream))
                                                         : real(address, bytes, stream);
-    return end_allocation(&work, stream, address, bytes, result);
+    return end_allocation(&work, stream, address, bytes, 0, result);
 }
 
 SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
@@ -206,7 +207,7 @@ SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
     CUresult result = endangers_captures(&work, stream)
                           ? SC_PERMITTED(real(address, bytes, pool, stream))
                           : real(address, bytes, pool, stream);
-    return end_allocation(&work, stream, address, bytes, result);
+    return end_allocation(&work, stream, address, bytes, (uintptr_t)pool, result);
 }
 
 struct freeing {

@@ -11,6 +11,15 @@
 typedef CUresult(CUDAAPI *PFN_cuLaunchHostFunc_v13010)(CUstream stream, CUhostFn function,
                                                        void *data, unsigned int mode);
 typedef PFN_cuLaunchHostFunc_v13010 PFN_cuLaunchHostFunc_v13010_ptsz;
+typedef CUresult(CUDAAPI *PFN_cuMulticastBindMem_v13010)(CUmemGenericAllocationHandle multicast,
+                                                         CUdevice device, size_t offset,
+                                                         CUmemGenericAllocationHandle memory,
+                                                         size_t memory_offset, size_t size,
+                                                         unsigned long long flags);
+typedef CUresult(CUDAAPI *PFN_cuMulticastBindAddr_v13010)(CUmemGenericAllocationHandle multicast,
+                                                          CUdevice device, size_t offset,
+                                                          CUdeviceptr memory, size_t size,
+                                                          unsigned long long flags);
 typedef CUresult(CUDAAPI *PFN_cuMemcpyWithAttributesAsync_v13020)(CUdeviceptr dst, CUdeviceptr src,
                                                                   size_t size,
                                                                   CUmemcpyAttributes *attributes,

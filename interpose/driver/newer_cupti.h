@@ -9,6 +9,26 @@
 #include "interpose/driver/newer_cuda.h"
 #include "interpose/driver/newer_ids.h"
 
+#if CUPTI_API_VERSION < 130101
+typedef struct {
+    CUmemGenericAllocationHandle mcHandle;
+    CUdevice dev;
+    size_t mcOffset;
+    CUmemGenericAllocationHandle memHandle;
+    size_t memOffset;
+    size_t size;
+    unsigned long long flags;
+} cuMulticastBindMem_v2_params;
+typedef struct {
+    CUmemGenericAllocationHandle mcHandle;
+    CUdevice dev;
+    size_t mcOffset;
+    CUdeviceptr memptr;
+    size_t size;
+    unsigned long long flags;
+} cuMulticastBindAddr_v2_params;
+#endif
+
 #if CUPTI_API_VERSION < 130200
 typedef struct {
     CUstream hStream;

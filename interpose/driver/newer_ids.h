@@ -8,6 +8,8 @@
 
 #if CUPTI_API_VERSION < 130101
 enum {
+    CUPTI_DRIVER_TRACE_CBID_cuMulticastBindMem_v2 = 820,
+    CUPTI_DRIVER_TRACE_CBID_cuMulticastBindAddr_v2 = 821,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc_v2 = 831,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc_v2_ptsz = 832,
     CUPTI_DRIVER_TRACE_CBID_cuMemcpyWithAttributesAsync = 837,

@@ -47,9 +47,9 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "report/annotations.h"
-#include "report/ledger.h"
 #include "report/options.h"
 #include "report/report.h"
+#include "report/roll.h"
 #include "report/suppressing.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
@@ -115,7 +115,7 @@ static void read_options(void)
     if (sc_options.help && sc_report_has_stderr())
         sc_options_print_table(STDERR_FILENO);
     if (sc_options.mode == SC_MODE_OFF) {
-        sc_ledger_note_off();
+        sc_roll_note_off();
         return;
     }
     if (!sc_suppressing_load(&sc_options, complain, &sc_options) && sc_options.strict) {
@@ -561,7 +561,7 @@ static __attribute__((constructor)) void construct(void)
     sc_annotations_start();
     begin_by_options();
     sc_report_note_descriptors();
-    sc_ledger_take(getauxval(AT_SECURE) ? NULL : getenv(SC_LEDGER_VARIABLE));
+    sc_roll_take(getauxval(AT_SECURE) ? NULL : getenv(SC_ROLL_VARIABLE));
     pthread_atfork(NULL, NULL, in_child);
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_last);

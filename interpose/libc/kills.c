@@ -1,12 +1,12 @@
 /* Who ends other processes of a run knows why their reports have no end: `safecopy run` is told
- * (report/ledger.h), and does not call them unknown. */
+ * (report/roll.h), and does not call them unknown. */
 #include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "report/ledger.h"
+#include "report/roll.h"
 
 #include "track/poison.h"
 
@@ -23,9 +23,9 @@ static bool is_to_end(int number)
  * leader is noted. */
 static void note(pid_t pid, int number)
 {
-    if (!sc_ledger_is_there() || !is_to_end(number) || pid == 0 || pid == -1 || pid == getpid())
+    if (!sc_roll_is_there() || !is_to_end(number) || pid == 0 || pid == -1 || pid == getpid())
         return;
-    sc_ledger_note_killed(pid < 0 ? -pid : pid);
+    sc_roll_note_killed(pid < 0 ? -pid : pid);
 }
 
 SC_EXPORT int kill(pid_t pid, int number)

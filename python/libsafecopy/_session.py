@@ -2,7 +2,7 @@
 
 Hazards are read here, as they come. Whether a report tells all is for the command (_doubts.py):
 once its process has ended, and at the end again if the file has changed since. What processes have
-noted in the ledger (_ledger.py) has to be in the reports. What is found belongs to the test in
+noted in the roll (_roll.py) has to be in the reports. What is found belongs to the test in
 which the report came.
 """
 
@@ -10,8 +10,8 @@ import os
 from typing import NamedTuple, Optional
 
 import libsafecopy
-from libsafecopy import (_descriptors, _doubts, _fields, _folders, _hazards, _ledger, _processes,
-                         _reports)
+from libsafecopy import (_descriptors, _doubts, _fields, _folders, _hazards, _processes,
+                         _reports, _roll)
 
 GONE = "is not there any more"
 
@@ -29,7 +29,7 @@ def counts_latent(options):
 
 
 class Reports:
-    """Those of this process and of its children: all that is in the folder, and what the ledger
+    """Those of this process and of its children: all that is in the folder, and what the roll
     names besides."""
 
     def __init__(self, folder):
@@ -42,7 +42,7 @@ class Reports:
         self.killing = set()  # tests that kill processes by other means than Python's
         self.is_last = False  # whatever still runs is not waited for
         self.living = set()   # at the end
-        self.ledger = _ledger.Ledger()
+        self.roll = _roll.Roll()
         self.noted = {}       # process: the owner and the words of its notes
         self.said = set()
         self.doubts = []
@@ -152,7 +152,7 @@ class Reports:
             self.doubts.append(Doubt(owner, _fields.shown(text)))
 
     def new_doubts(self):
-        if self.ledger.is_lost:
+        if self.roll.is_lost:
             self.doubt_words(self.owner, "a test has closed the plugin's descriptor, through which "
                                          "processes say of themselves whether they had hazards")
         new, self.doubts = self.doubts, []
@@ -178,20 +178,20 @@ class Reports:
     # Notes
 
     def take_notes(self):
-        for note in self.ledger.new_notes():
+        for note in self.roll.new_notes():
             _, words = self.noted.setdefault(note.process, (self.owner, set()))
             words.add(note.word)
-            if note.word == _ledger.REPORT and note.path:
+            if note.word == _roll.REPORT and note.path:
                 self.report(self.name_of(note.path))
 
     def is_killed(self, run):
-        return bool(run) and _ledger.KILLED in self.noted.get(run.process, (None, ()))[1]
+        return bool(run) and _roll.KILLED in self.noted.get(run.process, (None, ()))[1]
 
     def judge_notes(self):
         told = {process for report in self.known.values() for process in report.told}
-        counted = {_ledger.OBSERVED}
+        counted = {_roll.OBSERVED}
         if counts_latent(os.environ.get("SAFECOPY_OPTIONS", "")):
-            counted.add(_ledger.LATENT)
+            counted.add(_roll.LATENT)
         for process, (owner, words) in self.noted.items():
             pid, started = process
             is_untold = words & counted and process not in told

@@ -147,7 +147,7 @@ class Plugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node):
-        self.reports.ledger.close()  # its processes are judged by the worker, which has its own
+        self.reports.roll.close()  # its processes are judged by the worker, which has its own
         self.controls = True
         path = str(self.folders.add(node.workerinput["workerid"]).path)
         node.workerinput["safecopy_folder"] = path
@@ -340,12 +340,12 @@ class Plugin:
             say(f"left alone: {len(stays) - SHOWN} more")
 
     def pytest_unconfigure(self, config):
-        self.reports.ledger.close()
+        self.reports.roll.close()
         if self.watcher:
             self.watcher.close()
         if self.worker:
             return
-        # `safecopy run` reads them when all is over (report/ledger.h).
+        # `safecopy run` reads them when all is over (report/roll.h).
         if self.is_telling() or os.environ.get("SAFECOPY_RUN"):
             self.folders.release()
             return

@@ -36,15 +36,15 @@ static char *read_file(const char *pid, const char *file, size_t most, size_t *s
     return NULL;
 }
 
-static bool names_ledger(const char *pid, const struct sc_run_ledger *ledger)
+static bool names_roll(const char *pid, const struct sc_run_roll *roll)
 {
-    static const char variable[] = SC_LEDGER_VARIABLE "=";
+    static const char variable[] = SC_ROLL_VARIABLE "=";
     size_t size;
     char *environment = read_file(pid, "environ", ENVIRONMENT_MAX, &size);
     bool is_named = false;
     for (size_t at = 0; environment && !is_named && at < size; at += strlen(environment + at) + 1)
         is_named = strncmp(environment + at, variable, sizeof variable - 1) == 0 &&
-                   sc_run_ledger_is_in(ledger, environment + at + sizeof variable - 1);
+                   sc_run_roll_is_in(roll, environment + at + sizeof variable - 1);
     free(environment);
     return is_named;
 }
@@ -60,7 +60,7 @@ static void add(struct sc_scratch *scratch, const char *pid, const char **words)
     free(name);
 }
 
-static const char *look(struct sc_scratch *scratch, const struct sc_run_ledger *ledger)
+static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *roll)
 {
     DIR *folder = opendir("/proc");
     struct dirent *entry;
@@ -68,7 +68,7 @@ static const char *look(struct sc_scratch *scratch, const struct sc_run_ledger *
     unsigned count = 0;
     while (folder && (entry = readdir(folder))) {
         long pid = strtol(entry->d_name, NULL, 10);
-        bool is_left = pid > 0 && pid != getpid() && names_ledger(entry->d_name, ledger);
+        bool is_left = pid > 0 && pid != getpid() && names_roll(entry->d_name, roll);
         if (is_left && count++ < NAMED_MAX)
             add(scratch, entry->d_name, &words);
     }
@@ -78,12 +78,12 @@ static const char *look(struct sc_scratch *scratch, const struct sc_run_ledger *
                              : words;
 }
 
-const char *sc_left_running_find(struct sc_scratch *scratch, const struct sc_run_ledger *ledger)
+const char *sc_left_running_find(struct sc_scratch *scratch, const struct sc_run_roll *roll)
 {
-    const char *words = ledger->name[0] != '\0' ? look(scratch, ledger) : NULL;
+    const char *words = roll->name[0] != '\0' ? look(scratch, roll) : NULL;
     for (unsigned i = 1; words && i < LOOKS; i++) {
         nanosleep(&(struct timespec){.tv_nsec = BETWEEN_LOOKS_NS}, NULL);
-        words = look(scratch, ledger);
+        words = look(scratch, roll);
     }
     return words;
 }

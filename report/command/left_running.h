@@ -2,12 +2,12 @@
 #ifndef SC_REPORT_COMMAND_LEFT_RUNNING_H
 #define SC_REPORT_COMMAND_LEFT_RUNNING_H
 
-#include "report/command/run_ledger.h"
+#include "report/command/run_roll.h"
 #include "report/command/scratch.h"
 
 /* "4711 (python3), 4712 (sleep)", NULL if there is none: the processes whose environment, as they
- * were started with it, names the ledger. Who is just about to end is given a moment for it. The
+ * were started with it, names the roll. Who is just about to end is given a moment for it. The
  * words are the scratch's. */
-const char *sc_left_running_find(struct sc_scratch *scratch, const struct sc_run_ledger *ledger);
+const char *sc_left_running_find(struct sc_scratch *scratch, const struct sc_run_roll *roll);
 
 #endif

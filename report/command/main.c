@@ -2,7 +2,7 @@
  *
  * Never preloaded, so it may use stdio, malloc, jansson and libelf. From the library it shares the
  * parsing of options.
- * links: report/file.c report/json.c report/ledger.c report/libraries.c
+ * links: report/file.c report/json.c report/roll.c report/libraries.c
  * links: report/mapped_file.c report/mechanism.c report/nearest.c report/needed.c
  * links: report/own_report.c report/path.c report/place.c report/plain.c
  * links: report/suppressions.c report/userfaultfd.c track/hazard.c track/own_lock.c

@@ -111,19 +111,18 @@ static void add(struct found *found, char *path, const struct stat *file)
     found->files[found->count++] = *file;
 }
 
-/* Its first line says so, also that of a process that cannot get at the ledger. */
-static bool is_of_another_run(const char *path, const struct sc_run_ledger *ledger)
+/* Its first line says so, also that of a process that cannot get at the roll. */
+static bool is_of_another_run(const char *path, const struct sc_run_roll *roll)
 {
     struct sc_input input;
     int error;
-    FILE *stream =
-        ledger->name[0] != '\0' ? sc_regular_file_stream(path, O_NOFOLLOW, &error) : NULL;
+    FILE *stream = roll->name[0] != '\0' ? sc_regular_file_stream(path, O_NOFOLLOW, &error) : NULL;
     if (!stream)
         return false;
     bool is_read = sc_input_init(&input, stream) && sc_input_next(&input) > 0;
     json_t *run = is_read ? sc_parse(input.line, input.length) : NULL;
     const char *value = sc_field_string(run, "ledger", NULL);
-    bool is_another = value && !sc_run_ledger_is_in(ledger, value);
+    bool is_another = value && !sc_run_roll_is_in(roll, value);
     json_decref(run);
     sc_input_free(&input);
     fclose(stream);
@@ -136,29 +135,29 @@ static struct found begin_found(struct sc_scratch *scratch, size_t most)
                           .files = sc_scratch_take(scratch, most * sizeof(struct stat))};
 }
 
-/* Those that the ledger names, each once. */
-static struct found find_told(struct sc_scratch *scratch, const struct sc_run_ledger *ledger)
+/* Those that the roll names, each once. */
+static struct found find_told(struct sc_scratch *scratch, const struct sc_run_roll *roll)
 {
-    struct found told = begin_found(scratch, ledger->report_count);
+    struct found told = begin_found(scratch, roll->report_count);
     struct stat file;
     struct sc_run_note note;
-    for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);)
-        if (note.what == SC_LEDGER_REPORT && is_file(note.path, &file) && !has(&told, &file))
+    for (size_t at = 0; sc_run_roll_next(roll, &at, &note);)
+        if (note.what == SC_ROLL_REPORT && is_file(note.path, &file) && !has(&told, &file))
             add(&told, sc_scratch_print(scratch, "%s", note.path), &file);
     return told;
 }
 
 char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
-                           const struct sc_run_ledger *ledger)
+                           const struct sc_run_roll *roll)
 {
     look(reports);
-    struct found told = find_told(scratch, ledger);
+    struct found told = find_told(scratch, roll);
     struct found found = begin_found(scratch, reports->found.gl_pathc + told.count);
     for (size_t i = 0; i < reports->found.gl_pathc; i++) {
         char *path = reports->found.gl_pathv[i];
         struct stat file;
         if (!leads_elsewhere(reports, path) && is_file(path, &file) && !was_there(reports, &file) &&
-            (has(&told, &file) || !is_of_another_run(path, ledger)))
+            (has(&told, &file) || !is_of_another_run(path, roll)))
             add(&found, path, &file);
     }
     for (size_t i = 0; i < told.count; i++)

@@ -1,10 +1,10 @@
 /* The reports that a run has written: the files that report_path describes and that were not there,
- * or not as they are, before the run, and those that the run's ledger names.
+ * or not as they are, before the run, and those that the run's roll names.
  */
 #ifndef SC_REPORT_COMMAND_NEW_REPORTS_H
 #define SC_REPORT_COMMAND_NEW_REPORTS_H
 
-#include "report/command/run_ledger.h"
+#include "report/command/run_roll.h"
 #include "report/command/scratch.h"
 
 #include <glob.h>
@@ -25,9 +25,9 @@ void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scr
                           const char *report_path);
 
 /* The paths of what is new, up to a NULL. They live until sc_new_reports_free, and no longer than
- * the ledger. To be called once. */
+ * the roll. To be called once. */
 char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
-                           const struct sc_run_ledger *ledger);
+                           const struct sc_run_roll *roll);
 
 void sc_new_reports_free(struct sc_new_reports *reports);
 

@@ -5,7 +5,7 @@
 #include "report/command/left_running.h"
 #include "report/command/new_reports.h"
 #include "report/command/program.h"
-#include "report/command/run_ledger.h"
+#include "report/command/run_roll.h"
 #include "report/command/run_unjudged.h"
 #include "report/command/say.h"
 #include "report/command/verdict.h"
@@ -26,20 +26,20 @@ static void show(struct sc_run_work *work, char *const *paths)
 }
 
 /* Why a run fails that is strict, or NULL. *doubt: nobody knows whether it does. */
-static const char *reason_to_fail(struct sc_run_work *work, const struct sc_run_ledger *ledger,
+static const char *reason_to_fail(struct sc_run_work *work, const struct sc_run_roll *roll,
                                   char *const *paths, const char **doubt)
 {
     bool counts_latent = work->parsed.certainty == SC_LATENT;
     struct sc_verdict verdict =
-        sc_verdict_find(paths, work->parsed.certainty, ledger, &work->scratch);
+        sc_verdict_find(paths, work->parsed.certainty, roll, &work->scratch);
     bool lacks_verdict = work->requires_judged && !verdict.is_judged;
     *doubt = verdict.doubt || !lacks_verdict ? verdict.doubt : "as nothing was judged";
     if (verdict.fails)
         return "a process that was started had a hazard";
-    if (sc_run_ledger_says(ledger, SC_LEDGER_OBSERVED) ||
-        (counts_latent && sc_run_ledger_says(ledger, SC_LEDGER_LATENT)))
+    if (sc_run_roll_says(roll, SC_ROLL_OBSERVED) ||
+        (counts_latent && sc_run_roll_says(roll, SC_ROLL_LATENT)))
         return "a process that was started had a hazard, of which no report here tells,";
-    if (sc_run_ledger_says(ledger, SC_LEDGER_FAILED))
+    if (sc_run_roll_says(roll, SC_ROLL_FAILED))
         return "a process that was started fails by its options";
     return NULL;
 }
@@ -58,8 +58,8 @@ static int end_content(struct sc_run_work *work, const char *reason, const char 
 /* Has the program, which the status is of, told its verdict? Another process of the run knows
  * nothing of the status, and where the reports are shown no summaries are printed. A program that a
  * signal has ended, or that went on as another one (exec), did not come to it. */
-static bool has_said(const struct sc_run_work *work, const struct sc_run_ledger *ledger,
-                     int program, int status)
+static bool has_said(const struct sc_run_work *work, const struct sc_run_roll *roll, int program,
+                     int status)
 {
     struct sc_run_note note;
     if (is_shown_on_stderr(work))
@@ -67,9 +67,9 @@ static bool has_said(const struct sc_run_work *work, const struct sc_run_ledger 
     if (work->parsed.verbosity == 0)
         return true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == work->parsed.exitcode)
-        return sc_run_ledger_says(ledger, SC_LEDGER_TOLD);
-    for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);)
-        if (note.pid == program && note.what == SC_LEDGER_TOLD)
+        return sc_run_roll_says(roll, SC_ROLL_TOLD);
+    for (size_t at = 0; sc_run_roll_next(roll, &at, &note);)
+        if (note.pid == program && note.what == SC_ROLL_TOLD)
             return true;
     return false;
 }
@@ -85,30 +85,30 @@ static void tell_of_failed(const struct sc_run_work *work, int status)
 }
 
 /* Nothing was looked at, as far as is known, and somebody relies on what was. */
-static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_ledger *ledger,
+static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_roll *roll,
                         char *const *paths)
 {
-    unsigned nothing = 1U << SC_LEDGER_KILLED | 1U << SC_LEDGER_OFF;
-    return work->parsed.strict && !paths[0] && (ledger->said & ~nothing) == 0 &&
-           !ledger->is_unread && !ledger->lacks;
+    unsigned nothing = 1U << SC_ROLL_KILLED | 1U << SC_ROLL_OFF;
+    return work->parsed.strict && !paths[0] && (roll->said & ~nothing) == 0 && !roll->is_unread &&
+           !roll->lacks;
 }
 
 /* The status to end with. */
-static int end(struct sc_run_work *work, const struct sc_run_ledger *ledger, char *const *paths,
+static int end(struct sc_run_work *work, const struct sc_run_roll *roll, char *const *paths,
                int program, int status)
 {
     const char *doubt = NULL;
-    const char *reason = work->parsed.strict ? reason_to_fail(work, ledger, paths, &doubt) : NULL;
+    const char *reason = work->parsed.strict ? reason_to_fail(work, roll, paths, &doubt) : NULL;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return end_content(work, reason, doubt);
-    if (reason && !has_said(work, ledger, program, status))
+    if (reason && !has_said(work, roll, program, status))
         tell_of_failed(work, status);
     return sc_program_end_alike(status);
 }
 
-static void tell_without_reports(const struct sc_run_ledger *ledger)
+static void tell_without_reports(const struct sc_run_roll *roll)
 {
-    if (ledger->said != 0)
+    if (roll->said != 0)
         sc_say("no report of this run is there to show");
     else
         sc_say(
@@ -117,11 +117,11 @@ static void tell_without_reports(const struct sc_run_ledger *ledger)
 }
 
 /* Whom no look has found (another user's process, say) may have noted a report. */
-static void tell_what_runs(struct sc_run_work *work, const struct sc_run_ledger *ledger,
+static void tell_what_runs(struct sc_run_work *work, const struct sc_run_roll *roll,
                            const char *running)
 {
-    for (size_t i = 0; !running && i < ledger->living_count; i++)
-        running = sc_scratch_print(&work->scratch, "%d", (int)ledger->living[i].pid);
+    for (size_t i = 0; !running && i < roll->living_count; i++)
+        running = sc_scratch_print(&work->scratch, "%d", (int)roll->living[i].pid);
     if (running)
         sc_say("still running: %s; what is reported from now on is neither shown nor judged "
                "(--wait waits)",
@@ -130,46 +130,46 @@ static void tell_what_runs(struct sc_run_work *work, const struct sc_run_ledger 
 
 /* Shows what has been reported, and returns the status to end with. */
 static int conclude(struct sc_run_work *work, struct sc_new_reports *reports,
-                    struct sc_run_ledger *ledger, const char *program, int pid, int status)
+                    struct sc_run_roll *roll, const char *program, int pid, int status)
 {
-    const char *running = sc_left_running_find(&work->scratch, ledger);
-    sc_run_ledger_read(ledger);
-    char **paths = sc_new_reports_find(reports, &work->scratch, ledger);
-    if (is_unjudged(work, ledger, paths))
-        sc_run_unjudged_say(work, ledger, program);
+    const char *running = sc_left_running_find(&work->scratch, roll);
+    sc_run_roll_read(roll);
+    char **paths = sc_new_reports_find(reports, &work->scratch, roll);
+    if (is_unjudged(work, roll, paths))
+        sc_run_unjudged_say(work, roll, program);
     else if (work->format && paths[0])
         show(work, paths);
     else if (work->format)
-        tell_without_reports(ledger);
+        tell_without_reports(roll);
     if (work->parsed.strict)
-        sc_run_unjudged_say_off(work, ledger);
-    tell_what_runs(work, ledger, running);
-    return end(work, ledger, paths, pid, status);
+        sc_run_unjudged_say_off(work, roll);
+    tell_what_runs(work, roll, running);
+    return end(work, roll, paths, pid, status);
 }
 
 int sc_run_judged(struct sc_run_work *work, char **program)
 {
     struct sc_new_reports reports = {0};
-    struct sc_run_ledger ledger;
+    struct sc_run_roll roll;
     if ((work->format && !sc_run_work_anchor(work)) || !sc_run_work_set_environment(work))
         return SC_COMMAND_USAGE;
     const char *path = work->parsed.report_path;
-    sc_run_ledger_begin(&ledger, is_shown_on_stderr(work));
+    sc_run_roll_begin(&roll, is_shown_on_stderr(work));
     sc_new_reports_begin(&reports, &work->scratch, strcmp(path, "none") != 0 ? path : NULL);
     int pid = -1;
     bool is_to_stdout = work->out.path && strcmp(work->out.path, "-") == 0;
     int status = sc_program_run(
         program, &(struct sc_program_ways){.out = is_to_stdout ? SC_PROGRAM_STDOUT_KEPT
                                                                : SC_PROGRAM_STDOUT_LET_GO,
-                                           .own = ledger.file,
+                                           .own = roll.file,
                                            .pid = &pid,
                                            .awaits = work->awaits,
                                            .limit_s = work->limit_s});
     if (status < 0)
         status = sc_run_work_refuse_program(program[0], -status);
     else
-        status = conclude(work, &reports, &ledger, program[0], pid, status);
+        status = conclude(work, &reports, &roll, program[0], pid, status);
     sc_new_reports_free(&reports);
-    sc_run_ledger_free(&ledger);
+    sc_run_roll_free(&roll);
     return status;
 }

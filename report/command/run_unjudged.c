@@ -19,10 +19,10 @@ static const struct sc_finding *find_hindrance(struct sc_run_work *work, const c
     return NULL;
 }
 
-void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_ledger *ledger,
+void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_roll *roll,
                          const char *program)
 {
-    if (work->parsed.mode == SC_MODE_OFF || sc_run_ledger_says(ledger, SC_LEDGER_OFF))
+    if (work->parsed.mode == SC_MODE_OFF || sc_run_roll_says(roll, SC_ROLL_OFF))
         return; /* which is said of whoever was off */
     const struct sc_finding *found = work->is_injected ? NULL : find_hindrance(work, program);
     if (found)
@@ -33,12 +33,12 @@ void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_ledger *l
                program);
 }
 
-void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_ledger *ledger)
+void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_roll *roll)
 {
     struct sc_run_note note, first = {0};
     unsigned count = 0;
-    for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);)
-        if (note.what == SC_LEDGER_OFF && count++ == 0)
+    for (size_t at = 0; sc_run_roll_next(roll, &at, &note);)
+        if (note.what == SC_ROLL_OFF && count++ == 0)
             first = note;
     if (count == 0 || work->parsed.mode == SC_MODE_OFF)
         return;

@@ -2,14 +2,14 @@
 #ifndef SC_REPORT_COMMAND_RUN_UNJUDGED_H
 #define SC_REPORT_COMMAND_RUN_UNJUDGED_H
 
-#include "report/command/run_ledger.h"
+#include "report/command/run_roll.h"
 #include "report/command/run_work.h"
 
-/* Says that nothing was judged, why as far as `program` and the ledger tell, and what to do. */
-void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_ledger *ledger,
+/* Says that nothing was judged, why as far as `program` and the roll tell, and what to do. */
+void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_roll *roll,
                          const char *program);
 
 /* Names the processes that looked for the driver with mode=off, unless all were to. */
-void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_ledger *ledger);
+void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_roll *roll);
 
 #endif

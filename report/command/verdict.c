@@ -51,7 +51,7 @@ struct seen {
 };
 
 struct judging {
-    const struct sc_run_ledger *ledger;
+    const struct sc_run_roll *roll;
     struct sc_scratch *scratch;
     struct seen seen;
     const char *doubt; /* the first */
@@ -89,10 +89,10 @@ static int compare(const void *a, const void *b)
 
 /* ---- what the reports leave open ---- */
 
-/* It may have begun since the ledger was read. */
+/* It may have begun since the roll was read. */
 static bool lives(const struct judging *judging, struct process process)
 {
-    return sc_run_ledger_has_living(judging->ledger, process.pid, process.started) ||
+    return sc_run_roll_has_living(judging->roll, process.pid, process.started) ||
            (process.started != 0 &&
             sc_path_find_start((int32_t)process.pid) == (uint64_t)process.started);
 }
@@ -101,8 +101,8 @@ static bool lives(const struct judging *judging, struct process process)
 static bool was_killed(const struct judging *judging, struct process process)
 {
     struct sc_run_note note;
-    for (size_t at = 0; sc_run_ledger_next(judging->ledger, &at, &note);)
-        if (note.what == SC_LEDGER_KILLED && note.pid == process.pid &&
+    for (size_t at = 0; sc_run_roll_next(judging->roll, &at, &note);)
+        if (note.what == SC_ROLL_KILLED && note.pid == process.pid &&
             (int64_t)note.started == process.started)
             return true;
     return false;
@@ -175,15 +175,15 @@ static bool was_seen(const struct judging *judging, const struct sc_run_note *no
 }
 
 /* Where report_path has no %p, the next process takes the name. */
-static bool has_handed_on(const struct sc_run_ledger *ledger, const struct sc_run_note *before)
+static bool has_handed_on(const struct sc_run_roll *roll, const struct sc_run_note *before)
 {
     struct sc_run_note note;
     bool has_ended = false, is_taken = false;
-    for (size_t at = 0; sc_run_ledger_next(ledger, &at, &note);) {
+    for (size_t at = 0; sc_run_roll_next(roll, &at, &note);) {
         bool is_own = note.pid == before->pid && note.started == before->started;
-        has_ended = has_ended || (is_own && note.what == SC_LEDGER_ENDED);
-        is_taken = is_taken || (!is_own && note.what == SC_LEDGER_REPORT &&
-                                strcmp(note.path, before->path) == 0);
+        has_ended = has_ended || (is_own && note.what == SC_ROLL_ENDED);
+        is_taken = is_taken ||
+                   (!is_own && note.what == SC_ROLL_REPORT && strcmp(note.path, before->path) == 0);
     }
     return has_ended && is_taken;
 }
@@ -191,11 +191,11 @@ static bool has_handed_on(const struct sc_run_ledger *ledger, const struct sc_ru
 static const char *doubt_of_note(struct judging *judging, const struct sc_run_note *note)
 {
     struct stat status;
-    if (note->what == SC_LEDGER_LOST)
+    if (note->what == SC_ROLL_LOST)
         return sc_scratch_print(judging->scratch,
                                 "process %d could not write its report, or not all of it",
                                 (int)note->pid);
-    if (note->what != SC_LEDGER_REPORT)
+    if (note->what != SC_ROLL_REPORT)
         return NULL;
     bool is_there = lstat(note->path, &status) == 0;
     bool is_device = is_there && S_ISCHR(status.st_mode);
@@ -205,7 +205,7 @@ static const char *doubt_of_note(struct judging *judging, const struct sc_run_no
     if (!is_there || !S_ISREG(status.st_mode))
         return sc_scratch_print(judging->scratch, "%s: the report of process %d is not there",
                                 note->path, (int)note->pid);
-    if (was_seen(judging, note) || has_handed_on(judging->ledger, note))
+    if (was_seen(judging, note) || has_handed_on(judging->roll, note))
         return NULL;
     return sc_scratch_print(judging->scratch, "%s: the run of process %d is not in it", note->path,
                             (int)note->pid);
@@ -214,23 +214,22 @@ static const char *doubt_of_note(struct judging *judging, const struct sc_run_no
 static void look_at_notes(struct judging *judging)
 {
     struct sc_run_note note;
-    if (judging->ledger->is_unread)
+    if (judging->roll->is_unread)
         judging->doubt = "what processes have noted cannot be read";
-    else if (judging->ledger->lacks)
+    else if (judging->roll->lacks)
         judging->doubt = "a process could not note what it had to say (its file-size limit?)";
     if (judging->seen.count > 0)
         qsort(judging->seen.processes, judging->seen.count, sizeof *judging->seen.processes,
               compare);
-    for (size_t at = 0; !judging->doubt && sc_run_ledger_next(judging->ledger, &at, &note);)
+    for (size_t at = 0; !judging->doubt && sc_run_roll_next(judging->roll, &at, &note);)
         judging->doubt = doubt_of_note(judging, &note);
 }
 
 struct sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty,
-                                  const struct sc_run_ledger *ledger, struct sc_scratch *scratch)
+                                  const struct sc_run_roll *roll, struct sc_scratch *scratch)
 {
-    struct judging judging = {.ledger = ledger,
-                              .scratch = scratch,
-                              .is_judged = sc_run_ledger_says(ledger, SC_LEDGER_WATCHED)};
+    struct judging judging = {
+        .roll = roll, .scratch = scratch, .is_judged = sc_run_roll_says(roll, SC_ROLL_WATCHED)};
     for (; *paths; paths++)
         if (judge(&judging, *paths, certainty))
             return (struct sc_verdict){.fails = true, .is_judged = true};

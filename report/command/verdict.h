@@ -7,7 +7,7 @@
 #ifndef SC_REPORT_COMMAND_VERDICT_H
 #define SC_REPORT_COMMAND_VERDICT_H
 
-#include "report/command/run_ledger.h"
+#include "report/command/run_roll.h"
 #include "report/command/scratch.h"
 #include "track/hazard.h"
 
@@ -30,6 +30,6 @@ struct sc_verdict {
 
 /* `paths` ends with a NULL. */
 struct sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty,
-                                  const struct sc_run_ledger *ledger, struct sc_scratch *scratch);
+                                  const struct sc_run_roll *roll, struct sc_scratch *scratch);
 
 #endif

@@ -191,7 +191,7 @@ class Doubts(pytest_session.Session):
         self.expect_none("def test_it():\n    globals()['child'] = begin('cuda.right()')\n")
         self.assertRegex(self.said, r"\nstill runs, and is judged up to now: /.*/main/\S+\.jsonl\n")
 
-    def test_the_ledger_may_be_closed_by_a_test(self):
+    def test_the_roll_may_be_closed_by_a_test(self):
         tests = CHILD + ("def test_it():\n    run('cuda.right()')\n"
                          "    os.close(int(os.environ['SAFECOPY_RUN'].split('/')[4].split(':')[0]))\n")
         self.assertEqual(self.run_pytest(tests), 1, self.said)

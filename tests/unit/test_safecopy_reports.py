@@ -15,7 +15,7 @@ from safecopy_runs import CORRECT, ENVIRONMENT, HOLDS, LIBRARY, RACY, RUN, Runs,
 
 
 class Reports(Runs):
-    def test_the_ledger_is_nothing_else(self):
+    def test_the_roll_is_nothing_else(self):
         """What SAFECOPY_RUN names may be another file by now."""
         victim, fifo = self.folder / "victim", self.folder / "fifo"
         victim.write_text("untouched")
@@ -78,9 +78,9 @@ class Reports(Runs):
                 self.assertFalse(self.told(descriptor))
                 self.assertFalse(self.opened(descriptor))
         self.assertIn(self.opened(self.memory()), (True, None))
-        ledger = self.memory()
-        self.addCleanup(os.close, ledger)
-        self.assertTrue(self.told(ledger), "the test itself tells of nothing")
+        roll = self.memory()
+        self.addCleanup(os.close, roll)
+        self.assertTrue(self.told(roll), "the test itself tells of nothing")
 
     def test_a_forged_variable_writes_to_no_pipe(self):
         reader, writer = os.pipe()

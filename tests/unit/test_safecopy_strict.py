@@ -155,8 +155,8 @@ class Strict(Runs):
             self.assertEqual((status, "unknown" in said), (0, False), (script, said))
             self.assertIn("did not end normally", said)
 
-    def test_strict_knows_when_the_ledger_lacks_a_note(self):
-        """The file-size limit holds for the ledger as well, so its mode says that a note is lacking."""
+    def test_strict_knows_when_the_roll_lacks_a_note(self):
+        """The file-size limit holds for the roll as well, so its mode says that a note is lacking."""
         limits = "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
         status, said = self.judged("SAFECOPY_OPTIONS=report_path=/dev/null " + self.killed(limits))
         self.assertEqual(status, 66, said)
@@ -198,7 +198,7 @@ class Strict(Runs):
             self.assertNotIn("no report", said)
 
     def test_runs_at_one_time_in_one_folder_keep_to_themselves(self):
-        """By the ledger, and a process that cannot get at it by what its report says of it."""
+        """By the roll, and a process that cannot get at it by what its report says of it."""
         begin, end = (self.folder / name for name in ("begin", "end"))
         waits = f"touch begin; until [ -e end ]; do sleep 0.01; done; {CORRECT}"
         for other in [*RUN, RACY], [*RUN, "unshare", "--pid", "--fork", "--mount-proc", RACY]:
@@ -242,7 +242,7 @@ class Strict(Runs):
                          "from now on is neither shown nor judged")
         self.assertNotIn("still running", self.judged(RACY)[1])
 
-    def test_a_ledger_keeps_what_was_noted(self):
+    def test_a_roll_keeps_what_was_noted(self):
         truncates = ("import os; path = os.environ['SAFECOPY_RUN'].split(':')[0]; "
                      "os.truncate(path, 0)")
         status, said = self.judged(f"SAFECOPY_OPTIONS=report_path=none {RACY}; "

@@ -1,6 +1,8 @@
 /* Blocks of device, pinned and managed memory. */
 #include "engine.h"
+#include "graph_memory.h"
 #include "memory.h"
+#include "virtual.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +15,6 @@
 #define LAST_REGIONS 4 /* for the largest class */
 #define COMMIT_BYTES ((size_t)1 << 20)
 #define RETURN_SHIFT 26 /* blocks from here on give their pages back when freed */
-#define TOTAL_BYTES ((size_t)8 << 30)
 
 struct block {
     size_t size; /* as asked for; 0 when free */
@@ -23,6 +24,7 @@ struct block {
     CUcontext context;
     CUmemoryPool pool;
     bool of_graph;
+    bool exported;
     struct sim_fence freed; /* where a stream is to free it; no stream: it is free */
     unsigned long long id;
 };
@@ -36,13 +38,12 @@ struct class
 
 struct arena {
     char *base, *alias;
-    int file; /* -1: anonymous and without an alias */
+    int file;
     struct class classes[CLASSES];
 };
 
 static struct arena arenas[3];          /* PINNED, MANAGED, DEVICE */
 static size_t region = (size_t)8 << 30; /* addresses for the blocks of one class */
-static size_t used[SIM_MAX_DEVICES];
 
 static struct arena *arena_of_kind(enum sim_memory_kind kind)
 {
@@ -82,17 +83,16 @@ static void fit_regions(void)
     }
 }
 
+/* Device memory keeps its file, which other processes map. */
 static int start_arena(struct arena *arena, bool doubled)
 {
-    arena->file = -1;
-    if (doubled) {
-        arena->file = memfd_create("sim-gpu-host-memory", MFD_CLOEXEC);
-        if (arena->file < 0 || ftruncate(arena->file, (off_t)arena_bytes()) != 0)
-            return -errno;
+    arena->file = memfd_create(doubled ? "sim-gpu-host-memory" : "sim-gpu-memory", MFD_CLOEXEC);
+    if (arena->file < 0 || ftruncate(arena->file, (off_t)arena_bytes()) != 0)
+        return -errno;
+    if (doubled)
         arena->alias = reserve(arena_bytes(), PROT_NONE, arena->file);
-    }
     arena->base = reserve(arena_bytes(), PROT_NONE, arena->file);
-    if (arena->file >= 0)
+    if (doubled)
         close(arena->file);
     if (!arena->base || (doubled && !arena->alias))
         return -ENOMEM;
@@ -170,19 +170,44 @@ static uint32_t take_freed_locked(struct class *class, struct sim_fence *after)
     return taken;
 }
 
+/* What nodes allocate is taken when their graph runs (graph_memory.c), and managed memory when it
+ * is used, of which nothing is known. */
+static bool take_budget_locked(enum sim_memory_kind kind, size_t size, const struct sim_range *like)
+{
+    if (kind == MEMORY_PINNED && !like->pool)
+        return sim_budget_take_locked(SIM_HOST, size);
+    if (kind == MEMORY_MANAGED || like->of_graph)
+        return true;
+    return like->pool ? sim_pool_take_locked(like->pool, size)
+                      : sim_budget_take_locked(like->device, size);
+}
+
+static void give_budget_locked(enum sim_memory_kind kind, size_t size, const struct sim_range *like)
+{
+    if (kind == MEMORY_PINNED && !like->pool)
+        sim_budget_give_locked(SIM_HOST, size);
+    else if (like->of_graph)
+        sim_graph_memory_give_locked(like->base);
+    else if (kind != MEMORY_MANAGED && like->pool)
+        sim_pool_give_locked(like->pool, size);
+    else if (kind == MEMORY_DEVICE)
+        sim_budget_give_locked(like->device, size);
+}
+
 static uintptr_t allocate_locked(enum sim_memory_kind kind, size_t size,
                                  const struct sim_range *like, struct sim_fence *after)
 {
     static unsigned long long ids;
     struct arena *arena = arena_of_kind(kind);
-    if (size == 0 || size > (size_t)1 << MOST_SHIFT ||
-        (kind == MEMORY_DEVICE && size > TOTAL_BYTES - used[like->device]))
+    if (size == 0 || size > (size_t)1 << MOST_SHIFT || !take_budget_locked(kind, size, like))
         return 0;
     unsigned c = class_for(size);
     struct class *class = &arena->classes[c];
     uint32_t freed = take_freed_locked(class, after);
-    if (!freed && !extend(arena, c))
+    if (!freed && !extend(arena, c)) {
+        give_budget_locked(kind, size, like);
         return 0;
+    }
     size_t index = freed ? freed - 1 : class->made - 1;
     class->blocks[index] = (struct block){
         .size = size,
@@ -193,7 +218,6 @@ static uintptr_t allocate_locked(enum sim_memory_kind kind, size_t size,
         .of_graph = like->of_graph,
         .id = ++ids,
     };
-    used[like->device] += kind == MEMORY_DEVICE ? size : 0;
     return (uintptr_t)arena->base + c * region + (index << (c + LEAST_SHIFT));
 }
 
@@ -227,10 +251,8 @@ static struct block *block_at(uintptr_t address, struct arena **arena, uintptr_t
 
 static void return_pages(struct arena *arena, uintptr_t base, size_t size)
 {
-    if (arena->alias)
-        madvise(arena->alias + (base - (uintptr_t)arena->base), size, MADV_REMOVE);
-    else
-        madvise((void *)base, size, MADV_DONTNEED);
+    madvise((arena->alias ? arena->alias : arena->base) + (base - (uintptr_t)arena->base), size,
+            MADV_REMOVE);
 }
 
 void sim_memory_free_in_order_locked(uintptr_t address, CUstream stream, uint64_t seq)
@@ -240,10 +262,18 @@ void sim_memory_free_in_order_locked(uintptr_t address, CUstream stream, uint64_
     struct block *block = block_at(address, &arena, &base);
     if (!block || block->size == 0)
         return;
-    if (!stream && block->size > (size_t)1 << (RETURN_SHIFT - 1))
+    if (!stream && !block->exported && block->size > (size_t)1 << (RETURN_SHIFT - 1))
         return_pages(arena, base, block->size);
-    used[block->device] -= arena == arena_of_kind(MEMORY_DEVICE) ? block->size : 0;
+    give_budget_locked(MEMORY_PINNED + (enum sim_memory_kind)(arena - arenas), block->size,
+                       &(struct sim_range){.base = base,
+                                           .device = block->device,
+                                           .pool = block->pool,
+                                           .of_graph = block->of_graph});
     struct class *class = &arena->classes[class_for(block->size)];
+    if (block->exported) {
+        block->size = 0;
+        return;
+    }
     if (stream)
         sim_stream_ref_locked(stream);
     block->freed = (struct sim_fence){stream, seq};
@@ -263,12 +293,12 @@ void sim_memory_find_locked(uintptr_t address, struct sim_range *range)
     uintptr_t base = 0;
     struct block *block = block_at(address, &arena, &base);
     if (!block) {
-        if (!sim_registry_find_locked(address, range))
-            range->kind = MEMORY_PAGEABLE;
+        if (!sim_registry_find_locked(address, range) && !sim_virtual_find_locked(address, range))
+            *range = (struct sim_range){.kind = MEMORY_PAGEABLE};
         return;
     }
     if (address - base >= block->size) {
-        range->kind = arena == arenas ? MEMORY_PAGEABLE : MEMORY_INVALID;
+        *range = (struct sim_range){.kind = arena == arenas ? MEMORY_PAGEABLE : MEMORY_INVALID};
         return;
     }
     *range = (struct sim_range){
@@ -285,14 +315,18 @@ void sim_memory_find_locked(uintptr_t address, struct sim_range *range)
     };
 }
 
-size_t sim_memory_used_locked(CUdevice device)
+void sim_memory_export_locked(uintptr_t base)
 {
-    return used[device];
+    struct arena *arena;
+    uintptr_t block_base;
+    block_at(base, &arena, &block_base)->exported = true;
 }
 
-size_t sim_memory_total(void)
+int sim_memory_file_locked(uintptr_t base, size_t *offset)
 {
-    return TOTAL_BYTES;
+    const struct arena *arena = arena_of_kind(MEMORY_DEVICE);
+    *offset = base - (uintptr_t)arena->base;
+    return arena->file;
 }
 
 void sim_memory_drop_context_locked(CUcontext context)
@@ -301,7 +335,8 @@ void sim_memory_drop_context_locked(CUcontext context)
         for (unsigned c = 0; c < CLASSES; c++) {
             for (size_t i = 0; i < a->classes[c].made; i++) {
                 struct block *block = &a->classes[c].blocks[i];
-                if (block->size > 0 && block->context == context) {
+                bool ends_with_it = block->context == context && !block->pool;
+                if (block->size > 0 && ends_with_it) {
                     sim_memory_free_locked((uintptr_t)a->base + c * region +
                                            (i << (c + LEAST_SHIFT)));
                 }

@@ -12,7 +12,8 @@ struct CUarray_st {
     uint32_t magic;
     CUDA_ARRAY3D_DESCRIPTOR description;
     uintptr_t base;
-    size_t pitch, slice;
+    size_t pitch, slice, size;
+    bool of_mipmaps;
 };
 
 static size_t element_bytes(CUarray_format format)
@@ -36,7 +37,7 @@ static size_t element_bytes(CUarray_format format)
 
 bool sim_array_layout(CUarray array, uintptr_t *base, size_t *pitch, size_t *slice)
 {
-    if (!array || array->magic != MAGIC_ARRAY)
+    if (!array || array->magic != MAGIC_ARRAY || !array->base)
         return false;
     *base = array->base;
     *pitch = array->pitch;
@@ -50,7 +51,12 @@ size_t sim_array_element_bytes(CUarray array)
     return valid ? element_bytes(array->description.Format) * array->description.NumChannels : 0;
 }
 
-static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d)
+static bool is_deferred(const CUDA_ARRAY3D_DESCRIPTOR *d)
+{
+    return d->Flags & CUDA_ARRAY3D_DEFERRED_MAPPING;
+}
+
+CUresult sim_array_create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d, bool of_mipmaps)
 {
     size_t element = element_bytes(d->Format) * d->NumChannels;
     if (!out || d->Width == 0 || element == 0 || d->NumChannels > 4 || d->NumChannels == 3)
@@ -62,14 +68,15 @@ static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *d)
     array->description = *d;
     array->pitch = (d->Width * element + 31) & ~(size_t)31;
     array->slice = array->pitch * (d->Height ? d->Height : 1);
-    size_t size = array->slice * (d->Depth ? d->Depth : 1);
+    array->size = array->slice * (d->Depth ? d->Depth : 1);
+    array->of_mipmaps = of_mipmaps;
     CUcontext context = sim_context_current();
     sim_lock();
     CUresult result = sim_context_valid_locked(context) ? sim_capture_unsafe_locked()
                                                         : CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS && !is_deferred(d)) {
         struct sim_range like = {.device = context->device, .context = context};
-        array->base = sim_memory_alloc_locked(MEMORY_DEVICE, size, &like);
+        array->base = sim_memory_alloc_locked(MEMORY_DEVICE, array->size, &like);
         result = array->base ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     }
     sim_unlock();
@@ -92,13 +99,14 @@ SIM_API(cuArrayCreate_v2, (CUarray * pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllo
         .Format = pAllocateArray->Format,
         .NumChannels = pAllocateArray->NumChannels,
     };
-    return create(pHandle, &d);
+    return sim_array_create(pHandle, &d, false);
 }
 
 SIM_API(cuArray3DCreate_v2, (CUarray * pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray),
         pHandle, pAllocateArray)
 {
-    return pAllocateArray ? create(pHandle, pAllocateArray) : CUDA_ERROR_INVALID_VALUE;
+    return pAllocateArray ? sim_array_create(pHandle, pAllocateArray, false)
+                          : CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuArray3DGetDescriptor_v2, (CUDA_ARRAY3D_DESCRIPTOR * pArrayDescriptor, CUarray hArray),
@@ -122,22 +130,37 @@ SIM_API(cuArrayGetDescriptor_v2, (CUDA_ARRAY_DESCRIPTOR * pArrayDescriptor, CUar
     return CUDA_SUCCESS;
 }
 
+void sim_array_destroy(CUarray array)
+{
+    sim_lock();
+    if (array->base)
+        sim_memory_free_locked(array->base);
+    sim_unlock();
+    array->magic = 0;
+    free(array);
+}
+
+size_t sim_array_deferred_bytes(CUarray array)
+{
+    bool is_one = array && array->magic == MAGIC_ARRAY && is_deferred(&array->description);
+    return is_one ? array->size : 0;
+}
+
 SIM_API(cuArrayDestroy, (CUarray hArray), hArray)
 {
     if (!hArray || hArray->magic != MAGIC_ARRAY)
         return CUDA_ERROR_INVALID_HANDLE;
+    if (hArray->of_mipmaps)
+        return CUDA_SUCCESS; /* and the level stays */
     CUcontext context = sim_context_current();
     sim_lock();
     CUresult result = sim_context_valid_locked(context) ? sim_capture_unsafe_locked()
                                                         : CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         sim_device_wait_locked(context->device, NULL);
-        sim_memory_free_locked(hArray->base);
-        hArray->magic = 0;
-    }
     sim_unlock();
     if (result == CUDA_SUCCESS)
-        free(hArray);
+        sim_array_destroy(hArray);
     return result;
 }
 

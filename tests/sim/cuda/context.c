@@ -67,9 +67,7 @@ static CUcontext new_locked(CUdevice device, unsigned flags, bool primary)
         c->flags = flags;
         c->primary = primary;
         c->id = ++ids;
-        c->limits[CU_LIMIT_STACK_SIZE] = 1024;
-        c->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
-        c->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+        sim_limits_begin(c);
         c->next = sim_contexts;
         sim_contexts = c;
         sim_announce_context_locked(SIM_CONTEXT_CREATED, c);

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "capture.h"
 #include "engine.h"
+#include "memory.h"
 
 static CUresult named(CUcontext ctx, CUcontext *context)
 {
@@ -42,6 +43,7 @@ static CUresult synchronize(CUcontext ctx)
         result = sim_capture_whole_locked(context->device, context);
         if (result == CUDA_SUCCESS) {
             sim_device_wait_locked(context->device, context);
+            sim_pools_synchronized_locked();
             result = sim_fault;
         }
         if (result == CUDA_SUCCESS)
@@ -108,28 +110,6 @@ SIM_API(cuCtxGetStreamPriorityRange, (int *leastPriority, int *greatestPriority)
         if (greatestPriority)
             *greatestPriority = -5;
     }
-    return result;
-}
-
-SIM_API(cuCtxSetLimit, (CUlimit limit, size_t value), limit, value)
-{
-    CUcontext context;
-    CUresult result = named(NULL, &context);
-    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX)
-        result = CUDA_ERROR_UNSUPPORTED_LIMIT;
-    if (result == CUDA_SUCCESS)
-        context->limits[limit] = value;
-    return result;
-}
-
-SIM_API(cuCtxGetLimit, (size_t * pvalue, CUlimit limit), pvalue, limit)
-{
-    CUcontext context;
-    CUresult result = pvalue ? named(NULL, &context) : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS && (unsigned)limit >= CU_LIMIT_MAX)
-        result = CUDA_ERROR_UNSUPPORTED_LIMIT;
-    if (result == CUDA_SUCCESS)
-        *pvalue = context->limits[limit];
     return result;
 }
 

@@ -126,7 +126,8 @@ static bool fits(const struct sim_range *range, uintptr_t address, size_t extent
 {
     if (range->kind == MEMORY_PAGEABLE)
         return address != 0;
-    return range->kind != MEMORY_INVALID && extent <= range->size - (address - range->base);
+    return range->kind != MEMORY_INVALID && !range->inaccessible &&
+           extent <= range->size - (address - range->base);
 }
 
 /* `small`: a plain copy out of registered memory whose bytes the driver may take in the call. */
@@ -144,6 +145,8 @@ static CUresult bind_locked(struct sim_copy *c, enum sim_manner manner, enum pla
              c->height == 1 && c->depth == 1 && c->width <= TAKEN_EARLY;
     c->src = sim_device_view(&src, c->src, &c->src_access);
     c->dst = sim_device_view(&dst, c->dst, &c->dst_access);
+    c->src_mapped = src.mapped && *plan != PLAN_AT_ONCE; /* which runs under the lock */
+    c->dst_mapped = dst.mapped && *plan != PLAN_AT_ONCE;
     if (*plan == PLAN_FAULT)
         c->src_access = ACCESS_RAW;
     if (is_batch(manner) && dst.kind == MEMORY_PAGEABLE && !sim_options.pageable_access)

@@ -65,7 +65,7 @@ SIM_API(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice dev), bytes, dev)
         return CUDA_ERROR_INVALID_VALUE;
     if (!valid(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    *bytes = sim_memory_total();
+    *bytes = sim_options.device_memory[dev];
     return CUDA_SUCCESS;
 }
 

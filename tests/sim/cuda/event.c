@@ -3,8 +3,12 @@
 
 #include "api.h"
 #include "capture.h"
+#include "memory.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct sim_slab events = {sizeof(struct CUevent_st), NULL};
 static struct sim_slab records = {sizeof(struct sim_record), NULL};
@@ -15,6 +19,21 @@ void sim_record_unref_locked(struct sim_record *record)
         sim_stream_unref_locked(record->fence.stream);
         sim_slab_give_locked(&records, record);
     }
+}
+
+/* In a file of its own, or in one of another process's. */
+static bool share_locked(CUevent event, int file)
+{
+    const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    if (file < 0) {
+        file = memfd_create("sim-gpu-event", MFD_CLOEXEC);
+        if (file >= 0 && ftruncate(file, (off_t)bytes) != 0)
+            return false;
+    }
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    event->shared = at == MAP_FAILED ? NULL : at;
+    event->file = file;
+    return event->shared != NULL;
 }
 
 SIM_API(cuEventCreate, (CUevent * phEvent, unsigned int Flags), phEvent, Flags)
@@ -32,11 +51,32 @@ SIM_API(cuEventCreate, (CUevent * phEvent, unsigned int Flags), phEvent, Flags)
             event->magic = MAGIC_EVENT;
             event->flags = Flags;
             event->context = context;
-            *phEvent = event;
+            if ((Flags & CU_EVENT_INTERPROCESS) && !share_locked(event, -1)) {
+                event->magic = 0;
+                sim_slab_give_locked(&events, event);
+                result = CUDA_ERROR_OUT_OF_MEMORY;
+            }
         }
+        if (result == CUDA_SUCCESS)
+            *phEvent = event;
     }
     sim_unlock();
     return result;
+}
+
+CUevent sim_event_open_locked(CUcontext context, int file)
+{
+    CUevent event = sim_slab_take_locked(&events);
+    if (!event)
+        return NULL;
+    event->magic = MAGIC_EVENT;
+    event->flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
+    event->context = context;
+    if (share_locked(event, file))
+        return event;
+    event->magic = 0;
+    sim_slab_give_locked(&events, event);
+    return NULL;
 }
 
 static CUresult destroy(CUevent event)
@@ -82,6 +122,9 @@ static CUresult mark_locked(CUevent event, CUstream stream, struct sim_op *op)
     sim_stream_ref_locked(stream);
     record->fence = (struct sim_fence){stream, stream->issued + 1};
     record->refs = 2;
+    record->shared = event->shared;
+    if (event->shared)
+        record->number = atomic_fetch_add(&event->shared->recorded, 1) + 1;
     op->work = (struct sim_work){.kind = WORK_MARK, .record = record};
     sim_record_unref_locked(event->record);
     event->record = record;
@@ -122,12 +165,37 @@ CUresult sim_event_record_locked(CUevent event, CUstream stream)
                                                 : mark_locked(event, stream, sim_op_new_locked());
 }
 
+/* Has another process recorded it last? */
+static bool is_of_others(const struct CUevent_st *event)
+{
+    const struct sim_record *own = event->record;
+    return event->shared && (own ? own->number : 0) != atomic_load(&event->shared->recorded);
+}
+
+static bool is_reached_by_others(const struct CUevent_st *event)
+{
+    return !is_of_others(event) ||
+           atomic_load(&event->shared->reached) >= atomic_load(&event->shared->recorded);
+}
+
+static CUresult wait_for_others_locked(const struct sim_shared_event *shared, CUstream stream)
+{
+    struct sim_work work = {.kind = WORK_WAIT_VALUE,
+                            .value = {.address = (uintptr_t)&shared->reached,
+                                      .value = atomic_load(&shared->recorded),
+                                      .wide = true,
+                                      .access = ACCESS_DIRECT}};
+    return sim_stream_work_locked(stream, &work, NULL);
+}
+
 CUresult sim_event_wait_locked(CUevent event, CUstream stream)
 {
     if (!event || event->magic != MAGIC_EVENT)
         return CUDA_ERROR_INVALID_HANDLE;
     if (stream->capture || event->capture)
         return sim_capture_join_locked(stream, event);
+    if (is_of_others(event))
+        return wait_for_others_locked(event->shared, stream);
     struct sim_record *record = event->record;
     bool reached = !record || sim_stream_reached(record->fence.stream, record->fence.seq);
     if (!record || (reached && !stream->legacy))
@@ -178,8 +246,10 @@ SIM_API(cuEventQuery, (CUevent hEvent), hEvent)
         sim_context_use_locked(hEvent->context, "cuEventQuery");
     CUresult result = sim_capture_event_locked(hEvent);
     struct sim_record *record = hEvent->record;
-    if (result == CUDA_SUCCESS && record &&
-        !sim_stream_reached(record->fence.stream, record->fence.seq))
+    bool is_reached = is_of_others(hEvent)
+                          ? is_reached_by_others(hEvent)
+                          : !record || sim_stream_reached(record->fence.stream, record->fence.seq);
+    if (result == CUDA_SUCCESS && !is_reached)
         result = CUDA_ERROR_NOT_READY;
     sim_unlock();
     return result;
@@ -194,9 +264,12 @@ SIM_API(cuEventSynchronize, (CUevent hEvent), hEvent)
     struct sim_record *record = hEvent->record;
     if (result == CUDA_SUCCESS && record) {
         sim_stream_wait_locked(record->fence.stream, record->fence.seq);
+        sim_pools_synchronized_locked();
         result = sim_fault;
     }
     sim_unlock();
+    while (result == CUDA_SUCCESS && !is_reached_by_others(hEvent))
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     return result;
 }
 

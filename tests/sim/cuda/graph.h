@@ -45,6 +45,7 @@ struct CUgraphNode_st {
 
 struct CUgraph_st {
     uint32_t magic;
+    CUgraphExec owner; /* with allocation nodes: the one exec that it may have */
     CUgraphNode first, *last;
     size_t count;
     struct sim_object_refs *objects; /* user objects that it refers to */
@@ -53,6 +54,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     uint32_t magic;
     unsigned long long flags;
+    CUgraph source;          /* what it was made of, where it allocates */
     CUgraph graph;           /* a private clone, nodes in an order that respects dependencies */
     struct sim_fence recent; /* its last launch: the next one waits */
 };

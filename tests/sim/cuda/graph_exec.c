@@ -7,7 +7,9 @@
 #include "capture.h"
 #include "copy.h"
 #include "graph.h"
+#include "graph_memory.h"
 #include "kernel.h"
+#include "memory.h"
 #include "memory_ops.h"
 #include "semaphore.h"
 #include "streams.h"
@@ -60,12 +62,59 @@ static bool sort_locked(CUgraph graph)
     return !cycle;
 }
 
+/* What nodes of the graph allocate, child graphs left out. */
+static size_t allocated_bytes_locked(CUgraph graph, CUdevice *device)
+{
+    size_t bytes = 0;
+    for (CUgraphNode n = graph->first; n; n = n->next) {
+        struct sim_range range;
+        if (n->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            continue;
+        sim_memory_find_locked((uintptr_t)n->params.memory, &range);
+        *device = range.device;
+        bytes += range.kind == MEMORY_DEVICE ? range.size : 0;
+    }
+    return bytes;
+}
+
+/* A graph that allocates has one exec at a time. */
+static void keep_owner_locked(CUgraphExec exec, CUgraph graph)
+{
+    CUdevice device = 0;
+    if (allocated_bytes_locked(graph, &device) == 0)
+        return;
+    exec->source = graph;
+    graph->owner = exec;
+}
+
+static void drop_owner_locked(CUgraphExec exec)
+{
+    if (exec->source && exec->source->magic == MAGIC_GRAPH && exec->source->owner == exec)
+        exec->source->owner = NULL;
+}
+
+/* Memory of an earlier launch is freed, if the exec is to do so, or must have been. */
+static CUresult begin_memory_locked(CUgraphExec exec)
+{
+    for (CUgraphNode n = exec->graph->first; n; n = n->next) {
+        uintptr_t address = (uintptr_t)n->params.memory;
+        if (n->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC || !sim_graph_memory_is_live_locked(address))
+            continue;
+        if (!(exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
+            return CUDA_ERROR_INVALID_VALUE;
+        sim_graph_memory_give_locked(address);
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long flags)
 {
     if (!out || !graph || graph->magic != MAGIC_GRAPH)
         return sim_capture_mistaken();
     sim_lock();
     CUresult unsafe = sim_capture_unsafe_locked();
+    if (unsafe == CUDA_SUCCESS && graph->owner)
+        unsafe = CUDA_ERROR_NOT_SUPPORTED;
     if (unsafe != CUDA_SUCCESS) {
         sim_unlock();
         return unsafe;
@@ -79,6 +128,7 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, unsigned long long 
         exec->magic = MAGIC_EXEC;
         exec->flags = flags;
         exec->graph = copy;
+        keep_owner_locked(exec, graph);
         *out = exec;
         result = CUDA_SUCCESS;
     } else if (exec) {
@@ -149,6 +199,7 @@ SIM_API(cuGraphExecDestroy, (CUgraphExec hGraphExec), hGraphExec)
     sim_announce_exec_locked(SIM_EXEC_ENDS, hGraphExec, NULL);
     sim_announce_end_of_graph_locked(hGraphExec->graph);
     sim_announce_now_locked();
+    drop_owner_locked(hGraphExec);
     sim_graph_retire_locked(hGraphExec->graph, &hGraphExec->recent);
     if (hGraphExec->recent.stream)
         sim_stream_unref_locked(hGraphExec->recent.stream);
@@ -230,6 +281,13 @@ static CUresult launch_node_locked(struct launch *launch, CUgraphNode node)
         return sim_event_record_locked(node->params.event, stream);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
         return sim_event_wait_locked(node->params.event, stream);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        return sim_graph_memory_take_locked((uintptr_t)node->params.memory)
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_OUT_OF_MEMORY;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        sim_graph_memory_give_locked((uintptr_t)node->params.memory);
+        return CUDA_SUCCESS;
     default:
         return CUDA_SUCCESS;
     }
@@ -258,9 +316,10 @@ static bool does_nothing(CUgraph graph)
 static CUresult launch_locked(CUgraphExec exec, CUstream stream)
 {
     struct sim_work mark = {.kind = WORK_MARK};
-    struct sim_op *first = sim_op_new_locked();
+    CUresult begun = begin_memory_locked(exec);
+    struct sim_op *first = begun ? NULL : sim_op_new_locked();
     if (!first)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return begun ? begun : CUDA_ERROR_OUT_OF_MEMORY;
     if (does_nothing(exec->graph)) {
         first->is_nothing = true;
         sim_stream_issue_locked(stream, first);
@@ -316,6 +375,12 @@ SIM_API_PTSZ(cuGraphUpload, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
         result = sim_capture_ask_locked(stream);
     if (result == CUDA_SUCCESS && !is_exec(hGraphExec))
         result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        CUdevice device = 0;
+        size_t bytes = allocated_bytes_locked(hGraphExec->graph, &device);
+        if (bytes && !sim_graph_memory_reserve_locked(device, bytes))
+            result = CUDA_ERROR_OUT_OF_MEMORY;
+    }
     if (result == CUDA_SUCCESS)
         result = sim_stream_work_locked(stream, &(struct sim_work){.kind = WORK_UNSEEN}, NULL);
     sim_unlock();

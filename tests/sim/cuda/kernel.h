@@ -27,4 +27,7 @@ struct sim_values *sim_values_copy(CUDA_KERNEL_NODE_PARAMS *params);
 void sim_values_share_locked(struct sim_values *values); /* NULL: nothing happens */
 void sim_values_give_locked(struct sim_values *values);
 
+/* The kernel is launched in the context: the limits of what its module uses are fixed. */
+void sim_kernel_fixes_limits_locked(CUfunction function, CUcontext context);
+
 #endif

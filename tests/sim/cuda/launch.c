@@ -63,6 +63,7 @@ static CUresult launch(CUstream dflt, CUstream handle, const CUDA_KERNEL_NODE_PA
         }
     } else if (result == CUDA_SUCCESS) {
         result = issue_locked(stream, &work);
+        sim_kernel_fixes_limits_locked(params->func, stream->context);
     }
     if (result == CUDA_SUCCESS)
         result = record_events_locked(stream, config);

@@ -4,6 +4,8 @@
 #include "api.h"
 #include "capture.h"
 #include "engine.h"
+#include "graph_memory.h"
+#include "virtual.h"
 
 #include <string.h>
 
@@ -112,6 +114,7 @@ static CUresult free_locked(uintptr_t address, bool host)
         sim_memory_find_locked(address, &range);
         bool right_kind = host ? range.kind == MEMORY_PINNED
                                : range.kind == MEMORY_DEVICE || range.kind == MEMORY_MANAGED;
+        right_kind &= !range.mapped || range.shared;
         if (!right_kind || range.base != address) {
             result = CUDA_ERROR_INVALID_VALUE;
         } else if (pass == 0) {
@@ -120,7 +123,12 @@ static CUresult free_locked(uintptr_t address, bool host)
             result = sim_fault;
         } else {
             scribble(&range);
-            sim_memory_free_locked(address);
+            if (range.mapped)
+                sim_virtual_drop_locked(address);
+            else if (range.of_graph)
+                sim_graph_memory_give_locked(address);
+            else
+                sim_memory_free_locked(address);
         }
     }
     return result;
@@ -241,8 +249,8 @@ SIM_API(cuMemGetInfo_v2, (size_t * free, size_t *total), free, total)
     sim_lock();
     bool valid = sim_context_valid_locked(context);
     if (valid) {
-        *total = sim_memory_total();
-        *free = *total - sim_memory_used_locked(context->device);
+        *total = sim_options.device_memory[context->device];
+        *free = sim_budget_free_locked(context->device);
     }
     sim_unlock();
     return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;

@@ -27,8 +27,13 @@ struct sim_range {
     unsigned flags;
     CUdevice device;
     CUcontext context;
-    CUmemoryPool pool;     /* stream-ordered allocations */
-    bool of_graph;         /* a node allocates it, and has it for good */
+    CUmemoryPool pool;    /* stream-ordered allocations */
+    bool of_graph;        /* a node allocates it, and has it for good */
+    bool mapped;          /* it lies outside of the arenas (virtual.h) */
+    bool inaccessible;    /* mapped, and not for the device */
+    bool shared;          /* mapped, and cuMemFree ends that */
+    uintptr_t outer_base; /* of the addresses that were reserved, where it is mapped */
+    size_t outer_size;
     unsigned long long id; /* CU_POINTER_ATTRIBUTE_BUFFER_ID */
     uintptr_t alias;       /* add it to an address for the device's mapping */
 };
@@ -46,16 +51,29 @@ void sim_memory_free_locked(uintptr_t base);
 uintptr_t sim_memory_alloc_in_order_locked(size_t size, const struct sim_range *like,
                                            struct sim_fence *after);
 void sim_memory_free_in_order_locked(uintptr_t base, CUstream stream, uint64_t seq);
-/* What is at the address; PAGEABLE and INVALID set nothing but the kind. */
+/* What is at the address; PAGEABLE and INVALID have nothing but the kind. */
 void sim_memory_find_locked(uintptr_t address, struct sim_range *range);
-/* Device and managed bytes allocated on the device. */
-size_t sim_memory_used_locked(CUdevice device);
-size_t sim_memory_total(void);
+/* Others may have the block for longer than its owner: nobody is handed it again. */
+void sim_memory_export_locked(uintptr_t base);
+/* The file in which a block of device memory lies, and where. */
+int sim_memory_file_locked(uintptr_t base, size_t *offset);
 /* Frees all memory of a context that is going away. */
 void sim_memory_drop_context_locked(CUcontext context);
 
+/* ---- budget.c: what is taken of a device's memory, or, of SIM_HOST, of what may be pinned ---- */
+#define SIM_HOST (-1)
+/* False: so much is not left. */
+bool sim_budget_take_locked(CUdevice device, size_t bytes);
+void sim_budget_give_locked(CUdevice device, size_t bytes);
+size_t sim_budget_free_locked(CUdevice device);
+
 /* ---- pool.c: the device's default pool; NULL for a device that is not there ---- */
 CUmemoryPool sim_pool_default(CUdevice device);
+/* A block of the pool: the pool grows where it has no room. False: the device has none either. */
+bool sim_pool_take_locked(CUmemoryPool pool, size_t bytes);
+void sim_pool_give_locked(CUmemoryPool pool, size_t bytes);
+/* The host has waited: pools give up what is unused, down to their thresholds. */
+void sim_pools_synchronized_locked(void);
 
 /* ---- registry.c: registered host memory ---- */
 CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CUcontext context);
@@ -77,8 +95,8 @@ void sim_pin_read(void *to, uintptr_t from, size_t bytes);
 static inline uintptr_t sim_device_view(const struct sim_range *range, uintptr_t address,
                                         enum sim_access *access)
 {
-    bool own =
-        range->kind == MEMORY_PAGEABLE || (range->kind == MEMORY_REGISTERED && !range->alias);
+    bool own = range->kind == MEMORY_PAGEABLE || range->mapped ||
+               (range->kind == MEMORY_REGISTERED && !range->alias);
     *access = own ? ACCESS_SAFE : ACCESS_DIRECT;
     return own ? address : address + range->alias;
 }

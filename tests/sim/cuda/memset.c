@@ -14,13 +14,14 @@ CUresult sim_fill_bind_locked(struct sim_fill *fill, bool *waits)
     }
     size_t extent = (fill->height - 1) * fill->pitch + fill->width * fill->element;
     sim_memory_find_locked(fill->dst, &range);
-    bool reachable = range.kind != MEMORY_INVALID && fill->dst &&
+    bool reachable = range.kind != MEMORY_INVALID && !range.inaccessible && fill->dst &&
                      (range.kind != MEMORY_PAGEABLE || sim_options.pageable_access);
     if (!reachable || fill->dst % fill->element != 0 ||
         (range.kind != MEMORY_PAGEABLE && extent > range.size - (fill->dst - range.base)))
         return CUDA_ERROR_INVALID_VALUE;
     *waits = sim_is_waited_for(&range);
     fill->dst = sim_device_view(&range, fill->dst, &fill->access);
+    fill->mapped = range.mapped;
     return CUDA_SUCCESS;
 }
 

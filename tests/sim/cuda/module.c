@@ -23,6 +23,7 @@ struct CUmod_st {
     CUfunction functions;
     unsigned count;
     char *text; /* NULL: no PTX */
+    bool uses_heap, uses_printf;
 };
 
 static CUmodule of_library(CUlibrary library)
@@ -54,6 +55,8 @@ static CUresult load(CUmodule *module, const void *image)
         return CUDA_ERROR_OUT_OF_MEMORY;
     (*module)->magic = MAGIC_MODULE;
     (*module)->text = sim_ptx_copy(image);
+    (*module)->uses_heap = (*module)->text && sim_ptx_calls((*module)->text, "malloc");
+    (*module)->uses_printf = (*module)->text && sim_ptx_calls((*module)->text, "vprintf");
     return CUDA_SUCCESS;
 }
 
@@ -166,6 +169,13 @@ CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct 
         !read_parameter(params, extra, 0, &work->kernel_ns, sizeof work->kernel_ns))
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;
+}
+
+void sim_kernel_fixes_limits_locked(CUfunction handle, CUcontext context)
+{
+    const CUmodule module = of_kernel((CUkernel)(void *)handle)->module;
+    context->heap_is_fixed |= module->uses_heap;
+    context->printf_is_fixed |= module->uses_printf;
 }
 
 struct sim_values {

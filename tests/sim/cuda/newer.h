@@ -10,6 +10,8 @@
 #define SIM_NEWER(symbol, pfn) __typeof__(*(pfn)0) symbol;
 SIM_NEWER(cuLaunchHostFunc_v2, PFN_cuLaunchHostFunc_v13010)
 SIM_NEWER(cuLaunchHostFunc_v2_ptsz, PFN_cuLaunchHostFunc_v13010_ptsz)
+SIM_NEWER(cuMulticastBindMem_v2, PFN_cuMulticastBindMem_v13010)
+SIM_NEWER(cuMulticastBindAddr_v2, PFN_cuMulticastBindAddr_v13010)
 SIM_NEWER(cuMemcpyWithAttributesAsync, PFN_cuMemcpyWithAttributesAsync_v13020)
 SIM_NEWER(cuMemcpyWithAttributesAsync_ptsz, PFN_cuMemcpyWithAttributesAsync_v13020_ptsz)
 SIM_NEWER(cuMemcpy3DWithAttributesAsync, PFN_cuMemcpy3DWithAttributesAsync_v13020)

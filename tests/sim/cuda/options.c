@@ -11,6 +11,8 @@ struct sim_options sim_options = {
     .delay_ns = 50 * 1000,
     .late_limit_ns = 30 * 1000 * 1000,
     .driver = SIM_DRIVER_VERSION,
+    .device_memory = {SIM_DEVICE_MEMORY, SIM_DEVICE_MEMORY, SIM_DEVICE_MEMORY, SIM_DEVICE_MEMORY,
+                      SIM_DEVICE_MEMORY, SIM_DEVICE_MEMORY, SIM_DEVICE_MEMORY, SIM_DEVICE_MEMORY},
 };
 
 struct unit {
@@ -63,6 +65,7 @@ static const struct key {
     {"region", SETS(region), size_units, SIM_REGION_MIN, UINT64_C(1) << 40},
     {"return", SETS(return_ns), time_units, 0, DAY_NS},
     {"driver", SETS(driver), plain, 12000, 13990},
+    {"host_memory", SETS(host_memory), size_units, 0, UINT64_C(1) << 44},
 };
 
 static void store(const struct key *key, uint64_t number)
@@ -75,8 +78,26 @@ static void store(const struct key *key, uint64_t number)
         *(uint64_t *)key->member = number;
 }
 
+/* "8G", or a size for each device, "8G,1G": the last one is that of all others, too. */
+static bool set_device_memory(const char *value)
+{
+    uint64_t bytes[SIM_MAX_DEVICES] = {0};
+    char *copy = strdup(value), *rest = copy;
+    bool is_good = copy != NULL;
+    int count = 0;
+    for (char *item; is_good && (item = strsep(&rest, ",")) != NULL; count++)
+        is_good = count < SIM_MAX_DEVICES &&
+                  parse(item, size_units, UINT64_C(1) << 44, &bytes[count]) && bytes[count] > 0;
+    for (int i = 0; is_good && i < SIM_MAX_DEVICES; i++)
+        sim_options.device_memory[i] = bytes[i < count ? i : count - 1];
+    free(copy);
+    return is_good;
+}
+
 static bool set(const char *name, const char *value)
 {
+    if (strcmp(name, "device_memory") == 0)
+        return set_device_memory(value);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         uint64_t number;
         if (strcmp(name, keys[i].name) != 0)

@@ -23,6 +23,17 @@ static bool known(const struct sim_range *range)
     return range->kind != MEMORY_PAGEABLE && range->kind != MEMORY_INVALID;
 }
 
+/* Of what is mapped: all that was reserved with it. */
+static uintptr_t outer_base(const struct sim_range *range)
+{
+    return range->outer_size && !range->shared ? range->outer_base : range->base;
+}
+
+static size_t outer_size(const struct sim_range *range)
+{
+    return range->outer_size && !range->shared ? range->outer_size : range->size;
+}
+
 #define STORE(type, value)                                                                         \
     do {                                                                                           \
         type stored_ = (value);                                                                    \
@@ -65,10 +76,10 @@ static CUresult get(void *data, CUpointer_attribute attribute, CUdeviceptr addre
         STORE(int, 0);
         break;
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        STORE(uintptr_t, is_known ? range->base : 0);
+        STORE(uintptr_t, is_known ? outer_base(range) : 0);
         break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-        STORE(size_t, is_known ? range->size : 0);
+        STORE(size_t, is_known ? outer_size(range) : 0);
         break;
     case CU_POINTER_ATTRIBUTE_MAPPED:
         STORE(int, is_known);

@@ -6,38 +6,116 @@
  */
 #include "api.h"
 #include "capture.h"
+#include "graph_memory.h"
 #include "memory.h"
 #include "streams.h"
+#include "virtual.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct CUmemPoolHandle_st {
     uint32_t magic;
     CUdevice device;
     cuuint64_t threshold;
-    size_t used, peak;
+    size_t used, used_high, reserved, reserved_high;
+    bool host;     /* of the host's memory */
+    bool imported; /* another pool's: blocks come from there alone */
+    CUmemAllocationHandleType shared_as;
+    CUmemoryPool next; /* of those that were created */
 };
 
 static struct CUmemPoolHandle_st default_pools[SIM_MAX_DEVICES];
 static CUmemoryPool current_pools[SIM_MAX_DEVICES];
+
+static CUmemoryPool created;
 
 static bool valid_device(CUdevice device)
 {
     return device >= 0 && device < sim_options.devices;
 }
 
+static CUmemoryPool default_locked(CUdevice device)
+{
+    CUmemoryPool pool = &default_pools[device];
+    pool->magic = MAGIC_POOL;
+    pool->device = device;
+    return pool;
+}
+
 CUmemoryPool sim_pool_default(CUdevice device)
 {
     if (!valid_device(device))
         return NULL;
-    CUmemoryPool pool = &default_pools[device];
     sim_lock();
-    pool->magic = MAGIC_POOL;
-    pool->device = device;
+    CUmemoryPool pool = default_locked(device);
     sim_unlock();
     return pool;
 }
+
+/* ---- what a pool has ---- */
+
+#define CHUNK ((size_t)32 << 20) /* by which pools grow */
+
+static bool is_host(const CUmemLocation *location)
+{
+    return location->type == CU_MEM_LOCATION_TYPE_HOST ||
+           location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+}
+
+static CUdevice owner_of(const struct CUmemPoolHandle_st *pool)
+{
+    return pool->host ? SIM_HOST : pool->device;
+}
+
+static size_t chunks(size_t bytes)
+{
+    return (bytes + CHUNK - 1) & ~(CHUNK - 1);
+}
+
+bool sim_pool_take_locked(CUmemoryPool pool, size_t bytes)
+{
+    size_t wanted = chunks(pool->used + bytes);
+    size_t more = wanted > pool->reserved ? wanted - pool->reserved : 0;
+    if (wanted < bytes || !sim_budget_take_locked(owner_of(pool), more))
+        return false;
+    pool->used += bytes;
+    pool->reserved += more;
+    pool->used_high = pool->used > pool->used_high ? pool->used : pool->used_high;
+    pool->reserved_high =
+        pool->reserved > pool->reserved_high ? pool->reserved : pool->reserved_high;
+    return true;
+}
+
+void sim_pool_give_locked(CUmemoryPool pool, size_t bytes)
+{
+    pool->used -= bytes;
+}
+
+/* At least what is used stays. */
+static void shrink_locked(CUmemoryPool pool, size_t keep)
+{
+    size_t least = chunks(pool->used);
+    size_t kept = least > keep ? least : keep;
+    if (pool->reserved <= kept)
+        return;
+    sim_budget_give_locked(owner_of(pool), pool->reserved - kept);
+    pool->reserved = kept;
+}
+
+void sim_pools_synchronized_locked(void)
+{
+    for (CUdevice d = 0; d < sim_options.devices; d++)
+        shrink_locked(&default_pools[d], default_pools[d].threshold);
+    for (CUmemoryPool pool = created; pool; pool = pool->next)
+        shrink_locked(pool, pool->threshold);
+}
+
+/* ---- allocations ---- */
 
 /* Outside of the captured streams these calls break a capture as the plain ones do. */
 static CUresult enter_locked(CUstream handle, CUstream dflt, CUstream *stream)
@@ -67,8 +145,11 @@ static CUresult take_block_locked(CUstream stream, size_t size, const struct sim
                                   CUdeviceptr *address)
 {
     struct sim_fence freed = {NULL, 0};
-    *address = like->of_graph ? sim_memory_alloc_locked(MEMORY_DEVICE, size, like)
-                              : sim_memory_alloc_in_order_locked(size, like, &freed);
+    if (like->pool && like->pool->host)
+        *address = sim_memory_alloc_locked(MEMORY_PINNED, size, like);
+    else
+        *address = like->of_graph ? sim_memory_alloc_locked(MEMORY_DEVICE, size, like)
+                                  : sim_memory_alloc_in_order_locked(size, like, &freed);
     return *address ? come_after_locked(&freed, stream) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -83,7 +164,7 @@ static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUst
     if (result == CUDA_SUCCESS) {
         CUdevice device = pool ? pool->device : stream->context->device;
         bool is_peers = device != stream->context->device;
-        pool = pool ? pool : current_pools[device] ? current_pools[device] : &default_pools[device];
+        pool = pool ? pool : current_pools[device] ? current_pools[device] : default_locked(device);
         struct sim_range like = {.device = device,
                                  .context = is_peers ? sim_context_primary_locked(device)
                                                      : stream->context,
@@ -95,10 +176,6 @@ static CUresult allocate(CUdeviceptr *dptr, size_t size, CUmemoryPool pool, CUst
             result = sim_capture_add_locked(stream, CU_GRAPH_NODE_TYPE_MEM_ALLOC, NULL, &node);
         if (node)
             node->params.memory = *dptr;
-        if (*dptr) {
-            pool->used += size;
-            pool->peak = pool->used > pool->peak ? pool->used : pool->peak;
-        }
     }
     sim_unlock();
     return result;
@@ -114,7 +191,7 @@ SIM_API_PTSZ(cuMemAllocFromPoolAsync,
              (CUdeviceptr * dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream), dptr,
              bytesize, pool, hStream)
 {
-    if (!pool || pool->magic != MAGIC_POOL)
+    if (!pool || pool->magic != MAGIC_POOL || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
     return allocate(dptr, bytesize, pool, dflt, hStream);
 }
@@ -122,11 +199,12 @@ SIM_API_PTSZ(cuMemAllocFromPoolAsync,
 /* What a node allocates stays the node's. */
 static void give_locked(const struct sim_range *range, CUstream stream, uint64_t seq)
 {
-    if (range->of_graph)
-        return;
-    if (range->pool)
-        range->pool->used -= range->size;
-    sim_memory_free_in_order_locked(range->base, stream, seq);
+    if (range->mapped)
+        sim_virtual_drop_locked(range->base);
+    else if (range->of_graph)
+        sim_graph_memory_give_locked(range->base);
+    else
+        sim_memory_free_in_order_locked(range->base, stream, seq);
 }
 
 SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)
@@ -137,7 +215,8 @@ SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream
     CUresult result = enter_locked(hStream, dflt, &stream);
     if (result == CUDA_SUCCESS) {
         sim_memory_find_locked((uintptr_t)dptr, &range);
-        if (range.kind != MEMORY_DEVICE || range.base != dptr ||
+        bool can = range.kind == MEMORY_DEVICE || (range.kind == MEMORY_PINNED && range.pool);
+        if (!can || range.base != dptr || (range.mapped && !range.shared) ||
             (stream->capture && !range.of_graph)) {
             result = CUDA_ERROR_INVALID_VALUE;
         } else if (stream->capture) {
@@ -193,31 +272,51 @@ static CUresult capture_refuses(void)
     return result;
 }
 
+/* Blocks may outlive their pool, so it stays in this list. */
+static CUmemoryPool make_pool(CUdevice device)
+{
+    CUmemoryPool made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->magic = MAGIC_POOL;
+    made->device = device;
+    sim_lock();
+    made->next = created;
+    created = made;
+    sim_unlock();
+    return made;
+}
+
 SIM_API(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *poolProps), pool, poolProps)
 {
-    if (!pool || !poolProps || poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        !valid_device(poolProps->location.id))
+    if (!pool || !poolProps || poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+        return CUDA_ERROR_INVALID_VALUE;
+    bool host = is_host(&poolProps->location);
+    if (!host && (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+                  !valid_device(poolProps->location.id)))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult unsafe = capture_refuses();
-    CUmemoryPool made = unsafe ? NULL : calloc(1, sizeof *made);
+    CUmemoryPool made = unsafe ? NULL : make_pool(host ? 0 : poolProps->location.id);
     if (!made)
         return unsafe ? unsafe : CUDA_ERROR_OUT_OF_MEMORY;
-    made->magic = MAGIC_POOL;
-    made->device = poolProps->location.id;
+    made->host = host;
+    made->shared_as = poolProps->handleTypes;
     *pool = made;
     return CUDA_SUCCESS;
 }
 
-/* Blocks may outlive their pool, so its memory stays. */
 SIM_API(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
     sim_lock();
-    if (pool && pool->magic == MAGIC_POOL && pool != &default_pools[pool->device]) {
+    if (pool && pool->magic == MAGIC_POOL && pool != &default_pools[pool->device])
+        result = sim_capture_unsafe_locked();
+    if (result == CUDA_SUCCESS) {
         pool->magic = 0;
+        pool->threshold = 0;
+        shrink_locked(pool, 0);
         if (current_pools[pool->device] == pool)
             current_pools[pool->device] = NULL;
-        result = CUDA_SUCCESS;
     }
     sim_unlock();
     return result;
@@ -225,8 +324,14 @@ SIM_API(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 
 SIM_API(cuMemPoolTrimTo, (CUmemoryPool pool, size_t minBytesToKeep), pool, minBytesToKeep)
 {
-    (void)minBytesToKeep;
-    return pool && pool->magic == MAGIC_POOL ? capture_refuses() : CUDA_ERROR_INVALID_VALUE;
+    if (!pool || pool->magic != MAGIC_POOL || pool->imported)
+        return CUDA_ERROR_INVALID_VALUE;
+    sim_lock();
+    CUresult result = sim_capture_unsafe_locked();
+    if (result == CUDA_SUCCESS)
+        shrink_locked(pool, minBytesToKeep);
+    sim_unlock();
+    return result;
 }
 
 SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, void *value), pool,
@@ -234,11 +339,25 @@ SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
 {
     if (!pool || pool->magic != MAGIC_POOL || !value)
         return CUDA_ERROR_INVALID_VALUE;
+    cuuint64_t wide = 0;
+    bool is_high =
+        attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH || attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH;
+    if (attr == CU_MEMPOOL_ATTR_USED_MEM_CURRENT || attr == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (is_high || attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+        memcpy(&wide, value, sizeof wide);
+    if (is_high && wide != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult unsafe = capture_refuses();
+    if (unsafe != CUDA_SUCCESS)
+        return unsafe;
     sim_lock();
     if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
-        memcpy(&pool->threshold, value, sizeof pool->threshold);
+        pool->threshold = wide;
     else if (attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH)
-        pool->peak = pool->used;
+        pool->used_high = pool->used;
+    else if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
+        pool->reserved_high = pool->reserved;
     sim_unlock();
     return CUDA_SUCCESS;
 }
@@ -246,8 +365,11 @@ SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
 SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, void *value), pool,
         attr, value)
 {
-    if (!pool || pool->magic != MAGIC_POOL || !value)
+    if (!pool || pool->magic != MAGIC_POOL || !value || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
+    CUresult unsafe = capture_refuses();
+    if (unsafe != CUDA_SUCCESS)
+        return unsafe;
     cuuint64_t wide = 0;
     int narrow = 1; /* the three kinds of reuse are always on */
     bool is_narrow = attr >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES &&
@@ -258,12 +380,16 @@ SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
         wide = pool->threshold;
         break;
     case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
         wide = pool->used;
         break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+        wide = pool->reserved;
+        break;
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        wide = pool->used_high;
+        break;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-        wide = pool->peak;
+        wide = pool->reserved_high;
         break;
     default:
         break;
@@ -279,6 +405,116 @@ SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
 SIM_API(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *map, size_t count), pool,
         map, count)
 {
-    return pool && pool->magic == MAGIC_POOL && (map || count == 0) ? CUDA_SUCCESS
-                                                                    : CUDA_ERROR_INVALID_VALUE;
+    if (!pool || pool->magic != MAGIC_POOL || (!map && count))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        if (map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE && map[i].location.id == pool->device)
+            return CUDA_ERROR_INVALID_DEVICE; /* its own */
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemPoolGetAccess,
+        (CUmemAccess_flags * flags, CUmemoryPool memPool, CUmemLocation *location), flags, memPool,
+        location)
+{
+    if (!flags || !memPool || memPool->magic != MAGIC_POOL || !location ||
+        location->type != CU_MEM_LOCATION_TYPE_DEVICE || !valid_device(location->id))
+        return CUDA_ERROR_INVALID_VALUE;
+    *flags = location->id == memPool->device ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                             : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    return CUDA_SUCCESS;
+}
+
+/* ---- shared with others ---- */
+
+/* By a file that says of which device it is. */
+SIM_API(cuMemPoolExportToShareableHandle,
+        (void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType,
+         unsigned long long flags),
+        handle_out, pool, handleType, flags)
+{
+    if (!handle_out || !pool || pool->magic != MAGIC_POOL || flags ||
+        handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || !(pool->shared_as & handleType))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult unsafe = capture_refuses();
+    int file = unsafe ? -1 : memfd_create("sim-gpu-pool", MFD_CLOEXEC);
+    if (unsafe != CUDA_SUCCESS)
+        return unsafe;
+    if (file < 0 || write(file, &pool->device, sizeof pool->device) != sizeof pool->device)
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    memcpy(handle_out, &file, sizeof file);
+    return CUDA_SUCCESS;
+}
+
+SIM_API(cuMemPoolImportFromShareableHandle,
+        (CUmemoryPool * pool_out, void *handle, CUmemAllocationHandleType handleType,
+         unsigned long long flags),
+        pool_out, handle, handleType, flags)
+{
+    CUdevice device = -1;
+    if (!pool_out || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
+        pread((int)(intptr_t)handle, &device, sizeof device, 0) != sizeof device ||
+        !valid_device(device))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUmemoryPool pool = make_pool(device);
+    if (!pool)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pool->imported = true;
+    *pool_out = pool;
+    return CUDA_SUCCESS;
+}
+
+struct exported {
+    pid_t pid;
+    int file;
+    uint64_t offset, size;
+};
+
+SIM_API(cuMemPoolExportPointer, (CUmemPoolPtrExportData * shareData_out, CUdeviceptr ptr),
+        shareData_out, ptr)
+{
+    struct sim_range range;
+    struct exported data = {.pid = getpid()};
+    size_t offset = 0;
+    CUresult unsafe = shareData_out ? capture_refuses() : CUDA_ERROR_INVALID_VALUE;
+    if (unsafe != CUDA_SUCCESS)
+        return unsafe;
+    sim_lock();
+    sim_memory_find_locked((uintptr_t)ptr, &range);
+    bool can = range.kind == MEMORY_DEVICE && range.pool && range.pool->shared_as && !range.mapped;
+    if (can) {
+        data.file = sim_memory_file_locked(range.base, &offset);
+        data.offset = offset;
+        data.size = range.size;
+    }
+    sim_unlock();
+    memset(shareData_out, 0, sizeof *shareData_out);
+    memcpy(shareData_out, &data, sizeof data);
+    return can ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+SIM_API(cuMemPoolImportPointer,
+        (CUdeviceptr * ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData), ptr_out,
+        pool, shareData)
+{
+    struct exported data;
+    char path[64];
+    if (!ptr_out || !pool || pool->magic != MAGIC_POOL || !pool->imported || !shareData)
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(&data, shareData, sizeof data);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)data.pid, data.file);
+    int file = data.size ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (file < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUcontext context = sim_context_current();
+    sim_lock();
+    struct sim_range like = {.kind = MEMORY_DEVICE,
+                             .device = pool->device,
+                             .context = context,
+                             .pool = pool,
+                             .shared = true};
+    *ptr_out = sim_virtual_share_locked(file, data.offset, data.size, &like);
+    sim_unlock();
+    close(file);
+    return *ptr_out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

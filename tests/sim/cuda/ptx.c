@@ -16,6 +16,15 @@ static bool is_of_name(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
+bool sim_ptx_calls(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at += length)
+        if (at > text && !is_of_name(at[-1]) && !is_of_name(at[length]))
+            return true;
+    return false;
+}
+
 /* Behind the "(" of the kernel's parameters, or NULL. */
 static const char *find(const char *text, const char *name)
 {

@@ -19,4 +19,7 @@ char *sim_ptx_copy(const void *image);
 int sim_ptx_parameters(const char *text, const char *name,
                        struct sim_parameter parameters[SIM_PARAMETERS_MAX]);
 
+/* Does the text call the device's function of that name? */
+bool sim_ptx_calls(const char *text, const char *name);
+
 #endif

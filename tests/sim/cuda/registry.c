@@ -106,7 +106,8 @@ CUresult sim_registry_add_locked(uintptr_t base, size_t size, unsigned flags, CU
 {
     static uint32_t random = 1;
     static unsigned long long ids = 1ULL << 40;
-    struct node *low, *high, *n = sim_slab_take_locked(&nodes);
+    struct node *low, *high;
+    struct node *n = sim_budget_take_locked(SIM_HOST, size) ? sim_slab_take_locked(&nodes) : NULL;
     if (!n)
         return CUDA_ERROR_OUT_OF_MEMORY;
     random = random * 1664525 + 1013904223;
@@ -137,6 +138,7 @@ CUresult sim_registry_remove_locked(uintptr_t base)
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     recent = NULL;
     sim_pin_drop(n->pin);
+    sim_budget_give_locked(SIM_HOST, n->range.size);
     unmap_alias(&n->range);
     sim_slab_give_locked(&nodes, n);
     return CUDA_SUCCESS;

@@ -44,9 +44,12 @@ struct sim_options {
     uint64_t bandwidth;            /* bytes a second; 0 is infinite */
     uint64_t launch_ns, return_ns; /* of a graph: before it is queued, and after */
     bool late_batch;
-    uint64_t region; /* a power of two; 0: as much as there is room for */
-    int driver;      /* the CUDA version that the driver is for */
+    uint64_t region;                         /* a power of two; 0: as much as there is room for */
+    uint64_t device_memory[SIM_MAX_DEVICES]; /* bytes that each has */
+    uint64_t host_memory;                    /* bytes that may be pinned; 0: any */
+    int driver;                              /* the CUDA version that the driver is for */
 };
+#define SIM_DEVICE_MEMORY ((size_t)8 << 30) /* unless SIM_GPU says otherwise */
 #define SIM_REGION_MIN ((size_t)64 << 20)
 extern struct sim_options sim_options;
 void sim_options_read(void);
@@ -97,6 +100,8 @@ enum sim_magic {
     MAGIC_ARRAY,
     MAGIC_USER_OBJECT,
     MAGIC_SEMAPHORE,
+    MAGIC_MIPMAPS,
+    MAGIC_EXTERNAL,
 };
 
 /* A point in a stream's work: reached once the stream's `done` is at least seq. */
@@ -122,6 +127,7 @@ struct CUctx_st {
     uint64_t blocking_issues;    /* operations issued to blocking streams, ever */
     unsigned captures;           /* streams capturing now */
     size_t limits[CU_LIMIT_MAX];
+    bool heap_is_fixed, printf_is_fixed; /* a kernel that uses them was launched */
 };
 
 enum stream_state {
@@ -170,12 +176,21 @@ struct sim_record {
     struct sim_fence fence;
     unsigned refs; /* event, operation */
     _Atomic uint64_t time_ns;
+    struct sim_shared_event *shared; /* tells other processes, that of this number */
+    uint64_t number;
     void *link;
+};
+
+/* In a file of shared memory, which each process that has the event maps for good. */
+struct sim_shared_event {
+    _Atomic uint64_t recorded, reached; /* how often */
 };
 
 struct CUevent_st {
     uint32_t magic;
     unsigned flags;
+    struct sim_shared_event *shared; /* NULL: it is not for other processes */
+    int file;                        /* of that */
     CUcontext context;
     struct sim_record *record; /* the most recent one, NULL before the first */
     /* Set when the most recent record was captured; the capture may be over since, and its memory
@@ -202,6 +217,9 @@ CUcontext sim_context_home_locked(CUcontext context);
 CUresult sim_context_state(CUcontext context);
 /* Another thread destroys it, or has: drivers die of that, and so does the program. */
 void sim_context_use_locked(CUcontext context, const char *call);
+
+/* ---- limits.c ---- */
+void sim_limits_begin(CUcontext context);
 
 /* ---- slab.c: memory that is reused for its own kind and never returned ---- */
 struct sim_slab {

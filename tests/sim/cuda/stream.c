@@ -4,6 +4,7 @@
 #include "announce.h"
 #include "api.h"
 #include "capture.h"
+#include "memory.h"
 
 static CUresult legacy_locked(CUcontext context, CUstream *stream)
 {
@@ -162,6 +163,7 @@ SIM_API_PTSZ(cuStreamSynchronize, (CUstream hStream), hStream)
         result = sim_capture_wait_locked(stream);
     if (result == CUDA_SUCCESS) {
         sim_stream_wait_all_locked(stream);
+        sim_pools_synchronized_locked();
         result = sim_fault;
     }
     if (result == CUDA_SUCCESS)

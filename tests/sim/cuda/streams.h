@@ -12,6 +12,8 @@ CUresult sim_stream_resolve_locked(CUstream handle, CUstream dflt, CUstream *str
 CUresult sim_stream_work_locked(CUstream stream, const struct sim_work *work, uint64_t *seq);
 
 CUresult sim_event_record_locked(CUevent event, CUstream stream);
+/* An event of another process, whose file this is; NULL without memory. */
+CUevent sim_event_open_locked(CUcontext context, int file);
 /* Makes the stream wait for the event's most recent record. */
 CUresult sim_event_wait_locked(CUevent event, CUstream stream);
 

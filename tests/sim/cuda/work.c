@@ -1,5 +1,6 @@
 /* What operations do to memory. */
 #include "work.h"
+#include "virtual.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +41,19 @@ static void move(uintptr_t dst, enum sim_access dst_access, uintptr_t src,
     }
 }
 
+/* A device that finds no memory at an address takes the context down. */
+static bool faults(uintptr_t address, bool mapped)
+{
+    if (!mapped || !sim_virtual_is_lost(address))
+        return false;
+    atomic_store(&sim_fault, CUDA_ERROR_LAUNCH_FAILED);
+    return true;
+}
+
 static void run_copy(const struct sim_copy *c)
 {
     size_t width = c->width, height = c->height, depth = c->depth;
-    if (sim_copy_empty(c))
+    if (sim_copy_empty(c) || faults(c->src, c->src_mapped) || faults(c->dst, c->dst_mapped))
         return;
     if (height > 1 && c->src_pitch == width && c->dst_pitch == width) {
         width *= height;
@@ -77,6 +87,8 @@ static void run_fill(const struct sim_fill *fill)
 {
     uint32_t piece[1024];
     size_t most = sizeof piece / fill->element;
+    if (faults(fill->dst, fill->mapped))
+        return;
     for (size_t y = 0; y < fill->height; y++) {
         uintptr_t row = fill->dst + y * fill->pitch;
         if (fill->access != ACCESS_SAFE) {
@@ -109,12 +121,19 @@ static void end_wait(const struct sim_value *v)
         run_write(&none);
 }
 
+static void reach(struct sim_record *record)
+{
+    atomic_store(&record->time_ns, sim_now_ns());
+    if (record->shared)
+        atomic_store(&record->shared->reached, record->number);
+}
+
 void sim_work_run(struct sim_work *work)
 {
     switch (work->kind) {
     case WORK_MARK:
         if (work->record)
-            atomic_store(&work->record->time_ns, sim_now_ns());
+            reach(work->record);
         break;
     case WORK_COPY:
     case WORK_KERNEL_COPY:

@@ -35,6 +35,7 @@ struct sim_copy {
     size_t width, height, depth;
     size_t src_pitch, src_slice, dst_pitch, dst_slice;
     enum sim_access src_access, dst_access;
+    bool src_mapped, dst_mapped;     /* it may be unmapped until then (virtual.h) */
     CUmemorytype src_type, dst_type; /* as the call said; 0: it did not */
     void *staged;                    /* malloc'ed copy of the source, owned by the operation */
 };
@@ -45,6 +46,7 @@ struct sim_fill {
     unsigned element;            /* 1, 2 or 4 bytes */
     uint32_t value;
     enum sim_access access;
+    bool mapped; /* it may be unmapped until then */
 };
 
 struct sim_value {

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE 1
-#include "report/ledger.h"
+#include "report/roll.h"
 
 #include "report/file.h"
 #include "report/options.h"
@@ -14,21 +14,21 @@
 
 #include "track/poison.h"
 
-struct ledger {
+struct roll {
     char path[64];
     struct sc_file_identity identity;
     bool is_shown;
 };
 
-static struct ledger ledgers[SC_LEDGER_MAX];
-static unsigned ledger_count;
-static char taken[SC_LEDGER_VALUE_SIZE];
+static struct roll rolls[SC_ROLL_MAX];
+static unsigned roll_count;
+static char taken[SC_ROLL_VALUE_SIZE];
 
-const char *sc_ledger_word(enum sc_ledger_note note)
+const char *sc_roll_word(enum sc_roll_note note)
 {
     static const char *const words[] = {"report", "latent", "observed", "failed", "lost",
                                         "ended",  "killed", "watched",  "told",   "off"};
-    _Static_assert(sizeof words / sizeof words[0] == SC_LEDGER_NOTE_COUNT, "a word for each note");
+    _Static_assert(sizeof words / sizeof words[0] == SC_ROLL_NOTE_COUNT, "a word for each note");
     return words[note];
 }
 
@@ -43,49 +43,49 @@ static uint64_t take_number(const char **at)
     return number;
 }
 
-/* What `at` begins with, up to a comma or the end. False: it is no ledger. */
-static bool read_ledger(const char *at, struct ledger *ledger)
+/* What `at` begins with, up to a comma or the end. False: it is no roll. */
+static bool read_roll(const char *at, struct roll *roll)
 {
     size_t length = strcspn(at, ":,");
-    *ledger = (struct ledger){.path = ""};
-    if (length >= sizeof ledger->path)
+    *roll = (struct roll){.path = ""};
+    if (length >= sizeof roll->path)
         return false;
-    memcpy(ledger->path, at, length);
+    memcpy(roll->path, at, length);
     at += length;
-    ledger->identity.device = (dev_t)take_number(&at);
-    ledger->identity.inode = (ino_t)take_number(&at);
-    ledger->is_shown = strncmp(at, SC_LEDGER_SHOWN, sizeof SC_LEDGER_SHOWN - 1) == 0;
-    at += ledger->is_shown ? sizeof SC_LEDGER_SHOWN - 1 : 0;
-    return ledger->identity.inode != 0 && (*at == '\0' || *at == ',');
+    roll->identity.device = (dev_t)take_number(&at);
+    roll->identity.inode = (ino_t)take_number(&at);
+    roll->is_shown = strncmp(at, SC_ROLL_SHOWN, sizeof SC_ROLL_SHOWN - 1) == 0;
+    at += roll->is_shown ? sizeof SC_ROLL_SHOWN - 1 : 0;
+    return roll->identity.inode != 0 && (*at == '\0' || *at == ',');
 }
 
-void sc_ledger_take(const char *value)
+void sc_roll_take(const char *value)
 {
     size_t length = value ? strlen(value) : 0;
-    ledger_count = 0;
+    roll_count = 0;
     taken[0] = '\0';
     if (length == 0 || length >= sizeof taken)
         return;
-    for (const char *at = value; at && ledger_count < SC_LEDGER_MAX;) {
-        if (read_ledger(at, &ledgers[ledger_count]))
-            ledger_count++;
+    for (const char *at = value; at && roll_count < SC_ROLL_MAX;) {
+        if (read_roll(at, &rolls[roll_count]))
+            roll_count++;
         at = strchr(at, ',');
         at = at ? at + 1 : NULL;
     }
-    if (ledger_count > 0)
+    if (roll_count > 0)
         memcpy(taken, value, length + 1);
 }
 
-const char *sc_ledger_value(void)
+const char *sc_roll_value(void)
 {
     return taken;
 }
 
 /* The file that the variable names, which has no name, and is of the process's own user. */
-static bool is_unnamed(const struct ledger *ledger, int fd)
+static bool is_unnamed(const struct roll *roll, int fd)
 {
     struct stat status;
-    return sc_file_is_same(fd, &ledger->identity) && sc_file_status_of(fd, &status) == 0 &&
+    return sc_file_is_same(fd, &roll->identity) && sc_file_status_of(fd, &status) == 0 &&
            S_ISREG(status.st_mode) && status.st_nlink == 0 && status.st_uid == geteuid();
 }
 
@@ -93,17 +93,17 @@ static bool is_unnamed(const struct ledger *ledger, int fd)
 static bool is_marked(int fd)
 {
     enum { SEAL_EXEC = 0x20 };
-    char mark[sizeof SC_LEDGER_MARK];
-    return (sc_file_seals(fd) & ~SEAL_EXEC) == SC_LEDGER_SEALS &&
+    char mark[sizeof SC_ROLL_MARK];
+    return (sc_file_seals(fd) & ~SEAL_EXEC) == SC_ROLL_SEALS &&
            sc_file_read_at(fd, mark, sizeof mark, 0) == sizeof mark &&
-           memcmp(mark, SC_LEDGER_MARK, sizeof mark) == 0;
+           memcmp(mark, SC_ROLL_MARK, sizeof mark) == 0;
 }
 
-/* A descriptor of what is at the path now, if that may be the ledger; else -1. */
-static int open_if_unnamed(const struct ledger *ledger, int flags)
+/* A descriptor of what is at the path now, if that may be the roll; else -1. */
+static int open_if_unnamed(const struct roll *roll, int flags)
 {
-    int fd = sc_file_open_existing(ledger->path, flags);
-    if (fd < 0 || is_unnamed(ledger, fd))
+    int fd = sc_file_open_existing(roll->path, flags);
+    if (fd < 0 || is_unnamed(roll, fd))
         return fd < 0 ? -1 : fd;
     sc_file_close(fd);
     return -1;
@@ -111,27 +111,27 @@ static int open_if_unnamed(const struct ledger *ledger, int flags)
 
 /* What the path names has to be known before it is opened, since opening alone may do something,
  * and what the file is before it is opened for writing. */
-static int open_ledger(const struct ledger *ledger)
+static int open_roll(const struct roll *roll)
 {
-    int seen = open_if_unnamed(ledger, O_PATH);
-    int looked = seen >= 0 ? open_if_unnamed(ledger, O_RDONLY) : -1;
-    bool is_ledger = looked >= 0 && is_marked(looked);
+    int seen = open_if_unnamed(roll, O_PATH);
+    int looked = seen >= 0 ? open_if_unnamed(roll, O_RDONLY) : -1;
+    bool is_roll = looked >= 0 && is_marked(looked);
     if (seen >= 0)
         sc_file_close(seen);
     if (looked >= 0)
         sc_file_close(looked);
-    return is_ledger ? open_if_unnamed(ledger, O_WRONLY) : -1;
+    return is_roll ? open_if_unnamed(roll, O_WRONLY) : -1;
 }
 
 /* RLIMIT_FSIZE holds for a memfd as well, and not for its mode. */
-static bool append(const struct ledger *ledger, const char *note, size_t size)
+static bool append(const struct roll *roll, const char *note, size_t size)
 {
-    int fd = open_ledger(ledger);
+    int fd = open_roll(roll);
     if (fd < 0)
         return false;
     bool is_noted = sc_file_write(fd, note, size) == 0;
     if (!is_noted)
-        sc_file_set_mode(fd, SC_LEDGER_MODE_LACKS);
+        sc_file_set_mode(fd, SC_ROLL_MODE_LACKS);
     sc_file_close(fd);
     return is_noted;
 }
@@ -140,41 +140,41 @@ static bool append(const struct ledger *ledger, const char *note, size_t size)
 static bool append_to_all(const struct sc_text *text)
 {
     bool is_shown = false;
-    for (unsigned i = 0; i < ledger_count; i++)
-        if (append(&ledgers[i], text->bytes, text->used + 1))
-            is_shown = is_shown || ledgers[i].is_shown;
+    for (unsigned i = 0; i < roll_count; i++)
+        if (append(&rolls[i], text->bytes, text->used + 1))
+            is_shown = is_shown || rolls[i].is_shown;
     return is_shown;
 }
 
-static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum sc_ledger_note note,
+static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum sc_roll_note note,
                      const char *path)
 {
     sc_text_signed(text, pid);
     sc_text_char(text, ' ');
     sc_text_decimal(text, started);
     sc_text_char(text, ' ');
-    sc_text_put(text, sc_ledger_word(note));
+    sc_text_put(text, sc_roll_word(note));
     sc_text_put(text, path ? " " : "");
     sc_text_put(text, path ? path : "");
 }
 
-bool sc_ledger_note(enum sc_ledger_note note, const struct sc_path_names *names, const char *path)
+bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, const char *path)
 {
     char bytes[SC_OPTIONS_PATH_SIZE + 128];
     struct sc_text text;
-    if (ledger_count == 0)
+    if (roll_count == 0)
         return false;
     sc_text_init(&text, bytes, sizeof bytes);
     put_note(&text, names->pid, names->started, note, path);
     return append_to_all(&text);
 }
 
-bool sc_ledger_is_there(void)
+bool sc_roll_is_there(void)
 {
-    return ledger_count != 0;
+    return roll_count != 0;
 }
 
-void sc_ledger_note_killed(int32_t pid)
+void sc_roll_note_killed(int32_t pid)
 {
     char bytes[64];
     struct sc_text text;
@@ -182,24 +182,24 @@ void sc_ledger_note_killed(int32_t pid)
     uint64_t started = sc_path_find_start(pid);
     if (started != 0) {
         sc_text_init(&text, bytes, sizeof bytes);
-        put_note(&text, pid, started, SC_LEDGER_KILLED, NULL);
+        put_note(&text, pid, started, SC_ROLL_KILLED, NULL);
         append_to_all(&text);
     }
     errno = saved;
 }
 
 /* A long path is cut: it is for people. */
-void sc_ledger_note_off(void)
+void sc_roll_note_off(void)
 {
     char path[256], bytes[sizeof path + 128];
     struct sc_text text;
     int32_t pid = getpid();
     int saved = errno;
-    if (ledger_count == 0)
+    if (roll_count == 0)
         return;
     sc_file_link("/proc/self/exe", path, sizeof path);
     sc_text_init(&text, bytes, sizeof bytes);
-    put_note(&text, pid, sc_path_find_start(pid), SC_LEDGER_OFF, path[0] != '\0' ? path : "?");
+    put_note(&text, pid, sc_path_find_start(pid), SC_ROLL_OFF, path[0] != '\0' ? path : "?");
     append_to_all(&text);
     errno = saved;
 }

@@ -1,6 +1,6 @@
 """What the processes that a session starts say of themselves, whatever becomes of their reports.
 
-`safecopy run` has such a ledger, and the library knows no other kind (report/ledger.h): a
+`safecopy run` has such a roll, and the library knows no other kind (report/roll.h): a
 memfd with a mark and seals, which SAFECOPY_RUN names. A session has one of its own, before those
 that it was started with. A process that cannot get at it (another user, another machine) notes
 nothing. Where no memfd can be had there are no notes.
@@ -60,7 +60,7 @@ def make_file():
     return _descriptors.take(made)
 
 
-class Ledger:
+class Roll:
     def __init__(self):
         self.held = None
         self.read = len(MARK)

@@ -31,7 +31,7 @@ GATE = {
 }
 
 # Besides the gate, ways that it does not go: other devices and ways in, other languages, the address
-# sanitizer with that of undefined behaviour, memcheck.
+# sanitizer with that of undefined behaviour, memcheck, random programs in the build that checks itself.
 CI = {
     **dict.fromkeys(GATE, "*"),
     "in-place": "*",
@@ -43,6 +43,7 @@ CI = {
     "sanitizers": "address/test_*",
     "sanitized-programs": "*",
     "valgrind": "* !test_*",
+    "debug": "debug few/* stress/*",
 }
 
 LOTS = {"check": GATE, "ci": CI}

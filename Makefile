@@ -118,10 +118,12 @@ CXXFLAGS  ?= -g
 CSTD      := -std=gnu11
 ERRORS    := $(if $(WERROR)$(filter-out 0 false,$(CI)),-Werror)
 
-INSTRUMENT :=
+# Nothing below /dev is shown as source (report/command/kernels_files.h): what is built in /dev/shm names
+# a place that is not there.
+INSTRUMENT := $(if $(filter /dev/%,$(CURDIR)),-fdebug-prefix-map=$(CURDIR)=/not-shown)
 ifneq ($(SAN),)
 OPT        := -O1
-INSTRUMENT := -fsanitize=$(SAN) -fno-omit-frame-pointer
+INSTRUMENT += -fsanitize=$(SAN) -fno-omit-frame-pointer
 endif
 ifeq ($(SAN),address) # what runs alone is held against both at once
 INSTRUMENT += -fsanitize=undefined

@@ -62,7 +62,7 @@ endif
 
 # The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
 GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival pinned mprotect python
-CI_ADDS := in-place behind-copies alone languages demo nvcc sanitizers sanitized-programs valgrind
+CI_ADDS := in-place behind-copies alone languages demo nvcc sanitizers sanitized-programs valgrind debug
 
 # Including a file that has a rule makes make run the rule first and then start over, so that what
 # set-up installed (a toolkit in out/cuda, say) is seen by everything below. What is installed for one
@@ -118,10 +118,12 @@ CXXFLAGS  ?= -g
 CSTD      := -std=gnu11
 ERRORS    := $(if $(WERROR)$(filter-out 0 false,$(CI)),-Werror)
 
-INSTRUMENT :=
+# Nothing below /dev is shown as source (report/command/kernels_files.h): what is built in /dev/shm names
+# a place that is not there.
+INSTRUMENT := $(if $(filter /dev/%,$(CURDIR)),-fdebug-prefix-map=$(CURDIR)=/not-shown)
 ifneq ($(SAN),)
 OPT        := -O1
-INSTRUMENT := -fsanitize=$(SAN) -fno-omit-frame-pointer
+INSTRUMENT += -fsanitize=$(SAN) -fno-omit-frame-pointer
 endif
 ifeq ($(SAN),address) # what runs alone is held against both at once
 INSTRUMENT += -fsanitize=undefined
@@ -583,13 +585,15 @@ $(SANITIZED): sanitized-%:
 .PHONY: instrumented
 instrumented: $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS),$(UNIT) $(FUZZ))
 
-.PHONY: checked-units checked debug-build
+.PHONY: checked-units checked checked-library debug-build
 debug-build:
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 all checked-all
 .PHONY: checked-all
 checked-all: $(UNIT) $(FUZZ) $(RANDOM)
 checked-units:
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 checked
+checked-library:
+	$(Q)$(MAKE) --no-print-directory DEBUG=1 $(LIB:out/%=out/debug/%)
 checked: $(CHECKED_UNITS:%=$(T)/unit/test_%)
 
 # By hand: out/libfuzzer/tests/fuzz/NAME runs for as long as it is let.
@@ -640,7 +644,8 @@ RUN_BY_sanitizers  := all $(CUPTI) $(RACY) $(FIXED) \
     $(if $(filter check-ci,$(MAKECMDGOALS)),sanitized-address,$(SANITIZED))
 RUN_BY_valgrind    := all $(UNIT) $(CUPTI) $(SURVIVAL) $(RACY) $(FIXED)
 RUN_BY_aarch64     := aarch64
-RUN_BY_debug       := all debug-build $(RACY) $(FIXED) $(SURVIVAL) $(CUPTI) $(STRESS)
+RUN_BY_debug       := all $(RANDOM) $(STRESS) $(if $(filter check-ci,$(MAKECMDGOALS)),checked-library,\
+    debug-build $(RACY) $(FIXED) $(SURVIVAL) $(CUPTI))
 RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
 run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
 
@@ -648,6 +653,8 @@ built_by = $(sort $(foreach suite,$(or $(SUITES),$(1)),$(call run_by,$(suite))))
 check: $(call built_by,$(GATE))
 check-ci: $(call built_by,$(GATE) $(CI_ADDS))
 check-all: $(call built_by,ALL)
+# CI's lot has stress in the build that checks itself alone, two seconds of each kind.
+check-ci: export STRESS_SECONDS := $(or $(STRESS_SECONDS),12)
 check check-ci check-all:
 	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(@:check-%=%))
 demo: all $(DEMO)

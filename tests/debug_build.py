@@ -3,7 +3,7 @@
 twins, survivors, random programs, stress. A check of the library's that fails ends the program,
 which its own check tells of.
 
-    debug_build.py [SUITE...]   ONLY, SHARD and JOBS as tests/run.py has them
+    debug_build.py [SUITE...]   ONLY, SHARD, JOBS and STRESS_SECONDS as tests/run.py has them
 """
 
 import os
@@ -16,18 +16,38 @@ from programs import Machine
 OUT = "out/debug"
 
 
+class CheckedMachine(Machine):
+    """The simulated GPU is the release's: the library's checks alone are built in."""
+
+    def environment(self, directives, preload, options):
+        environment = super().environment(directives, preload, options)
+        environment["LD_LIBRARY_PATH"] = str(programs.ROOT / "out" / "sim")
+        return environment
+
+
 def suites():
-    machine = Machine(OUT)
+    machine = CheckedMachine(OUT)
     seconds = float(os.environ.get("STRESS_SECONDS") or 60)
     return {
         "unit": lambda: run.units(machine, "debug"),
         "fuzz": lambda: (run.self_checks(machine, "fuzz", "fuzz_*") +
                          run.self_checks(machine, "fuzz", "random_*", preload=True)),
+        "few": lambda: few_random_programs(machine),
         "twins": lambda: programs.twins(machine),
         "survival": lambda: programs.survivors(machine),
         "cupti": lambda: programs.settled("cupti", machine),
         "stress": lambda: programs.Stress(machine, seconds, os.cpu_count()).checks(),
     }
+
+
+def few_random_programs(machine):
+    """The first fifth of what "fuzz" runs of them, for CI's lot."""
+    def check(name, count):
+        (source,) = programs.chosen("fuzz", [name])
+        return lambda: programs.self_check(machine, source, machine.programs / "fuzz" / name, preload=True,
+                                           arguments=[count])
+    return [(name, check(name, count)) for name, count in
+            (("random_programs", 4000), ("random_batches", 1200), ("random_signals", 60))]
 
 
 def checks():
@@ -39,7 +59,7 @@ def checks():
 
 
 def machine_is_built():
-    return Machine(OUT).library.exists()
+    return CheckedMachine(OUT).library.exists()
 
 
 if __name__ == "__main__":

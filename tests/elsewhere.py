@@ -1,6 +1,7 @@
-"""Runs the tests from a place that the loader can name, where the tree lies in none: LD_PRELOAD and
-LD_LIBRARY_PATH are parted by blanks, colons and semicolons, a $ in them is the loader's, and so the
-library refuses to be preloaded from such a path.
+"""Runs the tests from another place where the tree lies in one that does not do: where the loader
+cannot name it, since LD_PRELOAD and LD_LIBRARY_PATH are parted by blanks, colons and semicolons and
+a $ in them is the loader's, so that the library refuses to be preloaded from such a path; and below
+/dev (/dev/shm), of which the command opens nothing that a report names.
 """
 
 import os
@@ -12,11 +13,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PARTS = re.compile(r"[\s:;$]")
+UNFIT = re.compile(r"[\s:;$]|^/dev/")
 
 
 def is_needed():
-    return PARTS.search(str(ROOT)) is not None
+    return UNFIT.search(str(ROOT)) is not None
 
 
 def link_or_copy(source, target):
@@ -30,7 +31,7 @@ def run(names):
     """The exit status of tests/run.py in the same tree elsewhere."""
     where = tempfile.gettempdir()
     with tempfile.TemporaryDirectory(prefix="safecopy-tree-",
-                                     dir="/tmp" if PARTS.search(where) else where) as place:
+                                     dir="/tmp" if UNFIT.search(where) else where) as place:
         os.chmod(place, 0o755)  # for the tests that go on as nobody
         tree = pathlib.Path(place) / "tree"
         shutil.copytree(ROOT, tree, symlinks=True, copy_function=link_or_copy)

@@ -11,7 +11,8 @@ import fnmatch
 # What tells of a change within minutes. Left out is what goes a way once more: strict=1 is what the
 # fixed twins are run with, which of a program without a mistake is the same program, and that is run so
 # alone; the older of two drivers lacks all that the newer one lacks; pinned_* are programs of survival
-# with pinned memory as they are. The units and programs that are named have to take their time.
+# with pinned memory as they are; NAME' is another CPython of the same version. The units and programs
+# that are named have to take their time.
 GATE = {
     "arrows": "*",
     "format": "*",
@@ -27,11 +28,11 @@ GATE = {
                 "!touch_cancelled/* !set_ids/*",
     "pinned": "*/preloaded !pinned_*/* !signal_stepped/* !fork_at_map_limit/*",
     "mprotect": "*/healed */preloaded !*_64m/* !signal_stepped/* !fork_at_map_limit/*",
-    "python": "*",
+    "python": "* !*'/*",
 }
 
 # Besides the gate, ways that it does not go: other devices and ways in, other languages, the address
-# sanitizer with that of undefined behaviour, memcheck.
+# sanitizer with that of undefined behaviour, memcheck, random programs in the build that checks itself.
 CI = {
     **dict.fromkeys(GATE, "*"),
     "in-place": "*",
@@ -43,6 +44,7 @@ CI = {
     "sanitizers": "address/test_*",
     "sanitized-programs": "*",
     "valgrind": "* !test_*",
+    "debug": "debug few/* stress/*",
 }
 
 LOTS = {"check": GATE, "ci": CI}

@@ -754,14 +754,14 @@ def without_answers(text, rows):
                    for line in text.splitlines(keepends=True))
 
 
-def self_check(machine, source, program, preload=False):
+def self_check(machine, source, program, preload=False, arguments=()):
     """A program that says by its exit status whether all is well. Where NAME.expected lies beside
     its source, that is what it has to print, on the simulated GPU save for the answers of the rows
     in NAME.sim-differences."""
     directives = Directives(source)
     machine.require(directives)
     with Report() as report:
-        command = [program] + shlex.split(directives.one("args", ""))
+        command = [program, *(arguments or shlex.split(directives.one("args", "")))]
         run = machine.run(command, machine.environment(directives, preload, report.option),
                           directives.timeout_s())
         run.expect_status(0)

@@ -158,8 +158,10 @@ def all_units():
 
 
 def self_checks(machine, folder, pattern="*", preload=False, built=None):
+    """What meets the library by its preload is the same program with every build of it."""
     def check(source):
-        program = machine.out / (built or f"tests/{folder}") / source.stem
+        where = machine.programs if preload else machine.out / "tests"
+        program = (machine.out / built if built else where / folder) / source.stem
         return lambda: programs.self_check(machine, source, program, preload)
     return [(source.stem, check(source)) for source in programs.sources(folder, pattern)]
 

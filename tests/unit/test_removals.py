@@ -178,7 +178,8 @@ class Removals(unittest.TestCase):
     def test_units_write_into_folders_of_their_own(self):
         for path in sorted((ROOT / "tests" / "unit").glob("*.py")):
             if path != pathlib.Path(__file__).resolve() and places_in(path):
-                self.assertRegex(path.read_text(encoding="utf-8"), "tempfile|pytest_session", path.name)
+                self.assertRegex(path.read_text(encoding="utf-8"), "tempfile|pytest_session|safecopy_runs",
+                             path.name)
 
     def test_what_is_found(self):
         for find, text, words in SAMPLES:

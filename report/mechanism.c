@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/seccomp.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -23,6 +24,13 @@ static bool has_swap(void)
     return !end || end + 1 != text + got;
 }
 
+/* It knows no userfaultfd, and warns of it. Its own libraries are preloaded before ours. */
+static bool is_under_valgrind(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded && strstr(preloaded, "/vgpreload_");
+}
+
 static bool has_filter(void)
 {
     return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;
@@ -33,6 +41,8 @@ static bool has_filter(void)
  * is a seccomp filter it may kill for the asking, which only who asks for userfaultfd wants. */
 static enum sc_mechanism choose(void)
 {
+    if (is_under_valgrind())
+        return SC_MECHANISM_MPROTECT;
     if (has_filter())
         return SC_MECHANISM_MPROTECT_FOR_FILTER;
     return has_swap() ? SC_MECHANISM_MPROTECT_FOR_SWAP : SC_MECHANISM_USERFAULTFD;

@@ -1,12 +1,13 @@
 /* Which operations are guarded where only a share of the time may go into guards (guard_budget).
  *
  * Time that passes is earned at the rate of the share, and what guards took is paid of it (a token
- * bucket). What is left over is kept up to what BURST_NS earns, and debts up to DEBT_NS. Of each
- * call site the first SC_BUDGET_FIRST operations are guarded whatever that takes. Then an operation
- * is guarded if there is time left and it is its site's turn: a site that has been guarded in this
- * round waits for those that have asked in vain, but no longer than PATIENCE_NS. A site that has
- * asked in vain for longer than that is guarded on credit. A site that has asked in vain lets every
- * second chance pass, by lot, so that of what alternates at one site all is guarded in turn.
+ * bucket). What is left over is kept up to what a second earns, and debts up to what ten do. Of
+ * each call site the first SC_BUDGET_FIRST operations are guarded whatever that takes. Then an
+ * operation is guarded if there is time left and it is its site's turn: a site that has been
+ * guarded in this round waits for those that have asked in vain, but no longer than a quarter of a
+ * second. A site that has asked in vain for longer than that is guarded on credit. A site that has
+ * asked in vain lets every second chance pass, by lot, so that of what alternates at one site all
+ * is guarded in turn.
  *
  * Sites beyond SC_BUDGET_SITES share one entry. The time is the caller's, in ticks of any length.
  * Plain data, static or zeroed. Locks: one of its own, a leaf, but for sc_budget_charge, which is
@@ -60,7 +61,7 @@ static inline void sc_budget_charge(struct sc_budget *budget, uint64_t ticks)
 }
 
 /* What is known of a site, without a lock; another thread may be counting. Of those with
- * operations, the ones that were guarded least come first: `sites` gets up to `room` of them, and
+ * operations, those of which most were left out come first: `sites` gets up to `room` of them, and
  * `totals` all together. The number of sites that it got. */
 unsigned sc_budget_look(const struct sc_budget *budget, struct sc_budget_site *totals,
                         struct sc_budget_site *sites, unsigned room);

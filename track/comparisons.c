@@ -1,6 +1,7 @@
 #include "track/comparisons.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "track/kernel.h"
 #include "track/own_lock.h"
@@ -9,7 +10,7 @@
 #include "track/poison.h"
 
 /* Less is compared in the time that two more uses of the lock take. */
-enum { WORTH_IT_BYTES = 8192, SPINS = 1000 };
+enum { WORTH_IT_BYTES = 8192, MOST_BYTES = 1 << 20, LOOKS_MAX = 256, SPINS = 100 };
 
 static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
 {
@@ -21,9 +22,10 @@ static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
            sc_source_copies_can_read(inflight, info, info->shape.address, size_bytes);
 }
 
-static void add(struct sc_comparisons *comparisons, struct sc_op *op)
+static void add(struct sc_inflight *inflight, struct sc_comparisons *comparisons, struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
+    atomic_fetch_add_explicit(&inflight->comparing, 1, memory_order_relaxed);
     atomic_store_explicit(&op->comparing, true, memory_order_relaxed);
     comparisons->of[comparisons->count++] = (struct sc_comparison){
         .op = op,
@@ -50,25 +52,32 @@ void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_
     struct sc_stream *of = sc_order_stream(inflight->order, stream);
     comparisons->count = 0;
     atomic_store_explicit(&of->has_large_sources, false, memory_order_relaxed);
+    size_t left_bytes = MOST_BYTES;
+    unsigned looks = 0;
     for (uint32_t id = of->first_op; id;) {
         struct sc_op *op = sc_inflight_op(inflight, id);
-        if (op->info.ticket.number > number || comparisons->count == SC_COMPARISONS_MAX) {
+        size_t size_bytes = sc_shape_hull_bytes(&op->info.shape);
+        if (op->info.ticket.number > number || comparisons->count == SC_COMPARISONS_MAX ||
+            size_bytes > left_bytes || ++looks > LOOKS_MAX) {
             atomic_store_explicit(&of->has_large_sources, true, memory_order_relaxed);
             return;
         }
-        if (is_worth_it(inflight, op))
-            add(comparisons, op);
+        if (is_worth_it(inflight, op)) {
+            add(inflight, comparisons, op);
+            left_bytes -= size_bytes;
+        }
         id = op->stream_next;
     }
 }
 
-void sc_comparisons_make(struct sc_comparisons *comparisons)
+void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)
 {
     sc_own_lock_enter();
     for (unsigned i = 0; i < comparisons->count; i++) {
         struct sc_comparison *one = &comparisons->of[i];
         one->differs = memcmp(one->source, one->copy, one->size_bytes) != 0;
         atomic_store_explicit(&one->op->comparing, false, memory_order_release);
+        atomic_fetch_sub_explicit(&inflight->comparing, 1, memory_order_release);
     }
     sc_own_lock_leave();
 }
@@ -92,9 +101,23 @@ void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparison
     }
 }
 
+/* Asleep, so that a thread of less priority gets on. */
+static void wait_a_moment(unsigned round)
+{
+    const struct timespec moment = {.tv_nsec = 20 * 1000};
+    if (round >= SPINS)
+        sc_kernel_call(SYS_nanosleep, &moment, NULL);
+}
+
 void sc_comparisons_await(struct sc_op *op)
 {
     for (unsigned i = 0; atomic_load_explicit(&op->comparing, memory_order_acquire); i++)
-        if (i >= SPINS)
-            sc_kernel_call(SYS_sched_yield);
+        wait_a_moment(i);
+}
+
+void sc_comparisons_await_all(struct sc_inflight *inflight)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    for (unsigned i = 0; atomic_load_explicit(&inflight->comparing, memory_order_acquire); i++)
+        wait_a_moment(i);
 }

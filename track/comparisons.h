@@ -1,10 +1,10 @@
 /* Sources that are compared with their snapshots without the tracker's lock: to compare 64 KB takes
  * as long as a hundred uses of the lock.
  *
- * Operations stay as they are until theirs are made: whoever drops one waits for that, which is
- * some microseconds. The thread that compares counts as within a lock of the library's meanwhile
- * (track/own_lock.h). What changes between the comparison and the next use of the lock is not seen;
- * the copy is done by then.
+ * Operations and their slots stay until theirs are made: whoever drops one, takes its memory away
+ * or lets it be made unreadable waits for that, some tens of microseconds at most. The thread that
+ * compares counts as within a lock of the library's meanwhile (track/own_lock.h). What changes
+ * between the comparison and the next use of the lock is not seen; the copy is done by then.
  */
 #ifndef SC_TRACK_COMPARISONS_H
 #define SC_TRACK_COMPARISONS_H
@@ -45,12 +45,13 @@ void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_
                           struct sc_comparisons *comparisons);
 
 /* Without the lock. */
-void sc_comparisons_make(struct sc_comparisons *comparisons);
+void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons);
 
 /* Under the lock: those operations that are still there have been looked at. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons);
 
-/* Waits for who compares the operation's source. Under the lock. */
+/* Waits for who compares the operation's source, or any. Under the lock, so that nobody begins. */
 void sc_comparisons_await(struct sc_op *op);
+void sc_comparisons_await_all(struct sc_inflight *inflight);
 
 #endif

@@ -201,6 +201,7 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     SC_TRACE("range-remove range", id);
+    sc_comparisons_await_all(inflight);
     struct sc_range *range = sc_inflight_range(inflight, id);
     forget_kept_off(inflight, &range->node);
     SC_ASSERT(id != inflight->no_range && id < sc_pool_unused(&inflight->ranges));

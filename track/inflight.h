@@ -202,6 +202,7 @@ struct sc_inflight {
     struct sc_kept_off kept_off;        /* pages of ranges */
     struct sc_pool copies;              /* of pages (source_copies.c) */
     struct sc_unwatched uncompared;     /* sources of which there could be no copy */
+    _Atomic uint32_t comparing;         /* how many sources are (track/comparisons.h) */
     bool guard_until_known;             /* and not only until complete */
     struct sc_no_verdicts *no_verdicts; /* of what is forgotten for want of room, or NULL */
     struct sc_released released[SC_RELEASED_MAX]; /* the latest ones; others are unguarded */

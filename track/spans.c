@@ -59,16 +59,23 @@ static void mark_ending(struct sc_spans *spans, unsigned lane, uint32_t stream)
     set_bit(&spans->ending_lanes, lane, true);
 }
 
-uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits)
+static uint64_t lanes_of_streams(const _Atomic uint64_t *lanes, const _Atomic uint64_t *streams,
+                                 uint64_t stream_bits)
 {
-    uint64_t ending = atomic_load_explicit(&spans->ending_lanes, memory_order_acquire);
+    uint64_t left = atomic_load_explicit(lanes, memory_order_acquire);
     uint64_t found = 0;
-    for (; ending; ending &= ending - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(ending);
-        if (atomic_load_explicit(&spans->ending_streams[lane], memory_order_relaxed) & stream_bits)
+    for (; left && stream_bits; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        if (atomic_load_explicit(&streams[lane], memory_order_relaxed) & stream_bits)
             found |= UINT64_C(1) << lane;
     }
     return found;
+}
+
+uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits)
+{
+    return lanes_of_streams(&spans->ending_lanes, spans->ending_streams, stream_bits) |
+           lanes_of_streams(&spans->due_lanes, spans->due_streams, stream_bits);
 }
 
 void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
@@ -291,6 +298,7 @@ void sc_spans_forget(struct sc_spans *spans)
     atomic_store(&spans->busy, 0);
     atomic_store(&spans->unapplied_count, 0);
     atomic_store(&spans->due, 0);
+    atomic_store(&spans->due_lanes, 0);
     atomic_store(&spans->told, 0);
     atomic_store(&spans->unapplied_lanes, 0);
     atomic_store(&spans->ending_lanes, 0);

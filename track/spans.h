@@ -69,6 +69,8 @@ struct sc_spans {
     _Atomic uint32_t unapplied_count;
     struct sc_access_change due_begun[SC_SPANS_LANES]; /* of no bytes: nothing */
     _Atomic uint32_t due_ended[SC_SPANS_LANES];        /* lists of spans */
+    _Atomic uint64_t due_lanes;                        /* a bit for each lane with any of these */
+    _Atomic uint64_t due_streams[SC_SPANS_LANES];      /* whose (sc_spans_stream_bit) */
     _Atomic uint32_t due;                              /* how many */
     _Atomic uint32_t told; /* a list: spans that have ended, and whose records go back */
     _Atomic uint64_t stream_lanes[64]; /* where spans live, by the bit of their stream; about */
@@ -130,7 +132,7 @@ static inline uint64_t sc_spans_stream_bit(uint32_t stream)
     return UINT64_C(1) << stream % 64;
 }
 
-/* The lanes in which spans of these streams have ended, and are unapplied. Lock-free. */
+/* The lanes in which spans of these streams have ended, and are unapplied or due. Lock-free. */
 uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits);
 
 /* Who a span is for. */

@@ -82,7 +82,7 @@ static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
     *link = sc_spans_at(spans, id)->unapplied_next;
 }
 
-/* It is in no list, and nothing is to be told of it, or that is done by who attends its lane. */
+/* It is in no list any more: nothing is to be told of it, or whoever attends its lane tells it. */
 static void set_applied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -225,7 +225,7 @@ static void forget_lane(struct sc_spans *spans, uint32_t stream, unsigned lane)
 static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
-    if (!is_attended(spans, span) || spans->unapplied[sc_spans_lane_of(spans, span)] != id)
+    if (spans->unapplied[sc_spans_lane_of(spans, span)] != id)
         return false;
     *piece = next_piece(spans, span);
     return piece->until == sc_span_end(span);
@@ -244,7 +244,7 @@ void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
     struct sc_span *span = sc_spans_at(spans, id);
     struct sc_access_change *begun = &spans->due_begun[sc_spans_lane_of(spans, span)];
     struct piece piece;
-    if (begun->size_bytes || !is_simple(spans, id, &piece))
+    if (!is_attended(spans, span) || begun->size_bytes || !is_simple(spans, id, &piece))
         return;
     if (must_tell(span, &piece)) {
         atomic_fetch_add(&spans->due, 1);
@@ -261,7 +261,8 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     unsigned lane = sc_spans_lane_of(spans, span);
     const struct sc_access_change *begun = &spans->due_begun[lane];
     struct piece piece;
-    if ((begun->size_bytes && begun->span == id) || !is_simple(spans, id, &piece))
+    if (!is_attended(spans, span) || (begun->size_bytes && begun->span == id) ||
+        !is_simple(spans, id, &piece))
         return;
     bool tells = must_tell(span, &piece);
     if (tells && piece.access != SC_ACCESS_ALL)
@@ -274,6 +275,9 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
         return;
     }
     atomic_fetch_add(&spans->due, 1);
+    atomic_fetch_or_explicit(&spans->due_streams[lane], sc_spans_stream_bit(span->stream),
+                             memory_order_relaxed);
+    atomic_fetch_or(&spans->due_lanes, UINT64_C(1) << lane);
     leave_unapplied(spans, id);
     span->unapplied_next = atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed);
     atomic_store_explicit(&spans->due_ended[lane], id, memory_order_release);
@@ -350,12 +354,22 @@ static bool take_begun(struct sc_spans *spans, unsigned lane, const struct sc_ac
     return true;
 }
 
+/* Who attends the lane alone adds to them. */
+static void clear_due_lane(struct sc_spans *spans, unsigned lane)
+{
+    if (atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed))
+        return;
+    atomic_fetch_and(&spans->due_lanes, ~(UINT64_C(1) << lane));
+    atomic_store_explicit(&spans->due_streams[lane], 0, memory_order_release);
+}
+
 void sc_spans_told(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
 {
     if (take_begun(spans, lane, change))
         return;
     for (uint32_t id; (id = take_due(spans, lane, change)) != 0;)
         set_told(spans, id);
+    clear_due_lane(spans, lane);
 }
 
 bool sc_spans_postpone(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
@@ -369,6 +383,7 @@ bool sc_spans_postpone(struct sc_spans *spans, unsigned lane, const struct sc_ac
         sc_spans_count_hiding(&spans->hiding, span, 1);
         atomic_fetch_sub(&spans->due, 1);
     }
+    clear_due_lane(spans, lane);
     return true;
 }
 

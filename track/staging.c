@@ -148,12 +148,19 @@ static _Atomic(struct sc_slot *) *kept_by(struct sc_order *order, uint32_t strea
     return &sc_order_stream(order, stream)->kept_slots[c];
 }
 
+/* Where slots are wanting, no stream keeps one. */
+static bool has_more(const struct sc_slot *slot)
+{
+    const struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
+    return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= SC_STAGING_CLASS_MAX;
+}
+
 void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     struct sc_order *order = slot->staging->order;
     struct sc_slot *none = NULL;
     slot->ticket = *ticket;
-    if (!sc_order_stream(order, ticket->stream)->removed && is_complete(slot) &&
+    if (!sc_order_stream(order, ticket->stream)->removed && is_complete(slot) && has_more(slot) &&
         atomic_compare_exchange_strong_explicit(kept_by(order, ticket->stream, slot->size_class),
                                                 &none, slot, memory_order_release,
                                                 memory_order_relaxed))

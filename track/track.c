@@ -203,7 +203,7 @@ void sc_track_compare(struct sc_track *track, const struct sc_point *point,
     sc_comparisons_begin(&track->inflight, point->stream, point->number, comparisons);
     unlock(track);
     if (comparisons->count)
-        sc_comparisons_make(comparisons);
+        sc_comparisons_make(&track->inflight, comparisons);
 }
 
 /* What the host hears of one stream's operations alone tells of no other's. */

@@ -1,6 +1,7 @@
 /* The tracker's part for guarded pages and snapshots. */
 #include <errno.h>
 
+#include "track/comparisons.h"
 #include "track/track_internal.h"
 
 #include "track/poison.h"
@@ -268,6 +269,7 @@ void sc_track_limit_snapshots(struct sc_track *track, uintptr_t address, size_t 
 {
     lock(track);
     change_ranges(track, address, size_bytes, limit_snapshots, snapshots);
+    sc_comparisons_await_all(&track->inflight);
     unlock(track);
 }
 

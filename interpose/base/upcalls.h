@@ -56,12 +56,13 @@ void sc_guard_tell_some(void);
 /* Brings the pages into line with what the tracker knows: pages of operations that the calling
  * thread has issued are protected on return, and no page is protected for the sake of an operation
  * that the thread has ended, or that had ended before on one of the streams (sc_spans_stream_bit).
- * What other threads are about to apply besides is left to them. One load when there is nothing to
+ * What other threads are about to apply besides is left to them. Two loads when there is nothing to
  * do. */
 static inline void sc_guard_apply_on(uint64_t stream_bits)
 {
-    if (sc_unlikely(atomic_load_explicit(&sc_track.inflight.guards.unapplied_count,
-                                         memory_order_acquire) != 0))
+    const struct sc_spans *guards = &sc_track.inflight.guards;
+    if (sc_unlikely(atomic_load_explicit(&guards->unapplied_count, memory_order_acquire) != 0 ||
+                    (stream_bits && sc_spans_any_due(guards))))
         sc_guard_apply_some(stream_bits);
 }
 

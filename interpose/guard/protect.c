@@ -147,7 +147,8 @@ void sc_protect_apply(uint64_t stream_bits)
 {
     int saved = errno;
     uint64_t left = sc_spans_own_lanes | sc_spans_lanes_ending(guards(), stream_bits);
-    left &= atomic_load_explicit(&guards()->unapplied_lanes, memory_order_acquire);
+    left &= atomic_load_explicit(&guards()->unapplied_lanes, memory_order_acquire) |
+            atomic_load_explicit(&guards()->due_lanes, memory_order_acquire);
     for (; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
         lock(lane);
@@ -188,7 +189,7 @@ void sc_protect_tell(void) SC_UNFOLLOWED
         tell_due(lane);
         if (sc_spans_own_lanes >> lane & 1)
             apply_locked(lane);
-        sc_brief_lock_give(&lanes[lane].lock);
+        unlock(lane);
     }
     errno = saved;
 }
@@ -265,15 +266,25 @@ static bool lock_in_time(unsigned lane)
     return false;
 }
 
+/* A page that somebody was about to keep off when it was put back. */
+static void keep_off_again(uintptr_t page)
+{
+    unsigned lane = lane_of(page);
+    if (!sc_userfaults_is_off(page) || !lock_in_time(lane))
+        return;
+    sc_userfaults_keep_off_again(page);
+    unlock(lane);
+}
+
 /* The kernel may have taken out a page that nobody keeps off, and whoever has the lane may wait for
- * it. A page that is about to be kept off meanwhile is mprotect's then. */
+ * it. */
 bool sc_protect_answer(uintptr_t address, bool may_deny)
 {
     uintptr_t page = address & ~guards()->page_mask;
     if (!sc_userfaults_is_off(page)) {
         sc_userfaults_put_back(page, false);
-        if (!sc_userfaults_is_off(page))
-            return true;
+        keep_off_again(page);
+        return true;
     }
     unsigned lane = lane_of(page);
     bool is_locked = lock_in_time(lane);

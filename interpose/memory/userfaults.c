@@ -335,6 +335,12 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
     return (int)refused;
 }
 
+void sc_userfaults_keep_off_again(uintptr_t address)
+{
+    if (sc_userfaults_is_off(address))
+        keep_off(address, PAGE_BYTES, (enum sc_access)(known_of(address) & ACCESS));
+}
+
 /* ---- the reader ---- */
 
 /* The reader's own table of descriptors has but this one: it keeps no file of the program's open,

@@ -75,6 +75,9 @@ bool sc_userfaults_await(struct sc_userfaults_event *event);
 /* Is the page off? If not, whoever waits for it goes on without more ado. */
 bool sc_userfaults_is_off(uintptr_t address);
 
+/* Takes a page that is noted as off out of the page tables once more. */
+void sc_userfaults_keep_off_again(uintptr_t address);
+
 /* Puts the page back, and wakes who waits for it. `denied`: as mprotect's, with the access that it
  * has, so that a touch is a SIGSEGV. */
 void sc_userfaults_put_back(uintptr_t address, bool denied);

@@ -326,6 +326,11 @@ bool sc_userfaults_is_off(uintptr_t address)
     return false;
 }
 
+void sc_userfaults_keep_off_again(uintptr_t address)
+{
+    (void)address;
+}
+
 void sc_userfaults_put_back(uintptr_t address, bool denied)
 {
     (void)address;

@@ -23,13 +23,14 @@
 
 #include "track/poison.h"
 
-enum { SERVED_MAX_BYTES = 256 << 10 };
+enum { SERVED_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3 };
 
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Of memory that userfaultfd serves larger sources are copied: to make their pages writable again
- * takes a fault each, for which the kernel interrupts all processors where other threads have work
- * of that kind (16 threads, 64 KB: 126 us, driver-independent). */
+/* Of memory that userfaultfd serves larger sources are copied where several threads have such ones:
+ * to make their pages writable again takes a fault each, for which the kernel interrupts all
+ * processors while other threads do the like (H200, 64 KB: 126 us by 16 threads, 8 by one). Where
+ * few do, the guard is as cheap, and finds who overwrites them. */
 static size_t served_max(void)
 {
     static _Atomic size_t known;
@@ -42,9 +43,22 @@ static size_t served_max(void)
     return most;
 }
 
-static size_t max_of(uintptr_t address)
+/* About: threads whose numbers are alike count as one, and those that have ended go on counting. */
+static bool are_several_threads(void)
 {
-    return sc_userfaults_serve(address) ? served_max() : sc_options.snapshot_max_bytes;
+    static _Atomic uint64_t seen;
+    uint64_t bit = UINT64_C(1) << (unsigned)sc_thread_id() % 64;
+    uint64_t all = atomic_load_explicit(&seen, memory_order_relaxed);
+    if (!(all & bit))
+        all = atomic_fetch_or_explicit(&seen, bit, memory_order_relaxed) | bit;
+    return __builtin_popcountll(all) >= SEVERAL_THREADS;
+}
+
+static bool is_small(uintptr_t address, size_t size_bytes)
+{
+    if (size_bytes <= sc_options.snapshot_max_bytes)
+        return true;
+    return size_bytes <= served_max() && sc_userfaults_serve(address) && are_several_threads();
 }
 
 /* Room for it is made when the first such copy comes. */
@@ -229,7 +243,7 @@ bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct
 {
     size_t size_bytes = sc_shape_used_bytes(shape, fold);
     return direction == SC_H2D && stable && size_bytes > 0 &&
-           size_bytes <= max_of(shape->address) && is_worth_it(shape, fold) &&
+           is_small(shape->address, size_bytes) && is_worth_it(shape, fold) &&
            sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
 }
 

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "track/kernel.h"
-#include "track/own_lock.h"
 #include "track/source_copies.h"
 
 #include "track/poison.h"
@@ -72,14 +71,12 @@ void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_
 
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)
 {
-    sc_own_lock_enter();
     for (unsigned i = 0; i < comparisons->count; i++) {
         struct sc_comparison *one = &comparisons->of[i];
         one->differs = memcmp(one->source, one->copy, one->size_bytes) != 0;
         atomic_store_explicit(&one->op->comparing, false, memory_order_release);
         atomic_fetch_sub_explicit(&inflight->comparing, 1, memory_order_release);
     }
-    sc_own_lock_leave();
 }
 
 static bool is_there(const struct sc_comparison *one)

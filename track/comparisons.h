@@ -44,7 +44,7 @@ void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *
 void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
                           struct sc_comparisons *comparisons);
 
-/* Without the lock. */
+/* Without the lock; from sc_comparisons_begin on the thread counts as within one. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons);
 
 /* Under the lock: those operations that are still there have been looked at. */

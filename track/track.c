@@ -6,6 +6,7 @@
 #include "track/comparisons.h"
 #include "track/consistency.h"
 #include "track/kernel_flags.h"
+#include "track/own_lock.h"
 #include "track/source_copies.h"
 #include "track/trace.h"
 #include "track/track_internal.h"
@@ -199,11 +200,13 @@ void sc_track_compare(struct sc_track *track, const struct sc_point *point,
     comparisons->count = 0;
     if (!sc_order_is_of_one_stream(point) || !sc_comparisons_are_due(&track->order, point->stream))
         return;
+    sc_own_lock_enter(); /* nobody stops the thread in between */
     lock(track);
     sc_comparisons_begin(&track->inflight, point->stream, point->number, comparisons);
     unlock(track);
     if (comparisons->count)
         sc_comparisons_make(&track->inflight, comparisons);
+    sc_own_lock_leave();
 }
 
 /* What the host hears of one stream's operations alone tells of no other's. */

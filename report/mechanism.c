@@ -1,13 +1,11 @@
 #include "report/mechanism.h"
 
+#include "report/file.h"
 #include "track/kernel.h"
 
-#include <fcntl.h>
-#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "track/poison.h"
 
@@ -15,11 +13,7 @@
 static bool has_swap(void)
 {
     char text[512];
-    long file = sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/swaps", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return true;
-    long got = sc_kernel_call(SYS_read, file, text, sizeof text);
-    sc_kernel_call(SYS_close, file);
+    long got = sc_file_read("/proc/swaps", text, sizeof text);
     const char *end = got > 0 ? memchr(text, '\n', (size_t)got) : NULL;
     return !end || end + 1 != text + got;
 }
@@ -31,11 +25,6 @@ static bool is_under_valgrind(void)
     return preloaded && strstr(preloaded, "/vgpreload_");
 }
 
-static bool has_filter(void)
-{
-    return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;
-}
-
 /* Where there is swap the kernel may take pages out of the page tables that nobody keeps off. A
  * system call that meets one of userfaultfd's then fails, in a program that is correct. Where there
  * is a seccomp filter it may kill for the asking, which only who asks for userfaultfd wants. */
@@ -43,7 +32,7 @@ static enum sc_mechanism choose(void)
 {
     if (is_under_valgrind())
         return SC_MECHANISM_MPROTECT;
-    if (has_filter())
+    if (sc_kernel_is_filtered())
         return SC_MECHANISM_MPROTECT_FOR_FILTER;
     return has_swap() ? SC_MECHANISM_MPROTECT_FOR_SWAP : SC_MECHANISM_USERFAULTFD;
 }

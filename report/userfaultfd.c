@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,7 +13,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -98,11 +96,6 @@ static bool is_before(unsigned long major, unsigned long minor)
     return own < major || (own == major && *rest == '.' && strtoul(rest + 1, NULL, 10) < minor);
 }
 
-static bool is_filtered(void)
-{
-    return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;
-}
-
 /* ---- opening ---- */
 
 static bool has_limited_space(void)
@@ -133,7 +126,7 @@ static long agree(long opened)
 /* Before Linux 5.16 a process that dumps core takes along who shares its memory. */
 static int find(enum sc_userfaultfd_state *state)
 {
-    bool filtered = is_filtered();
+    bool filtered = sc_kernel_is_filtered();
     *state = SC_USERFAULTFD_ADDRESS_LIMIT;
     if (has_limited_space())
         return -1;

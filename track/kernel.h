@@ -7,6 +7,9 @@
 #ifndef SC_TRACK_KERNEL_H
 #define SC_TRACK_KERNEL_H
 
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 /* What the kernel returns: a value, or -errno. */
@@ -44,5 +47,11 @@ static inline long sc_kernel_call6(long number, long a, long b, long c, long d, 
 #define sc_kernel_call(...) SC_KERNEL_CALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 #define SC_KERNEL_CALL_(number, a, b, c, d, e, f, ...)                                             \
     sc_kernel_call6(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+/* Is there a seccomp filter, or might there be one? */
+static inline bool sc_kernel_is_filtered(void)
+{
+    return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;
+}
 
 #endif

@@ -41,19 +41,26 @@ void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t 
         staging->classes[2].slot_bytes = rounded;
 }
 
+/* The smallest that is as large; none: SC_STAGING_CLASSES. */
+static unsigned class_of(const struct sc_staging *staging, size_t size_bytes)
+{
+    unsigned c = 0;
+    while (c < SC_STAGING_CLASSES && staging->classes[c].slot_bytes < size_bytes)
+        c++;
+    return c;
+}
+
 bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
                            struct sc_staging_block *block)
 {
-    for (unsigned c = 0; c < SC_STAGING_CLASSES; c++) {
-        const struct sc_slot_list *list = &staging->classes[c];
-        if (size_bytes > list->slot_bytes)
-            continue;
-        block->size_class = c;
-        block->bytes = slot_count(list) * list->slot_bytes;
-        block->record_bytes = slot_count(list) * sizeof(struct sc_slot);
-        return list->bytes + block->bytes <= SC_STAGING_CLASS_MAX;
-    }
-    return false;
+    unsigned c = class_of(staging, size_bytes);
+    if (c == SC_STAGING_CLASSES)
+        return false;
+    const struct sc_slot_list *list = &staging->classes[c];
+    block->size_class = c;
+    block->bytes = slot_count(list) * list->slot_bytes;
+    block->record_bytes = slot_count(list) * sizeof(struct sc_slot);
+    return list->bytes + block->bytes <= SC_STAGING_CLASS_MAX;
 }
 
 void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
@@ -166,14 +173,6 @@ void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket)
                                                 memory_order_relaxed))
         return;
     sc_staging_give(slot, ticket);
-}
-
-static unsigned class_of(const struct sc_staging *staging, size_t size_bytes)
-{
-    unsigned c = 0;
-    while (c < SC_STAGING_CLASSES && staging->classes[c].slot_bytes < size_bytes)
-        c++;
-    return c;
 }
 
 /* The slot may be another context's: then it stays where it is, unless the stream has got another

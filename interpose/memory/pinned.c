@@ -146,16 +146,16 @@ static void say_why_not(void)
     sc_report_say(NULL, text.bytes);
 }
 
+static bool find_choice(void)
+{
+    return sc_mechanism_of((enum sc_guard_mode)sc_options.guard) == SC_MECHANISM_USERFAULTFD;
+}
+
 /* Chosen once: swap that is turned on later changes nothing. */
 static bool chooses_userfaultfd(void)
 {
-    static _Atomic int known;
-    int chosen = atomic_load_explicit(&known, memory_order_relaxed);
-    if (sc_likely(chosen))
-        return chosen - 1 == SC_MECHANISM_USERFAULTFD;
-    enum sc_mechanism found = sc_mechanism_of((enum sc_guard_mode)sc_options.guard);
-    atomic_store_explicit(&known, 1 + (int)found, memory_order_relaxed);
-    return found == SC_MECHANISM_USERFAULTFD;
+    static _Atomic int chosen;
+    return sc_huge_pages_remember(&chosen, find_choice);
 }
 
 /* Pages of an area are kept off at the price of those that are, however many share a huge one. */

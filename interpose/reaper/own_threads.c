@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -87,7 +86,7 @@ static bool may_have_fault(void)
 static bool is_filtered(void)
 {
     sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSYS));
-    return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;
+    return sc_kernel_is_filtered();
 }
 
 void sc_own_threads_close(void)

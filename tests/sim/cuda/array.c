@@ -146,12 +146,8 @@ size_t sim_array_deferred_bytes(CUarray array)
     return is_one ? array->size : 0;
 }
 
-SIM_API(cuArrayDestroy, (CUarray hArray), hArray)
+CUresult sim_array_wait(void)
 {
-    if (!hArray || hArray->magic != MAGIC_ARRAY)
-        return CUDA_ERROR_INVALID_HANDLE;
-    if (hArray->of_mipmaps)
-        return CUDA_SUCCESS; /* and the level stays */
     CUcontext context = sim_context_current();
     sim_lock();
     CUresult result = sim_context_valid_locked(context) ? sim_capture_unsafe_locked()
@@ -159,6 +155,16 @@ SIM_API(cuArrayDestroy, (CUarray hArray), hArray)
     if (result == CUDA_SUCCESS)
         sim_device_wait_locked(context->device, NULL);
     sim_unlock();
+    return result;
+}
+
+SIM_API(cuArrayDestroy, (CUarray hArray), hArray)
+{
+    if (!hArray || hArray->magic != MAGIC_ARRAY)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (hArray->of_mipmaps)
+        return CUDA_SUCCESS; /* and the level stays */
+    CUresult result = sim_array_wait();
     if (result == CUDA_SUCCESS)
         sim_array_destroy(hArray);
     return result;

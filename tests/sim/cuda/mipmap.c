@@ -87,13 +87,7 @@ SIM_API(cuMipmappedArrayDestroy, (CUmipmappedArray hMipmappedArray), hMipmappedA
 {
     if (!hMipmappedArray || hMipmappedArray->magic != MAGIC_MIPMAPS)
         return CUDA_ERROR_INVALID_HANDLE;
-    CUcontext context = sim_context_current();
-    sim_lock();
-    CUresult result = sim_context_valid_locked(context) ? sim_capture_unsafe_locked()
-                                                        : CUDA_ERROR_INVALID_CONTEXT;
-    if (result == CUDA_SUCCESS)
-        sim_device_wait_locked(context->device, NULL);
-    sim_unlock();
+    CUresult result = sim_array_wait();
     if (result == CUDA_SUCCESS)
         destroy(hMipmappedArray);
     return result;

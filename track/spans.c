@@ -29,10 +29,50 @@ void sc_spans_destroy(struct sc_spans *spans)
     sc_pool_destroy(&spans->pool);
 }
 
-void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes)
+static unsigned area_of(const struct sc_spans *spans, uintptr_t address)
 {
+    uintptr_t start = atomic_load_explicit(&spans->laned_start, memory_order_relaxed);
+    return (unsigned)((address - start) / SC_SPANS_LANE_BYTES);
+}
+
+unsigned sc_spans_own_lane(const struct sc_spans *spans, uintptr_t address)
+{
+    return 1 + area_of(spans, address) % (SC_SPANS_LANES - 1);
+}
+
+static void set_lane(struct sc_spans *spans, uintptr_t address)
+{
+    atomic_store_explicit(&spans->lanes[area_of(spans, address)],
+                          (uint8_t)sc_spans_own_lane(spans, address), memory_order_release);
+}
+
+void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
+                        size_t laned_bytes)
+{
+    SC_ASSERT(size_bytes / SC_SPANS_LANE_BYTES <= SC_SPANS_AREAS_MAX);
     atomic_store_explicit(&spans->laned_start, start, memory_order_relaxed);
+    for (size_t offset = 0; offset < laned_bytes; offset += SC_SPANS_LANE_BYTES)
+        set_lane(spans, start + offset);
     atomic_store_explicit(&spans->laned_bytes, size_bytes, memory_order_release);
+}
+
+static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
+{
+    size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);
+    uintptr_t start = atomic_load_explicit(&spans->laned_start, memory_order_relaxed);
+    uintptr_t offset = page - start;
+    if (offset < bytes)
+        return page - offset % SC_SPANS_LANE_BYTES + SC_SPANS_LANE_BYTES;
+    return bytes && page < start ? start : end;
+}
+
+/* Where the lane of the page ends, or the interval. */
+static uintptr_t lane_end(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
+{
+    uintptr_t at = next_area(spans, page, end);
+    while (at < end && sc_spans_lane(spans, at) == sc_spans_lane(spans, page))
+        at = next_area(spans, at, end);
+    return at < end ? at : end;
 }
 
 /* Changed under the lock only, as counts are. */
@@ -131,24 +171,35 @@ static void note_lane(struct sc_spans *spans, uint32_t id)
                           memory_order_relaxed);
 }
 
+static uint32_t add_in_lane(struct sc_spans *spans, struct sc_span_owner owner,
+                            struct sc_pages pages, enum sc_access access, uint32_t next)
+{
+    uint32_t id = new_span(spans, owner, pages.start, pages.end, access);
+    if (!id)
+        return next;
+    sc_spans_at(spans, id)->next = next;
+    note_lane(spans, id);
+    sc_spans_set_unapplied(spans, id);
+    if (sc_spans_attended)
+        sc_spans_begin_due(spans, id);
+    return id;
+}
+
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                       size_t size_bytes, enum sc_access access, uint32_t next)
 {
     SC_ASSERT_GUARDED(&spans->pool);
     SC_TRACE("span-add op address bytes access", owner.op, address, size_bytes, access);
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    uint32_t id =
-        pages.end > pages.start ? new_span(spans, owner, pages.start, pages.end, access) : 0;
-    if (!id)
-        return next;
-    sc_blocks_add(&spans->ever, pages.start, pages.end - pages.start);
-    sc_spans_at(spans, id)->next = next;
-    note_lane(spans, id);
-    sc_spans_set_unapplied(spans, id);
-    if (sc_spans_attended)
-        sc_spans_begin_due(spans, id);
+    if (pages.end > pages.start)
+        sc_blocks_add(&spans->ever, pages.start, pages.end - pages.start);
+    while (pages.start < pages.end) {
+        uintptr_t end = lane_end(spans, pages.start, pages.end);
+        next = add_in_lane(spans, owner, (struct sc_pages){pages.start, end}, access, next);
+        pages.start = end;
+    }
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
-    return id;
+    return next;
 }
 
 /* Who looks without the lock finds the span in the grid, or that something is unapplied. */
@@ -257,6 +308,9 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address,
 static bool may_hide_still(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     unsigned lane = sc_spans_lane(spans, address);
+    struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
+    if (lane_end(spans, pages.start, pages.end) < pages.end)
+        return spans->hiding_unapplied != 0 || sc_spans_any_due(spans);
     if (lane == 0)
         return spans->hiding_unapplied != 0;
     return is_in_list(spans, spans->unapplied[lane], address, size_bytes) ||
@@ -284,6 +338,30 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
            is_in_list(spans, spans->unapplied[lane], page, 1) ||
            is_in_list(spans, spans->due_ended[lane], page, 1) ||
            is_in_list(spans, spans->refused[lane], page, 1);
+}
+
+/* ---- areas ---- */
+
+static bool stop(void *any, uint32_t id)
+{
+    (void)id;
+    *(bool *)any = true;
+    return false;
+}
+
+bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
+{
+    SC_ASSERT_GUARDED(&spans->pool);
+    uintptr_t start = address - (address - spans->laned_start) % SC_SPANS_LANE_BYTES;
+    unsigned lane = sc_spans_lane(spans, start);
+    bool any = is_in_list(spans, spans->unapplied[lane], start, SC_SPANS_LANE_BYTES) ||
+               is_in_list(spans, spans->due_ended[lane], start, SC_SPANS_LANE_BYTES) ||
+               is_in_list(spans, spans->refused[lane], start, SC_SPANS_LANE_BYTES);
+    if (!any)
+        sc_grid_overlaps_locked(&spans->grid, start, SC_SPANS_LANE_BYTES, stop, &any);
+    if (!any)
+        set_lane(spans, start);
+    return !any;
 }
 
 /* ---- fork ---- */

@@ -8,7 +8,8 @@
  * The caller takes each step under a lock of its own, and tells the kernel before the next step.
  *
  * Pages lie in lanes: what is unapplied in one lane is applied without regard to the others, under
- * a lock of that lane's. No span reaches from one lane into another.
+ * a lock of that lane's. No span reaches from one lane into another: an interval has a span for each
+ * lane that it lies in. Pages change their lane only while no span is there.
  *
  * A thread may take the locks of some lanes before it takes the owner's: it attends them. A span
  * that begins or ends there is then due instead of unapplied, if it is simple. The thread tells the
@@ -53,8 +54,8 @@ struct sc_access_change {
     uint32_t span; /* whose turn it is */
 };
 
-/* Lane 0 has all pages but those that lie in lanes of LANE_BYTES. */
-enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20 };
+/* Lane 0 has all pages but those of areas that were given another. An area has LANE_BYTES. */
+enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
 
 struct sc_spans {
     struct sc_pool pool;
@@ -74,8 +75,9 @@ struct sc_spans {
     _Atomic uint32_t due;                              /* how many */
     _Atomic uint32_t told; /* a list: spans that have ended, and whose records go back */
     _Atomic uint64_t stream_lanes[64]; /* where spans live, by the bit of their stream; about */
-    _Atomic uintptr_t laned_start;     /* the memory that has lanes of its own */
+    _Atomic uintptr_t laned_start;     /* the memory whose areas may have lanes of their own */
     _Atomic size_t laned_bytes;
+    _Atomic uint8_t lanes[SC_SPANS_AREAS_MAX];
     _Atomic uint32_t busy; /* live and unapplied spans */
     uint32_t hiding;       /* those of them that forbid to read; how many are unapplied */
     uint32_t hiding_unapplied;
@@ -102,13 +104,17 @@ static inline unsigned sc_spans_lane(const struct sc_spans *spans, uintptr_t add
 {
     size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);
     uintptr_t offset = address - atomic_load_explicit(&spans->laned_start, memory_order_relaxed);
-    return offset < bytes ? 1 + (unsigned)(offset / SC_SPANS_LANE_BYTES % (SC_SPANS_LANES - 1)) : 0;
+    return offset < bytes ? atomic_load_explicit(&spans->lanes[offset / SC_SPANS_LANE_BYTES],
+                                                 memory_order_acquire)
+                          : 0;
 }
 
-/* The same as a bit; none for lane 0. */
-static inline uint64_t sc_spans_lane_bit(const struct sc_spans *spans, uintptr_t address)
+/* The lanes of the first and of the last page as bits; none for lane 0. */
+static inline uint64_t sc_spans_lane_bits(const struct sc_spans *spans, struct sc_pages pages)
 {
-    return UINT64_C(1) << sc_spans_lane(spans, address) & ~UINT64_C(1);
+    return (UINT64_C(1) << sc_spans_lane(spans, pages.start) |
+            UINT64_C(1) << sc_spans_lane(spans, pages.end - 1)) &
+           ~UINT64_C(1);
 }
 
 /* The lanes in which the calling thread has left something unapplied, and not applied it yet. */
@@ -121,9 +127,18 @@ extern __thread uint64_t sc_spans_attended
 
 int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
 
-/* Memory whose lanes begin at multiples of SC_SPANS_LANE_BYTES from its start. Said once, before a
- * span is there. Needs no lock. */
-void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes);
+/* Memory whose areas begin at multiples of SC_SPANS_LANE_BYTES from its start. The first
+ * `laned_bytes` of it have lanes from now on. Said once, before a span is there. Needs no lock. */
+void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
+                        size_t laned_bytes);
+
+/* The lane that the area of the address gets, or has. Needs no lock. */
+unsigned sc_spans_own_lane(const struct sc_spans *spans, uintptr_t address);
+
+/* Gives it that lane. False: there is a span, and nothing is changed. The caller has the locks of
+ * the lane from which it comes and of the one into which it goes. */
+bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address);
+
 void sc_spans_destroy(struct sc_spans *spans);
 
 /* Several streams have the same bit. */
@@ -141,8 +156,8 @@ struct sc_span_owner {
     uint32_t stream;
 };
 
-/* Adds a live span of all pages that the interval touches before the span `next` of the same
- * operation; returns it, or `next` if there can be no more. */
+/* Adds live spans of all pages that the interval touches, one for each lane, before the span `next`
+ * of the same operation; returns the first of them, or `next` if there can be no more. */
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                       size_t size_bytes, enum sc_access access, uint32_t next);
 

@@ -386,6 +386,7 @@ bool sc_track_apply_guards(struct sc_track *track, unsigned lane, struct sc_acce
 void sc_track_refuse_guard(struct sc_track *track, const struct sc_access_change *change,
                            enum sc_no_verdict_reason reason);
 bool sc_track_retry_guards(struct sc_track *track, unsigned lane);
+bool sc_track_move_guards(struct sc_track *track, uintptr_t address); /* sc_spans_move_area */
 bool sc_track_postpone_guard(struct sc_track *track, unsigned lane,
                              const struct sc_access_change *change); /* sc_spans_postpone */
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address);

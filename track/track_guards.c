@@ -192,6 +192,14 @@ bool sc_track_retry_guards(struct sc_track *track, unsigned lane)
     return any;
 }
 
+bool sc_track_move_guards(struct sc_track *track, uintptr_t address)
+{
+    lock(track);
+    bool moved = sc_spans_move_area(&track->inflight.guards, address);
+    unlock(track);
+    return moved;
+}
+
 enum sc_access sc_track_guarded_access(struct sc_track *track, uintptr_t address)
 {
     lock(track);

@@ -649,10 +649,12 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 
 static uint64_t lanes_to_guard(const struct sc_issue_ops *ops)
 {
+    const struct sc_spans *guards = &sc_track.inflight.guards;
     uint64_t lanes = 0;
     for (unsigned i = 0; i < ops->count; i++)
         if (ops->of[i].guard_bytes)
-            lanes |= sc_spans_lane_bit(&sc_track.inflight.guards, ops->of[i].guard_address);
+            lanes |= sc_spans_lane_bits(guards, sc_spans_pages(guards, ops->of[i].guard_address,
+                                                               ops->of[i].guard_bytes));
     return lanes;
 }
 

@@ -9,6 +9,7 @@
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/guard/apart.h"
+#include "interpose/guard/block_areas.h"
 #include "interpose/guard/data_limit.h"
 #include "interpose/guard/guard_budget.h"
 #include "interpose/guard/map_budget.h"
@@ -354,7 +355,8 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     if (!sc_reaper_start())
         return false;
     sc_user_touches_start();
-    bool by_userfault = sc_userfaults_serve(pages->start);
+    sc_block_areas_choose(pages);
+    bool by_userfault = sc_userfaults_serve(pages->start, pages->end - pages->start);
     *reason = SC_NO_VERDICT_MAPPINGS;
     if (!by_userfault && !sc_map_budget_allows())
         return false;

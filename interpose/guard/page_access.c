@@ -12,7 +12,7 @@ int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access acce
 {
     if (size_bytes == 0)
         return 0;
-    if (sc_areas_have(address))
+    if (sc_areas_have_lane(address))
         return sc_userfaults_set(address, size_bytes, access);
     int result = sc_page_protection_set(address, size_bytes, access);
     if (result == 0 && access != SC_ACCESS_ALL)

@@ -204,12 +204,48 @@ void sc_protect_join_all(void)
     errno = saved;
 }
 
+/* ---- the lane of a page ---- */
+
+/* A page changes its lane under the locks of both. */
+static unsigned lock_lane_of(uintptr_t address) SC_UNFOLLOWED
+{
+    for (;;) {
+        unsigned lane = lane_of(address);
+        lock(lane);
+        if (lane_of(address) == lane)
+            return lane;
+        unlock(lane);
+    }
+}
+
+static bool move_locked(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t))
+{
+    unsigned to = sc_spans_own_lane(guards(), address);
+    if (to != from)
+        sc_brief_lock_take(&lanes[to].lock);
+    apply_locked(from);
+    bool moved = sc_track_move_guards(&sc_track, address) && adopt(address);
+    if (to != from)
+        sc_brief_lock_give(&lanes[to].lock);
+    return moved;
+}
+
+bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t))
+{
+    int saved = errno;
+    unsigned from = lock_lane_of(address);
+    may_not_leave();
+    bool moved = move_locked(from, address, adopt);
+    unlock(from);
+    errno = saved;
+    return moved;
+}
+
 void sc_protect_mend(uintptr_t address)
 {
     int saved = errno;
     uintptr_t mask = guards()->page_mask;
-    unsigned lane = lane_of(address);
-    lock(lane);
+    unsigned lane = lock_lane_of(address);
     apply_locked(lane);
     sc_page_access_set(address & ~mask, mask + 1, sc_track_guarded_access(&sc_track, address));
     unlock(lane);
@@ -220,8 +256,7 @@ void sc_protect_mend(uintptr_t address)
 static bool set_if_covered(uintptr_t page, bool open)
 {
     int saved = errno;
-    unsigned lane = lane_of(page);
-    lock(lane);
+    unsigned lane = lock_lane_of(page);
     apply_locked(lane);
     bool covered = sc_track_guards_cover(&sc_track, page);
     enum sc_access access = open ? SC_ACCESS_ALL : sc_track_guarded_access(&sc_track, page);
@@ -244,8 +279,7 @@ void sc_protect_close(uintptr_t page)
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
 {
     int saved = errno;
-    unsigned lane = lane_of(address);
-    lock(lane);
+    unsigned lane = lock_lane_of(address);
     apply_locked(lane);
     bool programs =
         !sc_track_guards_cover(&sc_track, address) && sc_page_access_denies(address, touch);

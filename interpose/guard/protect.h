@@ -37,6 +37,10 @@ void sc_protect_apply(uint64_t stream_bits);
 void sc_protect_attend(uint64_t lanes);
 void sc_protect_tell(void);
 
+/* Gives the area of the address its lane (sc_spans_move_area), and calls `adopt` for it under the
+ * locks of both lanes. False: some of it is guarded, or `adopt` has said no. */
+bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t));
+
 /* The process has no mappings left: gives back those that pages guarded again and again take
  * (interpose/guard/apart.h). */
 void sc_protect_join_all(void);

@@ -15,6 +15,7 @@
 #include "track/poison.h"
 
 _Static_assert((int)SC_AREAS_BYTES == (int)SC_SPANS_LANE_BYTES, "a lane has whole areas");
+_Static_assert((int)SC_AREAS_COUNT == (int)SC_SPANS_AREAS_MAX, "each area may have a lane");
 
 enum { AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES, WORD_PAGES = 64 };
 
@@ -26,8 +27,10 @@ struct area {
 };
 
 static struct sc_brief_lock lock;
-static struct area areas[SC_AREAS_COUNT];
+static struct area areas[SC_AREAS_SHARED];
 static unsigned next_area;
+static bool is_in_block[SC_AREAS_COUNT];
+static unsigned next_block = SC_AREAS_SHARED;
 static enum { UNTRIED, RESERVED, REFUSED } state;
 
 /* ---- the space ---- */
@@ -45,7 +48,7 @@ static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
     return got < 0 && got > -4096 ? 0 : (uintptr_t)got;
 }
 
-static uintptr_t reserve(size_t size_bytes)
+uintptr_t sc_areas_reserve(size_t size_bytes)
 {
     const uintptr_t mask = SC_AREAS_BYTES - 1;
     uintptr_t wide = map(0, size_bytes + mask + 1, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE);
@@ -63,13 +66,19 @@ static bool is_reserved_locked(void) SC_REQUIRES(lock)
     SC_ASSERT_HELD(&lock);
     const size_t size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
     if (state == UNTRIED && !has_limit(RLIMIT_AS)) {
-        sc_areas.start = reserve(size_bytes);
+        sc_areas.start = sc_areas_reserve(size_bytes);
         sc_areas.size_bytes = sc_areas.start ? size_bytes : 0;
-        sc_spans_set_lanes(&sc_track.inflight.guards, sc_areas.start, sc_areas.size_bytes);
+        sc_spans_set_lanes(&sc_track.inflight.guards, sc_areas.start, sc_areas.size_bytes,
+                           sc_areas.start ? (size_t)SC_AREAS_SHARED * SC_AREAS_BYTES : 0);
     }
     if (state == UNTRIED)
         state = sc_areas.start ? RESERVED : REFUSED;
     return state == RESERVED;
+}
+
+bool sc_areas_have_lane(uintptr_t address)
+{
+    return sc_areas_have(address) && sc_spans_lane(&sc_track.inflight.guards, address) != 0;
 }
 
 /* ---- pages of an area ---- */
@@ -103,8 +112,8 @@ static unsigned find_run(const struct area *area, unsigned count)
 static uintptr_t take_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
-    for (unsigned tries = 0; tries < SC_AREAS_COUNT; tries++) {
-        unsigned i = next_area++ % SC_AREAS_COUNT;
+    for (unsigned tries = 0; tries < SC_AREAS_SHARED; tries++) {
+        unsigned i = next_area++ % SC_AREAS_SHARED;
         unsigned first = find_run(&areas[i], count);
         if (first == AREA_PAGES)
             continue;
@@ -115,13 +124,67 @@ static uintptr_t take_locked(unsigned count) SC_REQUIRES(lock)
     return 0;
 }
 
+/* ---- whole areas ---- */
+
+static unsigned areas_of(size_t size_bytes)
+{
+    return (unsigned)((size_bytes + SC_AREAS_BYTES - 1) / SC_AREAS_BYTES);
+}
+
+/* SC_AREAS_COUNT: there is no such run from there on. */
+static unsigned find_block_locked(unsigned from, unsigned count) SC_REQUIRES(lock)
+{
+    unsigned length = 0;
+    for (unsigned i = from; i < SC_AREAS_COUNT; i++) {
+        length = is_in_block[i] ? 0 : length + 1;
+        if (length == count)
+            return i + 1 - count;
+    }
+    return SC_AREAS_COUNT;
+}
+
+static void set_block_locked(unsigned first, unsigned count, bool taken) SC_REQUIRES(lock)
+{
+    for (unsigned i = first; i < first + count; i++)
+        is_in_block[i] = taken;
+}
+
+/* Areas that never had a lane come first. */
+static unsigned take_block_locked(unsigned count) SC_REQUIRES(lock)
+{
+    SC_ASSERT_HELD(&lock);
+    unsigned first = find_block_locked(next_block, count);
+    if (first == SC_AREAS_COUNT)
+        first = find_block_locked(SC_AREAS_SHARED, count);
+    if (first < SC_AREAS_COUNT) {
+        set_block_locked(first, count, true);
+        next_block = first + count;
+    }
+    return first;
+}
+
+uintptr_t sc_areas_take_block(size_t size_bytes)
+{
+    unsigned first = SC_AREAS_COUNT;
+    if (size_bytes > (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES)
+        return 0;
+    sc_brief_lock_take(&lock);
+    if (is_reserved_locked())
+        first = take_block_locked(areas_of(size_bytes));
+    sc_brief_lock_give(&lock);
+    return first < SC_AREAS_COUNT ? sc_areas.start + (uintptr_t)first * SC_AREAS_BYTES : 0;
+}
+
 static void give(uintptr_t start, size_t size_bytes)
 {
     uintptr_t offset = start - sc_areas.start;
+    unsigned area = (unsigned)(offset / SC_AREAS_BYTES);
     sc_brief_lock_take(&lock);
-    set_taken(&areas[offset / SC_AREAS_BYTES],
-              (unsigned)(offset % SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES),
-              (unsigned)(size_bytes / SC_SMALL_PAGE_BYTES), false);
+    if (area >= SC_AREAS_SHARED)
+        set_block_locked(area, areas_of(size_bytes), false);
+    else
+        set_taken(&areas[area], (unsigned)(offset % SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES),
+                  (unsigned)(size_bytes / SC_SMALL_PAGE_BYTES), false);
     sc_brief_lock_give(&lock);
 }
 

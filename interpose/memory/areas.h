@@ -1,8 +1,10 @@
-/* Address space for the library's own pinned allocations of up to SC_AREAS_MAX_BYTES.
+/* Address space for the library's own pinned allocations.
  *
  * An area has 2 MB, and so a page table of its own, for which the kernel has one lock: threads that
- * work in different areas do not wait for each other there. Allocations go to the areas in turn. No
- * allocation reaches from one area into another.
+ * work in different areas do not wait for each other there. Allocations of up to SC_AREAS_MAX_BYTES
+ * share the first areas, to which they go in turn; none reaches from one area into another. These
+ * areas have lanes (track/spans.h) from the beginning. A larger allocation, a block, has whole areas
+ * of its own. Each of these gets its lane when it is wanted (sc_protect_move).
  *
  * The space is reserved once, without memory. A process whose address space is limited has none.
  *
@@ -16,7 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SC_AREAS_MAX_BYTES = 1 << 20, SC_AREAS_BYTES = 2 << 20, SC_AREAS_COUNT = 126 };
+enum {
+    SC_AREAS_MAX_BYTES = 1 << 20,
+    SC_AREAS_BYTES = 2 << 20,
+    SC_AREAS_SHARED = 126,
+    SC_AREAS_COUNT = 8190, /* 16 GB */
+};
 
 /* Set once, before the first allocation. Start 0: there is no such space. */
 extern struct sc_areas {
@@ -30,10 +37,20 @@ static inline bool sc_areas_have(uintptr_t address)
     return address - sc_areas.start < sc_areas.size_bytes;
 }
 
+/* Does it lie in one with a lane? Signal safe. */
+bool sc_areas_have_lane(uintptr_t address);
+
 /* Maps zeroed shared memory of whole pages there. 0: there is no room, or the kernel gives none. */
 uintptr_t sc_areas_map(size_t size_bytes);
 
-/* Gives it back. */
+/* Takes whole areas, in which nothing is mapped. 0: there are not so many in a row. */
+uintptr_t sc_areas_take_block(size_t size_bytes);
+
+/* Gives back what either has given. */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes);
+
+/* Address space at a multiple of SC_AREAS_BYTES, in which nothing is mapped. 0: there is none. No
+ * lock. */
+uintptr_t sc_areas_reserve(size_t size_bytes);
 
 #endif

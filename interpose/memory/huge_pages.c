@@ -9,6 +9,7 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
+#include "interpose/memory/areas.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -121,21 +122,21 @@ static bool make_all_huge(uintptr_t start, size_t size_bytes)
     return made;
 }
 
+bool sc_huge_pages_fill(uintptr_t start, size_t size_bytes)
+{
+    return map(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED) &&
+           make_all_huge(start, size_bytes);
+}
+
 /* Aligned by way of a reservation: the kernel wants the mapping's first byte on the boundary. */
 static uintptr_t map_huge(size_t size_bytes)
 {
-    const uintptr_t mask = SC_HUGE_PAGE_BYTES - 1;
-    uintptr_t wide = map(0, size_bytes + mask + 1, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE);
-    if (!wide)
+    uintptr_t start = sc_areas_reserve(size_bytes);
+    if (start && !sc_huge_pages_fill(start, size_bytes)) {
+        sc_huge_pages_unmap(start, size_bytes);
         return 0;
-    uintptr_t start = (wide + mask) & ~mask;
-    sc_huge_pages_unmap(wide, start - wide);
-    sc_huge_pages_unmap(start + size_bytes, wide + mask + 1 - start);
-    if (map(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED) &&
-        make_all_huge(start, size_bytes))
-        return start;
-    sc_huge_pages_unmap(start, size_bytes);
-    return 0;
+    }
+    return start;
 }
 
 uintptr_t sc_huge_pages_map(size_t size_bytes)

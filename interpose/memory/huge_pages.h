@@ -41,6 +41,11 @@ bool sc_huge_pages_are_plenty(size_t size_bytes);
 /* Maps zeroed memory; the size is a multiple of one of the page sizes. Huge pages are populated,
  * small ones are not. 0: the kernel gives none, or cannot make all of the pages huge. */
 uintptr_t sc_huge_pages_map(size_t size_bytes);
+
+/* The same of huge pages, over what is reserved at the address. False: what is mapped there then is
+ * for the caller to unmap. */
+bool sc_huge_pages_fill(uintptr_t start, size_t size_bytes);
+
 void sc_huge_pages_unmap(uintptr_t start, size_t size_bytes);
 
 #endif

@@ -172,7 +172,7 @@ static bool fits_area(size_t size_bytes)
 static bool is_for_us(size_t size_bytes, unsigned flags)
 {
     const unsigned honoured = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
-    bool serves = sc_active() && sc_options.mode == SC_MODE_FIX && sc_options.guard &&
+    bool serves = sc_active() && sc_options.mode != SC_MODE_OFF && sc_options.guard &&
                   sc_options.pinned == SC_PINNED_HUGE && size_bytes > 0 && !(flags & ~honoured) &&
                   machine_is_fit();
     if (!serves || size_bytes <= SMALL_MAX || fits_area(size_bytes))
@@ -254,9 +254,23 @@ static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
     return NULL;
 }
 
+/* Huge pages where there is room for a lane, should its parts be guarded apart. */
+static uintptr_t map_block(size_t pages_bytes)
+{
+    uintptr_t start = chooses_userfaultfd() ? sc_areas_take_block(pages_bytes) : 0;
+    if (!start)
+        return sc_huge_pages_map(pages_bytes);
+    if (sc_huge_pages_fill(start, pages_bytes))
+        return start;
+    sc_areas_unmap(start, pages_bytes);
+    return 0;
+}
+
 /* What finds no area has small pages elsewhere. */
 static uintptr_t map_pages(size_t pages_bytes)
 {
+    if (pages_bytes % SC_HUGE_PAGE_BYTES == 0)
+        return map_block(pages_bytes);
     uintptr_t start = fits_area(pages_bytes) ? sc_areas_map(pages_bytes) : 0;
     return start ? start : sc_huge_pages_map(pages_bytes);
 }
@@ -321,7 +335,7 @@ static void make(void *argument)
     if (register_pages(start, request) == CUDA_SUCCESS) {
         if (add(start, request)) {
             making->start = start;
-            if (sc_areas_have(start))
+            if (request->pages_bytes % SC_HUGE_PAGE_BYTES && sc_areas_have(start))
                 sc_userfaults_adopt(start, request->pages_bytes);
             return;
         }

@@ -15,6 +15,7 @@
 #include "interpose/memory/guarded_ranges.h"
 #include "interpose/memory/huge_pages.h"
 #include "track/kernel.h"
+#include "track/pool.h"
 
 #include "track/poison.h"
 
@@ -37,7 +38,9 @@ struct put_back {
 
 enum {
     PAGE_BYTES = SC_SMALL_PAGE_BYTES,
-    PAGES_MAX = SC_AREAS_COUNT * (SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES),
+    AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES,
+    PAGES_MAX = SC_AREAS_COUNT * AREA_PAGES,
+    LONG_BYTES = 1 << 20, /* to put its pages back one by one costs more than the map's lock */
     TOUCHES_MAX = 3, /* then the page stays mprotect's */
 };
 
@@ -50,7 +53,7 @@ enum {
     ADOPTED = 0x20,     /* registered */
 };
 
-static _Atomic uint8_t pages[PAGES_MAX];
+static _Atomic uint8_t *pages; /* PAGES_MAX, from the beginning on */
 static _Atomic int descriptor = -1;
 static _Atomic bool has_reader;
 static _Atomic int state; /* enum sc_userfaultfd_state */
@@ -138,7 +141,7 @@ static enum sc_userfaultfd_state open_and_try(void)
 {
     enum sc_userfaultfd_state opened;
     atomic_store(&descriptor, sc_userfaultfd_open(&opened));
-    if (opened == SC_USERFAULTFD_OPENED && !hang_bell())
+    if (opened == SC_USERFAULTFD_OPENED && (!(pages = sc_pages_map(PAGES_MAX)) || !hang_bell()))
         opened = SC_USERFAULTFD_NO_DESCRIPTOR;
     atomic_store(&is_begun, opened == SC_USERFAULTFD_OPENED);
     return opened;
@@ -167,10 +170,21 @@ bool sc_userfaults_are_wanted(void)
     return bell != 0;
 }
 
-bool sc_userfaults_serve(uintptr_t address)
+static bool is_adopted(uintptr_t page)
 {
-    return sc_areas_have(address) && is_usable() &&
-           (known_of(address) & (ADOPTED | BY_MPROTECT)) == ADOPTED;
+    return sc_areas_have_lane(page) && known_of(page) & ADOPTED;
+}
+
+static bool serves_page(uintptr_t page)
+{
+    return is_adopted(page) && !(known_of(page) & BY_MPROTECT);
+}
+
+/* About: what lies between the first page and the last one may be mprotect's. */
+bool sc_userfaults_serve(uintptr_t address, size_t size_bytes)
+{
+    return size_bytes < LONG_BYTES && is_usable() && serves_page(address) &&
+           serves_page(address + size_bytes - 1);
 }
 
 bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes)
@@ -182,10 +196,27 @@ bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes)
     return true;
 }
 
+/* The kernel maps a huge page as one where a mapping has all of it: its first page is a mapping of
+ * its own meanwhile. Whoever touches the memory has it mapped anew. */
+static bool make_small(uintptr_t area)
+{
+    return sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, MADV_NOHUGEPAGE) == 0 &&
+           sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, MADV_NORMAL) == 0 &&
+           sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_RANDOM) == 0 &&
+           sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, DONTNEED_LOCKED) == 0;
+}
+
+bool sc_userfaults_adopt_huge(uintptr_t area)
+{
+    bool adopted = make_small(area) && sc_userfaults_adopt(area, SC_AREAS_BYTES);
+    sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_NORMAL);
+    return adopted;
+}
+
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
 {
     uintptr_t page = start;
-    while (page - start < size_bytes && sc_areas_have(page) && known_of(page) & ADOPTED)
+    while (page - start < size_bytes && is_adopted(page))
         page += PAGE_BYTES;
     return page - start >= size_bytes;
 }
@@ -193,7 +224,8 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
 void sc_userfaults_leave(uintptr_t start, size_t size_bytes)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        set_known(page, 0);
+        if (is_adopted(page))
+            set_known(page, 0);
 }
 
 /* ---- the end ---- */
@@ -217,7 +249,8 @@ static void let_all_through(void)
     atomic_store(&has_reader, false);
     atomic_store(&state, SC_USERFAULTFD_LOST);
     for (unsigned page = 0; page < PAGES_MAX; page++)
-        atomic_fetch_and_explicit(&pages[page], BY_MPROTECT | ACCESS, memory_order_relaxed);
+        if (pages[page])
+            atomic_fetch_and_explicit(&pages[page], BY_MPROTECT | ACCESS, memory_order_relaxed);
     ask(UFFDIO_UNREGISTER, &range);
     wake(sc_areas.start, sc_areas.size_bytes);
     sc_kernel_call(SYS_close, atomic_load(&descriptor)); /* of the reader's table */
@@ -227,7 +260,7 @@ static void let_all_through(void)
 
 enum way { NOTHING, BY_USERFAULT, BY_MAPPING };
 
-static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
+static enum way way_of(uintptr_t page, enum sc_access access, bool usable, bool is_long)
 {
     uint8_t known = known_of(page);
     if (known & BY_MPROTECT || !(known & ADOPTED))
@@ -239,7 +272,7 @@ static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
         return BY_USERFAULT;
     bool is_touched = (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
     bool is_mixed = now == SC_ACCESS_NONE && access == SC_ACCESS_READ;
-    return usable && !is_touched && !is_mixed ? BY_USERFAULT : BY_MAPPING;
+    return usable && !is_long && !is_touched && !is_mixed ? BY_USERFAULT : BY_MAPPING;
 }
 
 static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool by_mprotect)
@@ -318,12 +351,13 @@ static bool are_alike(uintptr_t a, uintptr_t b)
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     bool usable = is_usable();
+    bool is_long = size_bytes >= LONG_BYTES;
     uintptr_t end = address + size_bytes;
     long refused = 0;
     for (uintptr_t next; address < end; address = next) {
-        enum way way = way_of(address, access, usable);
+        enum way way = way_of(address, access, usable, is_long);
         for (next = address + PAGE_BYTES; next < end; next += PAGE_BYTES)
-            if (way_of(next, access, usable) != way || !are_alike(next, address))
+            if (way_of(next, access, usable, is_long) != way || !are_alike(next, address))
                 break;
         long result = 0;
         if (way == BY_USERFAULT)

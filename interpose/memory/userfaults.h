@@ -13,7 +13,7 @@
  * where (interpose/guard/user_touches.h). It is changed back when it is let go, until it was
  * touched a few times.
  *
- * Only memory of sc_areas_map is registered, so no memory of anybody else's is ever dropped. Where
+ * Only memory of interpose/memory/areas.h is registered, so no memory of anybody else's is ever dropped. Where
  * there is no descriptor to be had (report/userfaultfd.h), and when the program has closed it,
  * pages are mprotect's.
  *
@@ -41,19 +41,23 @@ enum sc_userfaultfd_state sc_userfaults_state(void);
 /* Is there memory that wants a reader of events? */
 bool sc_userfaults_are_wanted(void);
 
-/* Are pages of sc_areas_map kept off so? Then SIGSEGV is of no concern until one is touched. */
-bool sc_userfaults_serve(uintptr_t address);
+/* Is an interval of whole pages kept off so? Then SIGSEGV is of no concern until one is touched. */
+bool sc_userfaults_serve(uintptr_t address, size_t size_bytes);
 
 /* Pages of sc_areas_map that the driver has pinned are registered. False: they are not, and are
  * mprotect's. */
 bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes);
-/* Are all pages of the interval such? The start lies in sc_areas_map. */
+/* The same for an area of a block. The huge page that maps it becomes small ones first: of a huge
+ * one no part is kept off without the rest. None of it is guarded, and the caller has the locks
+ * under which it would be. */
+bool sc_userfaults_adopt_huge(uintptr_t area);
+/* Are all pages of the interval such? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
 /* They are about to be unmapped; none is off. */
 void sc_userfaults_leave(uintptr_t start, size_t size_bytes);
 
-/* What the host may do with whole pages of sc_areas_map, by whichever way. 0 or -errno, as
- * sc_page_access_set. */
+/* What the host may do with whole pages of areas that have lanes, by whichever way: long intervals
+ * are mprotect's. 0 or -errno, as sc_page_access_set. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 /* ---- for the reader of events ---- */

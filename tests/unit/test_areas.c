@@ -69,7 +69,7 @@ START_TEST(when_all_is_taken_there_is_no_more_until_some_is_given_back)
         last = start;
         count++;
     }
-    ck_assert_uint_eq(count, SC_AREAS_COUNT * (SC_AREAS_BYTES / SC_AREAS_MAX_BYTES));
+    ck_assert_uint_eq(count, SC_AREAS_SHARED * (SC_AREAS_BYTES / SC_AREAS_MAX_BYTES));
     ck_assert_uint_eq(sc_areas_map(PAGE), 0);
     sc_areas_unmap(last, SC_AREAS_MAX_BYTES);
     ck_assert_uint_eq(sc_areas_map(SC_AREAS_MAX_BYTES), last);
@@ -101,6 +101,41 @@ START_TEST(no_two_allocations_share_a_page)
 }
 END_TEST
 
+static bool are_mapped(uintptr_t start, size_t size_bytes)
+{
+    return mmap((void *)start, size_bytes, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == (void *)start;
+}
+
+START_TEST(a_block_has_whole_areas_of_lane_0)
+{
+    size_t size_bytes = 3 * (size_t)SC_AREAS_BYTES + PAGE;
+    uintptr_t first = sc_areas_take_block(size_bytes);
+    uintptr_t second = sc_areas_take_block(size_bytes);
+    ck_assert(first && second && first % SC_AREAS_BYTES == 0);
+    ck_assert_uint_eq(second - first, 4 * (uintptr_t)SC_AREAS_BYTES);
+    ck_assert_uint_ge(area_of(first), SC_AREAS_SHARED);
+    ck_assert(sc_areas_have(first) && !sc_areas_have_lane(first));
+    ck_assert(sc_areas_have_lane(take(PAGE)));
+    ck_assert(are_mapped(first, size_bytes));
+    sc_areas_unmap(first, size_bytes);
+    ck_assert_uint_ne(sc_areas_take_block(size_bytes), first); /* while there are others */
+}
+END_TEST
+
+START_TEST(blocks_are_given_again_when_all_areas_were)
+{
+    const size_t half = (size_t)(SC_AREAS_COUNT - SC_AREAS_SHARED) / 2 * SC_AREAS_BYTES;
+    uintptr_t first = sc_areas_take_block(half), second = sc_areas_take_block(half);
+    ck_assert(first && second);
+    ck_assert_uint_eq(sc_areas_take_block(PAGE), 0);
+    sc_areas_unmap(first, half);
+    ck_assert_uint_eq(sc_areas_take_block(half), first);
+    ck_assert_uint_eq(sc_areas_take_block(SIZE_MAX / 2), 0);
+    ck_assert_uint_eq(sc_areas_take_block(4 * half), 0);
+}
+END_TEST
+
 START_TEST(what_is_given_back_is_out_of_reach)
 {
     uintptr_t start = take(PAGE);
@@ -121,6 +156,8 @@ int main(void)
     tcase_add_test(cases, what_is_too_large_has_no_area);
     tcase_add_test(cases, when_all_is_taken_there_is_no_more_until_some_is_given_back);
     tcase_add_test(cases, no_two_allocations_share_a_page);
+    tcase_add_test(cases, a_block_has_whole_areas_of_lane_0);
+    tcase_add_test(cases, blocks_are_given_again_when_all_areas_were);
     tcase_add_test(cases, what_is_given_back_is_out_of_reach);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

@@ -622,7 +622,7 @@ static bool attends;
 
 static uint64_t own_lane(void)
 {
-    return sc_spans_lane_bit(&sc_track.inflight.guards, base);
+    return UINT64_C(1) << sc_spans_own_lane(&sc_track.inflight.guards, base);
 }
 
 static void attend(void)
@@ -847,8 +847,9 @@ static void explore_all(const char *what, void (*first)(void), void (*second)(vo
     for (unsigned way = 0; way < 4; way++) {
         steps = way & 1;
         attends = way & 2;
+        size_t laned_bytes = attends ? SC_SPANS_LANE_BYTES : 0;
         sc_spans_set_lanes(&sc_track.inflight.guards, base & ~(uintptr_t)(2 * BASES_APART - 1),
-                           attends ? SC_SPANS_LANE_BYTES : 0);
+                           laned_bytes, laned_bytes);
         unsigned long schedules = explore(bodies, preemptions_allowed);
         if (violation)
             ck_abort_msg("%s, %s, %s: %s, in schedule %lu", what, steps ? "stepped" : "let go",

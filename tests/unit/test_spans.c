@@ -626,8 +626,9 @@ static const uint64_t own_lane = 2;
 static void set_up_lanes(void)
 {
     set_up();
-    sc_spans_set_lanes(&guards, base, (size_t)4 * SC_SPANS_LANE_BYTES);
-    ck_assert_uint_eq(sc_spans_lane_bit(&guards, base), own_lane);
+    sc_spans_set_lanes(&guards, base, (size_t)4 * SC_SPANS_LANE_BYTES,
+                       (size_t)4 * SC_SPANS_LANE_BYTES);
+    ck_assert_uint_eq(sc_spans_own_lane(&guards, base), 1);
 }
 
 /* What the thread does that has attended, when it has given back the owner's lock. */
@@ -680,6 +681,68 @@ START_TEST(spans_that_end_together_are_told_of_together)
     sc_spans_attended = 0;
     ck_assert_uint_eq(tell_due(), 1);
     check_pages("wwwww");
+}
+END_TEST
+
+/* An area of lane 0 behind two that have lanes. */
+static void set_up_areas(void)
+{
+    set_up();
+    sc_spans_set_lanes(&guards, base, (size_t)6 * SC_SPANS_LANE_BYTES,
+                       (size_t)2 * SC_SPANS_LANE_BYTES);
+}
+
+static uintptr_t area(unsigned i)
+{
+    return base + (uintptr_t)i * SC_SPANS_LANE_BYTES;
+}
+
+static unsigned chain_length(uint32_t span)
+{
+    unsigned length = 0;
+    for (; span; span = sc_spans_at(&guards, span)->next)
+        length++;
+    return length;
+}
+
+static uint32_t add_areas(unsigned first, unsigned count)
+{
+    return sc_spans_add(&guards, (struct sc_span_owner){1, 1}, area(first),
+                        count * (size_t)SC_SPANS_LANE_BYTES, SC_ACCESS_NONE, 0);
+}
+
+START_TEST(an_interval_has_a_span_for_each_lane)
+{
+    ck_assert_uint_eq(chain_length(add_areas(0, 1)), 1);
+    ck_assert_uint_eq(chain_length(add_areas(0, 2)), 2);
+    ck_assert_uint_eq(chain_length(add_areas(2, 4)), 1);
+    ck_assert_uint_eq(chain_length(add_areas(0, 6)), 3);
+    uint32_t span = sc_spans_add(&guards, (struct sc_span_owner){1, 1}, area(6) - page, 3 * page,
+                                 SC_ACCESS_NONE, 0);
+    ck_assert_uint_eq(chain_length(span), 1);
+    span = sc_spans_add(&guards, (struct sc_span_owner){1, 1}, base - page, 3 * page,
+                        SC_ACCESS_NONE, 0);
+    ck_assert_uint_eq(chain_length(span), 2);
+    ck_assert(sc_spans_may_hide(&guards, area(1), 2 * (size_t)SC_SPANS_LANE_BYTES));
+}
+END_TEST
+
+START_TEST(an_area_gets_its_lane_while_nothing_is_there)
+{
+    uint32_t span = sc_spans_add(&guards, (struct sc_span_owner){1, 1}, area(4) + page, page,
+                                 SC_ACCESS_READ, 0);
+    ck_assert(!sc_spans_move_area(&guards, area(4) + 3 * page));
+    ck_assert(sc_spans_move_area(&guards, area(3) + 3 * page));
+    ck_assert_uint_eq(sc_spans_lane(&guards, area(3)), sc_spans_own_lane(&guards, area(3)));
+    ck_assert_uint_eq(sc_spans_lane(&guards, area(4) - 1), sc_spans_lane(&guards, area(3)));
+    ck_assert_uint_eq(sc_spans_lane(&guards, area(4)), 0);
+    sc_spans_end(&guards, span);
+    ck_assert(!sc_spans_move_area(&guards, area(4)));
+    struct sc_access_change change;
+    while (sc_spans_apply(&guards, 0, &change))
+        ;
+    ck_assert(sc_spans_move_area(&guards, area(4)));
+    ck_assert_uint_eq(chain_length(add_areas(2, 4)), 4);
 }
 END_TEST
 
@@ -1093,6 +1156,11 @@ static void add_span_tests(Suite *suite)
     tcase_add_test(group, what_was_never_near_is_known_to_be_far);
     tcase_add_test(group, a_child_lets_go_of_what_may_be_protected);
     tcase_add_test(group, pages_agree_with_a_model);
+    suite_add_tcase(suite, group);
+    group = tcase_create("areas");
+    tcase_add_checked_fixture(group, set_up_areas, tear_down);
+    tcase_add_test(group, an_interval_has_a_span_for_each_lane);
+    tcase_add_test(group, an_area_gets_its_lane_while_nothing_is_there);
     suite_add_tcase(suite, group);
     group = tcase_create("attended lanes");
     tcase_add_checked_fixture(group, set_up_lanes, tear_down);

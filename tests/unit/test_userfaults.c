@@ -23,7 +23,16 @@
 #include "interpose/base/process.h"
 #include "interpose/memory/areas.h"
 
-enum { PAGE = 4096, PAGES = 8, BYTES = PAGES * PAGE, OFTEN = 10 };
+#include "track/track.h"
+
+enum {
+    PAGE = 4096,
+    PAGES = 8,
+    BYTES = PAGES * PAGE,
+    AREA_PAGES = SC_AREAS_BYTES / PAGE,
+    OFTEN = 10,
+    COLLAPSE = 25, /* MADV_COLLAPSE */
+};
 
 bool sc_process_is_child(void)
 {
@@ -35,6 +44,8 @@ static unsigned char *alias; /* the same pages, as a device has them */
 static _Atomic unsigned events;
 static _Atomic bool denies, holds, has_ended, is_reading;
 
+static pthread_mutex_t lane = PTHREAD_MUTEX_INITIALIZER; /* as interpose/guard/protect.h has them */
+
 static void *read_events(void *unused)
 {
     struct sc_userfaults_event event;
@@ -44,8 +55,10 @@ static void *read_events(void *unused)
         atomic_fetch_add(&events, 1);
         while (atomic_load(&holds))
             usleep(100);
+        pthread_mutex_lock(&lane);
         sc_userfaults_put_back(event.address,
                                atomic_load(&denies) && sc_userfaults_is_off(event.address));
+        pthread_mutex_unlock(&lane);
     }
     atomic_store(&has_ended, true);
     return unused;
@@ -64,18 +77,20 @@ static bool begin(void)
     alias = mremap(block, 0, BYTES, MREMAP_MAYMOVE);
     ck_assert_ptr_ne(alias, MAP_FAILED);
     ck_assert(sc_userfaults_adopt((uintptr_t)block, BYTES));
-    ck_assert(!sc_userfaults_serve((uintptr_t)block));
+    ck_assert(!sc_userfaults_serve((uintptr_t)block, PAGE));
     ck_assert_int_eq(pthread_create(&reader, NULL, read_events, NULL), 0);
     while (!atomic_load(&is_reading))
         usleep(100);
-    ck_assert(sc_userfaults_serve((uintptr_t)block));
+    ck_assert(sc_userfaults_serve((uintptr_t)block, PAGE));
     return true;
 }
 
 static void set(unsigned first, unsigned count, enum sc_access access)
 {
-    ck_assert_int_eq(
-        sc_userfaults_set((uintptr_t)block + first * PAGE, count * (size_t)PAGE, access), 0);
+    pthread_mutex_lock(&lane);
+    int refused = sc_userfaults_set((uintptr_t)block + first * PAGE, count * (size_t)PAGE, access);
+    pthread_mutex_unlock(&lane);
+    ck_assert_int_eq(refused, 0);
 }
 
 static void *write_first(void *unused)
@@ -288,7 +303,7 @@ START_TEST(a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more)
     while (!atomic_load(&has_ended))
         usleep(100);
     ck_assert(!faults(0));
-    ck_assert(!sc_userfaults_serve((uintptr_t)block));
+    ck_assert(!sc_userfaults_serve((uintptr_t)block, PAGE));
     set(4, 1, SC_ACCESS_NONE);
     ck_assert(faults(4));
     set(4, 1, SC_ACCESS_ALL);
@@ -334,12 +349,92 @@ START_TEST(memory_that_is_given_back_is_registered_no_more)
     sc_userfaults_leave((uintptr_t)block, BYTES);
     sc_areas_unmap((uintptr_t)block, BYTES);
     uintptr_t other = sc_areas_map(BYTES);
-    ck_assert(!sc_userfaults_serve(other));
+    ck_assert(!sc_userfaults_serve(other, PAGE));
     block = (unsigned char *)other;
     ck_assert(!faults(0));
     set(0, 1, SC_ACCESS_NONE);
     ck_assert(faults(0));
     ck_assert_uint_eq(atomic_load(&events), 0);
+}
+END_TEST
+
+static _Atomic bool is_over;
+
+/* The kernel meets no page that is missing, whatever becomes of the area meanwhile. */
+static void *pass_pages_through_pipe(void *area)
+{
+    unsigned char *bytes = area;
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    for (unsigned i = 0; !atomic_load(&is_over); i++) {
+        unsigned char *page = bytes + (size_t)(i % AREA_PAGES) * PAGE;
+        ck_assert_int_eq(write(ends[1], page, PAGE), PAGE);
+        ck_assert_int_eq(read(ends[0], page, PAGE), PAGE);
+    }
+    return area;
+}
+
+static unsigned char *fill_area(void)
+{
+    uintptr_t start = sc_areas_take_block(SC_AREAS_BYTES);
+    unsigned char *area = mmap((void *)start, SC_AREAS_BYTES, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    ck_assert_uint_eq((uintptr_t)area, start);
+    for (unsigned i = 0; i < AREA_PAGES; i++)
+        memset(area + (size_t)i * PAGE, (int)i, PAGE);
+    madvise(area, SC_AREAS_BYTES, COLLAPSE); /* where the kernel can */
+    return area;
+}
+
+static void adopt_beside_calls(unsigned char *area)
+{
+    pthread_t caller;
+    ck_assert_int_eq(pthread_create(&caller, NULL, pass_pages_through_pipe, area), 0);
+    usleep(1000);
+    ck_assert(sc_spans_move_area(&sc_track.inflight.guards, (uintptr_t)area));
+    ck_assert(sc_userfaults_adopt_huge((uintptr_t)area));
+    usleep(1000);
+    atomic_store(&is_over, true);
+    pthread_join(caller, NULL);
+}
+
+START_TEST(parts_of_a_huge_page_are_kept_off_alone)
+{
+    if (!begin())
+        return;
+    unsigned char *area = block = fill_area();
+    alias = mremap(area, 0, SC_AREAS_BYTES, MREMAP_MAYMOVE);
+    adopt_beside_calls(area);
+    ck_assert(sc_userfaults_serve((uintptr_t)area, 9 * PAGE));
+    for (unsigned i = 0; i < OFTEN; i++) {
+        set(3, 2, SC_ACCESS_NONE);
+        memset(alias + 3 * PAGE, (int)i + 100, 2 * PAGE);
+        for (unsigned page = 5; page < AREA_PAGES; page++)
+            ck_assert_uint_eq(read_by(page), page % 256);
+        set(3, 2, SC_ACCESS_ALL);
+        ck_assert_uint_eq(read_by(3), i + 100);
+    }
+    ck_assert_uint_eq(atomic_load(&events), 0);
+    atomic_store(&denies, true);
+    set(3, 2, SC_ACCESS_NONE);
+    ck_assert(faults(4) && !faults(5));
+}
+END_TEST
+
+START_TEST(a_long_interval_is_mprotects)
+{
+    if (!begin())
+        return;
+    block = fill_area();
+    ck_assert(sc_spans_move_area(&sc_track.inflight.guards, (uintptr_t)block));
+    ck_assert(sc_userfaults_adopt_huge((uintptr_t)block));
+    ck_assert(!sc_userfaults_serve((uintptr_t)block, SC_AREAS_BYTES));
+    set(0, AREA_PAGES, SC_ACCESS_NONE);
+    ck_assert(faults(3));
+    ck_assert_uint_eq(atomic_load(&events), 0);
+    set(0, AREA_PAGES, SC_ACCESS_ALL);
+    ck_assert(sc_userfaults_serve((uintptr_t)block, PAGE));
+    ck_assert_uint_eq(read_by(9), 9);
 }
 END_TEST
 
@@ -358,6 +453,8 @@ int main(void)
     tcase_add_test(cases, a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more);
     tcase_add_test(cases, a_reader_takes_no_file_of_the_programs);
     tcase_add_test(cases, memory_that_is_given_back_is_registered_no_more);
+    tcase_add_test(cases, parts_of_a_huge_page_are_kept_off_alone);
+    tcase_add_test(cases, a_long_interval_is_mprotects);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,0 +1,18 @@
+/* By which mechanism the areas of large pinned blocks are guarded (interpose/memory/areas.h).
+ *
+ * A block has huge pages, which mprotect keeps off at little cost, by one thread at a time. A
+ * program that cuts its buffers out of a block by itself, and uses them by several threads, is
+ * served better by userfaultfd. An area in which such a buffer is guarded becomes userfaultfd's, as
+ * soon as nothing in it is guarded, and stays so.
+ *
+ * Thread safe, not signal safe; errno is kept. Locks: those of interpose/guard/protect.h.
+ */
+#ifndef SC_INTERPOSE_GUARD_BLOCK_AREAS_H
+#define SC_INTERPOSE_GUARD_BLOCK_AREAS_H
+
+#include "track/spans.h"
+
+/* The calling thread is about to guard these pages. */
+void sc_block_areas_choose(const struct sc_pages *pages);
+
+#endif

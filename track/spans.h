@@ -8,8 +8,8 @@
  * The caller takes each step under a lock of its own, and tells the kernel before the next step.
  *
  * Pages lie in lanes: what is unapplied in one lane is applied without regard to the others, under
- * a lock of that lane's. No span reaches from one lane into another: an interval has a span for each
- * lane that it lies in. Pages change their lane only while no span is there.
+ * a lock of that lane's. No span reaches from one lane into another: an interval has a span for
+ * each lane that it lies in. Pages change their lane only while no span is there.
  *
  * A thread may take the locks of some lanes before it takes the owner's: it attends them. A span
  * that begins or ends there is then due instead of unapplied, if it is simple. The thread tells the

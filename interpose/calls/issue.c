@@ -653,8 +653,8 @@ static uint64_t lanes_to_guard(const struct sc_issue_ops *ops)
     uint64_t lanes = 0;
     for (unsigned i = 0; i < ops->count; i++)
         if (ops->of[i].guard_bytes)
-            lanes |= sc_spans_lane_bits(guards, sc_spans_pages(guards, ops->of[i].guard_address,
-                                                               ops->of[i].guard_bytes));
+            lanes |= sc_spans_lane_bits(
+                guards, sc_spans_pages(guards, ops->of[i].guard_address, ops->of[i].guard_bytes));
     return lanes;
 }
 

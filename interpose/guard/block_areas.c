@@ -32,8 +32,7 @@ static bool is_worth_an_attempt(uintptr_t area)
 
 static void choose_for(uintptr_t area)
 {
-    if (!sc_userfaults_have_adopted(area, 1) && is_worth_an_attempt(area) &&
-        sc_userfaults_begin())
+    if (!sc_userfaults_have_adopted(area, 1) && is_worth_an_attempt(area) && sc_userfaults_begin())
         sc_protect_move(area, sc_userfaults_adopt_huge);
 }
 

@@ -3,8 +3,8 @@
  * An area has 2 MB, and so a page table of its own, for which the kernel has one lock: threads that
  * work in different areas do not wait for each other there. Allocations of up to SC_AREAS_MAX_BYTES
  * share the first areas, to which they go in turn; none reaches from one area into another. These
- * areas have lanes (track/spans.h) from the beginning. A larger allocation, a block, has whole areas
- * of its own. Each of these gets its lane when it is wanted (sc_protect_move).
+ * areas have lanes (track/spans.h) from the beginning. A larger allocation, a block, has whole
+ * areas of its own. Each of these gets its lane when it is wanted (sc_protect_move).
  *
  * The space is reserved once, without memory. A process whose address space is limited has none.
  *

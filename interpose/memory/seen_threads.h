@@ -1,5 +1,5 @@
-/* How many threads do something. About: threads whose numbers are alike count as one, and those that
- * have ended go on counting. Lock-free; thread safe and signal safe. */
+/* How many threads do something. About: threads whose numbers are alike count as one, and those
+ * that have ended go on counting. Lock-free; thread safe and signal safe. */
 #ifndef SC_INTERPOSE_MEMORY_SEEN_THREADS_H
 #define SC_INTERPOSE_MEMORY_SEEN_THREADS_H
 

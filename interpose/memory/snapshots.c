@@ -54,7 +54,8 @@ static bool is_small(uintptr_t address, size_t size_bytes)
 {
     if (size_bytes <= sc_options.snapshot_max_bytes)
         return true;
-    return size_bytes <= served_max() && sc_userfaults_serve(address, size_bytes) && are_several_threads();
+    return size_bytes <= served_max() && sc_userfaults_serve(address, size_bytes) &&
+           are_several_threads();
 }
 
 /* Room for it is made when the first such copy comes. */

@@ -41,7 +41,7 @@ enum {
     AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES,
     PAGES_MAX = SC_AREAS_COUNT * AREA_PAGES,
     LONG_BYTES = 1 << 20, /* to put its pages back one by one costs more than the map's lock */
-    TOUCHES_MAX = 3, /* then the page stays mprotect's */
+    TOUCHES_MAX = 3,      /* then the page stays mprotect's */
 };
 
 /* What is known of a page: */

@@ -13,9 +13,9 @@
  * where (interpose/guard/user_touches.h). It is changed back when it is let go, until it was
  * touched a few times.
  *
- * Only memory of interpose/memory/areas.h is registered, so no memory of anybody else's is ever dropped. Where
- * there is no descriptor to be had (report/userfaultfd.h), and when the program has closed it,
- * pages are mprotect's.
+ * Only memory of interpose/memory/areas.h is registered, so no memory of anybody else's is ever
+ * dropped. Where there is no descriptor to be had (report/userfaultfd.h), and when the program has
+ * closed it, pages are mprotect's.
  *
  * Thread safe where the caller has the lock under which the kernel is told of the page
  * (interpose/guard/protect.h), or is a handler that lets a page through. Signal safe but for

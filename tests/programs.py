@@ -624,17 +624,21 @@ class Survivor:
 
     With strict=1 it may have to say what could not be watched: `strict-says`, `_` for blanks. On a
     real GPU, where there may be more room, it only may. So it is with `strict-may-say`. The library
-    adds the line `says`."""
+    adds the line `says`. Each `run:` line is a run more."""
 
     def __init__(self, source, machine):
         self.name = source.stem
+        self.source = source
         self.machine = machine
         self.directives = Directives(source)
 
     def checks(self):
         return [(f"{self.name}/{name}", check) for name, check in
                 (("preloaded", lambda: self.compare("")),
-                 ("strict", lambda: self.compare("strict=1")))]
+                 ("strict", lambda: self.compare("strict=1")))] + self.settled()
+
+    def settled(self):
+        return Settled(self.source, self.machine).checks()
 
     def launch(self, preload, options=""):
         program = self.machine.survivors / self.name
@@ -864,6 +868,9 @@ class PinnedSurvivor(Survivor):
         self.directives.values.setdefault("env", []).append("SURVIVAL_PINNED=1")
         for said in ("says", "strict-says", "strict-may-say"):
             self.directives.values.pop(said, None)
+
+    def settled(self):
+        return []
 
     def launch(self, preload, options=""):
         if "registered" in self.directives.all("needs"):

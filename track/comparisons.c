@@ -9,7 +9,7 @@
 #include "track/poison.h"
 
 /* Less is compared in the time that two more uses of the lock take. */
-enum { WORTH_IT_BYTES = 8192, MOST_BYTES = 1 << 20, LOOKS_MAX = 256, SPINS = 100 };
+enum { WORTH_IT_BYTES = 8192, MOST_BYTES = 1 << 20, LOOKS_MAX = 1024, SPINS = 100 };
 
 static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
 {

@@ -194,19 +194,29 @@ static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overw
     publish_watch(track);
 }
 
+/* What was found before is noted first. */
+static void compare_some(struct sc_track *track, const struct sc_point *point,
+                         struct sc_comparisons *comparisons)
+{
+    sc_own_lock_enter(); /* nobody stops the thread in between */
+    lock(track);
+    sc_comparisons_end(&track->inflight, comparisons);
+    sc_comparisons_begin(&track->inflight, point->stream, point->number, comparisons);
+    unlock(track);
+    if (comparisons->count)
+        sc_comparisons_make(&track->inflight, comparisons);
+    sc_own_lock_leave();
+}
+
 void sc_track_compare(struct sc_track *track, const struct sc_point *point,
                       struct sc_comparisons *comparisons)
 {
     comparisons->count = 0;
     if (!sc_order_is_of_one_stream(point) || !sc_comparisons_are_due(&track->order, point->stream))
         return;
-    sc_own_lock_enter(); /* nobody stops the thread in between */
-    lock(track);
-    sc_comparisons_begin(&track->inflight, point->stream, point->number, comparisons);
-    unlock(track);
-    if (comparisons->count)
-        sc_comparisons_make(&track->inflight, comparisons);
-    sc_own_lock_leave();
+    do
+        compare_some(track, point, comparisons);
+    while (comparisons->count && sc_comparisons_are_due(&track->order, point->stream));
 }
 
 /* What the host hears of one stream's operations alone tells of no other's. */

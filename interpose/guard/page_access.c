@@ -1,10 +1,12 @@
 #include "interpose/guard/page_access.h"
 
 #include "interpose/base/page_protection.h"
+#include "interpose/guard/block_areas.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/guarded_ranges.h"
 #include "interpose/memory/userfaults.h"
+#include "track/ticks.h"
 
 #include "track/poison.h"
 
@@ -14,7 +16,10 @@ int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access acce
         return 0;
     if (sc_areas_have_lane(address))
         return sc_userfaults_set(address, size_bytes, access);
+    uint64_t before = sc_ticks();
     int result = sc_page_protection_set(address, size_bytes, access);
+    if (sc_areas_have(address))
+        sc_block_areas_note(size_bytes, sc_ticks() - before);
     if (result == 0 && access != SC_ACCESS_ALL)
         sc_guarded_ranges_note(address, false);
     return result;

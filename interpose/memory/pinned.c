@@ -172,12 +172,16 @@ static bool fits_area(size_t size_bytes)
 static bool is_for_us(size_t size_bytes, unsigned flags)
 {
     const unsigned honoured = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
-    bool serves = sc_active() && sc_options.mode != SC_MODE_OFF && sc_options.guard &&
-                  sc_options.pinned == SC_PINNED_HUGE && size_bytes > 0 && !(flags & ~honoured) &&
-                  machine_is_fit();
-    if (!serves || size_bytes <= SMALL_MAX || fits_area(size_bytes))
-        return serves;
-    return size_bytes >= MEDIUM_MIN && size_bytes <= SIZE_MAX / 2 &&
+    return sc_active() && sc_options.mode != SC_MODE_OFF && sc_options.guard &&
+           sc_options.pinned == SC_PINNED_HUGE && size_bytes > 0 && !(flags & ~honoured) &&
+           machine_is_fit();
+}
+
+/* One thread keeps a huge page off at a third of what the pages of 256 KB cost. */
+static bool fits_huge_pages(size_t size_bytes)
+{
+    bool prefers_areas = sc_options.guard == SC_GUARD_UFFD && fits_area(size_bytes);
+    return size_bytes >= MEDIUM_MIN && size_bytes <= SIZE_MAX / 2 && !prefers_areas &&
            sc_huge_pages_are_plenty(size_bytes);
 }
 
@@ -377,6 +381,14 @@ static uintptr_t take_spare(const struct request *request)
     return start;
 }
 
+static uintptr_t make_of(struct request *request, size_t page_bytes)
+{
+    request->pages_bytes = round_up(request->size_bytes, page_bytes);
+    request->padding_bytes =
+        request->pages_bytes - round_up(request->size_bytes, SC_SMALL_PAGE_BYTES);
+    return make_within_budget(request);
+}
+
 static uintptr_t take(size_t size_bytes, unsigned flags)
 {
     struct request request = {.size_bytes = size_bytes, .flags = flags};
@@ -388,12 +400,12 @@ static uintptr_t take(size_t size_bytes, unsigned flags)
     if (!context)
         return 0;
     request.context = context->handle;
-    bool has_small_pages = size_bytes <= SMALL_MAX || fits_area(size_bytes);
-    size_t unit = has_small_pages ? SC_SMALL_PAGE_BYTES : SC_HUGE_PAGE_BYTES;
-    request.pages_bytes = round_up(size_bytes, unit);
-    request.padding_bytes = request.pages_bytes - round_up(size_bytes, SC_SMALL_PAGE_BYTES);
     uintptr_t start = take_spare(&request);
-    return start ? start : make_within_budget(&request);
+    if (!start && fits_huge_pages(size_bytes))
+        start = make_of(&request, SC_HUGE_PAGE_BYTES);
+    if (!start && (size_bytes <= SMALL_MAX || fits_area(size_bytes)))
+        start = make_of(&request, SC_SMALL_PAGE_BYTES);
+    return start;
 }
 
 void *sc_pinned_take(size_t size_bytes, unsigned flags)

@@ -9,7 +9,6 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
-#include "interpose/memory/seen_threads.h"
 #include "interpose/memory/userfaults.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
@@ -44,10 +43,15 @@ static size_t served_max(void)
     return most;
 }
 
+/* About: threads whose numbers are alike count as one, and those that have ended go on counting. */
 static bool are_several_threads(void)
 {
     static _Atomic uint64_t seen;
-    return sc_seen_threads_add(&seen) >= SEVERAL_THREADS;
+    uint64_t bit = UINT64_C(1) << (unsigned)sc_thread_id() % 64;
+    uint64_t all = atomic_load_explicit(&seen, memory_order_relaxed);
+    if (!(all & bit))
+        all = atomic_fetch_or_explicit(&seen, bit, memory_order_relaxed) | bit;
+    return __builtin_popcountll(all) >= SEVERAL_THREADS;
 }
 
 static bool is_small(uintptr_t address, size_t size_bytes)

@@ -1,4 +1,8 @@
 // expect-exit: 0
+// run: guard=uffd -> guard.userfaultfd>1000 hazards=0
+// run: guard=uffd:mode=report -> guard.userfaultfd>1000 hazards=0
+// run: guard=mprotect -> guard.mprotect>1000 hazards=0
+// needs: userfaultfd
 //
 // Threads cut buffers out of pinned blocks of more than 1 MB, each of its own and all of one that
 // they share: fill, upload, download, read, and hand parts to the kernel while others are in

@@ -1,12 +1,13 @@
 /* Pinned allocations from pages of their own.
  *
  * To protect 64 MB takes 590 us in pages of 4 KB, and 9 us in pages of 2 MB. A page that has two
- * allocations on it cannot be guarded for both (docs/driver.md, Q26). So in mode=fix the
- * library serves these itself:
+ * allocations on it cannot be guarded for both (docs/driver.md, Q26). So the library serves
+ * these itself:
  * - allocations of up to 64 KB, in pages that they share with nobody;
- * - where userfaultfd guards, those of up to 1 MB likewise (interpose/memory/userfaults.h);
+ * - where userfaultfd guards, those of up to 128 KB likewise (interpose/memory/userfaults.h);
  * - other allocations of 128 KB and more, in huge pages, as far as the padding is within bounds: 64
- * MB for those of less than 1 MB, 256 MB for the others.
+ *   MB for those of less than 1 MB, 256 MB for the others;
+ * - beyond these bounds, or with guard=uffd, those of up to 1 MB in small pages again.
  *
  * The memory is of the kind that the driver takes for its own: shared anonymous pages, which a
  * forked child shares with its parent. It is registered with the driver for exactly the bytes that

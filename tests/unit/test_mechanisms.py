@@ -210,7 +210,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(self.find("guard=mprotect")["id"], "guard-mprotect")
         self.assertEqual(self.find("guard=off")["id"], "guard-off")
         self.assertEqual(self.find("guard=uffd:pinned=driver")["id"], "guard-nothing-served")
-        self.assertEqual(self.find("guard=uffd:mode=report")["id"], "guard-nothing-served")
+        self.assertEqual(self.find("guard=uffd:mode=report")["id"], "guard-userfaultfd")
 
     @unittest.skipUnless(X86, "numbers of system calls are x86-64's")
     def test_filters(self):

@@ -37,8 +37,8 @@ static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine
     else if (facts->plain.userfaultfd == SC_USERFAULTFD_OPENED)
         NOTE("guard-could-be-userfaultfd",
              is_for_swap ? "swapoff -a (as root), or guard=uffd" : "guard=uffd",
-             "mprotect keeps off all memory in flight, since %s (guard=on); for pinned allocations "
-             "of up to 1 MB userfaultfd is to be had",
+             "mprotect keeps off all memory in flight, since %s (guard=on); for pinned memory "
+             "userfaultfd is to be had",
              is_for_swap ? "this machine has swap" : "there is a seccomp filter");
     else
         NOTE("guard-mprotect-alone", sc_userfaultfd_remedy(facts->plain.userfaultfd),
@@ -64,12 +64,11 @@ void sc_diagnosis_of_guard(struct sc_diagnosis *diagnosis, const struct sc_machi
              "mprotect keeps off all memory in flight, for userfaultfd is not to be had: %s",
              sc_userfaultfd_words(state));
     else if (!facts->settings.serves_pinned || !has_huge_pages(diagnosis))
-        NOTE("guard-nothing-served", "mode=fix and pinned=huge, and huge pages (see memory above)",
+        NOTE("guard-nothing-served", "pinned=huge, and huge pages (see memory above)",
              "mprotect keeps off all memory in flight: userfaultfd is to be had, and is for pinned "
              "memory that the library serves, which here is the driver's");
     else
         OK("guard-userfaultfd",
-           "userfaultfd keeps off pinned allocations of up to 1 MB (guard=%s), and mprotect all "
-           "other memory",
+           "userfaultfd keeps off pinned memory (guard=%s), and mprotect all other memory",
            name_of(guard));
 }

@@ -67,7 +67,7 @@ struct sc_settings_facts {
     bool is_off;                   /* mode=off */
     enum sc_guard_mode guard;
     enum sc_mechanism mechanism; /* that guard chooses here */
-    bool serves_pinned;          /* mode and pinned let the library serve pinned allocations */
+    bool serves_pinned;          /* pinned lets the library serve pinned allocations */
     int strict_status; /* what strict=1 turns the exit status into; 0: it is not asked for */
 
     const char *report;         /* where the report of a process goes; NULL: it has none */

@@ -159,7 +159,7 @@ void sc_settings_look(struct sc_settings_facts *facts, struct sc_scratch *scratc
     facts->is_off = options.mode == SC_MODE_OFF;
     facts->guard = (enum sc_guard_mode)options.guard;
     facts->mechanism = sc_mechanism_of(facts->guard);
-    facts->serves_pinned = options.mode == SC_MODE_FIX && options.pinned == SC_PINNED_HUGE;
+    facts->serves_pinned = options.mode != SC_MODE_OFF && options.pinned == SC_PINNED_HUGE;
     bool is_strict = options.strict || options.misspells_strict;
     facts->strict_status = is_strict && !facts->is_off ? options.exitcode : 0;
     look_at_report(facts, scratch, options.report_path, program);

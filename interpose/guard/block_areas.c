@@ -17,6 +17,7 @@
 
 enum {
     PART_MAX_BYTES = 512 << 10,
+    ONE_MAX_BYTES = 64 << 10,
     PAGE_NS = 100, /* what userfaultfd takes, by one thread (H200, guard-facts of docs/) */
     CALL_NS = 1500,
     WEIGHT = 16, /* of what was measured before, against the newest */
@@ -51,8 +52,8 @@ static void choose_for(uintptr_t area)
 /* One call that was interrupted says little. */
 void sc_block_areas_note(size_t size_bytes, uint64_t ticks)
 {
-    if (size_bytes > PART_MAX_BYTES)
-        return;
+    if (size_bytes > ONE_MAX_BYTES) /* most of it is whole huge pages */
+        size_bytes = ONE_MAX_BYTES;
     uint64_t expected = sc_ticks_in_ns(CALL_NS + size_bytes / SC_SMALL_PAGE_BYTES * PAGE_NS);
     uint64_t times = ticks * UNIT / (expected ? expected : 1);
     unsigned now = times < SLOWEST ? (unsigned)times : SLOWEST;

@@ -240,6 +240,8 @@ static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struc
                 sc_shape_hull_bytes(&op->shape) > range->size_bytes / 2;
     if (range->kind != SC_PINNED || (end < own_end && !most))
         return end;
+    if (sc_userfaults_serve(op->shape.address & ~guards()->page_mask, guards()->page_mask + 1))
+        return end;
     uintptr_t mapping_end = sc_pinned_end(range->address);
     if (!mapping_end || mapping_end - range->address <= huge_mask)
         return end;
@@ -355,7 +357,6 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     if (!sc_reaper_start())
         return false;
     sc_user_touches_start();
-    sc_block_areas_choose(pages);
     bool by_userfault = sc_userfaults_serve(pages->start, pages->end - pages->start);
     *reason = SC_NO_VERDICT_MAPPINGS;
     if (!by_userfault && !sc_map_budget_allows())
@@ -381,6 +382,7 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op, c
         leave_out_all(range, op);
         return;
     }
+    sc_block_areas_choose(&pages);
     leave_out_foreign(range, op, &pages);
     if (pages.start < pages.end)
         leave_out_disputed(op, &pages);

@@ -18,7 +18,9 @@
 #include "track/peek.h"
 #include "track/pool.h"
 #include "track/shape.h"
+#include "track/source_costs.h"
 #include "track/staging.h"
+#include "track/ticks.h"
 #include "track/track.h"
 
 #include "track/poison.h"
@@ -30,7 +32,8 @@ static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Of memory that userfaultfd serves larger sources are copied where several threads have such ones:
  * to make their pages writable again takes a fault each, for which the kernel interrupts all
  * processors while other threads do the like (H200, 64 KB: 126 us by 16 threads, 8 by one). Where
- * few do, the guard is as cheap, and finds who overwrites them. */
+ * few do, the guard is as cheap, and finds who overwrites them; so it is where the sources are in
+ * no cache, which is measured (track/source_costs.h). */
 static size_t served_max(void)
 {
     static _Atomic size_t known;
@@ -59,7 +62,7 @@ static bool is_small(uintptr_t address, size_t size_bytes)
     if (size_bytes <= sc_options.snapshot_max_bytes)
         return true;
     return size_bytes <= served_max() && sc_userfaults_serve(address, size_bytes) &&
-           are_several_threads();
+           are_several_threads() && sc_source_costs_prefer_snapshots();
 }
 
 /* Room for it is made when the first such copy comes. */
@@ -259,10 +262,14 @@ struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
 struct sc_slot *sc_snapshots_take(struct sc_context *context, const struct sc_slot_source *source)
 {
     struct sc_slot *slot = sc_snapshots_reserve(context, source);
+    uint64_t before = sc_ticks();
     if (slot && !fill(slot, source)) {
         sc_track_give_slot(&sc_track, slot);
         return NULL;
     }
+    size_t size_bytes = sc_shape_hull_bytes(&source->shape);
+    if (slot && size_bytes > sc_options.snapshot_max_bytes)
+        sc_source_costs_note(SC_SOURCE_COPIED, size_bytes, sc_ticks() - before);
     return slot;
 }
 

@@ -16,6 +16,8 @@
 #include "interpose/memory/huge_pages.h"
 #include "track/kernel.h"
 #include "track/pool.h"
+#include "track/source_costs.h"
+#include "track/ticks.h"
 
 #include "track/poison.h"
 
@@ -41,7 +43,8 @@ enum {
     AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES,
     PAGES_MAX = SC_AREAS_COUNT * AREA_PAGES,
     LONG_BYTES = 1 << 20, /* to put its pages back one by one costs more than the map's lock */
-    TOUCHES_MAX = 3,      /* then the page stays mprotect's */
+    MEASURED_BYTES = 32 << 10,
+    TOUCHES_MAX = 3, /* then the page stays mprotect's */
 };
 
 /* What is known of a page: */
@@ -306,17 +309,24 @@ static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
         return put_all_back(start, size_bytes);
+    uint64_t before = sc_ticks();
     long result = write_protect(start, size_bytes, false);
     if (result == 0)
         sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
+    if (size_bytes >= MEASURED_BYTES)
+        sc_source_costs_note(SC_SOURCE_UNPROTECTED, size_bytes, sc_ticks() - before);
     return result;
 }
 
 static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
-    return access == SC_ACCESS_READ
-               ? write_protect(start, size_bytes, true)
-               : sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
+    if (access != SC_ACCESS_READ)
+        return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
+    uint64_t before = sc_ticks();
+    long result = write_protect(start, size_bytes, true);
+    if (size_bytes >= MEASURED_BYTES)
+        sc_source_costs_note(SC_SOURCE_PROTECTED, size_bytes, sc_ticks() - before);
+    return result;
 }
 
 /* They are noted as kept off from before until after. What the kernel will not do so is mprotect's

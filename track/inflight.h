@@ -1,5 +1,7 @@
-/* Host memory that the device may be using: the ranges the driver knows, and the asynchronous
- * operations on them that the host does not yet know to be done.
+/* Memory that the device may be using: the ranges of host memory that the driver knows, and the
+ * asynchronous operations on memory that the host does not yet know to be done. What is peculiar to
+ * operations on device memory, which lie on no range and on no list of their stream, is in
+ * track/device.h; what conflicts with what, in track/conflicts.h.
  *
  * A range is an allocation or a registration. An operation lies on a range, or, where the driver
  * uses pageable memory after the call has returned (docs/driver.md), on none.
@@ -50,7 +52,7 @@ struct sc_range {
     _Atomic uint32_t guarding;     /* enum sc_guarding */
     _Atomic uint32_t snapshots;    /* enum sc_snapshots */
     _Atomic uint32_t origin;       /* track/origins.h */
-    uint32_t first_op;
+    uint32_t first_op, last_op;    /* the latest, and the earliest */
 };
 
 /* Sources of up to so many bytes are compared as a whole where they are not guarded. */
@@ -104,6 +106,12 @@ struct sc_op_info {
 static inline bool sc_ops_is_kernel(const struct sc_op_info *info)
 {
     return info->direction == SC_NO_DIRECTION;
+}
+
+/* Does an operation on device memory merely read it? */
+static inline bool sc_ops_merely_reads(const struct sc_op_info *info)
+{
+    return info->direction == SC_D2H || info->reads_device;
 }
 
 /* Is it one that may not take place? */
@@ -197,7 +205,8 @@ struct sc_inflight {
     _Atomic uint32_t managed_count;        /* ranges of managed memory */
     _Atomic uint32_t managed_source_count; /* operations that read such memory */
     struct sc_grid op_grid;                /* operations on ranges that only the driver frees */
-    struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
+    struct sc_grid heap_grid;   /* operations on memory that free() or munmap() could take away */
+    struct sc_grid device_grid; /* operations on device memory */
     struct sc_spans guards;
     struct sc_kept_off kept_off;        /* pages of ranges */
     struct sc_pool copies;              /* of pages (source_copies.c) */
@@ -212,7 +221,8 @@ struct sc_inflight {
     uint32_t retained;
     uint32_t awaiting_guard;                 /* operations */
     _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
-    uint32_t no_range; /* id of the record that stands for it: operations on no range are there */
+    /* Ids of the records in whose lists operations on no range are, and those on device memory. */
+    uint32_t no_range, device_memory;
 };
 
 /* 0 or -ENOMEM. */
@@ -296,16 +306,6 @@ static inline bool sc_ops_is_unseen(struct sc_order *order, const struct sc_op_i
     return info->unseen || (__builtin_expect(info->unseen_waits.waits != 0, 0) &&
                             sc_unseen_is_open(order, &info->unseen_waits));
 }
-
-/* Would the later operation, which is not issued yet, come after the earlier one? */
-bool sc_inflight_covers(struct sc_order *order, const struct sc_op_info *later,
-                        const struct sc_ticket *earlier);
-
-/* Calls visit for each operation that conflicts with `info`, until visit returns false. Two
- * operations conflict if they touch a common byte, one of them writes host memory, and work issued
- * now on the stream of `info` would not come after the other. An unseen one conflicts with none. */
-void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
-                           sc_inflight_visit *visit, void *context);
 
 /* Retires what is known done, of the stream or, if that is 0, of all, at most `limit` operations.
  * True: there may be more. Unless

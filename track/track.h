@@ -33,7 +33,6 @@ struct sc_track {
     struct sc_holds holds;
     struct sc_graphs graphs;
     struct sc_events events;
-    struct sc_device device;
     struct sc_allocations allocations;
     struct sc_node_authors node_authors;
     bool watches_device;      /* set before the first stream is added */

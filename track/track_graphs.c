@@ -1,6 +1,7 @@
 /* The tracker's part for graphs and their launches. */
 #include <string.h>
 
+#include "track/conflicts.h"
 #include "track/trace.h"
 #include "track/track_internal.h"
 
@@ -312,7 +313,7 @@ void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t co
         const struct sc_graph_own *own = &device->own[i];
         if (own->freed_by)
             continue;
-        sc_device_forget(&track->device, own->address, own->size_bytes);
+        sc_device_forget(&track->inflight, own->address, own->size_bytes);
         if (!is_known_block(track, own))
             sc_allocations_add(&track->allocations, own->address, own->size_bytes, context, origin);
     }
@@ -638,7 +639,7 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
         return false;
     op->unseen_waits = launch->unseen_waits;
     if (!op->unjudged)
-        sc_inflight_conflicts(&track->inflight, op, note_conflict, &conflict);
+        sc_conflicts_visit(&track->inflight, op, note_conflict, &conflict);
     if (conflict || !sc_inflight_issue_again(&track->inflight, id, launch->guards))
         return false;
     if (!op->ticket.legacy)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "track/checks.h"
+#include "track/conflicts.h"
 #include "track/track_internal.h"
 
 #include "track/ticks.h"
@@ -294,7 +295,7 @@ static bool note_earlier(void *context, uint32_t id)
         return true;
     for (uint32_t i = 0; i < hold->ticket_count && search->count < search->max; i++)
         if (hold->tickets[i].stream != later->ticket.stream &&
-            !sc_inflight_covers(&search->track->order, later, &hold->tickets[i]))
+            !sc_conflicts_covers(&search->track->order, later, &hold->tickets[i]))
             search->tickets[search->count++] = hold->tickets[i];
     return true;
 }

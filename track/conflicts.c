@@ -57,7 +57,8 @@ static bool visit_conflict(void *context, uint32_t id)
     const struct sc_op_info *later = search->later;
     bool conflict =
         earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
-        !sc_ops_is_unseen(order, earlier) && !sc_ops_is_unseen(order, later) &&
+        sc_ordering_between(sc_ops_unsure(order, earlier), sc_ops_unsure(order, later)) !=
+            SC_ORDER_UNKNOWN &&
         sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
         !is_ordered(order, later, earlier) && !has_told_by_flag(search->inflight, id);
     search->stopped = conflict && !search->visit(search->context, id);

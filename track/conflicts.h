@@ -2,8 +2,8 @@
  *
  * Two operations conflict if they touch a common byte, one of them writes it, and nothing orders
  * them. An operation writes host memory as its direction says. It writes device memory unless it
- * merely reads there. A prefetch neither reads a byte nor changes one, and conflicts with none. An
- * operation that may wait for the host unseen conflicts with none either.
+ * merely reads there. A prefetch neither reads a byte nor changes one, and conflicts with none.
+ * Operations whose order is unknown (track/ordering.h) do not conflict either.
  *
  * A later operation on stream 0 is the host's, which frees device memory in no order but that of
  * its waits: it conflicts with all that is not known done, but with no allocation.

@@ -55,11 +55,17 @@ static bool contains(const struct sc_op_info *outer, const struct sc_op_info *in
                      inner_bytes <= outer_bytes - offset);
 }
 
+/* What may not take place stands for nothing that does. */
+static bool may_take_the_place(const struct sc_op_info *later, const struct sc_op_info *earlier)
+{
+    return !(later->unsure & ~earlier->unsure & SC_UNSURE_LEFT_OUT);
+}
+
 static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *later,
                        const struct sc_op_info *earlier)
 {
     return (!sc_ops_merely_reads(later) || sc_ops_merely_reads(earlier)) &&
-           (!later->is_possible || earlier->is_possible) && contains(later, earlier) &&
+           may_take_the_place(later, earlier) && contains(later, earlier) &&
            sc_conflicts_covers(inflight->order, later, &earlier->ticket);
 }
 
@@ -125,7 +131,7 @@ void sc_device_unsee(struct sc_inflight *inflight, uint32_t stream, uint64_t num
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op_info *info;
     for (uint32_t id = 0; (info = next_behind(inflight, stream, number, &id)) != NULL;)
-        info->unseen = true;
+        info->unsure |= SC_UNSURE_WAITS;
 }
 
 void sc_device_see(struct sc_inflight *inflight, uint32_t stream, uint64_t number, uint64_t ticks)
@@ -133,7 +139,8 @@ void sc_device_see(struct sc_inflight *inflight, uint32_t stream, uint64_t numbe
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op_info *info;
     for (uint32_t id = 0; (info = next_behind(inflight, stream, number, &id)) != NULL;)
-        info->unseen &= info->ticks != ticks;
+        if (info->ticks == ticks)
+            info->unsure &= (uint8_t)~SC_UNSURE_WAITS;
 }
 
 /* ---- memory that comes or goes ---- */

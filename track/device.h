@@ -32,7 +32,7 @@ struct sc_device_use {
     struct sc_fold fold;
     enum sc_direction direction; /* of the operation */
     bool reads;                  /* merely */
-    bool is_possible;            /* the launch that has it may leave it out */
+    uint8_t unsure;              /* SC_UNSURE_LEFT_OUT, or 0 */
     uint32_t origin;             /* of the memory, where it is known already (track/origins.h) */
 };
 

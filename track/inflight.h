@@ -27,6 +27,7 @@
 #include "track/hazard.h"
 #include "track/kept_off.h"
 #include "track/order.h"
+#include "track/ordering.h"
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/staging.h"
@@ -81,19 +82,16 @@ struct sc_op_info {
     struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
     struct sc_slot *edges[2]; /* the same of the bytes before and behind the guarded pages */
     uint32_t edge_bytes[2];
-    bool copied;   /* the device reads a copy of all of it that is not compared */
-    bool by_graph; /* a graph was launched that has it */
-    bool unjudged; /* the host may learn of its end in ways that are not seen: it keeps
-                    * its memory, and is no hazard's */
-    bool unseen;   /* it may wait for the host in a way that is not seen: until then the
-                    * host may touch its bytes, and order it with others */
-    struct sc_unseen_mark unseen_waits; /* behind which it stands: the same until these are over */
+    bool copied;    /* the device reads a copy of all of it that is not compared */
+    bool by_graph;  /* a graph was launched that has it */
+    uint8_t unsure; /* why its order is not certain: enum sc_unsure, as bits */
+    struct sc_unseen_mark unseen_waits; /* behind which it stands: SC_UNSURE_WAITS until they are
+                                         * over */
     uint32_t correlation_id;            /* CUPTI's; 0: unknown */
     const char *runtime_api;            /* the runtime function that made the call; NULL: unknown */
     bool taken;        /* the driver has had its bytes when the call returned: a hazard with
                         * it is latent */
     bool reads_device; /* SC_D2D: this is the side that is read */
-    bool is_possible;  /* the launch may leave it out */
     bool stable;       /* nothing but the host can have changed its bytes since the issue */
     const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
     struct sc_local local;        /* SC_STACK: whose it is */
@@ -117,7 +115,7 @@ static inline bool sc_ops_merely_reads(const struct sc_op_info *info)
 /* Is it one that may not take place? */
 static inline bool sc_ops_is_possible(const struct sc_op_info *info)
 {
-    return sc_ops_is_kernel(info) || info->is_possible;
+    return sc_ops_is_kernel(info) || (info->unsure & SC_UNSURE_LEFT_OUT);
 }
 
 /* Does the device read a copy, whatever becomes of the source? */
@@ -300,11 +298,18 @@ typedef bool sc_inflight_visit(void *context, uint32_t op);
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context);
 
-/* May the host still put the operation in order with others in a way that is not seen? */
-static inline bool sc_ops_is_unseen(struct sc_order *order, const struct sc_op_info *info)
+/* Why its order is not certain now. */
+static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_info *info)
 {
-    return info->unseen || (__builtin_expect(info->unseen_waits.waits != 0, 0) &&
-                            sc_unseen_is_open(order, &info->unseen_waits));
+    bool waits = __builtin_expect(info->unseen_waits.waits != 0, 0) &&
+                 sc_unseen_is_open(order, &info->unseen_waits);
+    return info->unsure | (waits ? SC_UNSURE_WAITS : 0u);
+}
+
+/* Is it not to be held against others, whichever comes first? */
+static inline bool sc_ops_is_unjudged(const struct sc_op_info *info)
+{
+    return info->unsure & SC_UNSURE_UNJUDGED;
 }
 
 /* Retires what is known done, of the stream or, if that is 0, of all, at most `limit` operations.

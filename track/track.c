@@ -589,8 +589,8 @@ bool sc_track_collect_op(void *context, uint32_t id)
 {
     struct sc_ops_collector *collector = context;
     const struct sc_op_info *info = &sc_inflight_op(&collector->track->inflight, id)->info;
-    if (info->unjudged)
-        collector->unjudged = true;
+    if (sc_ops_is_unjudged(info))
+        collector->any_unjudged = true;
     else
         sc_ops_add(collector->ops, info);
     return true;
@@ -601,8 +601,6 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
 {
     struct sc_ops_collector collector = {track, conflicts, false};
     conflicts->count = 0;
-    if (info->unjudged)
-        return;
     lock(track);
     sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
     unlock(track);
@@ -656,8 +654,7 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     SC_ASSERT_HELD(&track->lock);
     struct sc_ops_collector collector = {track, &issued->conflicts, false};
     sc_order_renew(&track->order, &info->ticket);
-    if (!info->unjudged)
-        sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
+    sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
     add_op(track, info, &issued->overwritten);
 }
 

@@ -52,7 +52,7 @@ static inline void sc_track_guard(struct sc_track *track, const struct sc_brief_
 struct sc_ops_collector {
     struct sc_track *track;
     struct sc_ops *ops;
-    bool unjudged; /* some were found that are not to be judged */
+    bool any_unjudged; /* some were found that are not to be judged */
 };
 
 /* A sc_inflight_visit whose context is a struct sc_ops_collector: adds the operation. */

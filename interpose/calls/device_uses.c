@@ -16,6 +16,7 @@
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
 #include "track/order.h"
+#include "track/ordering.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -55,7 +56,7 @@ static struct sc_op_info describe(const struct sc_device_use *use, const struct 
         .kind = SC_DEVICE,
         .origin = use->origin,
         .reads_device = use->reads,
-        .is_possible = use->is_possible,
+        .unsure = use->unsure,
         .after = after,
         .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
     };
@@ -236,9 +237,9 @@ static struct sc_op_info describe_with(const struct sc_device_use *use, const st
 {
     struct sc_op_info info = describe(use, call, stream, NULL);
     sc_device_uses_set_moment(&info, op);
-    info.unseen = op->unseen;
+    info.unsure |= op->unsure & SC_UNSURE_WAITS;
     sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_UNSEEN,
-                       info.unseen || info.unseen_waits.waits);
+                       (info.unsure & SC_UNSURE_WAITS) || info.unseen_waits.waits);
     return info;
 }
 

@@ -81,8 +81,8 @@ struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
 void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info *moment);
 
 /* As sc_device_uses_note, beside the call's operation on host memory, which was recorded, or at
- * such a moment: ticket, stack, time and thread are those of `op`, and they are unseen if `op` is.
- * Returns the ticket that they have, for further uses of the same call. */
+ * such a moment: ticket, stack, time and thread are those of `op`, and they may wait unseen if `op`
+ * may. Returns the ticket that they have, for further uses of the same call. */
 struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,
                                             const struct sc_call *call,
                                             struct sc_stream_record *stream,

@@ -65,7 +65,7 @@ struct sc_issue {
                      * it than the operations do: no conflict is looked for then */
     bool is_detour; /* a capture stood in the way of the operation, which is reported */
     bool by_graph;
-    bool unjudged, is_possible;   /* as of a struct sc_op_info */
+    uint8_t unsure;               /* as of a struct sc_op_info */
     uint64_t graph_ticks;         /* of the launch, if `by_graph` */
     const struct sc_point *after; /* as of a struct sc_op_info */
     struct sc_recent_use named;
@@ -136,7 +136,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
                  struct sc_stream_record *stream);
 
 /* Its operations are those of a graph that is launched. */
-void sc_issue_of_graph(struct sc_issue *issue, bool unjudged, bool is_possible, uint64_t ticks);
+void sc_issue_of_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks);
 
 void sc_issue_ready(struct sc_issue *issue);
 

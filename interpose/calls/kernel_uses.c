@@ -16,6 +16,7 @@
 #include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/order.h"
+#include "track/ordering.h"
 #include "track/shape.h"
 #include "track/spans.h"
 
@@ -73,7 +74,7 @@ static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struc
         .access = SC_ACCESS_ALL,
         .after = after,
         .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
-        .unjudged = byte->digest != 0,
+        .unsure = byte->digest ? SC_UNSURE_UNJUDGED : 0,
         .digest = byte->digest,
     };
 }
@@ -136,7 +137,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
         info->by_graph = by_graph;
         if (!info->range) /* another thread has freed it meanwhile */
             continue;
-        if (!info->unjudged)
+        if (!sc_ops_is_unjudged(info))
             sc_issue_guard(&issue, info);
         count++;
     }

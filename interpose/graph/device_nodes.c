@@ -37,13 +37,13 @@ struct sc_node_device sc_device_nodes_of(const struct sc_copy_sides *sides)
 }
 
 void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides,
-                          bool is_possible)
+                          uint8_t unsure)
 {
-    if (!sc_device_nodes_are_asked() || (is_possible && sc_options.kernels == SC_KERNELS_OFF))
+    if (!sc_device_nodes_are_asked() || (unsure && sc_options.kernels == SC_KERNELS_OFF))
         return;
     struct sc_node_device uses = sc_device_nodes_of(sides);
     for (unsigned i = 0; i < uses.count; i++) {
-        uses.of[i].is_possible = is_possible;
+        uses.of[i].unsure = unsure;
         sc_track_graph_add_device(&sc_track, exec, name, &uses.of[i]);
     }
 }

@@ -131,12 +131,12 @@ END_TEST
 START_TEST(unseen_operations_conflict_with_nothing)
 {
     struct sc_op_info unseen = plain(2, SC_H2D, 0, 100);
-    unseen.unseen = true;
+    unseen.unsure = SC_UNSURE_WAITS;
     add(unseen);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 100)), 0);
     add(plain(2, SC_H2D, 200, 100));
     unseen = plain(3, SC_D2H, 200, 100);
-    unseen.unseen = true;
+    unseen.unsure = SC_UNSURE_WAITS;
     ck_assert_uint_eq(conflicts(unseen), 0);
 }
 END_TEST
@@ -223,7 +223,7 @@ END_TEST
 START_TEST(what_may_not_take_place_stands_for_nothing_that_does)
 {
     struct sc_op_info possible = plain(2, SC_H2D, 0, 100);
-    possible.is_possible = true;
+    possible.unsure = SC_UNSURE_LEFT_OUT;
     add(plain(2, SC_H2D, 0, 100));
     add(possible);
     add(possible);
@@ -292,8 +292,9 @@ static bool any_conflict(const struct sc_op_info *later, unsigned count, bool ce
 {
     for (unsigned i = 0; i < count; i++) {
         const struct sc_op_info *earlier = &every[i];
-        if (!(certain && earlier->is_possible) && earlier->ticket.stream != later->ticket.stream &&
-            (!reads(earlier) || !reads(later)) && sc_shapes_touch(&earlier->shape, &later->shape) &&
+        if (!(certain && (earlier->unsure & SC_UNSURE_LEFT_OUT)) &&
+            earlier->ticket.stream != later->ticket.stream && (!reads(earlier) || !reads(later)) &&
+            sc_shapes_touch(&earlier->shape, &later->shape) &&
             !sc_order_known_done(&order, &earlier->ticket) &&
             !sc_order_covers(&order, later->ticket.stream, &earlier->ticket))
             return true;
@@ -308,7 +309,7 @@ static struct sc_op_info draw_op(void)
     struct sc_op_info info = plain((unsigned)rand() % STREAMS, directions[rand() % 4], start * 16,
                                    (1 + (size_t)(rand() % 4)) * 16);
     info.reads_device = info.direction == SC_D2D && rand() % 2;
-    info.is_possible = rand() % 4 == 0;
+    info.unsure = rand() % 4 == 0 ? SC_UNSURE_LEFT_OUT : 0;
     if (rand() % 4 == 0) {
         info.shape.width_bytes = 8;
         info.shape.pitch_bytes = 16;
@@ -340,7 +341,7 @@ static void compare_answers(const struct sc_op_info *info, unsigned count)
     bool certain = false;
     find(info, &found);
     for (unsigned i = 0; i < sc_ops_kept(&found); i++)
-        certain |= !found.ops[i].is_possible;
+        certain |= !(found.ops[i].unsure & SC_UNSURE_LEFT_OUT);
     ck_assert_int_eq(found.count != 0, any_conflict(info, count, false));
     if (found.count == sc_ops_kept(&found))
         ck_assert_int_eq(certain, any_conflict(info, count, true));

@@ -26,16 +26,6 @@
 
 enum { SC_DEVICE_OPS_MAX = 1 << 16 };
 
-/* What an operation does with device memory. */
-struct sc_device_use {
-    struct sc_shape shape;
-    struct sc_fold fold;
-    enum sc_direction direction; /* of the operation */
-    bool reads;                  /* merely */
-    uint8_t unsure;              /* SC_UNSURE_LEFT_OUT, or 0 */
-    uint32_t origin;             /* of the memory, where it is known already (track/origins.h) */
-};
-
 /* Lock-free: false only if no operation overlaps the interval. */
 static inline bool sc_device_may_overlap(struct sc_inflight *inflight, uintptr_t address,
                                          size_t size_bytes)

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/handles.h"
 #include "track/hazard.h"
 #include "track/pool.h"

@@ -13,7 +13,7 @@
 
 #include "track/allocations.h"
 #include "track/brief_lock.h"
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/events.h"
 #include "track/graphs.h"
 #include "track/handles.h"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "track/conflicts.h"
+#include "track/device.h"
 #include "track/trace.h"
 #include "track/track_internal.h"
 

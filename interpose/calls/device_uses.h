@@ -22,22 +22,11 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/hazard.h"
 #include "track/order.h"
 #include "track/shape.h"
 #include "track/track.h"
-
-enum { SC_DEVICE_USES_MAX = 2 }; /* of a call */
-
-struct sc_device_uses {
-    unsigned count;
-    struct sc_device_use of[SC_DEVICE_USES_MAX];
-};
-
-/* `fold`: NULL: there are no gaps in the rows. A use of no bytes is none. */
-void sc_device_uses_add(struct sc_device_uses *uses, enum sc_direction direction, bool reads,
-                        const struct sc_shape *shape, const struct sc_fold *fold);
 
 /* The sides of a copy that are device memory. */
 void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides);

@@ -29,7 +29,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"

@@ -112,12 +112,14 @@ static inline bool sc_issue_wants_device(const struct sc_issue *issue)
     return sc_issue_tells_device(issue) || (sc_beside_is_asked() && sc_issue_is_on(issue));
 }
 
-/* Device memory that the operation writes, or (`reads`) merely reads. */
-static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction direction, bool reads,
-                                   const struct sc_shape *shape)
+/* Device memory that the operation uses so. */
+static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction direction,
+                                   enum sc_device_access access, const struct sc_shape *shape)
 {
     if (sc_issue_wants_device(issue))
-        sc_device_uses_add(&issue->uses, direction, reads, shape, NULL);
+        sc_device_uses_add(
+            &issue->uses,
+            &(struct sc_device_use){.shape = *shape, .direction = direction, .access = access});
 }
 
 /* Both sides of a copy, as far as the device uses them after the call (track/copy_manner.h). */

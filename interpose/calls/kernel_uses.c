@@ -12,6 +12,7 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
+#include "track/device_use.h"
 #include "track/grid.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
@@ -26,7 +27,9 @@
 static struct sc_device_uses use_at(uintptr_t address)
 {
     struct sc_device_uses uses = {.count = 0};
-    sc_device_uses_add(&uses, SC_NO_DIRECTION, true, &(struct sc_shape){address, 1, 1, 1}, NULL);
+    sc_device_uses_add(&uses, &(struct sc_device_use){.shape = {address, 1, 1, 1},
+                                                      .direction = SC_NO_DIRECTION,
+                                                      .access = SC_DEVICE_READS});
     return uses;
 }
 

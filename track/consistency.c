@@ -4,6 +4,7 @@
 
 #include "track/checks.h"
 #include "track/graphs_internal.h"
+#include "track/inflight_internal.h"
 
 #include "track/poison.h"
 
@@ -20,15 +21,11 @@ static uint32_t read_count(const _Atomic uint32_t *count)
 
 /* ---- operations ---- */
 
-static struct sc_range *range_of(struct sc_inflight *inflight, uint32_t range)
-{
-    return sc_inflight_range(inflight, range ? range : inflight->no_range);
-}
-
 static void check_in_range(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
-    const struct sc_range *range = range_of(inflight, op->info.range);
+    const struct sc_range *range =
+        sc_inflight_range(inflight, sc_inflight_home(inflight, &op->info));
     SC_ASSERT(op->info.range < sc_pool_unused(&inflight->ranges));
     if (op->range_previous)
         SC_ASSERT(sc_inflight_op(inflight, op->range_previous)->range_next == id);
@@ -36,6 +33,8 @@ static void check_in_range(struct sc_inflight *inflight, uint32_t id)
         SC_ASSERT(range->first_op == id);
     if (op->range_next)
         SC_ASSERT(sc_inflight_op(inflight, op->range_next)->range_previous == id);
+    else
+        SC_ASSERT(range->last_op == id);
     SC_ASSERT(read_count(&range->op_count) > 0);
     SC_ASSERT(read_count(&range->writer_count) + read_count(&range->source_count) <=
               read_count(&range->op_count));
@@ -83,15 +82,18 @@ void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t id)
 
 void sc_consistency_of_range(struct sc_inflight *inflight, uint32_t id)
 {
-    const struct sc_range *range = range_of(inflight, id);
-    uint32_t count = 0, writers = 0, sources = 0;
+    const struct sc_range *range = sc_inflight_range(inflight, id);
+    uint32_t count = 0, writers = 0, sources = 0, previous = 0;
     for (uint32_t at = range->first_op; at; at = sc_inflight_op(inflight, at)->range_next) {
         const struct sc_op *op = sc_inflight_op(inflight, at);
-        SC_ASSERT(op->info.range == id);
+        SC_ASSERT(sc_inflight_home(inflight, &op->info) == id);
+        SC_ASSERT(op->range_previous == previous);
+        previous = at;
         writers += sc_direction_writes_host(op->info.direction);
         sources += op->info.direction == SC_H2D;
         SC_ASSERT(++count <= inflight->ops.live);
     }
+    SC_ASSERT(range->last_op == previous);
     SC_ASSERT(count == read_count(&range->op_count));
     SC_ASSERT(writers == read_count(&range->writer_count));
     SC_ASSERT(sources == read_count(&range->source_count));

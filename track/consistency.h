@@ -17,7 +17,7 @@
 /* An operation, in the lists of its range, of its stream and of busy streams. */
 void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t op);
 
-/* What is counted of the range's operations; 0: of those on no range. */
+/* The list of operations of this range, or other home, and what is counted of them. */
 void sc_consistency_of_range(struct sc_inflight *inflight, uint32_t range);
 
 /* The stream's operations, of which those that are retained come first. */

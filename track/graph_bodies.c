@@ -131,7 +131,8 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = first_inner(graphs, graph, outer, inner);
-    struct sc_graph_flags flags = {.unjudged = true, .tells = sc_graph_told_by(graph, outer)};
+    struct sc_graph_flags flags = {.unsure = SC_UNSURE_UNJUDGED,
+                                   .tells = sc_graph_told_by(graph, outer)};
     if (use)
         sc_graph_take_flags(&flags, sc_graph_use_at(graph, use));
     while (use) {
@@ -153,8 +154,7 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     uint32_t use = first_inner(graphs, graph, outer, inner);
     for (; use; use = next_inner(graphs, graph, use, inner)) {
         struct sc_graph_use *placed = sc_graph_use_at(graph, use);
-        placed->unjudged = flags->unjudged;
-        placed->possible = flags->possible;
+        placed->unsure = flags->unsure & SC_UNSURE_ALL;
         placed->told = flags->told & SC_TOLD_MAX;
     }
     if (flags->tells)

@@ -157,9 +157,7 @@ static void place_use(struct sc_graph_device *device, struct sc_graph_device_use
                       const struct sc_graph_device_use *place)
 {
     use->told = place->told ? place->told : use->told;
-    use->is_unjudged |= place->is_unjudged;
-    use->ends_unseen |= place->ends_unseen;
-    use->is_gated |= place->is_gated;
+    use->unsure |= place->unsure;
     device->steps |= 1u << use->told;
 }
 
@@ -184,9 +182,7 @@ void sc_graph_device_place(struct sc_graph_device *device,
         uint64_t step = value_in(places->steps, use->node);
         const struct sc_graph_device_use place = {
             .told = (uint8_t)(step ? step - 1 : 0),
-            .is_unjudged = value_in(places->unjudged, use->node) != 0,
-            .ends_unseen = value_in(places->unseen, use->node) != 0,
-            .is_gated = value_in(places->gated, use->node) != 0,
+            .unsure = (uint8_t)value_in(places->unsure, use->node),
         };
         place_use(device, use, &place);
     }
@@ -206,16 +202,17 @@ static bool is_listed(const struct sc_graph_device *device, const struct sc_grap
 {
     bool is_unsure = use->told && device->unsure >> use->told & 1;
     bool is_noted = which >= 0 || which == SC_GRAPH_DEVICE_IN_FLIGHT;
-    if (use->is_unjudged || is_unsure || (is_noted && use->ends_unseen))
+    enum sc_ordering ordering = sc_ordering_of(use->unsure, is_noted ? SC_AS_EARLIER : SC_AS_LATER);
+    if (is_unsure || ordering == SC_ORDER_UNKNOWN)
         return false;
     switch (which) {
     case SC_GRAPH_DEVICE_ALL:
     case SC_GRAPH_DEVICE_IN_FLIGHT:
         return true;
     case SC_GRAPH_DEVICE_FREE:
-        return !use->is_gated;
+        return ordering == SC_ORDER_CERTAIN;
     case SC_GRAPH_DEVICE_GATED:
-        return use->is_gated;
+        return ordering == SC_ORDER_POSSIBLE;
     default:
         return use->told == which;
     }
@@ -257,7 +254,7 @@ bool sc_graph_device_add_race(struct sc_graph_device *device, struct sc_arena *a
 static bool is_unjudged(const struct sc_graph_device *device, const struct sc_graph_race *race)
 {
     for (uint32_t i = 0; i < device->count; i++)
-        if (device->list[i].is_unjudged && is_of(race, device->list[i].node))
+        if ((device->list[i].unsure & SC_UNSURE_UNJUDGED) && is_of(race, device->list[i].node))
             return true;
     return false;
 }

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/handles.h"
 #include "track/hazard.h"
 #include "track/pool.h"
@@ -31,11 +31,8 @@ struct sc_graph_own {
 struct sc_graph_device_use {
     uintptr_t node;
     struct sc_device_use use;
-    uint8_t told;     /* the step that it is of (track/told.h); 0: no node tells of it */
-    bool is_unjudged; /* it is not held against anything: a node before it waits, unseen */
-    bool ends_unseen; /* a node behind it may tell of its end, unseen: it is held against what came
-                       * before the launch, and what comes later is not held against it */
-    bool is_gated;    /* it is behind a node that may wait for the program */
+    uint8_t told;   /* the step that it is of (track/told.h); 0: no node tells of it */
+    uint8_t unsure; /* enum sc_unsure, by what stands before and behind the node */
 };
 
 /* Which uses. To be held against what came before a launch: all, those that are not gated, those
@@ -85,10 +82,10 @@ void sc_graph_device_leave_out(struct sc_graph_device *device);
 void sc_graph_device_drop(struct sc_graph_device *device, uintptr_t node);
 void sc_graph_device_give(struct sc_graph_device *device, struct sc_arena *arena);
 
-/* Where nodes stand: the steps that they are of, by name the step + 1; which ones are not to be
- * judged, end unseen, and are gated. NULL: of none. */
+/* Where nodes stand, by their names: the step that they are of, + 1, and why their order is not
+ * certain (enum sc_unsure, as bits). NULL: of none. */
 struct sc_graph_device_places {
-    struct sc_handles *steps, *unjudged, *unseen, *gated;
+    struct sc_handles *steps, *unsure;
 };
 void sc_graph_device_place(struct sc_graph_device *device,
                            const struct sc_graph_device_places *places);

@@ -44,7 +44,7 @@ void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
-        sc_graph_use_at(graph, use)->unjudged = true;
+        sc_graph_use_at(graph, use)->unsure |= SC_UNSURE_UNJUDGED;
     sc_graph_note_stale(graph);
 }
 
@@ -54,7 +54,7 @@ void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct 
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     for (uint32_t i = 0; i < graph->uses.count; i++)
         if (sc_handles_get(nodes, graph->uses.list[i].node))
-            graph->uses.list[i].unjudged = true;
+            graph->uses.list[i].unsure |= SC_UNSURE_UNJUDGED;
     sc_graph_note_stale(graph);
 }
 
@@ -95,8 +95,7 @@ uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node)
 void sc_graph_take_flags(struct sc_graph_flags *flags, const struct sc_graph_use *use)
 {
     flags->disabled = use->disabled;
-    flags->unjudged = use->unjudged;
-    flags->possible = use->possible;
+    flags->unsure = use->unsure;
     flags->told = use->told;
 }
 

@@ -52,10 +52,9 @@ static void sort(struct sc_graph_use *list, uint32_t count)
 static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
-           earlier->range == use->range && earlier->unjudged == use->unjudged &&
-           earlier->possible == use->possible && earlier->told == use->told &&
-           earlier->freed == use->freed && earlier->in_call == use->in_call &&
-           earlier->shape.rows == 1 && use->shape.rows == 1 &&
+           earlier->range == use->range && earlier->unsure == use->unsure &&
+           earlier->told == use->told && earlier->freed == use->freed &&
+           earlier->in_call == use->in_call && earlier->shape.rows == 1 && use->shape.rows == 1 &&
            use->shape.address <= sc_graph_use_end(earlier);
 }
 
@@ -119,7 +118,8 @@ static void append_use(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                        const struct sc_graph_use *use, uint32_t unsure)
 {
     struct sc_graph_use appended = *use;
-    appended.unjudged |= unsure >> use->told & 1;
+    if (unsure >> use->told & 1)
+        appended.unsure |= SC_UNSURE_UNJUDGED;
     append_run(graphs, runs, &appended);
 }
 

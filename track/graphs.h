@@ -56,11 +56,11 @@ struct sc_graph_use {
     enum sc_direction direction : 8; /* bit-fields, as captures write thousands of these */
     enum sc_buffer_kind kind : 8;
     bool disabled : 1;
-    bool unjudged : 1; /* nodes behind it tell the host of its end, which is not seen */
+    uint32_t unsure : SC_UNSURE_BITS; /* enum sc_unsure: nodes behind it tell the host of its end,
+                                       * which is not seen; or a launch may leave it out */
     uint32_t told : 5; /* the step that it is of (track/told.h); 0: no node tells of it */
     bool freed : 1;
     bool redirected : 1; /* the node of the exec uses the copy instead */
-    bool possible : 1;   /* a launch may leave it out */
     bool waits : 1;      /* a target: a launch returns when the copy is complete */
     bool in_call : 1;    /* a launch reads the source before it returns, where memory of its kind is
                             read late elsewhere */
@@ -91,7 +91,8 @@ struct sc_graph_bounds {
 };
 
 struct sc_graph_flags {
-    bool disabled, unjudged, possible;
+    bool disabled;
+    uint8_t unsure;
     uint8_t told;                      /* of a use of the node */
     uint8_t tells;                     /* of an event or a host function of the node */
     struct sc_graph_device_use device; /* a use of device memory, or zeroes */

@@ -5,7 +5,9 @@
 
 #include "track/checks.h"
 #include "track/comparisons.h"
+#include "track/conflicts.h"
 #include "track/consistency.h"
+#include "track/inflight_internal.h"
 #include "track/kernel_flags.h"
 #include "track/no_verdicts.h"
 #include "track/peek.h"
@@ -16,6 +18,7 @@
 
 enum {
     GRID_CELLS = 1 << 16,
+    DEVICE_CELLS = 1 << 14,
     KEY_SLOTS = 1 << 16,
     RANGE_CELLS = 1 << 16,
 };
@@ -30,10 +33,13 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
     sc_kept_off_init(&inflight->kept_off);
     inflight->keys = sc_pages_map(KEY_SLOTS * sizeof *inflight->keys);
     inflight->no_range = sc_pool_take(&inflight->ranges);
+    inflight->device_memory = sc_pool_take(&inflight->ranges);
     if (sc_grid_init(&inflight->range_grid, &inflight->ranges, RANGE_CELLS) ||
         sc_grid_init(&inflight->op_grid, &inflight->ops, GRID_CELLS) ||
         sc_grid_init(&inflight->heap_grid, &inflight->ops, GRID_CELLS) ||
-        sc_spans_init(&inflight->guards) || !inflight->keys || !inflight->no_range)
+        sc_grid_init(&inflight->device_grid, &inflight->ops, DEVICE_CELLS) ||
+        sc_spans_init(&inflight->guards) || !inflight->keys || !inflight->no_range ||
+        !inflight->device_memory)
         return -ENOMEM;
     return 0;
 }
@@ -43,6 +49,7 @@ void sc_inflight_destroy(struct sc_inflight *inflight)
     sc_grid_destroy(&inflight->range_grid);
     sc_grid_destroy(&inflight->op_grid);
     sc_grid_destroy(&inflight->heap_grid);
+    sc_grid_destroy(&inflight->device_grid);
     sc_spans_destroy(&inflight->guards);
     sc_pages_unmap(inflight->keys, KEY_SLOTS * sizeof *inflight->keys);
     sc_pool_destroy(&inflight->copies);
@@ -52,9 +59,9 @@ void sc_inflight_destroy(struct sc_inflight *inflight)
 
 /* ---- ranges ---- */
 
-static struct sc_range *home_of(struct sc_inflight *inflight, uint32_t range)
+static struct sc_range *home_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    return sc_inflight_range(inflight, range ? range : inflight->no_range);
+    return sc_inflight_range(inflight, sc_inflight_home(inflight, info));
 }
 
 static bool note_range(void *context, uint32_t range)
@@ -68,17 +75,18 @@ static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
 {
     SC_CHECK(const struct sc_op *op = sc_inflight_op(inflight, id));
     SC_CHECK(sc_consistency_of_op(inflight, id));
-    SC_CHECK_OF(inflight->ops.live, sc_consistency_of_range(inflight, op->info.range));
+    SC_CHECK_OF(inflight->ops.live,
+                sc_consistency_of_range(inflight, sc_inflight_home(inflight, &op->info)));
     SC_CHECK_OF(inflight->ops.live, sc_consistency_of_stream(inflight, op->info.ticket.stream));
     (void)inflight, (void)id;
 }
 
 /* After one was dropped. */
-static SC_CHECKER void check_lists(struct sc_inflight *inflight, uint32_t range, uint32_t stream)
+static SC_CHECKER void check_lists(struct sc_inflight *inflight, uint32_t home, uint32_t stream)
 {
-    SC_CHECK_OF(inflight->ops.live, sc_consistency_of_range(inflight, range));
+    SC_CHECK_OF(inflight->ops.live, sc_consistency_of_range(inflight, home));
     SC_CHECK_OF(inflight->ops.live, sc_consistency_of_stream(inflight, stream));
-    (void)inflight, (void)range, (void)stream;
+    (void)inflight, (void)home, (void)stream;
 }
 
 static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_bytes)
@@ -165,11 +173,13 @@ static void note_stream(struct sc_range *range, uint32_t stream)
 static void link_to_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    struct sc_range *range = home_of(inflight, op->info.range);
+    struct sc_range *range = home_of(inflight, &op->info);
     op->range_previous = 0;
     op->range_next = range->first_op;
     if (range->first_op)
         sc_inflight_op(inflight, range->first_op)->range_previous = id;
+    else
+        range->last_op = id;
     note_stream(range, op->info.ticket.stream);
     range->first_op = id;
     count_on_range(inflight, range, op->info.direction, 1);
@@ -178,13 +188,15 @@ static void link_to_range(struct sc_inflight *inflight, uint32_t id)
 static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    struct sc_range *range = home_of(inflight, op->info.range);
+    struct sc_range *range = home_of(inflight, &op->info);
     if (op->range_previous)
         sc_inflight_op(inflight, op->range_previous)->range_next = op->range_next;
     else
         range->first_op = op->range_next;
     if (op->range_next)
         sc_inflight_op(inflight, op->range_next)->range_previous = op->range_previous;
+    else
+        range->last_op = op->range_previous;
     count_on_range(inflight, range, op->info.direction, -1);
 }
 
@@ -229,6 +241,8 @@ uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 
 static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind kind)
 {
+    if (kind == SC_DEVICE)
+        return &inflight->device_grid;
     return sc_inflight_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
@@ -267,6 +281,14 @@ uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info 
                   sc_inflight_op(inflight, id)->info.ticket.number != info->ticket.number))
         id = sc_inflight_op(inflight, id)->key_next;
     return id;
+}
+
+static void link_key(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    uint32_t *first = key_slot(inflight, &op->info);
+    op->key_next = *first;
+    *first = id;
 }
 
 static void unlink_key(struct sc_inflight *inflight, uint32_t id)
@@ -613,7 +635,7 @@ static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
                         const struct sc_op_info *later, struct sc_ops *overwritten)
 {
     if (!op->info.stable || sc_order_known_done(inflight->order, &op->info.ticket) ||
-        (later && !sc_inflight_covers(inflight->order, later, &op->info.ticket)))
+        (later && !sc_conflicts_covers(inflight->order, later, &op->info.ticket)))
         return;
     add_if_changed(inflight, op, overwritten);
     op->info.stable = false;
@@ -665,7 +687,8 @@ bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct writer_search search = {inflight, false};
-    if (writer_count(home_of(inflight, range)) || writer_count(home_of(inflight, 0)))
+    if (writer_count(sc_inflight_range(inflight, range ? range : inflight->no_range)) ||
+        writer_count(sc_inflight_range(inflight, inflight->no_range)))
         sc_inflight_overlaps(inflight, shape->address, sc_shape_hull_bytes(shape), note_writer,
                              &search);
     return search.found;
@@ -744,11 +767,10 @@ static void count_managed_source(struct sc_inflight *inflight, const struct sc_o
 }
 
 /* All but what the grid, the lists of ranges and streams, and the guard set. */
-static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc_op_info *info,
-                 uint32_t key_next)
+static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc_op_info *info)
 {
     set_node(&op->node, info->shape.address, sc_shape_hull_bytes(&info->shape));
-    op->key_next = key_next;
+    op->key_next = 0;
     op->first_span = 0;
     op->first_copy = 0;
     op->accused = 0;
@@ -761,14 +783,40 @@ static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc
     atomic_store_explicit(&op->comparing, false, memory_order_relaxed);
 }
 
+uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    uint32_t id = sc_pool_take_as_is(&inflight->ops);
+    if (!id)
+        return 0;
+    fill(inflight, sc_inflight_op(inflight, id), info);
+    sc_grid_insert(grid_of(inflight, info->kind), id);
+    link_to_range(inflight, id);
+    sc_order_reference(inflight->order, info->ticket.stream);
+    return id;
+}
+
+void sc_inflight_take_out(struct sc_inflight *inflight, uint32_t id)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    const struct sc_op_info *info = &sc_inflight_op(inflight, id)->info;
+    uint32_t stream = info->ticket.stream;
+    SC_CHECK(uint32_t home = sc_inflight_home(inflight, info));
+    unlink_from_range(inflight, id);
+    sc_grid_remove(grid_of(inflight, info->kind), id);
+    sc_pool_give(&inflight->ops, id);
+    SC_CHECK(check_lists(inflight, home, stream));
+    sc_order_unreference(inflight->order, stream);
+}
+
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
+    SC_ASSERT(info->kind != SC_DEVICE);
     SC_TRACE("op-add stream number address bytes", info->ticket.stream, info->ticket.number,
              info->shape.address, info->shape.width_bytes);
-    size_t hull_bytes = sc_shape_hull_bytes(&info->shape);
-    if (hull_bytes == 0)
+    if (sc_shape_hull_bytes(&info->shape) == 0)
         return true;
     sc_comparisons_note(inflight, info);
     uint32_t id = sc_inflight_find_equal(inflight, info);
@@ -776,18 +824,13 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
         renew(inflight, id, info, overwritten);
         return true;
     }
-    id = sc_pool_take_as_is(&inflight->ops);
+    id = sc_inflight_put(inflight, info);
     if (!id)
         return false;
-    uint32_t *key = key_slot(inflight, info);
     sc_kernel_flags_note(inflight, 0, info);
-    fill(inflight, sc_inflight_op(inflight, id), info, *key);
-    *key = id;
-    sc_grid_insert(grid_of(inflight, info->kind), id);
-    link_to_range(inflight, id);
+    link_key(inflight, id);
     link_to_stream(inflight, id);
     count_managed_source(inflight, info, 1);
-    sc_order_reference(inflight->order, info->ticket.stream);
     guard(inflight, id);
     SC_CHECK(check_op(inflight, id));
     return true;
@@ -799,20 +842,14 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     SC_TRACE("op-drop op stream number", id, sc_inflight_op(inflight, id)->info.ticket.stream,
              sc_inflight_op(inflight, id)->info.ticket.number);
     struct sc_op *op = sc_inflight_op(inflight, id);
-    uint32_t stream = op->info.ticket.stream;
     SC_CHECK(check_op(inflight, id));
-    SC_CHECK(uint32_t range = op->info.range);
     sc_inflight_unguard(inflight, id);
     sc_source_copies_drop_copies(inflight, op);
     set_retained(inflight, op, false);
     unlink_key(inflight, id);
-    unlink_from_range(inflight, id);
     unlink_from_stream(inflight, id);
     count_managed_source(inflight, &op->info, -1);
-    sc_grid_remove(grid_of(inflight, op->info.kind), id);
-    sc_pool_give(&inflight->ops, id);
-    SC_CHECK(check_lists(inflight, range, stream));
-    sc_order_unreference(inflight->order, stream);
+    sc_inflight_take_out(inflight, id);
 }
 
 struct in_flight_visit {
@@ -841,96 +878,6 @@ void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_
     if (!visiting.stopped)
         sc_grid_overlaps_locked(&inflight->heap_grid, address, size_bytes, visit_in_flight,
                                 &visiting);
-}
-
-struct conflict_visit {
-    struct sc_inflight *inflight;
-    const struct sc_op_info *info;
-    sc_inflight_visit *visit;
-    void *context;
-    bool stopped;
-};
-
-/* A prefetch neither reads a byte nor changes one. */
-static bool either_writes(const struct sc_op_info *a, const struct sc_op_info *b)
-{
-    return (sc_direction_writes_host(a->direction) || sc_direction_writes_host(b->direction)) &&
-           a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
-}
-
-bool sc_inflight_covers(struct sc_order *order, const struct sc_op_info *later,
-                        const struct sc_ticket *earlier)
-{
-    return sc_order_covers(order, later->ticket.stream, earlier) ||
-           (later->after && sc_order_point_covers(later->after, earlier));
-}
-
-static bool visit_conflict(void *context, uint32_t id)
-{
-    struct conflict_visit *search = context;
-    const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
-    const struct sc_op_info *later = search->info;
-    bool conflict =
-        earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
-        !sc_ops_is_unseen(search->inflight->order, earlier) &&
-        !sc_ops_is_unseen(search->inflight->order, later) &&
-        sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
-        !sc_inflight_covers(search->inflight->order, later, &earlier->ticket) &&
-        !sc_kernel_flags_tell(search->inflight, id);
-    search->stopped = conflict && !search->visit(search->context, id);
-    return !search->stopped;
-}
-
-static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range *range,
-                            struct conflict_visit *search)
-{
-    for (uint32_t id = range->first_op; id && !search->stopped;
-         id = sc_inflight_op(inflight, id)->range_next)
-        visit_conflict(search, id);
-}
-
-static void visit_grid_ops(struct sc_grid *grid, struct conflict_visit *search)
-{
-    const struct sc_shape *shape = &search->info->shape;
-    if (!search->stopped)
-        sc_grid_overlaps_locked(grid, shape->address, sc_shape_hull_bytes(shape), visit_conflict,
-                                search);
-}
-
-/* Operations on common bytes lie on one range, or on none if theirs was replaced: two lists to
- * walk, unless they are longer than what the grids would have us look at. */
-static __attribute__((noinline)) void visit_conflicts(const struct sc_range *range,
-                                                      const struct sc_range *no_range,
-                                                      struct conflict_visit *search)
-{
-    struct sc_inflight *inflight = search->inflight;
-    const struct sc_shape *shape = &search->info->shape;
-    size_t hull_bytes = sc_shape_hull_bytes(shape);
-    uint32_t count = op_count(range) + op_count(no_range);
-    if (count <= sc_grid_overlap_cost(&inflight->op_grid, shape->address, hull_bytes) +
-                     sc_grid_overlap_cost(&inflight->heap_grid, shape->address, hull_bytes)) {
-        visit_range_ops(inflight, range, search);
-        visit_range_ops(inflight, no_range, search);
-    } else {
-        visit_grid_ops(&inflight->op_grid, search);
-        visit_grid_ops(&inflight->heap_grid, search);
-    }
-}
-
-void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
-                           sc_inflight_visit *visit, void *context)
-{
-    SC_ASSERT_GUARDED(&inflight->ops);
-    static const struct sc_range nothing;
-    const struct sc_range *range = home_of(inflight, info->range);
-    const struct sc_range *no_range = info->range ? home_of(inflight, 0) : &nothing;
-    bool writes = sc_direction_writes_host(info->direction);
-    if (!sc_inflight_may_conflict(range, writes, info->ticket.stream) &&
-        !sc_inflight_may_conflict(no_range, writes, info->ticket.stream))
-        return;
-    struct conflict_visit search = {inflight, info, visit, context, false};
-    if (sc_shape_hull_bytes(&info->shape) != 0)
-        visit_conflicts(range, no_range, &search);
 }
 
 /* Has the function returned whose local the operation uses? The stack may be another thread's, and

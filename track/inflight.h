@@ -1,5 +1,7 @@
-/* Host memory that the device may be using: the ranges the driver knows, and the asynchronous
- * operations on them that the host does not yet know to be done.
+/* Memory that the device may be using: the ranges of host memory that the driver knows, and the
+ * asynchronous operations on memory that the host does not yet know to be done. What is peculiar to
+ * operations on device memory, which lie on no range and on no list of their stream, is in
+ * track/device.h; what conflicts with what, in track/conflicts.h.
  *
  * A range is an allocation or a registration. An operation lies on a range, or, where the driver
  * uses pageable memory after the call has returned (docs/driver.md), on none.
@@ -25,6 +27,7 @@
 #include "track/hazard.h"
 #include "track/kept_off.h"
 #include "track/order.h"
+#include "track/ordering.h"
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/staging.h"
@@ -50,7 +53,7 @@ struct sc_range {
     _Atomic uint32_t guarding;     /* enum sc_guarding */
     _Atomic uint32_t snapshots;    /* enum sc_snapshots */
     _Atomic uint32_t origin;       /* track/origins.h */
-    uint32_t first_op;
+    uint32_t first_op, last_op;    /* the latest, and the earliest */
 };
 
 /* Sources of up to so many bytes are compared as a whole where they are not guarded. */
@@ -79,19 +82,16 @@ struct sc_op_info {
     struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
     struct sc_slot *edges[2]; /* the same of the bytes before and behind the guarded pages */
     uint32_t edge_bytes[2];
-    bool copied;   /* the device reads a copy of all of it that is not compared */
-    bool by_graph; /* a graph was launched that has it */
-    bool unjudged; /* the host may learn of its end in ways that are not seen: it keeps
-                    * its memory, and is no hazard's */
-    bool unseen;   /* it may wait for the host in a way that is not seen: until then the
-                    * host may touch its bytes, and order it with others */
-    struct sc_unseen_mark unseen_waits; /* behind which it stands: the same until these are over */
+    bool copied;    /* the device reads a copy of all of it that is not compared */
+    bool by_graph;  /* a graph was launched that has it */
+    uint8_t unsure; /* why its order is not certain: enum sc_unsure, as bits */
+    struct sc_unseen_mark unseen_waits; /* behind which it stands: SC_UNSURE_WAITS until they are
+                                         * over */
     uint32_t correlation_id;            /* CUPTI's; 0: unknown */
     const char *runtime_api;            /* the runtime function that made the call; NULL: unknown */
     bool taken;        /* the driver has had its bytes when the call returned: a hazard with
                         * it is latent */
     bool reads_device; /* SC_D2D: this is the side that is read */
-    bool is_possible;  /* the launch may leave it out */
     bool stable;       /* nothing but the host can have changed its bytes since the issue */
     const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
     struct sc_local local;        /* SC_STACK: whose it is */
@@ -106,10 +106,16 @@ static inline bool sc_ops_is_kernel(const struct sc_op_info *info)
     return info->direction == SC_NO_DIRECTION;
 }
 
+/* Does an operation on device memory merely read it? */
+static inline bool sc_ops_merely_reads(const struct sc_op_info *info)
+{
+    return info->direction == SC_D2H || info->reads_device;
+}
+
 /* Is it one that may not take place? */
 static inline bool sc_ops_is_possible(const struct sc_op_info *info)
 {
-    return sc_ops_is_kernel(info) || info->is_possible;
+    return sc_ops_is_kernel(info) || (info->unsure & SC_UNSURE_LEFT_OUT);
 }
 
 /* Does the device read a copy, whatever becomes of the source? */
@@ -197,7 +203,8 @@ struct sc_inflight {
     _Atomic uint32_t managed_count;        /* ranges of managed memory */
     _Atomic uint32_t managed_source_count; /* operations that read such memory */
     struct sc_grid op_grid;                /* operations on ranges that only the driver frees */
-    struct sc_grid heap_grid; /* operations on memory that free() or munmap() could take away */
+    struct sc_grid heap_grid;   /* operations on memory that free() or munmap() could take away */
+    struct sc_grid device_grid; /* operations on device memory */
     struct sc_spans guards;
     struct sc_kept_off kept_off;        /* pages of ranges */
     struct sc_pool copies;              /* of pages (source_copies.c) */
@@ -212,7 +219,8 @@ struct sc_inflight {
     uint32_t retained;
     uint32_t awaiting_guard;                 /* operations */
     _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
-    uint32_t no_range; /* id of the record that stands for it: operations on no range are there */
+    /* Ids of the records in whose lists operations on no range are, and those on device memory. */
+    uint32_t no_range, device_memory;
 };
 
 /* 0 or -ENOMEM. */
@@ -290,22 +298,19 @@ typedef bool sc_inflight_visit(void *context, uint32_t op);
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context);
 
-/* May the host still put the operation in order with others in a way that is not seen? */
-static inline bool sc_ops_is_unseen(struct sc_order *order, const struct sc_op_info *info)
+/* Why its order is not certain now. */
+static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_info *info)
 {
-    return info->unseen || (__builtin_expect(info->unseen_waits.waits != 0, 0) &&
-                            sc_unseen_is_open(order, &info->unseen_waits));
+    bool waits = __builtin_expect(info->unseen_waits.waits != 0, 0) &&
+                 sc_unseen_is_open(order, &info->unseen_waits);
+    return info->unsure | (waits ? SC_UNSURE_WAITS : 0u);
 }
 
-/* Would the later operation, which is not issued yet, come after the earlier one? */
-bool sc_inflight_covers(struct sc_order *order, const struct sc_op_info *later,
-                        const struct sc_ticket *earlier);
-
-/* Calls visit for each operation that conflicts with `info`, until visit returns false. Two
- * operations conflict if they touch a common byte, one of them writes host memory, and work issued
- * now on the stream of `info` would not come after the other. An unseen one conflicts with none. */
-void sc_inflight_conflicts(struct sc_inflight *inflight, const struct sc_op_info *info,
-                           sc_inflight_visit *visit, void *context);
+/* Is it not to be held against others, whichever comes first? */
+static inline bool sc_ops_is_unjudged(const struct sc_op_info *info)
+{
+    return info->unsure & SC_UNSURE_UNJUDGED;
+}
 
 /* Retires what is known done, of the stream or, if that is 0, of all, at most `limit` operations.
  * True: there may be more. Unless

@@ -9,14 +9,14 @@
 
 /* `order`: of the call, among all of the thread since the capture began. */
 struct node_use {
-    struct sc_left_out_use is;
+    struct sc_device_use is;
     uintptr_t function;
     uint32_t order;
     uint32_t node;
 };
 
 struct beside_use {
-    struct sc_left_out_use is;
+    struct sc_device_use is;
     uintptr_t function;
     uint32_t order;
     uint32_t site;
@@ -80,13 +80,13 @@ static unsigned count_of(const struct sc_left_out_op *op)
 }
 
 /* The uses come first, and then the names. */
-static struct sc_left_out_use use_of(const struct sc_left_out_op *op, unsigned i)
+static struct sc_device_use use_of(const struct sc_left_out_op *op, unsigned i)
 {
     if (i < op->use_count)
         return op->uses[i];
-    return (struct sc_left_out_use){
+    return (struct sc_device_use){
         .shape = {op->names[i - op->use_count], 1, 1, 1},
-        .access = SC_LEFT_OUT_NAMES,
+        .access = SC_DEVICE_NAMES,
         .direction = SC_NO_DIRECTION,
     };
 }
@@ -110,7 +110,7 @@ void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_c
             (struct node_use){use_of(op, i), op->function, order, node};
 }
 
-static bool is_set_up(const struct sc_left_out *left_out, const struct sc_left_out_use *use)
+static bool is_set_up(const struct sc_left_out *left_out, const struct sc_device_use *use)
 {
     uintptr_t first = use->shape.address;
     uintptr_t last = first + sc_shape_hull_bytes(&use->shape) - 1;
@@ -147,7 +147,7 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
     if (site == left_out->site_count)
         left_out->sites[left_out->site_count++] = *what;
     for (unsigned i = 0; i < count; i++) {
-        struct sc_left_out_use use = use_of(op, i);
+        struct sc_device_use use = use_of(op, i);
         if (!is_set_up(left_out, &use))
             left_out->beside_uses[left_out->beside_use_count++] =
                 (struct beside_use){use, op->function, order, site};
@@ -184,7 +184,7 @@ void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *o
 
 /* ---- judging ---- */
 
-static uintptr_t end_of(const struct sc_left_out_use *use)
+static uintptr_t end_of(const struct sc_device_use *use)
 {
     return use->shape.address + sc_shape_hull_bytes(&use->shape);
 }
@@ -196,23 +196,23 @@ bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
     if (left_out->is_full || left_out->first_unknown || left_out->captured_count != node_count)
         return false;
     for (unsigned i = 0; i < left_out->node_use_count; i++) {
-        const struct sc_left_out_use *use = &left_out->node_uses[i].is;
-        if (use->access == SC_LEFT_OUT_WRITES)
+        const struct sc_device_use *use = &left_out->node_uses[i].is;
+        if (use->access == SC_DEVICE_WRITES)
             sc_graph_write_add(&write->written, use->shape.address, end_of(use) - 1);
-        else if (use->access == SC_LEFT_OUT_NAMES)
+        else if (use->access == SC_DEVICE_NAMES)
             sc_graph_write_add(&write->named, use->shape.address, use->shape.address);
     }
     return true;
 }
 
 /* Most do not, which is to be seen at once. */
-static bool touch(const struct sc_left_out_use *a, const struct sc_left_out_use *b)
+static bool touch(const struct sc_device_use *a, const struct sc_device_use *b)
 {
     return a->shape.address < end_of(b) && b->shape.address < end_of(a) &&
            sc_shapes_folded_touch(&a->shape, &a->fold, &b->shape, &b->fold);
 }
 
-static bool has_same_bytes(const struct sc_left_out_use *one, const struct sc_left_out_use *other)
+static bool has_same_bytes(const struct sc_device_use *one, const struct sc_device_use *other)
 {
     const struct sc_shape *a = &one->shape, *b = &other->shape;
     return a->address == b->address && a->width_bytes == b->width_bytes && a->rows == b->rows &&
@@ -223,7 +223,7 @@ static bool has_same_bytes(const struct sc_left_out_use *one, const struct sc_le
 
 static bool names(const struct node_use *node, uint32_t order, uintptr_t address)
 {
-    return node->order == order && node->is.access == SC_LEFT_OUT_NAMES &&
+    return node->order == order && node->is.access == SC_DEVICE_NAMES &&
            node->is.shape.address == address;
 }
 
@@ -251,7 +251,7 @@ static bool has_all_names(const struct sc_left_out *left_out, uint32_t captured,
  * memory. */
 static bool is_variant(const struct sc_left_out *left_out, const struct beside_use *use)
 {
-    if (use->is.access != SC_LEFT_OUT_NAMES)
+    if (use->is.access != SC_DEVICE_NAMES)
         return false;
     for (unsigned i = 0; i < left_out->node_use_count; i++) {
         const struct node_use *node = &left_out->node_uses[i];
@@ -275,13 +275,13 @@ static bool is_in_graph(const struct sc_left_out *left_out, const struct beside_
 }
 
 /* A kernel may write from an address on, to the end of the allocation, which begins at `base`. */
-static bool may_write(const struct sc_left_out_use *writer, const struct sc_left_out_use *memory,
+static bool may_write(const struct sc_device_use *writer, const struct sc_device_use *memory,
                       uintptr_t base)
 {
     uintptr_t address = writer->shape.address;
-    if (writer->access == SC_LEFT_OUT_NAMES)
+    if (writer->access == SC_DEVICE_NAMES)
         return address >= base && address < end_of(memory);
-    return writer->access == SC_LEFT_OUT_WRITES && touch(writer, memory);
+    return writer->access == SC_DEVICE_WRITES && touch(writer, memory);
 }
 
 /* Does captured work make, before that, what the use reads? A kernel of which nothing is known may.
@@ -306,13 +306,12 @@ static bool is_made_in_graph(const struct sc_left_out *left_out, const struct no
 static bool is_made_for_next(const struct sc_left_out *left_out, const struct beside_use *use,
                              const struct node_use *node)
 {
-    const struct sc_left_out_use *memory =
-        node->is.access == SC_LEFT_OUT_NAMES ? &use->is : &node->is;
+    const struct sc_device_use *memory = node->is.access == SC_DEVICE_NAMES ? &use->is : &node->is;
     for (unsigned i = left_out->node_use_count; i-- > 0;) {
         const struct node_use *later = &left_out->node_uses[i];
         if (later->order <= node->order)
             return false;
-        if (later->is.access == SC_LEFT_OUT_WRITES && touch(&later->is, memory))
+        if (later->is.access == SC_DEVICE_WRITES && touch(&later->is, memory))
             return true;
     }
     return false;
@@ -343,13 +342,13 @@ static bool is_made_beside(const struct sc_left_out *left_out, const struct besi
 static bool belong_together(const struct sc_left_out *left_out, const struct beside_use *use,
                             const struct node_use *node)
 {
-    bool writes = node->is.access == SC_LEFT_OUT_WRITES;
-    bool is_result = node->is.access == SC_LEFT_OUT_READS && node->is.direction == SC_D2H;
-    if (use->is.access == SC_LEFT_OUT_WRITES)
+    bool writes = node->is.access == SC_DEVICE_WRITES;
+    bool is_result = node->is.access == SC_DEVICE_READS && node->is.direction == SC_D2H;
+    if (use->is.access == SC_DEVICE_WRITES)
         return !writes && is_left_to_it(left_out, use, node);
     if (writes)
         return node->order < use->order && !is_made_beside(left_out, use, node);
-    return use->is.access == SC_LEFT_OUT_NAMES && is_result && node->order > use->order &&
+    return use->is.access == SC_DEVICE_NAMES && is_result && node->order > use->order &&
            is_left_to_it(left_out, use, node);
 }
 
@@ -381,7 +380,7 @@ static bool has_to_do_with_graph(const struct sc_left_out *left_out, const struc
 /* Whether the graph lacks it cannot be told. */
 static bool is_undecided(const struct sc_left_out *left_out, const struct beside_use *use)
 {
-    return use->is.access == SC_LEFT_OUT_WRITES && !has_to_do_with_graph(left_out, use);
+    return use->is.access == SC_DEVICE_WRITES && !has_to_do_with_graph(left_out, use);
 }
 
 static void judge_site(const struct sc_left_out *left_out, uint32_t site, sc_left_out_visit *visit,

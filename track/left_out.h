@@ -36,9 +36,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/device_use.h"
 #include "track/graph_writes.h"
 #include "track/hazard.h"
-#include "track/shape.h"
 
 enum {
     SC_LEFT_OUT_CAPTURED_MAX = 8192, /* captured operations */
@@ -48,21 +48,10 @@ enum {
     SC_LEFT_OUT_ALLOCATIONS_MAX = 1024,
 };
 
-/* NAMES: the address of its first byte is among a kernel's parameters. */
-enum sc_left_out_access { SC_LEFT_OUT_READS, SC_LEFT_OUT_WRITES, SC_LEFT_OUT_NAMES };
-
-/* What an operation does with device memory. */
-struct sc_left_out_use {
-    struct sc_shape shape;
-    struct sc_fold fold;
-    enum sc_left_out_access access;
-    enum sc_direction direction; /* of the operation */
-};
-
 /* An operation. `names`: of a kernel, what may be addresses among its parameters. */
 struct sc_left_out_op {
     unsigned use_count, name_count;
-    const struct sc_left_out_use *uses;
+    const struct sc_device_use *uses;
     const uintptr_t *names;
     uintptr_t function;   /* the kernel's; 0: it is none */
     bool is_partly_known; /* it may do more with memory than this */
@@ -98,9 +87,9 @@ void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *o
  * meant for once, or for each launch. */
 struct sc_left_out_finding {
     const struct sc_hazard *beside;
-    const struct sc_left_out_use *use; /* of the work beside the capture */
+    const struct sc_device_use *use; /* of the work beside the capture */
     const struct sc_hazard_copy *captured;
-    const struct sc_left_out_use *captured_use;
+    const struct sc_device_use *captured_use;
 };
 
 /* Where the allocation begins that the address lies in; the address itself where nobody knows. */

@@ -15,7 +15,7 @@ struct sc_node_author {
     uintptr_t address;
     size_t size_bytes;
     enum sc_direction direction;
-    bool reads;
+    enum sc_device_access access;
     uint32_t number; /* 0: the place is free */
     struct sc_graph_author by;
 };
@@ -40,7 +40,7 @@ static bool does(const struct sc_node_author *author, uintptr_t graph,
 {
     return author->number && author->graph == graph && author->address == use->shape.address &&
            author->size_bytes == sc_shape_hull_bytes(&use->shape) &&
-           author->direction == use->direction && author->reads == use->reads;
+           author->direction == use->direction && author->access == use->access;
 }
 
 void sc_node_authors_note(struct sc_node_authors *authors, uintptr_t graph, uintptr_t node,
@@ -66,7 +66,7 @@ void sc_node_authors_note(struct sc_node_authors *authors, uintptr_t graph, uint
         .address = use->shape.address,
         .size_bytes = sc_shape_hull_bytes(&use->shape),
         .direction = use->direction,
-        .reads = use->reads,
+        .access = use->access,
         .number = authors->noted,
         .by = *by,
     };

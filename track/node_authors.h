@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/graphs.h"
 
 enum { SC_NODE_AUTHORS_MAX = 4096 };

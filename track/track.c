@@ -4,6 +4,7 @@
 
 #include "track/checks.h"
 #include "track/comparisons.h"
+#include "track/conflicts.h"
 #include "track/consistency.h"
 #include "track/kernel_flags.h"
 #include "track/own_lock.h"
@@ -28,18 +29,16 @@ int sc_track_init(struct sc_track *track)
     if (sc_inflight_init(&track->inflight, &track->order) ||
         sc_holds_init(&track->holds, &track->order, &track->graphs) ||
         sc_graphs_init(&track->graphs, &track->order) || sc_events_init(&track->events) ||
-        sc_device_init(&track->device, &track->order) || sc_allocations_init(&track->allocations))
+        sc_allocations_init(&track->allocations))
         return -ENOMEM;
     sc_track_guard(track, &track->lock);
     track->inflight.no_verdicts = &track->no_verdicts;
-    track->device.no_verdicts = &track->no_verdicts;
     return 0;
 }
 
 void sc_track_destroy(struct sc_track *track)
 {
     sc_allocations_destroy(&track->allocations);
-    sc_device_destroy(&track->device);
     sc_events_destroy(&track->events);
     sc_graphs_destroy(&track->graphs);
     sc_node_authors_destroy(&track->node_authors);
@@ -590,8 +589,8 @@ bool sc_track_collect_op(void *context, uint32_t id)
 {
     struct sc_ops_collector *collector = context;
     const struct sc_op_info *info = &sc_inflight_op(&collector->track->inflight, id)->info;
-    if (info->unjudged)
-        collector->unjudged = true;
+    if (sc_ops_is_unjudged(info))
+        collector->any_unjudged = true;
     else
         sc_ops_add(collector->ops, info);
     return true;
@@ -602,10 +601,8 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
 {
     struct sc_ops_collector collector = {track, conflicts, false};
     conflicts->count = 0;
-    if (info->unjudged)
-        return;
     lock(track);
-    sc_inflight_conflicts(&track->inflight, info, sc_track_collect_op, &collector);
+    sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
     unlock(track);
 }
 
@@ -631,7 +628,7 @@ void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool a
     struct met_search search = {{track, met, false}, awaited};
     met->count = 0;
     lock(track);
-    sc_inflight_conflicts(&track->inflight, touch, note_met, &search);
+    sc_conflicts_visit(&track->inflight, touch, note_met, &search);
     unlock(track);
 }
 
@@ -657,8 +654,7 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     SC_ASSERT_HELD(&track->lock);
     struct sc_ops_collector collector = {track, &issued->conflicts, false};
     sc_order_renew(&track->order, &info->ticket);
-    if (!info->unjudged)
-        sc_inflight_conflicts(&track->inflight, info, sc_track_collect_op, &collector);
+    sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
     add_op(track, info, &issued->overwritten);
 }
 

@@ -13,7 +13,7 @@
 
 #include "track/allocations.h"
 #include "track/brief_lock.h"
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/events.h"
 #include "track/graphs.h"
 #include "track/handles.h"
@@ -33,7 +33,6 @@ struct sc_track {
     struct sc_holds holds;
     struct sc_graphs graphs;
     struct sc_events events;
-    struct sc_device device;
     struct sc_allocations allocations;
     struct sc_node_authors node_authors;
     bool watches_device;      /* set before the first stream is added */

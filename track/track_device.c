@@ -1,5 +1,7 @@
 /* The tracker's device memory: what track/device.h has, under the tracker's lock. */
 #include "track/checks.h"
+#include "track/conflicts.h"
+#include "track/device.h"
 #include "track/kernel_flags.h"
 #include "track/track_internal.h"
 
@@ -8,11 +10,12 @@
 void sc_track_device_conflicts(struct sc_track *track, const struct sc_op_info *info,
                                struct sc_ops *conflicts)
 {
-    if (!sc_device_may_overlap(&track->device, info->shape.address,
+    if (!sc_device_may_overlap(&track->inflight, info->shape.address,
                                sc_shape_hull_bytes(&info->shape)))
         return;
+    struct sc_ops_collector collector = {track, conflicts, false};
     lock(track);
-    sc_device_conflicts(&track->device, info, conflicts);
+    sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
     unlock(track);
 }
 
@@ -23,7 +26,7 @@ void sc_track_device_issue(struct sc_track *track, struct sc_op_info *infos, uns
         sc_order_renew(&track->order, &infos[0].ticket);
     for (unsigned i = 0; i < count; i++) {
         infos[i].ticket = infos[0].ticket;
-        sc_device_add(&track->device, &infos[i]);
+        sc_device_add(&track->inflight, &infos[i]);
     }
     unlock(track);
 }
@@ -31,14 +34,14 @@ void sc_track_device_issue(struct sc_track *track, struct sc_op_info *infos, uns
 void sc_track_device_unsee(struct sc_track *track, uint32_t stream, uint64_t number)
 {
     lock(track);
-    sc_device_unsee(&track->device, stream, number);
+    sc_device_unsee(&track->inflight, stream, number);
     unlock(track);
 }
 
 void sc_track_device_see(struct sc_track *track, uint32_t stream, uint64_t number, uint64_t ticks)
 {
     lock(track);
-    sc_device_see(&track->device, stream, number, ticks);
+    sc_device_see(&track->inflight, stream, number, ticks);
     unlock(track);
 }
 
@@ -46,7 +49,7 @@ void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t
                                uint32_t context, uint32_t origin)
 {
     lock(track);
-    sc_device_forget(&track->device, address, size_bytes);
+    sc_device_forget(&track->inflight, address, size_bytes);
     sc_allocations_add(&track->allocations, address, size_bytes, context, origin);
     unlock(track);
 }
@@ -54,7 +57,7 @@ void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t
 void sc_track_device_serialized(struct sc_track *track, const uint32_t *contexts, unsigned count)
 {
     lock(track);
-    sc_device_forget_of(&track->device, contexts, count);
+    sc_device_forget_of(&track->inflight, contexts, count);
     unlock(track);
 }
 
@@ -73,7 +76,7 @@ void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation
     bool same = sc_allocations_end_free(&track->allocations, allocation, freed);
     if (same && info) {
         sc_order_renew(&track->order, &info->ticket);
-        sc_device_add(&track->device, info);
+        sc_device_add(&track->inflight, info);
     }
     unlock(track);
 }
@@ -116,7 +119,7 @@ static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t add
     SC_ASSERT_HELD(&track->lock);
     size_t size_bytes = sc_allocations_find(&track->allocations, address).size_bytes;
     return size_bytes ? size_bytes > SC_KERNEL_FLAG_BYTES_MAX
-                      : sc_device_may_overlap(&track->device, address, 1);
+                      : sc_device_may_overlap(&track->inflight, address, 1);
 }
 
 unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count)

@@ -1,6 +1,8 @@
 /* The tracker's part for graphs and their launches. */
 #include <string.h>
 
+#include "track/conflicts.h"
+#include "track/device.h"
 #include "track/trace.h"
 #include "track/track_internal.h"
 
@@ -312,7 +314,7 @@ void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t co
         const struct sc_graph_own *own = &device->own[i];
         if (own->freed_by)
             continue;
-        sc_device_forget(&track->device, own->address, own->size_bytes);
+        sc_device_forget(&track->inflight, own->address, own->size_bytes);
         if (!is_known_block(track, own))
             sc_allocations_add(&track->allocations, own->address, own->size_bytes, context, origin);
     }
@@ -560,7 +562,7 @@ static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
         uint32_t op = find_last_run(track, &runs->list[i], stream);
         if (!op)
             continue;
-        sc_inflight_op(&track->inflight, op)->info.unjudged = true;
+        sc_inflight_op(&track->inflight, op)->info.unsure |= SC_UNSURE_UNJUDGED;
         sc_inflight_unguard(&track->inflight, op);
     }
 }
@@ -633,12 +635,10 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     if (!id)
         return false;
     struct sc_op_info *op = &sc_inflight_op(&track->inflight, id)->info;
-    if (!op->by_graph || op->api != launch->api || op->unjudged != run->unjudged ||
-        op->is_possible != run->possible)
+    if (!op->by_graph || op->api != launch->api || op->unsure != run->unsure)
         return false;
     op->unseen_waits = launch->unseen_waits;
-    if (!op->unjudged)
-        sc_inflight_conflicts(&track->inflight, op, note_conflict, &conflict);
+    sc_conflicts_visit(&track->inflight, op, note_conflict, &conflict);
     if (conflict || !sc_inflight_issue_again(&track->inflight, id, launch->guards))
         return false;
     if (!op->ticket.legacy)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "track/checks.h"
+#include "track/conflicts.h"
 #include "track/track_internal.h"
 
 #include "track/ticks.h"
@@ -189,7 +190,7 @@ static bool judge_op(void *context, uint32_t id)
     judged->any |= !judged->passes_kernels || !sc_ops_is_kernel(info);
     if (sc_shape_row_touches_folded(&judged->taken, &info->shape, &info->fold))
         return sc_track_collect_op(&judged->collector, id);
-    judged->collector.unjudged = true;
+    judged->collector.any_unjudged = true;
     return true;
 }
 
@@ -214,7 +215,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
         (judged.any || request->by_graph ||
          sc_holds_find(&track->holds, request->address, request->size_bytes, SC_HOLDS_ALL)))
         request->must_wait = !make_hold(track, request);
-    if ((request->found.count || judged.collector.unjudged) && !request->must_wait &&
+    if ((request->found.count || judged.collector.any_unjudged) && !request->must_wait &&
         !request->stays)
         drop_ops(track, request, false);
     if (request->by_graph)
@@ -294,7 +295,7 @@ static bool note_earlier(void *context, uint32_t id)
         return true;
     for (uint32_t i = 0; i < hold->ticket_count && search->count < search->max; i++)
         if (hold->tickets[i].stream != later->ticket.stream &&
-            !sc_inflight_covers(&search->track->order, later, &hold->tickets[i]))
+            !sc_conflicts_covers(&search->track->order, later, &hold->tickets[i]))
             search->tickets[search->count++] = hold->tickets[i];
     return true;
 }

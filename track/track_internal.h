@@ -46,14 +46,13 @@ static inline void sc_track_guard(struct sc_track *track, const struct sc_brief_
     SC_GUARD(&track->graphs.copies, lock);
     SC_GUARD(&track->events.records, lock);
     SC_GUARD(&track->events.ids, lock);
-    SC_GUARD(&track->device.ops, lock);
     SC_GUARD(&track->allocations.blocks, lock);
 }
 
 struct sc_ops_collector {
     struct sc_track *track;
     struct sc_ops *ops;
-    bool unjudged; /* some were found that are not to be judged */
+    bool any_unjudged; /* some were found that are not to be judged */
 };
 
 /* A sc_inflight_visit whose context is a struct sc_ops_collector: adds the operation. */

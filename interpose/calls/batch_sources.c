@@ -13,6 +13,7 @@
 #include "track/copy_manner.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
+#include "track/ordering.h"
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/spans.h"
@@ -275,7 +276,7 @@ static void keep_slot(const struct sc_batch *batch, struct sc_slot *slot)
         .kind = SC_PINNED,
         .access = SC_ACCESS_ALL,
         .slot = slot,
-        .unjudged = true,
+        .unsure = SC_UNSURE_UNJUDGED,
     };
     sc_track_issue(&sc_track, &none, &read, 1, &issued);
 }

@@ -11,27 +11,13 @@
 
 /* ---- copies and memsets ---- */
 
-static unsigned take_uses(struct sc_left_out_use taken[SC_DEVICE_USES_MAX],
-                          const struct sc_device_uses *uses)
-{
-    for (unsigned i = 0; i < uses->count; i++)
-        taken[i] = (struct sc_left_out_use){
-            .shape = uses->of[i].shape,
-            .fold = uses->of[i].fold,
-            .access = uses->of[i].reads ? SC_LEFT_OUT_READS : SC_LEFT_OUT_WRITES,
-            .direction = uses->of[i].direction,
-        };
-    return uses->count;
-}
-
 void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses)
 {
-    struct sc_left_out_use taken[SC_DEVICE_USES_MAX];
     struct sc_beside_op op = {
         .call = call->by,
         .stream = call->stream,
         .stack = call->stack,
-        .does = {.use_count = take_uses(taken, uses), .uses = taken},
+        .does = {.use_count = uses->count, .uses = uses->of},
     };
     sc_beside_captured(&op, call->graph);
 }
@@ -39,12 +25,11 @@ void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_d
 void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
                            const struct sc_device_uses *uses, bool is_detour)
 {
-    struct sc_left_out_use taken[SC_DEVICE_USES_MAX];
     struct sc_beside_op op = {
         .call = call,
         .stream = (uintptr_t)stream->handle,
         .is_detour = is_detour,
-        .does = {.use_count = take_uses(taken, uses), .uses = taken},
+        .does = {.use_count = uses->count, .uses = uses->of},
     };
     if (uses->count)
         sc_beside_issued(&op);

@@ -6,6 +6,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
+#include "track/device_use.h"
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/spans.h"
@@ -31,7 +32,8 @@ static void device_side(struct sc_issue *issue, enum sc_direction direction, CUd
                         size_t bytes)
 {
     struct sc_shape shape = run_of(address, bytes);
-    sc_issue_device(issue, direction, direction == SC_D2H, &shape);
+    sc_issue_device(issue, direction, direction == SC_D2H ? SC_DEVICE_READS : SC_DEVICE_WRITES,
+                    &shape);
 }
 
 /* Managed memory is named as the device's, and pinned memory can be. */
@@ -316,7 +318,7 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
     if (is_host(issue, dst))
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
     else
-        sc_issue_device(issue, SC_MEMSET, false, &shape);
+        sc_issue_device(issue, SC_MEMSET, SC_DEVICE_WRITES, &shape);
 }
 
 static void begin_memset(struct copy *copy, const struct sc_call *call, CUstream *stream,

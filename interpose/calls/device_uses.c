@@ -16,30 +16,26 @@
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
 #include "track/order.h"
+#include "track/ordering.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
 
-void sc_device_uses_add(struct sc_device_uses *uses, enum sc_direction direction, bool reads,
-                        const struct sc_shape *shape, const struct sc_fold *fold)
+static void add_side(struct sc_device_uses *uses, const struct sc_copy_side *side,
+                     enum sc_direction direction, enum sc_device_access access)
 {
-    if (uses->count == SC_DEVICE_USES_MAX || sc_shape_hull_bytes(shape) == 0)
-        return;
-    uses->of[uses->count++] = (struct sc_device_use){
-        .shape = *shape,
-        .fold = fold ? *fold : (struct sc_fold){0, 0},
-        .direction = direction,
-        .reads = reads,
-    };
+    if (!side->used)
+        sc_device_uses_add(uses, &(struct sc_device_use){.shape = side->shape,
+                                                         .fold = side->fold,
+                                                         .direction = direction,
+                                                         .access = access});
 }
 
 void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides)
 {
     enum sc_direction direction = sc_copy_sides_direction(sides);
-    if (!sides->src.used)
-        sc_device_uses_add(uses, direction, true, &sides->src.shape, &sides->src.fold);
-    if (!sides->dst.used)
-        sc_device_uses_add(uses, direction, false, &sides->dst.shape, &sides->dst.fold);
+    add_side(uses, &sides->src, direction, SC_DEVICE_READS);
+    add_side(uses, &sides->dst, direction, SC_DEVICE_WRITES);
 }
 
 /* `after`: what it comes after besides, or NULL. */
@@ -54,8 +50,8 @@ static struct sc_op_info describe(const struct sc_device_use *use, const struct 
         .direction = use->direction,
         .kind = SC_DEVICE,
         .origin = use->origin,
-        .reads_device = use->reads,
-        .is_possible = use->is_possible,
+        .reads_device = use->access == SC_DEVICE_READS,
+        .unsure = use->unsure,
         .after = after,
         .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
     };
@@ -236,9 +232,9 @@ static struct sc_op_info describe_with(const struct sc_device_use *use, const st
 {
     struct sc_op_info info = describe(use, call, stream, NULL);
     sc_device_uses_set_moment(&info, op);
-    info.unseen = op->unseen;
+    info.unsure |= op->unsure & SC_UNSURE_WAITS;
     sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_UNSEEN,
-                       info.unseen || info.unseen_waits.waits);
+                       (info.unsure & SC_UNSURE_WAITS) || info.unseen_waits.waits);
     return info;
 }
 
@@ -320,8 +316,8 @@ void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_recor
                               uintptr_t address, size_t size_bytes)
 {
     struct sc_device_uses uses = {.count = 0};
-    sc_device_uses_add(&uses, SC_ALLOCATION, false,
-                       &(struct sc_shape){address, size_bytes, size_bytes, 1}, NULL);
+    sc_device_uses_add(&uses, &(struct sc_device_use){.shape = {address, size_bytes, size_bytes, 1},
+                                                      .direction = SC_ALLOCATION});
     if (uses.count)
         sc_device_uses_note(&uses, call, stream, 0);
 }

@@ -22,22 +22,11 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/hazard.h"
 #include "track/order.h"
 #include "track/shape.h"
 #include "track/track.h"
-
-enum { SC_DEVICE_USES_MAX = 2 }; /* of a call */
-
-struct sc_device_uses {
-    unsigned count;
-    struct sc_device_use of[SC_DEVICE_USES_MAX];
-};
-
-/* `fold`: NULL: there are no gaps in the rows. A use of no bytes is none. */
-void sc_device_uses_add(struct sc_device_uses *uses, enum sc_direction direction, bool reads,
-                        const struct sc_shape *shape, const struct sc_fold *fold);
 
 /* The sides of a copy that are device memory. */
 void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides);
@@ -81,8 +70,8 @@ struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
 void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info *moment);
 
 /* As sc_device_uses_note, beside the call's operation on host memory, which was recorded, or at
- * such a moment: ticket, stack, time and thread are those of `op`, and they are unseen if `op` is.
- * Returns the ticket that they have, for further uses of the same call. */
+ * such a moment: ticket, stack, time and thread are those of `op`, and they may wait unseen if `op`
+ * may. Returns the ticket that they have, for further uses of the same call. */
 struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,
                                             const struct sc_call *call,
                                             struct sc_stream_record *stream,

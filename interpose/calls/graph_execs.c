@@ -18,6 +18,7 @@
 #include "interpose/streams/contexts.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
+#include "track/ordering.h"
 #include "track/pool.h"
 #include "track/track.h"
 
@@ -141,7 +142,8 @@ static struct sc_graph_flags drop_changed(struct exec_change *change)
     sc_track_graph_drop_node(&sc_track, exec, node);
     if (place == SC_PLACE_UNKNOWN) {
         sc_track_graph_lose_inner(&sc_track, exec);
-        flags.unjudged = flags.device.is_unjudged = true;
+        flags.unsure |= SC_UNSURE_UNJUDGED;
+        flags.device.unsure |= SC_UNSURE_UNJUDGED;
     }
     return flags;
 }
@@ -170,9 +172,9 @@ static void changed(const struct exec_change *change)
         sc_track_graph_tell_of(&sc_track, change->by.graph, change->node, flags->told);
     if (flags->tells)
         sc_track_graph_let_tell(&sc_track, change->by.graph, change->node, flags->tells);
-    if (flags->unjudged)
+    if (flags->unsure & SC_UNSURE_UNJUDGED)
         sc_track_graph_unjudge_node(&sc_track, change->by.graph, change->node);
-    if (flags->device.node || flags->device.is_unjudged)
+    if (flags->device.node || flags->device.unsure)
         sc_track_graph_place_device_node(&sc_track, change->by.graph, change->node, flags);
     if (flags->disabled)
         sc_track_graph_enable_node(&sc_track, change->by.graph, change->node, false);
@@ -181,7 +183,7 @@ static void changed(const struct exec_change *change)
 static void note_device(const struct exec_change *change, struct sc_copy_sides sides)
 {
     if (!change->by.inner)
-        sc_device_nodes_note(change->by.graph, change->node, &sides, false);
+        sc_device_nodes_note(change->by.graph, change->node, &sides, 0);
 }
 
 /* A source on a stack is replaced by the copy that the use keeps of it. */

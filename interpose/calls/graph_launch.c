@@ -29,13 +29,14 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/heard.h"
 #include "track/inflight.h"
 #include "track/order.h"
+#include "track/ordering.h"
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/ticks.h"
@@ -154,7 +155,8 @@ static void begin_run(struct sc_issue *issue, const struct launch *launch,
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_judged = launch->awaits_events; /* what stands behind the wait is unjudged */
-    sc_issue_of_graph(issue, run->unjudged || is_somebody_elses(run), run->possible, launch->ticks);
+    uint8_t unjudged = is_somebody_elses(run) ? SC_UNSURE_UNJUDGED : 0;
+    sc_issue_of_graph(issue, run->unsure | unjudged, launch->ticks);
     issue->place = launch->place;
 }
 
@@ -523,7 +525,7 @@ static uint64_t record_steps(const struct launch *launch)
     struct sc_op_info moment = sc_device_uses_moment(launch->call, launch->stream, launch->place);
     size_t size_bytes = 0;
     uint32_t run = 0;
-    moment.unseen = launch->hears;
+    moment.unsure = launch->hears ? SC_UNSURE_WAITS : 0;
     for (unsigned step = 1; step <= SC_TOLD_MAX; step++)
         record_step(launch, step, &run, &size_bytes, &moment);
     record_step(launch, 0, &run, &size_bytes, &moment);

@@ -31,6 +31,7 @@
 #include "track/history.h"
 #include "track/hold.h"
 #include "track/no_verdicts.h"
+#include "track/ordering.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 
@@ -57,8 +58,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->is_judged = false;
     issue->is_detour = false;
     issue->by_graph = false;
-    issue->unjudged = false;
-    issue->is_possible = false;
+    issue->unsure = 0;
     issue->after = NULL;
     issue->named.size_bytes = 0;
     issue->ordered.stream = 0;
@@ -127,8 +127,7 @@ static void describe(const struct sc_issue *restrict issue, const struct sc_host
     op->stable = use->stable;
     op->taken = use->taken;
     op->by_graph = issue->by_graph;
-    op->unjudged = issue->unjudged;
-    op->is_possible = issue->is_possible;
+    op->unsure = issue->unsure;
     op->after = issue->after;
 }
 
@@ -456,11 +455,10 @@ static void prepare(const struct sc_issue *issue, const struct sc_host_use *use)
         sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-void sc_issue_of_graph(struct sc_issue *issue, bool unjudged, bool is_possible, uint64_t ticks)
+void sc_issue_of_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
 {
     issue->by_graph = true;
-    issue->unjudged = unjudged;
-    issue->is_possible = is_possible;
+    issue->unsure = unsure;
     issue->graph_ticks = ticks;
     for (unsigned i = 0; i < issue->host_count; i++)
         issue->host[i].stable = false; /* other nodes may write it */
@@ -497,10 +495,15 @@ static void judge_touch(const struct sc_issue *issue, const struct sc_host_use *
     });
 }
 
+static bool is_unjudged(const struct sc_issue *issue)
+{
+    return issue->unsure & SC_UNSURE_UNJUDGED;
+}
+
 /* What the call writes changes in order, as what the device writes does. */
 void sc_issue_judge_touches(const struct sc_issue *issue)
 {
-    if (issue->host_count == issue->op_count || issue->unjudged)
+    if (issue->host_count == issue->op_count || is_unjudged(issue))
         return;
     for (unsigned i = 0; i < issue->host_count; i++)
         if (issue->host[i].in_call)
@@ -525,7 +528,7 @@ void sc_issue_ready(struct sc_issue *issue)
     if (!issue->joins_stream && issue->op_count == 0)
         sc_marks_before_work(issue->stream, SC_BEFORE_DEVICE_WORK);
     for (unsigned i = 0; i < issue->host_count; i++)
-        if (!issue->host[i].in_call && !issue->unjudged)
+        if (!issue->host[i].in_call && !is_unjudged(issue))
             prepare(issue, &issue->host[i]);
     if (sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
@@ -578,7 +581,8 @@ static enum sc_no_verdict_reason why_not(const struct sc_issue *issue, const str
         return SC_NO_VERDICT_STACK;
     if (!op->range && op->by_graph)
         return SC_NO_VERDICT_PAGEABLE;
-    return op->unjudged || op->unseen_waits.waits ? SC_NO_VERDICT_UNSEEN : SC_NO_VERDICT_COUNT;
+    return sc_ops_is_unjudged(op) || op->unseen_waits.waits ? SC_NO_VERDICT_UNSEEN
+                                                            : SC_NO_VERDICT_COUNT;
 }
 
 /* Of a pageable source what is not guarded is compared: all of a small one. */
@@ -602,7 +606,7 @@ static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
 static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     enum sc_no_verdict_reason reason = why_not(issue, op);
-    bool is_later = op->range && !op->unjudged && op->unseen_waits.waits;
+    bool is_later = op->range && !sc_ops_is_unjudged(op) && op->unseen_waits.waits;
     if (sc_ops_is_copied(op) || op->direction == SC_PREFETCH || op->is_guard_chosen ||
         is_compared_whole(op) || is_over(issue, op))
         return;

@@ -65,7 +65,7 @@ struct sc_issue {
                      * it than the operations do: no conflict is looked for then */
     bool is_detour; /* a capture stood in the way of the operation, which is reported */
     bool by_graph;
-    bool unjudged, is_possible;   /* as of a struct sc_op_info */
+    uint8_t unsure;               /* as of a struct sc_op_info */
     uint64_t graph_ticks;         /* of the launch, if `by_graph` */
     const struct sc_point *after; /* as of a struct sc_op_info */
     struct sc_recent_use named;
@@ -112,12 +112,14 @@ static inline bool sc_issue_wants_device(const struct sc_issue *issue)
     return sc_issue_tells_device(issue) || (sc_beside_is_asked() && sc_issue_is_on(issue));
 }
 
-/* Device memory that the operation writes, or (`reads`) merely reads. */
-static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction direction, bool reads,
-                                   const struct sc_shape *shape)
+/* Device memory that the operation uses so. */
+static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction direction,
+                                   enum sc_device_access access, const struct sc_shape *shape)
 {
     if (sc_issue_wants_device(issue))
-        sc_device_uses_add(&issue->uses, direction, reads, shape, NULL);
+        sc_device_uses_add(
+            &issue->uses,
+            &(struct sc_device_use){.shape = *shape, .direction = direction, .access = access});
 }
 
 /* Both sides of a copy, as far as the device uses them after the call (track/copy_manner.h). */
@@ -136,7 +138,7 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
                  struct sc_stream_record *stream);
 
 /* Its operations are those of a graph that is launched. */
-void sc_issue_of_graph(struct sc_issue *issue, bool unjudged, bool is_possible, uint64_t ticks);
+void sc_issue_of_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks);
 
 void sc_issue_ready(struct sc_issue *issue);
 

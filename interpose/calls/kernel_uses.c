@@ -12,10 +12,12 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
+#include "track/device_use.h"
 #include "track/grid.h"
 #include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/order.h"
+#include "track/ordering.h"
 #include "track/shape.h"
 #include "track/spans.h"
 
@@ -25,7 +27,9 @@
 static struct sc_device_uses use_at(uintptr_t address)
 {
     struct sc_device_uses uses = {.count = 0};
-    sc_device_uses_add(&uses, SC_NO_DIRECTION, true, &(struct sc_shape){address, 1, 1, 1}, NULL);
+    sc_device_uses_add(&uses, &(struct sc_device_use){.shape = {address, 1, 1, 1},
+                                                      .direction = SC_NO_DIRECTION,
+                                                      .access = SC_DEVICE_READS});
     return uses;
 }
 
@@ -73,7 +77,7 @@ static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struc
         .access = SC_ACCESS_ALL,
         .after = after,
         .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
-        .unjudged = byte->digest != 0,
+        .unsure = byte->digest ? SC_UNSURE_UNJUDGED : 0,
         .digest = byte->digest,
     };
 }
@@ -136,7 +140,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
         info->by_graph = by_graph;
         if (!info->range) /* another thread has freed it meanwhile */
             continue;
-        if (!info->unjudged)
+        if (!sc_ops_is_unjudged(info))
             sc_issue_guard(&issue, info);
         count++;
     }

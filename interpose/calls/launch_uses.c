@@ -5,7 +5,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/streams.h"
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"

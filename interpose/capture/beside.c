@@ -14,6 +14,7 @@
 #include "report/annotations.h"
 #include "report/frame_kinds.h"
 #include "track/checks.h"
+#include "track/device_use.h"
 #include "track/frozen.h"
 #include "track/graph_writes.h"
 #include "track/hazard.h"
@@ -267,7 +268,7 @@ static void note_writes(const struct sc_beside_op *op)
     const struct sc_left_out_op *does = &op->does;
     begin();
     for (unsigned i = 0; i < does->use_count; i++)
-        if (does->uses[i].access == SC_LEFT_OUT_WRITES)
+        if (does->uses[i].access == SC_DEVICE_WRITES)
             sc_frozen_written(&frozen, &does->uses[i].shape, &does->uses[i].fold);
     for (unsigned i = 0; i < does->name_count; i++)
         sc_frozen_named(&frozen, does->names[i]);
@@ -336,16 +337,16 @@ static struct sc_hazard describe(const struct sc_left_out_finding *finding)
 }
 
 /* Of a kernel only one byte is known, that its parameter names. */
-static const struct sc_left_out_use *memory_of(const struct sc_left_out_finding *finding)
+static const struct sc_device_use *memory_of(const struct sc_left_out_finding *finding)
 {
-    bool is_named = finding->captured_use->access == SC_LEFT_OUT_NAMES;
+    bool is_named = finding->captured_use->access == SC_DEVICE_NAMES;
     return is_named ? finding->use : finding->captured_use;
 }
 
 static void watch(const struct sc_left_out_finding *finding, const struct sc_hazard *hazard,
                   uintptr_t graph)
 {
-    const struct sc_left_out_use *memory = memory_of(finding);
+    const struct sc_device_use *memory = memory_of(finding);
     const struct sc_frozen_memory watched = {
         .hazard = *hazard,
         .shape = memory->shape,
@@ -374,7 +375,7 @@ static void judge(void *graph, const struct sc_left_out_finding *finding)
     hazard.buffer_address = bytes->address;
     hazard.buffer_size_bytes = sc_shape_hull_bytes(bytes);
     hazard.buffer_origin = sc_track_device_origin(&sc_track, bytes->address);
-    if (finding->captured_use->access == SC_LEFT_OUT_WRITES)
+    if (finding->captured_use->access == SC_DEVICE_WRITES)
         sc_reaper_report(&hazard);
     else
         watch(finding, &hazard, *(const uintptr_t *)graph);

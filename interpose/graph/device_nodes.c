@@ -3,7 +3,7 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
 #include "report/options.h"
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/track.h"
@@ -16,34 +16,35 @@ bool sc_device_nodes_are_asked(void)
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
 
-static void add_side(struct sc_node_device *uses, const struct sc_copy_side *side,
-                     enum sc_direction direction, bool reads)
+static void add_side(struct sc_device_uses *uses, const struct sc_copy_side *side,
+                     enum sc_direction direction, enum sc_device_access access)
 {
-    if (sc_shape_hull_bytes(&side->shape) > 0)
-        uses->of[uses->count++] = (struct sc_device_use){
-            .shape = side->shape, .fold = side->fold, .direction = direction, .reads = reads};
+    sc_device_uses_add(uses, &(struct sc_device_use){.shape = side->shape,
+                                                     .fold = side->fold,
+                                                     .direction = direction,
+                                                     .access = access});
 }
 
-struct sc_node_device sc_device_nodes_of(const struct sc_copy_sides *sides)
+struct sc_device_uses sc_device_nodes_of(const struct sc_copy_sides *sides)
 {
     enum sc_direction direction = sc_copy_sides_direction(sides);
     bool fills_host = sides->is_fill && sides->dst.known;
-    struct sc_node_device uses = {.count = 0};
+    struct sc_device_uses uses = {.count = 0};
     if (!sides->src.used && !sides->is_fill)
-        add_side(&uses, &sides->src, direction, true);
+        add_side(&uses, &sides->src, direction, SC_DEVICE_READS);
     if (sides->is_fill ? !fills_host : !sides->dst.used)
-        add_side(&uses, &sides->dst, direction, false);
+        add_side(&uses, &sides->dst, direction, SC_DEVICE_WRITES);
     return uses;
 }
 
 void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides,
-                          bool is_possible)
+                          uint8_t unsure)
 {
-    if (!sc_device_nodes_are_asked() || (is_possible && sc_options.kernels == SC_KERNELS_OFF))
+    if (!sc_device_nodes_are_asked() || (unsure && sc_options.kernels == SC_KERNELS_OFF))
         return;
-    struct sc_node_device uses = sc_device_nodes_of(sides);
+    struct sc_device_uses uses = sc_device_nodes_of(sides);
     for (unsigned i = 0; i < uses.count; i++) {
-        uses.of[i].is_possible = is_possible;
+        uses.of[i].unsure = unsure;
         sc_track_graph_add_device(&sc_track, exec, name, &uses.of[i]);
     }
 }

@@ -15,22 +15,18 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
-#include "track/device.h"
+#include "track/device_use.h"
 
 /* Is anything to be noted? */
 bool sc_device_nodes_are_asked(void);
 
 /* What a copy or memset does with device memory. */
-struct sc_node_device {
-    unsigned count;
-    struct sc_device_use of[2];
-};
-struct sc_node_device sc_device_nodes_of(const struct sc_copy_sides *sides);
+struct sc_device_uses sc_device_nodes_of(const struct sc_copy_sides *sides);
 
-/* A node that the exec knows by the name does this, besides what is noted of the node already. A
- * launch may leave it out if it is possible. */
+/* A node that the exec knows by the name does this, besides what is noted of the node already.
+ * `unsure`: SC_UNSURE_LEFT_OUT where a launch may leave it out, or 0. */
 void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides,
-                          bool is_possible);
+                          uint8_t unsure);
 
 /* The exec has the node, which is of this type, and knows it by the name. When all were met, what
  * nodes do with memory that others allocate or free is left out. Where nobody knows how much one

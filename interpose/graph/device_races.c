@@ -6,6 +6,7 @@
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/reaper/hazards.h"
+#include "track/device_use.h"
 #include "track/graph_device.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -38,7 +39,8 @@ struct finding {
 
 static bool conflict(const struct sc_graph_device_use *a, const struct sc_graph_device_use *b)
 {
-    return a->node != b->node && !(a->use.reads && b->use.reads) &&
+    return a->node != b->node &&
+           (a->use.access != SC_DEVICE_READS || b->use.access != SC_DEVICE_READS) &&
            sc_shapes_folded_touch(&a->use.shape, &a->use.fold, &b->use.shape, &b->use.fold);
 }
 

@@ -18,6 +18,7 @@
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard.h"
+#include "track/ordering.h"
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/track.h"
@@ -30,16 +31,14 @@ struct making {
     const struct sc_graph_call *call; /* with the exec as the graph */
     struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
     struct sc_handles unjudged; /* the exec's nodes that are not to be judged; made when needed */
-    struct sc_handles unjudged_device; /* the same of those whose device memory is not */
-    struct sc_handles unseen;          /* of those of which others may hear unseen */
-    struct sc_handles gated;           /* and of those behind a host node */
-    struct sc_handles steps;           /* -> step + 1, of those that may use device memory */
-    bool works;                        /* a node does something */
-    bool is_blind;                     /* which event a node records is not known */
-    bool may_watch;   /* the exec knows the outermost graph's nodes by their own names */
-    bool has_hosts;   /* there are host nodes among these */
-    bool has_tellers; /* a node may tell in a way that is seen */
-    bool has_unseen;  /* a node waits for a value or a semaphore */
+    struct sc_handles unsure; /* why the order of those is not certain that may use device memory */
+    struct sc_handles steps;  /* -> step + 1, of these */
+    bool works;               /* a node does something */
+    bool is_blind;            /* which event a node records is not known */
+    bool may_watch;           /* the exec knows the outermost graph's nodes by their own names */
+    bool has_hosts;           /* there are host nodes among these */
+    bool has_tellers;         /* a node may tell in a way that is seen */
+    bool has_unseen;          /* a node waits for a value or a semaphore */
     bool has_kernels;
     unsigned bodies;                         /* of conditional nodes, around the node that is met */
     CUgraph certain[SC_NODE_WALK_DEPTH_MAX]; /* of these, those that run in every launch, or NULL */
@@ -79,23 +78,13 @@ static void unjudge_name(struct making *making, uintptr_t name)
         sc_track_graph_unjudge_node(&sc_track, making->call->graph, name);
 }
 
-static void unjudge_device(struct making *making, uintptr_t name)
+/* Where that cannot be noted, it is not judged. */
+static void doubt_device(struct making *making, uintptr_t name, enum sc_unsure why)
 {
-    static const struct sc_graph_flags unjudged = {.device.is_unjudged = true};
-    if (!put(&making->unjudged_device, name, 1))
+    static const struct sc_graph_flags unjudged = {.device.unsure = SC_UNSURE_UNJUDGED};
+    uint64_t known = made(&making->unsure) ? sc_handles_get(&making->unsure, name) : 0;
+    if (!put(&making->unsure, name, known | why))
         sc_track_graph_place_device_node(&sc_track, making->call->graph, name, &unjudged);
-}
-
-static void end_device_unseen(struct making *making, uintptr_t name)
-{
-    if (!put(&making->unseen, name, 1))
-        unjudge_device(making, name);
-}
-
-static void gate_device(struct making *making, uintptr_t name)
-{
-    if (!put(&making->gated, name, 1))
-        unjudge_device(making, name);
 }
 
 /* ---- a node ---- */
@@ -130,6 +119,11 @@ static struct sc_graph_call call_of(const struct met *met)
 }
 
 /* What may not run is a possible use where such uses are asked for, and else merely kept. */
+static enum sc_unsure of_the_possible(void)
+{
+    return sc_options.kernels == SC_KERNELS_OFF ? SC_UNSURE_UNJUDGED : SC_UNSURE_LEFT_OUT;
+}
+
 static void note_side(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
     const struct met *met = context;
@@ -144,8 +138,7 @@ static void note_side(void *context, enum sc_direction direction, const struct s
     bool is_it = use.kind == side->kind; /* or the memory was freed, and is kept as it was */
     use.waits = side->waits && is_it && !met->making->bodies;
     use.in_call = side->in_call && !met->making->bodies;
-    use.possible = !is_certain(met) && sc_options.kernels != SC_KERNELS_OFF;
-    use.unjudged = !is_certain(met) && !use.possible;
+    use.unsure = is_certain(met) ? 0 : of_the_possible();
     if (use.author.api)
         sc_track_graph_add(&sc_track, call.graph, &use,
                            use.extra || side->fold.pitch_bytes || call.inner ? &extra : NULL);
@@ -205,7 +198,8 @@ static void note_memory(struct met *met, CUgraphNodeType type)
         return;
     sc_node_uses_each_side(&sides, note_side, met);
     if (!met->call->inner)
-        sc_device_nodes_note(met->call->graph, met->name, &sides, !is_certain(met));
+        sc_device_nodes_note(met->call->graph, met->name, &sides,
+                             is_certain(met) ? 0 : SC_UNSURE_LEFT_OUT);
 }
 
 static void note_kernel(struct making *making)
@@ -282,13 +276,13 @@ static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why
     const struct level *level = context;
     uintptr_t name = name_of(level->making, sc_node_walk_top(level->graph, node));
     if (why == SC_BEHIND_HOST_NODE)
-        gate_device(level->making, name);
+        doubt_device(level->making, name, SC_UNSURE_GATED);
     else if (why == SC_BEHIND_UNSEEN)
-        unjudge_device(level->making, name);
+        doubt_device(level->making, name, SC_UNSURE_UNJUDGED);
     else
         unjudge_name(level->making, name);
     if (why == SC_BEFORE_SIGNAL)
-        end_device_unseen(level->making, name);
+        doubt_device(level->making, name, SC_UNSURE_ENDS);
 }
 
 static void unjudge(void *context, CUgraphNode node)
@@ -327,7 +321,7 @@ static bool tell_of_device(struct making *making, CUgraphNode node, unsigned ste
     if (!may_use_device(node))
         return false;
     if (!put(&making->steps, name, step + 1))
-        unjudge_device(making, name);
+        doubt_device(making, name, SC_UNSURE_UNJUDGED);
     return true;
 }
 
@@ -435,18 +429,14 @@ static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
     uintptr_t exec = making->call->graph;
     struct sc_handles *unjudged = made(&making->unjudged);
     const struct sc_graph_device_places places = {.steps = made(&making->steps),
-                                                  .unjudged = made(&making->unjudged_device),
-                                                  .unseen = made(&making->unseen),
-                                                  .gated = made(&making->gated)};
+                                                  .unsure = made(&making->unsure)};
     if (unjudged)
         sc_track_graph_unjudge_nodes(&sc_track, exec, unjudged);
-    if (places.steps || places.unjudged || places.unseen || places.gated)
+    if (places.steps || places.unsure)
         sc_track_graph_place_device(&sc_track, exec, &places);
     end_set(unjudged);
     end_set(places.steps);
-    end_set(places.unjudged);
-    end_set(places.unseen);
-    end_set(places.gated);
+    end_set(places.unsure);
 }
 
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)

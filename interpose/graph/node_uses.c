@@ -144,7 +144,7 @@ static void note_sides_of_device(const struct sc_graph_call *call, uintptr_t nod
                                  const struct sc_copy_sides *sides)
 {
     bool is_of_host = sides->src.used || (sides->is_fill ? sides->dst.known : sides->dst.used);
-    const struct sc_node_device uses = sc_device_nodes_of(sides);
+    const struct sc_device_uses uses = sc_device_nodes_of(sides);
     if (!is_of_host)
         sc_node_uses_note_device(call, node, uses.of, uses.count);
 }

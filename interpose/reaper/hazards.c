@@ -16,7 +16,7 @@
 #include "report/annotations.h"
 #include "report/options.h"
 #include "track/comparisons.h"
-#include "track/device.h"
+#include "track/device_use.h"
 #include "track/graph_device.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
@@ -295,7 +295,7 @@ static struct sc_hazard_node describe_node(const struct sc_device_use *use,
 {
     return (struct sc_hazard_node){
         .direction = use->direction,
-        .reads = use->reads,
+        .reads = use->access == SC_DEVICE_READS,
         .address = use->shape.address,
         .size_bytes = sc_shape_hull_bytes(&use->shape),
         .author = *author,

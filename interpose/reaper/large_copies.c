@@ -12,6 +12,7 @@
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/order.h"
+#include "track/ordering.h"
 #include "track/peek.h"
 #include "track/pool.h"
 #include "track/ticks.h"
@@ -50,7 +51,7 @@ static void record(struct sc_op_info *read)
     SC_ISSUED(issued);
     read->direction = SC_H2D;
     read->kind = SC_PAGEABLE;
-    read->unjudged = true;
+    read->unsure = SC_UNSURE_UNJUDGED;
     sc_track_issue(&sc_track, &none, read, 1, &issued);
 }
 

@@ -21,6 +21,7 @@
 #include "oracle.h"
 #include "tests/emulator.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -676,8 +677,8 @@ static bool conflict(const struct copy *earlier, const struct copy *later,
                      const struct oracle_set *before)
 {
     return in_flight(earlier) && earlier->stream != later->stream && !before->has[earlier->node] &&
-           (writes_host(&earlier->info) || writes_host(&later->info)) && !earlier->info.unseen &&
-           !later->info.unseen && share_a_byte(&earlier->info.shape, &later->info.shape);
+           (writes_host(&earlier->info) || writes_host(&later->info)) && !earlier->info.unsure &&
+           !later->info.unsure && share_a_byte(&earlier->info.shape, &later->info.shape);
 }
 
 /* Pages of a registration that begins in the middle of one are not its own. */
@@ -743,6 +744,10 @@ static struct sc_slot *take_slot(const struct copy *copy, const struct sc_shape 
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
     int result = sc_track_take_slot(&tracker, &staging, &source, &slot, &missing);
+    if (result == -ENOSPC && expected) { /* other streams may have kept one */
+        sc_staging_give_all_kept(&tracker.order);
+        result = sc_track_take_slot(&tracker, &staging, &source, &slot, &missing);
+    }
     if ((slot != NULL) != expected || (slot != NULL) != (result == 0))
         complain("a slot was %s", slot ? "handed out" : "not to be had");
     else if (slot && !is_free(slot))
@@ -846,7 +851,7 @@ static struct copy *draw_copy(const struct action *action)
         .ticks = (uint64_t)world.copy_count,
         .range = sc_track_find_range(&tracker, buffer_address(copy->buffer)).range,
         .access = SC_ACCESS_ALL,
-        .unseen = action->a & 0x40,
+        .unsure = action->a & 0x40 ? SC_UNSURE_WAITS : 0,
     };
     return copy;
 }

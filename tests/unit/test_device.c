@@ -6,19 +6,20 @@
 #include <stdlib.h>
 
 #include "tests/unit/rounds.h"
+#include "track/conflicts.h"
 #include "track/no_verdicts.h"
 #include "track/shape.h"
 
 enum { BASE = 0x700000000000, STREAMS = 4, OPS_MAX = 400, PLACES = 24 };
 
 static struct sc_order order;
-static struct sc_device device;
+static struct sc_inflight inflight;
 static uint32_t legacy, streams[STREAMS];
 
 static void set_up(void)
 {
     sc_order_init(&order);
-    ck_assert_int_eq(sc_device_init(&device, &order), 0);
+    ck_assert_int_eq(sc_inflight_init(&inflight, &order), 0);
     legacy = sc_order_add(&order, SC_STREAM_LEGACY, 0);
     streams[0] = legacy;
     streams[1] = sc_order_add(&order, SC_STREAM_BLOCKING, legacy);
@@ -28,7 +29,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_device_destroy(&device);
+    sc_inflight_destroy(&inflight);
     sc_order_destroy(&order);
 }
 
@@ -42,17 +43,28 @@ static struct sc_op_info plain(unsigned stream, enum sc_direction direction, uin
                                .kind = SC_DEVICE};
 }
 
+static bool note(void *found, uint32_t id)
+{
+    sc_ops_add(found, &sc_inflight_op(&inflight, id)->info);
+    return true;
+}
+
+static void find(const struct sc_op_info *info, struct sc_ops *found)
+{
+    sc_conflicts_visit(&inflight, info, note, found);
+}
+
 static unsigned conflicts(struct sc_op_info info)
 {
     SC_OPS(found);
-    sc_device_conflicts(&device, &info, &found);
+    find(&info, &found);
     return found.count;
 }
 
 static struct sc_op_info add(struct sc_op_info info)
 {
     info.ticket = sc_order_issue(&order, info.ticket.stream);
-    sc_device_add(&device, &info);
+    sc_device_add(&inflight, &info);
     return info;
 }
 
@@ -119,12 +131,12 @@ END_TEST
 START_TEST(unseen_operations_conflict_with_nothing)
 {
     struct sc_op_info unseen = plain(2, SC_H2D, 0, 100);
-    unseen.unseen = true;
+    unseen.unsure = SC_UNSURE_WAITS;
     add(unseen);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 100)), 0);
     add(plain(2, SC_H2D, 200, 100));
     unseen = plain(3, SC_D2H, 200, 100);
-    unseen.unseen = true;
+    unseen.unsure = SC_UNSURE_WAITS;
     ck_assert_uint_eq(conflicts(unseen), 0);
 }
 END_TEST
@@ -146,9 +158,9 @@ START_TEST(memory_that_is_handed_out_has_no_past)
 {
     for (unsigned i = 0; i < 100; i++)
         add(plain(2, SC_H2D, i * 16, 16));
-    ck_assert_uint_eq(device.ops.live, 100);
-    sc_device_forget(&device, BASE, 80 * 16);
-    ck_assert_uint_eq(device.ops.live, 20);
+    ck_assert_uint_eq(inflight.ops.live, 100);
+    sc_device_forget(&inflight, BASE, 80 * 16);
+    ck_assert_uint_eq(inflight.ops.live, 20);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 80 * 16)), 0);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 81 * 16)), 1);
 }
@@ -163,19 +175,19 @@ START_TEST(what_was_issued_in_a_context_that_is_serialized_has_no_past)
 
     add(plain(2, SC_H2D, 0, 16));
     add(plain(0, SC_H2D, 16, 16));
-    sc_device_forget_of(&device, one, 2);
-    ck_assert_uint_eq(device.ops.live, 2);
+    sc_device_forget_of(&inflight, one, 2);
+    ck_assert_uint_eq(inflight.ops.live, 2);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 16)), 1);
     streams[3] = sc_order_add(&order, SC_STREAM_NONBLOCKING, green);
     add(plain(3, SC_H2D, 32, 16));
-    sc_device_forget_of(&device, one, 2);
-    ck_assert_uint_eq(device.ops.live, 2);
+    sc_device_forget_of(&inflight, one, 2);
+    ck_assert_uint_eq(inflight.ops.live, 2);
     add(plain(3, SC_H2D, 32, 16));
-    sc_device_forget_of(&device, by_green, 1);
-    ck_assert_uint_eq(device.ops.live, 2);
+    sc_device_forget_of(&inflight, by_green, 1);
+    ck_assert_uint_eq(inflight.ops.live, 2);
     add(plain(3, SC_H2D, 32, 16));
-    sc_device_forget_of(&device, both, 3);
-    ck_assert_uint_eq(device.ops.live, 0);
+    sc_device_forget_of(&inflight, both, 3);
+    ck_assert_uint_eq(inflight.ops.live, 0);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 64)), 0);
 }
 END_TEST
@@ -188,7 +200,7 @@ START_TEST(a_loop_that_nobody_waits_for_is_remembered_once)
         add(plain(3, SC_D2H, 0, 4096));
         wait_for(2, 3);
     }
-    ck_assert_uint_le(device.ops.live, 2);
+    ck_assert_uint_le(inflight.ops.live, 2);
 }
 END_TEST
 
@@ -199,11 +211,11 @@ START_TEST(rows_without_gaps_stand_for_what_they_have)
     rows.shape.rows = 4;
     add(plain(2, SC_H2D, 50, 100));
     add(rows);
-    ck_assert_uint_eq(device.ops.live, 1);
+    ck_assert_uint_eq(inflight.ops.live, 1);
     rows.shape.pitch_bytes = 128;
     add(plain(2, SC_H2D, 100, 28));
     add(rows);
-    ck_assert_uint_eq(device.ops.live, 3);
+    ck_assert_uint_eq(inflight.ops.live, 3);
 }
 END_TEST
 
@@ -211,14 +223,14 @@ END_TEST
 START_TEST(what_may_not_take_place_stands_for_nothing_that_does)
 {
     struct sc_op_info possible = plain(2, SC_H2D, 0, 100);
-    possible.is_possible = true;
+    possible.unsure = SC_UNSURE_LEFT_OUT;
     add(plain(2, SC_H2D, 0, 100));
     add(possible);
     add(possible);
-    ck_assert_uint_eq(device.ops.live, 2);
+    ck_assert_uint_eq(inflight.ops.live, 2);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 100)), 2);
     add(plain(2, SC_H2D, 0, 100));
-    ck_assert_uint_eq(device.ops.live, 1);
+    ck_assert_uint_eq(inflight.ops.live, 1);
 }
 END_TEST
 
@@ -231,11 +243,11 @@ START_TEST(what_is_unseen_conflicts_with_nothing_until_it_is_seen)
     add(first);
     add(plain(3, SC_MEMSET, 256, 64));
     add(second);
-    sc_device_unsee(&device, streams[2], before.ticket.number);
+    sc_device_unsee(&inflight, streams[2], before.ticket.number);
     ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 0, 64)), 1);
     ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 64, 128)), 0);
     ck_assert_uint_eq(conflicts(plain(2, SC_MEMSET, 256, 64)), 1);
-    sc_device_see(&device, streams[2], before.ticket.number, 5);
+    sc_device_see(&inflight, streams[2], before.ticket.number, 5);
     ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 64, 64)), 1);
     ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 128, 64)), 0);
 }
@@ -249,21 +261,21 @@ START_TEST(what_is_known_done_is_forgotten)
             synchronise(2);
     }
     add(plain(2, SC_H2D, 0, 1));
-    ck_assert_uint_lt(device.ops.live, 20);
+    ck_assert_uint_lt(inflight.ops.live, 20);
 }
 END_TEST
 
 START_TEST(no_more_are_kept_than_there_is_room_for)
 {
     struct sc_no_verdicts counts = {0};
-    device.no_verdicts = &counts;
+    inflight.no_verdicts = &counts;
     for (unsigned i = 0; i < SC_DEVICE_OPS_MAX + 1000; i++)
         add(plain(2, SC_H2D, (uintptr_t)i * 64, 64));
-    ck_assert_uint_le(device.ops.live, SC_DEVICE_OPS_MAX);
+    ck_assert_uint_le(inflight.ops.live, SC_DEVICE_OPS_MAX);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, (uintptr_t)SC_DEVICE_OPS_MAX * 64, 64)), 1);
     ck_assert_uint_ge(sc_no_verdicts_of(&counts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM),
                       1000);
-    device.no_verdicts = NULL;
+    inflight.no_verdicts = NULL;
 }
 END_TEST
 
@@ -280,8 +292,9 @@ static bool any_conflict(const struct sc_op_info *later, unsigned count, bool ce
 {
     for (unsigned i = 0; i < count; i++) {
         const struct sc_op_info *earlier = &every[i];
-        if (!(certain && earlier->is_possible) && earlier->ticket.stream != later->ticket.stream &&
-            (!reads(earlier) || !reads(later)) && sc_shapes_touch(&earlier->shape, &later->shape) &&
+        if (!(certain && (earlier->unsure & SC_UNSURE_LEFT_OUT)) &&
+            earlier->ticket.stream != later->ticket.stream && (!reads(earlier) || !reads(later)) &&
+            sc_shapes_touch(&earlier->shape, &later->shape) &&
             !sc_order_known_done(&order, &earlier->ticket) &&
             !sc_order_covers(&order, later->ticket.stream, &earlier->ticket))
             return true;
@@ -296,7 +309,7 @@ static struct sc_op_info draw_op(void)
     struct sc_op_info info = plain((unsigned)rand() % STREAMS, directions[rand() % 4], start * 16,
                                    (1 + (size_t)(rand() % 4)) * 16);
     info.reads_device = info.direction == SC_D2D && rand() % 2;
-    info.is_possible = rand() % 4 == 0;
+    info.unsure = rand() % 4 == 0 ? SC_UNSURE_LEFT_OUT : 0;
     if (rand() % 4 == 0) {
         info.shape.width_bytes = 8;
         info.shape.pitch_bytes = 16;
@@ -326,9 +339,9 @@ static void compare_answers(const struct sc_op_info *info, unsigned count)
 {
     SC_OPS(found);
     bool certain = false;
-    sc_device_conflicts(&device, info, &found);
+    find(info, &found);
     for (unsigned i = 0; i < sc_ops_kept(&found); i++)
-        certain |= !found.ops[i].is_possible;
+        certain |= !(found.ops[i].unsure & SC_UNSURE_LEFT_OUT);
     ck_assert_int_eq(found.count != 0, any_conflict(info, count, false));
     if (found.count == sc_ops_kept(&found))
         ck_assert_int_eq(certain, any_conflict(info, count, true));

@@ -110,14 +110,14 @@ END_TEST
 
 START_TEST(a_changed_node_keeps_its_flags)
 {
-    struct sc_graph_flags flags = {.possible = true, .told = 3};
+    struct sc_graph_flags flags = {.unsure = SC_UNSURE_LEFT_OUT, .told = 3};
     sc_graphs_place_inner(&graphs, EXEC, OUTER, INNER, &flags);
     flags = sc_graphs_drop_inner(&graphs, EXEC, OUTER, INNER);
-    ck_assert(flags.possible && !flags.unjudged && flags.told == 3);
+    ck_assert(flags.unsure == SC_UNSURE_LEFT_OUT && flags.told == 3);
     add(OUTER, INNER, 6);
     sc_graphs_place_inner(&graphs, EXEC, OUTER, INNER, &flags);
-    ck_assert(run_at(6)->possible && !run_at(6)->unjudged && run_at(6)->told == 3);
-    ck_assert(!run_at(2)->possible && run_at(2)->told == 0);
+    ck_assert(run_at(6)->unsure == SC_UNSURE_LEFT_OUT && run_at(6)->told == 3);
+    ck_assert(!run_at(2)->unsure && run_at(2)->told == 0);
 }
 END_TEST
 
@@ -127,14 +127,14 @@ START_TEST(a_node_that_used_no_host_memory_is_unjudged_from_then_on)
     struct sc_graph_flags flags = sc_graphs_drop_inner(&graphs, EXEC, OUTER, STRANGER);
     add(OUTER, STRANGER, 6);
     sc_graphs_place_inner(&graphs, EXEC, OUTER, STRANGER, &flags);
-    ck_assert(run_at(6)->unjudged);
-    ck_assert(!run_at(0)->unjudged);
+    ck_assert(run_at(6)->unsure);
+    ck_assert(!run_at(0)->unsure);
 }
 END_TEST
 
 START_TEST(what_is_possible_and_what_is_certain_do_not_mix)
 {
-    const struct sc_graph_flags possible = {.possible = true};
+    const struct sc_graph_flags possible = {.unsure = SC_UNSURE_LEFT_OUT};
     add(OUTER, INNER, 1);
     sc_graphs_place_inner(&graphs, EXEC, OUTER, OTHER, &possible);
     ck_assert_uint_eq(run_at(0)->shape.width_bytes, 2 * PAGE);
@@ -146,9 +146,9 @@ START_TEST(what_the_outer_node_is_holds_for_all_inside)
 {
     sc_graphs_unjudge_node(&graphs, EXEC, OUTER);
     ck_assert(sc_graphs_tell_of(&graphs, EXEC, OUTER, 2));
-    ck_assert(run_at(0)->unjudged && run_at(0)->told == 2);
-    ck_assert(run_at(2)->unjudged && run_at(2)->told == 2);
-    ck_assert(!run_at(4)->unjudged && run_at(4)->told == 0);
+    ck_assert(run_at(0)->unsure && run_at(0)->told == 2);
+    ck_assert(run_at(2)->unsure && run_at(2)->told == 2);
+    ck_assert(!run_at(4)->unsure && run_at(4)->told == 0);
 }
 END_TEST
 

@@ -204,23 +204,20 @@ static void put(struct sc_handles *set, uintptr_t node, uint64_t value)
 
 START_TEST(where_a_node_stands_says_what_is_asked_of_it)
 {
-    struct sc_handles steps, unjudged, unseen, gated;
+    struct sc_handles steps, unsure;
     uintptr_t first;
-    ck_assert_int_eq(sc_handles_init(&steps) | sc_handles_init(&unjudged) |
-                         sc_handles_init(&unseen) | sc_handles_init(&gated),
-                     0);
+    ck_assert_int_eq(sc_handles_init(&steps) | sc_handles_init(&unsure), 0);
     for (uintptr_t node = 1; node <= 6; node++)
         add(node, 10 * node);
     put(&steps, 2, 1 + 1);
     put(&steps, 3, 2 + 1);
-    put(&unjudged, 4, 1);
-    put(&gated, 5, 1);
-    put(&unseen, 6, 1);
-    sc_graph_device_place(&device, &(struct sc_graph_device_places){.gated = NULL});
+    put(&unsure, 4, SC_UNSURE_UNJUDGED);
+    put(&unsure, 5, SC_UNSURE_GATED);
+    put(&unsure, 6, SC_UNSURE_ENDS);
+    sc_graph_device_place(&device, &(struct sc_graph_device_places){.unsure = NULL});
     ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 6);
     ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_IN_FLIGHT, &first), 6);
-    sc_graph_device_place(&device,
-                          &(struct sc_graph_device_places){&steps, &unjudged, &unseen, &gated});
+    sc_graph_device_place(&device, &(struct sc_graph_device_places){&steps, &unsure});
     ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_ALL, &first), 5);
     ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_IN_FLIGHT, &first), 4);
     ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 4);
@@ -237,9 +234,7 @@ START_TEST(where_a_node_stands_says_what_is_asked_of_it)
     ck_assert_uint_eq(sc_graph_device_of(&device, 3)->told, 2);
     ck_assert_ptr_null(sc_graph_device_of(&device, 7));
     sc_handles_destroy(&steps);
-    sc_handles_destroy(&unjudged);
-    sc_handles_destroy(&unseen);
-    sc_handles_destroy(&gated);
+    sc_handles_destroy(&unsure);
 }
 END_TEST
 
@@ -248,7 +243,8 @@ START_TEST(a_node_that_changes_stays_where_it_stands)
 {
     uintptr_t first;
     add(1, 10);
-    const struct sc_graph_device_use place = {.told = 3, .ends_unseen = true, .is_gated = true};
+    const struct sc_graph_device_use place = {.told = 3,
+                                              .unsure = SC_UNSURE_ENDS | SC_UNSURE_GATED};
     sc_graph_device_place_node(&device, 1, &place);
     const struct sc_graph_device_use before = *sc_graph_device_of(&device, 1);
     sc_graph_device_drop(&device, 1);
@@ -294,7 +290,7 @@ END_TEST
 
 START_TEST(a_race_is_not_told_of_what_stands_behind_an_unseen_wait)
 {
-    const struct sc_graph_device_use behind = {.is_unjudged = true};
+    const struct sc_graph_device_use behind = {.unsure = SC_UNSURE_UNJUDGED};
     add(1, 10);
     add(2, 10);
     ck_assert(add_race(1, 2));

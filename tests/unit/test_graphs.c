@@ -256,7 +256,7 @@ START_TEST(removing_what_is_not_there_changes_nothing)
     sc_graphs_make_runs(&graphs, OTHER);
     ck_assert_uint_eq(sc_graphs_find(&graphs, OTHER), 0);
     ck_assert_uint_eq(use_count(GRAPH), 1);
-    ck_assert(!use_at(GRAPH, 0)->disabled && !use_at(GRAPH, 0)->unjudged);
+    ck_assert(!use_at(GRAPH, 0)->disabled && !use_at(GRAPH, 0)->unsure);
     expect_names(BASE, BASE + 64);
 }
 END_TEST
@@ -456,12 +456,12 @@ START_TEST(what_stands_before_a_signal_is_not_judged)
     add_plain(EXEC, 2, BASE + 64, 64);
     add(EXEC, plain(1, SC_D2H, BASE + PAGE, 64));
     sc_graphs_unjudge_node(&graphs, EXEC, 1);
-    ck_assert(use_at(EXEC, 0)->unjudged && use_at(EXEC, 2)->unjudged);
-    ck_assert(!use_at(EXEC, 1)->unjudged);
+    ck_assert(use_at(EXEC, 0)->unsure && use_at(EXEC, 2)->unsure);
+    ck_assert(!use_at(EXEC, 1)->unsure);
     merge(EXEC); /* neighbours, but not alike */
     ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 3);
-    ck_assert(merged_at(EXEC, 0)->unjudged);
-    ck_assert(!merged_at(EXEC, 1)->unjudged);
+    ck_assert(merged_at(EXEC, 0)->unsure);
+    ck_assert(!merged_at(EXEC, 1)->unsure);
     expect_names(BASE, BASE + 128);
 }
 END_TEST
@@ -477,7 +477,7 @@ START_TEST(many_are_told_of_at_once)
     }
     sc_graphs_unjudge_nodes(&graphs, EXEC, &nodes);
     for (uint32_t i = 0; i < 500; i++)
-        ck_assert_int_eq(use_at(EXEC, i)->unjudged, (i + 1) % 3 == 0);
+        ck_assert_int_eq(use_at(EXEC, i)->unsure != 0, (i + 1) % 3 == 0);
     sc_handles_destroy(&nodes);
 }
 END_TEST
@@ -539,8 +539,8 @@ START_TEST(an_event_of_several_nodes_stands_for_the_least)
     merge(EXEC);
     for (uint32_t i = 0; i < 4; i++) {
         ck_assert_uint_eq(graph_of(EXEC)->exec.events.list[i].stands, i % 2 ? i + 1 : 1);
-        ck_assert_int_eq(merged_at(EXEC, i)->unjudged, i == 1 || i == 2);
-        ck_assert(!use_at(EXEC, i)->unjudged);
+        ck_assert_int_eq(merged_at(EXEC, i)->unsure != 0, i == 1 || i == 2);
+        ck_assert(!use_at(EXEC, i)->unsure);
     }
 }
 END_TEST
@@ -1200,7 +1200,7 @@ static void expect_known_node(uint32_t node)
     const struct known_node *expected = &known[node];
     struct sc_graph_flags flags = sc_graphs_flags(&graphs, EXEC, node + 1);
     ck_assert_int_eq(flags.disabled, expected->disabled && expected->uses);
-    ck_assert_int_eq(flags.unjudged, expected->unjudged);
+    ck_assert_int_eq(flags.unsure, expected->unjudged ? SC_UNSURE_UNJUDGED : 0);
     for (uint32_t i = 0; i < USES_MAX; i++)
         ck_assert_int_eq(names(bytes_of(node, i), 64),
                          i < expected->uses && expected->kind != SC_STACK);

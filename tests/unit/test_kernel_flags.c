@@ -47,7 +47,7 @@ static struct sc_op_info use(uint32_t stream, const struct sc_kernel_byte *byte)
         .direction = SC_NO_DIRECTION,
         .kind = range.kind,
         .range = range.range,
-        .unjudged = byte->digest != 0,
+        .unsure = byte->digest ? SC_UNSURE_UNJUDGED : 0,
         .digest = byte->digest,
     };
 }

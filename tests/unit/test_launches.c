@@ -102,7 +102,7 @@ static void issue(struct launching *launching, const struct sc_graph_use *run)
                               .direction = run->direction,
                               .kind = run->kind,
                               .by_graph = true,
-                              .unjudged = run->unjudged};
+                              .unsure = run->unsure};
     sc_track_issue(&track, &(struct sc_order_call){0}, &info, 1, &issued);
     sc_told_note(&launching->told, run->told, info.ticket.number);
 }

@@ -20,10 +20,10 @@ static void take_down(void)
     sc_left_out_free(tested);
 }
 
-static struct sc_left_out_use use_of(uintptr_t address, enum sc_left_out_access access,
-                                     enum sc_direction direction)
+static struct sc_device_use use_of(uintptr_t address, enum sc_device_access access,
+                                   enum sc_direction direction)
 {
-    return (struct sc_left_out_use){
+    return (struct sc_device_use){
         .shape = {address, SIZE, SIZE, 1}, .access = access, .direction = direction};
 }
 
@@ -40,20 +40,20 @@ static void beside_at(uint32_t stack, const struct sc_left_out_op *op)
 
 static void captured_copy(uint64_t name, uintptr_t to, uintptr_t from)
 {
-    const struct sc_left_out_use uses[] = {use_of(from, SC_LEFT_OUT_READS, SC_D2D),
-                                           use_of(to, SC_LEFT_OUT_WRITES, SC_D2D)};
+    const struct sc_device_use uses[] = {use_of(from, SC_DEVICE_READS, SC_D2D),
+                                         use_of(to, SC_DEVICE_WRITES, SC_D2D)};
     captured(name, &(struct sc_left_out_op){.use_count = 2, .uses = uses});
 }
 
 static void captured_upload(uint64_t name, uintptr_t to)
 {
-    const struct sc_left_out_use use = use_of(to, SC_LEFT_OUT_WRITES, SC_H2D);
+    const struct sc_device_use use = use_of(to, SC_DEVICE_WRITES, SC_H2D);
     captured(name, &(struct sc_left_out_op){.use_count = 1, .uses = &use});
 }
 
 static void captured_download(uint64_t name, uintptr_t from)
 {
-    const struct sc_left_out_use use = use_of(from, SC_LEFT_OUT_READS, SC_D2H);
+    const struct sc_device_use use = use_of(from, SC_DEVICE_READS, SC_D2H);
     captured(name, &(struct sc_left_out_op){.use_count = 1, .uses = &use});
 }
 
@@ -69,13 +69,13 @@ static void captured_unknown(uint64_t name)
 
 static void beside_upload(uint32_t stack, uintptr_t to)
 {
-    const struct sc_left_out_use use = use_of(to, SC_LEFT_OUT_WRITES, SC_H2D);
+    const struct sc_device_use use = use_of(to, SC_DEVICE_WRITES, SC_H2D);
     beside_at(stack, &(struct sc_left_out_op){.use_count = 1, .uses = &use});
 }
 
 static void beside_download(uint32_t stack, uintptr_t from)
 {
-    const struct sc_left_out_use use = use_of(from, SC_LEFT_OUT_READS, SC_D2H);
+    const struct sc_device_use use = use_of(from, SC_DEVICE_READS, SC_D2H);
     beside_at(stack, &(struct sc_left_out_op){.use_count = 1, .uses = &use});
 }
 
@@ -460,8 +460,8 @@ END_TEST
 
 START_TEST(columns_do_not_touch)
 {
-    struct sc_left_out_use left = {.shape = {A, 16, 64, 32}, .access = SC_LEFT_OUT_WRITES};
-    struct sc_left_out_use right = {.shape = {A + 16, 16, 64, 32}, .access = SC_LEFT_OUT_READS};
+    struct sc_device_use left = {.shape = {A, 16, 64, 32}, .access = SC_DEVICE_WRITES};
+    struct sc_device_use right = {.shape = {A + 16, 16, 64, 32}, .access = SC_DEVICE_READS};
     beside_at(7, &(struct sc_left_out_op){.use_count = 1, .uses = &left});
     captured(1, &(struct sc_left_out_op){.use_count = 1, .uses = &right});
     check_none();
@@ -473,7 +473,7 @@ END_TEST
 
 START_TEST(each_stack_and_each_reason_is_told_once)
 {
-    const struct sc_left_out_use use = use_of(A, SC_LEFT_OUT_WRITES, SC_MEMSET);
+    const struct sc_device_use use = use_of(A, SC_DEVICE_WRITES, SC_MEMSET);
     const struct sc_left_out_op op = {.use_count = 1, .uses = &use};
     struct sc_hazard what = {.event = {.api = "beside", .stack = 3}};
     for (what.ignored = 0; what.ignored < 2; what.ignored++)

@@ -49,7 +49,7 @@ START_TEST(a_captured_node_is_known_by_its_graph_and_its_bytes)
     ck_assert_uint_eq(find(GRAPH, 7, MEMORY + 64), 3);
     ck_assert_uint_eq(find(OTHER, 7, MEMORY + 64), 0);
     struct sc_device_use read = use_at(MEMORY);
-    read.reads = true;
+    read.access = SC_DEVICE_READS;
     ck_assert_ptr_null(sc_node_authors_find(&authors, GRAPH, 7, &read).api);
 }
 END_TEST

@@ -376,17 +376,17 @@ START_TEST(what_waits_for_the_host_unseen_conflicts_with_nothing)
 {
     struct sc_op_info source = plain(one, SC_H2D, BASE, 64);
     struct sc_op_info later = {.shape = source.shape, .direction = SC_D2H, .ticket.stream = two};
-    source.unseen = true;
+    source.unsure = SC_UNSURE_WAITS;
     issue(&source, &ops);
     ck_assert_uint_eq(met(legacy, SC_D2H, false), 0);
     sc_track_conflicts(&track, &later, &ops);
     ck_assert_uint_eq(ops.count, 0);
-    source.unseen = false;
+    source.unsure = 0;
     issue(&source, &ops); /* in its place */
     ck_assert_uint_eq(met(legacy, SC_D2H, false), 1);
     sc_track_conflicts(&track, &later, &ops);
     ck_assert_uint_eq(ops.count, 1);
-    later.unseen = true;
+    later.unsure = SC_UNSURE_WAITS;
     sc_track_conflicts(&track, &later, &ops);
     ck_assert_uint_eq(ops.count, 0);
 }

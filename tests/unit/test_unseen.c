@@ -280,11 +280,11 @@ START_TEST(an_operation_is_unseen_until_the_waits_before_it_are_over)
     struct sc_point event = record(one);
     wait(two, &event);
     struct sc_op_info behind = upload(two);
-    ck_assert(sc_ops_is_unseen(&track.order, &behind));
+    ck_assert(sc_ops_unsure(&track.order, &behind));
     await_host(two);
-    ck_assert(sc_ops_is_unseen(&track.order, &behind));
+    ck_assert(sc_ops_unsure(&track.order, &behind));
     synchronise(one);
-    ck_assert(!sc_ops_is_unseen(&track.order, &behind));
+    ck_assert(!sc_ops_unsure(&track.order, &behind));
     ck_assert(!is_seen(two));
     sc_track_forget_point(&track, &event);
 }
@@ -299,7 +299,7 @@ START_TEST(a_later_wait_is_not_taken_for_an_earlier_one)
         synchronise(one);
         await_host(one);
     }
-    ck_assert(!sc_ops_is_unseen(&track.order, &behind));
+    ck_assert(!sc_ops_unsure(&track.order, &behind));
 }
 END_TEST
 

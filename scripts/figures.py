@@ -1,0 +1,64 @@
+"""What of the library can be counted: code, the door of track/, records of an access, assertions."""
+
+import re
+
+FOLDERS = ("interpose", "track", "report", "cupti_hooks")
+OUTSIDE = ("interpose/", "report/", "cupti_hooks/")
+COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', re.S)
+DECLARED = re.compile(r"^(?!static\b|typedef\b)[A-Za-z_][\w ]*[ *](sc_\w+)\([^;{]*\)[^;{]*;", re.M)
+INLINE = re.compile(r"^static inline [\w *]*?\b(sc_\w+)\(", re.M)
+NAMED = re.compile(r"\bsc_\w+\b")
+PEEK = re.compile(r"\bsc_track\.\w")
+STRUCT = re.compile(r"^struct (\w+)\s*\{(.*?)^\}", re.M | re.S)
+OF_AN_ACCESS = re.compile(r"\b(?:struct sc_shape|enum sc_direction)\s+\w+(?:\[\w*\])?\s*[;,]")
+ASSERTION = re.compile(r"\bSC_(?:ASSERT|ASSERT_HELD|ASSERT_GUARDED|CHECK|CHECK_OF)\(")
+
+
+def code_of(text):
+    """Without comments and blank lines; strings stay."""
+    bare = COMMENT.sub(lambda match: match[1] or " ", text)
+    return "\n".join(line for line in bare.split("\n") if line.strip())
+
+
+def lines_by_folder(codes):
+    """The command, which is report/command/, is no part of what runs in the process."""
+    count = dict.fromkeys((*FOLDERS, "report/command"), 0)
+    for path, code in codes.items():
+        folder = "report/command" if path.startswith("report/command/") else path.split("/")[0]
+        count[folder] += code.count("\n") + 1
+    return count
+
+
+def functions_of_track(codes):
+    """Those that headers of track/ declare or define, and those of them that others name."""
+    public = {name for path, code in codes.items() if path.startswith("track/") and path.endswith(".h")
+              for pattern in (DECLARED, INLINE) for name in pattern.findall(code)}
+    named = {name for path, code in codes.items() if path.startswith(OUTSIDE)
+             for name in NAMED.findall(code)}
+    return public, public & named
+
+
+def structs_of_an_access(codes):
+    return sorted({f"{name} ({path})" for path, code in codes.items()
+                   for name, body in STRUCT.findall(code) if OF_AN_ACCESS.search(body)
+                   and not path.startswith("report/command/")})
+
+
+def show(texts):
+    codes = {path: code_of(text) for path, text in texts.items()}
+    print("\n| code | lines |\n| --- | ---: |")
+    for folder, lines in lines_by_folder(codes).items():
+        print(f"| {folder}/ | {lines} |")
+    public, called = functions_of_track(codes)
+    tracker = {name for name in called if name.startswith("sc_track_")}
+    peeks = sum(len(PEEK.findall(code)) for path, code in codes.items() if path.startswith(OUTSIDE))
+    access = structs_of_an_access(codes)
+    assertions = sum(len(ASSERTION.findall(code)) for path, code in codes.items()
+                     if path != "track/checks.h")
+    print(f"\nfunctions of track/: {len(public)}, called from outside: {len(called)}, of the tracker: "
+          f"{len(tracker)}")
+    print(f"peeks into sc_track from outside of track/: {peeks}")
+    print(f"structs with a shape or a direction: {len(access)}")
+    for name in access:
+        print(f"  {name}")
+    print(f"assertions: {assertions}")

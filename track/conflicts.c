@@ -1,0 +1,135 @@
+#include "track/conflicts.h"
+
+#include "track/checks.h"
+#include "track/inflight_internal.h"
+#include "track/kernel_flags.h"
+
+#include "track/poison.h"
+
+struct conflict_visit {
+    struct sc_inflight *inflight;
+    const struct sc_op_info *later;
+    sc_inflight_visit *visit;
+    void *context;
+    bool stopped;
+};
+
+/* ---- the rule ---- */
+
+static bool writes(const struct sc_op_info *info)
+{
+    return info->kind == SC_DEVICE ? !sc_ops_merely_reads(info)
+                                   : sc_direction_writes_host(info->direction);
+}
+
+static bool either_writes(const struct sc_op_info *a, const struct sc_op_info *b)
+{
+    return (writes(a) || writes(b)) && a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
+}
+
+bool sc_conflicts_covers(struct sc_order *order, const struct sc_op_info *later,
+                         const struct sc_ticket *earlier)
+{
+    return sc_order_covers(order, later->ticket.stream, earlier) ||
+           (later->after && sc_order_point_covers(later->after, earlier));
+}
+
+static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
+                       const struct sc_op_info *earlier)
+{
+    if (later->ticket.stream == 0)
+        return earlier->direction == SC_ALLOCATION || sc_order_known_done(order, &earlier->ticket);
+    return sc_conflicts_covers(order, later, &earlier->ticket);
+}
+
+/* A kernel's flag speaks for host memory alone. */
+static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
+{
+    return sc_inflight_op(inflight, id)->info.kind != SC_DEVICE &&
+           sc_kernel_flags_tell(inflight, id);
+}
+
+static bool visit_conflict(void *context, uint32_t id)
+{
+    struct conflict_visit *search = context;
+    struct sc_order *order = search->inflight->order;
+    const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
+    const struct sc_op_info *later = search->later;
+    bool conflict =
+        earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
+        sc_ordering_between(sc_ops_unsure(order, earlier), sc_ops_unsure(order, later)) !=
+            SC_ORDER_UNKNOWN &&
+        sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
+        !is_ordered(order, later, earlier) && !has_told_by_flag(search->inflight, id);
+    search->stopped = conflict && !search->visit(search->context, id);
+    return !search->stopped;
+}
+
+/* ---- where it looks ---- */
+
+static uint32_t op_count(const struct sc_range *range)
+{
+    return atomic_load_explicit(&range->op_count, memory_order_relaxed);
+}
+
+static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range *range,
+                            struct conflict_visit *search)
+{
+    for (uint32_t id = range->first_op; id && !search->stopped;
+         id = sc_inflight_op(inflight, id)->range_next)
+        visit_conflict(search, id);
+}
+
+static void visit_grid_ops(struct sc_grid *grid, struct conflict_visit *search)
+{
+    const struct sc_shape *shape = &search->later->shape;
+    if (!search->stopped)
+        sc_grid_overlaps_locked(grid, shape->address, sc_shape_hull_bytes(shape), visit_conflict,
+                                search);
+}
+
+/* Operations on common bytes lie on one range, or on none if theirs was replaced: two lists to
+ * walk, unless they are longer than what the grids would have us look at. */
+static __attribute__((noinline)) void visit_host_ops(const struct sc_range *range,
+                                                     const struct sc_range *no_range,
+                                                     struct conflict_visit *search)
+{
+    struct sc_inflight *inflight = search->inflight;
+    const struct sc_shape *shape = &search->later->shape;
+    size_t hull_bytes = sc_shape_hull_bytes(shape);
+    uint32_t count = op_count(range) + op_count(no_range);
+    if (count <= sc_grid_overlap_cost(&inflight->op_grid, shape->address, hull_bytes) +
+                     sc_grid_overlap_cost(&inflight->heap_grid, shape->address, hull_bytes)) {
+        visit_range_ops(inflight, range, search);
+        visit_range_ops(inflight, no_range, search);
+    } else {
+        visit_grid_ops(&inflight->op_grid, search);
+        visit_grid_ops(&inflight->heap_grid, search);
+    }
+}
+
+static void visit_host(struct conflict_visit *search)
+{
+    static const struct sc_range nothing;
+    struct sc_inflight *inflight = search->inflight;
+    const struct sc_op_info *info = search->later;
+    const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
+    const struct sc_range *no_range =
+        info->range ? sc_inflight_range(inflight, inflight->no_range) : &nothing;
+    bool writes_host = writes(info);
+    if ((sc_inflight_may_conflict(range, writes_host, info->ticket.stream) ||
+         sc_inflight_may_conflict(no_range, writes_host, info->ticket.stream)) &&
+        sc_shape_hull_bytes(&info->shape) != 0)
+        visit_host_ops(range, no_range, search);
+}
+
+void sc_conflicts_visit(struct sc_inflight *inflight, const struct sc_op_info *info,
+                        sc_inflight_visit *visit, void *context)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    struct conflict_visit search = {inflight, info, visit, context, false};
+    if (info->kind == SC_DEVICE)
+        visit_grid_ops(&inflight->device_grid, &search);
+    else
+        visit_host(&search);
+}

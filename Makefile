@@ -61,7 +61,8 @@ endif
 endif
 
 # The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
-GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival pinned mprotect python
+GATE := arrows format conformance unit sim twins ways cupti nvtx drivers runtime survival pinned mprotect \
+    python
 CI_ADDS := in-place behind-copies alone languages demo nvcc sanitizers sanitized-programs valgrind debug
 
 # Including a file that has a rule makes make run the rule first and then start over, so that what
@@ -624,6 +625,7 @@ RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)
 RUN_BY_in-place    := all $(RACY) $(FIXED)
 RUN_BY_behind-copies := all $(RACY)
+RUN_BY_ways        := all $(RACY) $(FIXED) $(T)/survival/lib/libways.so
 RUN_BY_alone       := all $(RACY) $(FIXED)
 RUN_BY_mprotect    := all $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)

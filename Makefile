@@ -61,7 +61,8 @@ endif
 endif
 
 # The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
-GATE := arrows format conformance unit sim twins cupti nvtx drivers runtime survival pinned mprotect python
+GATE := arrows format conformance unit sim twins ways cupti nvtx drivers runtime survival pinned mprotect \
+    python
 CI_ADDS := in-place behind-copies alone languages demo nvcc sanitizers sanitized-programs valgrind debug
 
 # Including a file that has a rule makes make run the rule first and then start over, so that what
@@ -451,7 +452,7 @@ $(eval $(call program_rules,$(OUT)/gpu/%,tests/gpu/%))
 $(eval $(call program_rules,$(OUT)/probes/%,tests/gpu/probes/%))
 
 $(GPU_OBJ): private CUDA = $(CUDA_CPPFLAGS)
-$(PROBES) $(addprefix $(OUT)/gpu/conformance_,managed memory virtual): $(OBJ)/tests/gpu/asking.o
+$(PROBES) $(addprefix $(OUT)/gpu/conformance_,managed memory settings virtual): $(OBJ)/tests/gpu/asking.o
 $(filter %_activity %_cupti %_resource,$(PROBES)): $(OBJ)/tests/gpu/asking_cupti.o
 $(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/probes/$(notdir $(p))/%,$(GPU_OBJ))))
 # They ask what docs/driver.md answers: by name, and for no test.
@@ -624,6 +625,7 @@ RUN_BY_conformance := all $(filter $(OUT)/gpu/conformance%,$(GPU))
 RUN_BY_twins       := all $(RACY) $(FIXED)
 RUN_BY_in-place    := all $(RACY) $(FIXED)
 RUN_BY_behind-copies := all $(RACY)
+RUN_BY_ways        := all $(RACY) $(FIXED) $(T)/survival/lib/libways.so
 RUN_BY_alone       := all $(RACY) $(FIXED)
 RUN_BY_mprotect    := all $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)

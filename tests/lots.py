@@ -11,7 +11,8 @@ import fnmatch
 # What tells of a change within minutes. Left out is what goes a way once more: strict=1 is what the
 # fixed twins are run with, which of a program without a mistake is the same program, and that is run so
 # alone; the older of two drivers lacks all that the newer one lacks; pinned_* are programs of survival
-# with pinned memory as they are; NAME' is another CPython of the same version. The units and programs
+# with pinned memory as they are; NAME' is another CPython of the same version; of the ways of twins a
+# few of each. The units and programs
 # that are named have to take their time.
 GATE = {
     "arrows": "*",
@@ -20,6 +21,7 @@ GATE = {
     "unit": "* !test_damaged_*.py !test_makefile.py !test_pytest_[!p]*",
     "sim": "*",
     "twins": "* !*/strict !none_*/healed !none_*/reported !none_filled_while_others_wait/*",
+    "ways": "sc20[13]_[a-f]*/*-reported sc202_[a-f]*/*-fixed",
     "cupti": "* !timeline_dropped/*",
     "nvtx": "*",
     "drivers": "12000/*",
@@ -37,6 +39,7 @@ CI = {
     **dict.fromkeys(GATE, "*"),
     "in-place": "*",
     "behind-copies": "*",
+    "ways": "* !*/layer-*",
     "alone": "*",
     "languages": "*",
     "demo": "*",

@@ -14,6 +14,8 @@ tests/hazard/README.md has an example of each.
                       on a device that uses pageable memory in place: hazards instead of the expected
                       ones, of both builds of a program without a mistake elsewhere; data that need
                       not be right
+    not-by: WAY ...   ways of the suite `ways` on which the program does not make its mistake, or has
+                      another one
     reported: wrong   the data of a program without a mistake need not be right in mode=report, which
                       leaves the driver's own mistake as it is
     summary: FIELD=VALUE ...
@@ -586,6 +588,40 @@ class TwinBehindCopy(Twin):
                                 {**environment, "TWIN_BUSY": "copy"}, self.directives.timeout_s())
 
 
+class TwinOtherWay(Twin):
+    """The same programs, where a stream is held by a kernel, or where copies are made as WAYS says
+    (survival/lib/ways.c). The fixed one is not accused there either. What is said of a copy follows
+    from the way that it is made, which may end before the mistake is made, or at the first of two."""
+
+    WAYS = {"kernel": ("certainty", "action"), "rows": ("certainty",), "layer": ("certainty",),
+            "halves": ("action", "certainty"), "threads": ("thread",),
+            "ranges": ("action", "certainty", "direction"),
+            "managed": ("action", "certainty", "direction")}
+
+    def __init__(self, source, machine, way):
+        super().__init__(source, machine)
+        self.way = way
+        for wanted in self.expectations:
+            wanted.fields = {key: value for key, value in wanted.fields.items()
+                             if key not in self.WAYS[way] and not value.startswith("cuMemcpy")}
+
+    def checks(self):
+        return [(f"{self.name}/{self.way}-{check.__name__}", check)
+                for check in (self.healed, self.reported, self.fixed)]
+
+    def launch(self, build, options):
+        self.machine.require(self.directives)
+        environment = self.machine.environment(self.directives, True, options)
+        if self.way == "kernel":
+            environment["TWIN_BUSY"] = "kernel"
+        else:
+            ways = self.machine.programs / "survival" / "lib" / "libways.so"
+            environment["LD_PRELOAD"] += f":{ways}"
+            environment["TWIN_WAY"] = self.way
+        return self.machine.run([self.program(build), *shlex.split(self.directives.one("args", ""))],
+                                environment, self.directives.timeout_s())
+
+
 # What is found without a preload, from CUPTI's callbacks alone, whatever the program does besides.
 FOUND_ALONE = {"SC103", "SC105", "SC204", "SC304", "SC402"}
 
@@ -913,6 +949,19 @@ def behind_copies():
     return [check for source in sources("hazard", "sc[12]0*")
             if is_wanted(source.read_text(encoding="utf-8"))
             for check in TwinBehindCopy(source, machine).checks()]
+
+
+def ways():
+    """Twins of copies that the runtime is asked for, one after the other in each way."""
+    machine = Machine()
+    wanted = {"kernel": r"\bbusy\("}
+    texts = {source: source.read_text(encoding="utf-8")
+             for source in sources("hazard", "sc[12]0*") if not source.stem.endswith("_driver")}
+    return [check for way in TwinOtherWay.WAYS for source, text in texts.items()
+            if re.search(wanted.get(way, r"\bcudaMemcpyAsync\("), text)
+            and "safecopy_get_counts" not in text
+            and way not in " ".join(Directives(source).all("not-by")).split()
+            for check in TwinOtherWay(source, machine, way).checks()]
 
 
 def survivors(machine, is_wanted=lambda source: True):

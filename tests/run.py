@@ -53,8 +53,8 @@ RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
 AT_A_TIME = {  # checks to a core, where that is not one
-    **dict.fromkeys(("twins", "in-place", "behind-copies", "alone", "mprotect", "pinned", "cupti",
-                     "drivers", "languages"), 4),
+    **dict.fromkeys(("twins", "in-place", "behind-copies", "ways", "alone", "mprotect", "pinned",
+                     "cupti", "drivers", "languages"), 4),
     **dict.fromkeys(("unit", "sim", "survival", "python", "nvtx"), 2)}
 BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
 TOLD_EVERY_S = 20
@@ -247,6 +247,7 @@ SUITES = {
     "cupti": lambda: programs.settled("cupti", Machine()),
     "in-place": programs.in_place,
     "behind-copies": programs.behind_copies,
+    "ways": programs.ways,
     "alone": lambda: programs.alone(Machine()),
     "mprotect": programs.by_mprotect,
     "nvtx": lambda: nvtx_tool.checks(Machine()),

@@ -376,13 +376,17 @@ SC_PAIR(cuWaitExternalSemaphoresAsync, _ptsz,
 
 /* ---- others ---- */
 
+/* A stream that captures takes none, in any mode; beside a capture it is as an allocation. */
 SC_PAIR(cuStreamAttachMemAsync, _ptsz,
         (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags),
         (stream, address, bytes, flags))
 {
     struct work work;
     begin(&work, call, &stream, SC_WORK_QUIET);
-    return end(&work, real(stream, address, bytes, flags));
+    CUresult result = sc_detour_leaves_to_caller(&work.detour)
+                          ? SC_PERMITTED(real(stream, address, bytes, flags))
+                          : real(stream, address, bytes, flags);
+    return end(&work, result);
 }
 
 /* A stream that captures takes none. */

@@ -83,7 +83,10 @@ static void leaves(void *address, enum sc_buffer_kind kind, const struct sc_call
 #define DO_NOTED(when, note) note
 #define DO_NEVER (void)0
 
-typedef void cuCtxSynchronize_params; /* it has none */
+/* They have none. */
+typedef void cuCtxSynchronize_params;
+typedef void cuProfilerStart_params;
+typedef void cuProfilerStop_params;
 
 #define SC_WRAP(symbol, name, version, variant, replay)                                            \
     static void replay_##symbol(const void *parameters)                                            \

@@ -1,5 +1,6 @@
 /* Rows of a table of answers about memory, `question | call | variant | answer`, and what their
- * questions ask with. A part of conformance_virtual.c and conformance_memory.c. */
+ * questions ask with. A part of conformance_virtual.c, conformance_memory.c and
+ * conformance_settings.c. */
 #ifndef SC_TESTS_GPU_MEMORY_ROWS_H
 #define SC_TESTS_GPU_MEMORY_ROWS_H
 
@@ -28,20 +29,20 @@ __attribute__((format(printf, 3, 4))) static void row(const char *call, const ch
 /* Bytes that the device has lent since, in MB: the driver backs memory by 2 MB. */
 static size_t free_before;
 
-static void from_here(void)
+static inline void from_here(void)
 {
     size_t total = 0;
     TRY(cuMemGetInfo(&free_before, &total));
 }
 
-static long taken_mb(void)
+static inline long taken_mb(void)
 {
     size_t now = 0, total = 0;
     TRY(cuMemGetInfo(&now, &total));
     return ((long)free_before - (long)now) / (long)MB;
 }
 
-static void row_taken(const char *when)
+static inline void row_taken(const char *when)
 {
     row("cuMemGetInfo", when, "%ld MB", taken_mb());
 }
@@ -102,7 +103,7 @@ static inline unsigned byte_at(CUdeviceptr at)
 static CUstream stream;
 
 /* The stream is held up, and a copy behind that is to read the memory. */
-static void read_late(CUdeviceptr from)
+static inline void read_late(CUdeviceptr from)
 {
     static void *pinned;
     if (!pinned)

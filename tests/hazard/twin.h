@@ -81,13 +81,23 @@ TWIN_SHARED cudaEvent_t new_event(void);
 /* Runs in the stream, on a thread of the driver. */
 TWIN_SHARED void sleep_in_stream(void *unused);
 
-/* With TWIN_BUSY=copy in the environment a copy of its own holds the stream: what the simulated GPU
- * copies late is in flight all the same, behind another kind of work. */
+/* With TWIN_BUSY=copy in the environment a copy of its own holds the stream, and with
+ * TWIN_BUSY=kernel a kernel: what the simulated GPU copies late is in flight all the same, behind
+ * another kind of work. */
 struct twin_hold {
-    void *device, *source; /* NULL: a host function holds it */
+    void *device, *source; /* NULL: a host function or a kernel holds it */
 };
 enum { TWIN_HOLDS = 64 }; /* each to a place of its own: streams are held that nothing orders */
 TWIN_SHARED struct twin_hold twin_next_hold(void);
+
+/* Has a kernel hold the stream, if the environment wants that. `launch` is cuLaunchKernel or its
+ * variant. */
+TWIN_SHARED bool twin_held_by_kernel(cudaStream_t stream, const char *launch);
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define TWIN_LAUNCH "cuLaunchKernel_ptsz"
+#else
+#define TWIN_LAUNCH "cuLaunchKernel"
+#endif
 
 TWIN_SHARED int finish(bool right);
 
@@ -98,7 +108,7 @@ static inline void busy(cudaStream_t stream)
     struct twin_hold hold = twin_next_hold();
     if (hold.source)
         CHECK(cudaMemcpyAsync(hold.device, hold.source, SMALL, cudaMemcpyHostToDevice, stream));
-    else
+    else if (!twin_held_by_kernel(stream, TWIN_LAUNCH))
         CHECK(cudaLaunchHostFunc(stream, sleep_in_stream, NULL));
 }
 

@@ -4,6 +4,10 @@
 
 #include "twin.h"
 
+#include "tests/spinning_kernel.h"
+
+#include <dlfcn.h>
+
 __attribute__((constructor(101))) static void twin_read_name(void)
 {
     const char *ending = strrchr(program_invocation_short_name, '.');
@@ -137,6 +141,43 @@ TWIN_SHARED struct twin_hold twin_next_hold(void)
         source = pinned_block(SMALL, WANTED);
     }
     return (struct twin_hold){devices + used++ % TWIN_HOLDS * SMALL, source};
+}
+
+/* A twin need not be linked with the driver. */
+static TWIN_HELPER void *twin_driver_function(const char *name)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+    return found ? found : dlsym(dlopen("libcuda.so.1", RTLD_NOW), name);
+}
+
+/* Of the current context, in which all that is held is held. */
+static TWIN_HELPER void *twin_spin(void)
+{
+    static void *module, *spin;
+    typedef int load_fn(void **, const void *);
+    typedef int get_fn(void **, void *, const char *);
+    if (!spin) {
+        load_fn *load = (load_fn *)twin_driver_function("cuModuleLoadData");
+        get_fn *get = (get_fn *)twin_driver_function("cuModuleGetFunction");
+        CHECK(load(&module, spinning_kernel_text));
+        CHECK(get(&spin, module, "spin"));
+    }
+    return spin;
+}
+
+TWIN_SHARED bool twin_held_by_kernel(cudaStream_t stream, const char *launch)
+{
+    typedef int launch_fn(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                          unsigned, cudaStream_t, void **, void **);
+    const char *wanted = getenv("TWIN_BUSY");
+    if (!wanted || strcmp(wanted, "kernel") != 0)
+        return false;
+    uint64_t held_ns = BUSY_US * 1000ULL;
+    void *parameters[] = {&held_ns};
+    void *spin = twin_spin();
+    launch_fn *call = (launch_fn *)twin_driver_function(launch);
+    CHECK(call(spin, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    return true;
 }
 
 TWIN_SHARED int finish(bool right)

@@ -1,4 +1,5 @@
 // expect: SC101 action=deferred kind=registered certainty=observed
+// not-by: ranges
 //
 // The copy runs on the legacy stream, behind a blocking stream that is busy: the legacy stream
 // waits for it. Nothing waits for the copy before the free.

@@ -1,5 +1,6 @@
 // expect: SC101 action=deferred kind=registered certainty=latent
 // sim: late=0
+// not-by: ranges
 //
 // As sc101_free_latent, on the legacy stream of a process in which a stream has captured. The
 // library's own thread has no context, and must still see that the copy is complete.

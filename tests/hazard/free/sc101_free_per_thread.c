@@ -1,5 +1,6 @@
 // expect: SC101 action=deferred kind=registered certainty=observed
 // cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
+// not-by: kernel threads ranges
 //
 // Built for the per-thread default stream: every call goes to its _ptsz variant. The same mistake.
 #include "twin.h"

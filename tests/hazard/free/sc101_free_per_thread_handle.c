@@ -1,4 +1,5 @@
 // expect: SC101 action=deferred kind=registered certainty=observed
+// not-by: threads ranges
 //
 // The per-thread default stream by its handle, in a program built for the legacy one.
 #include "twin.h"

@@ -1,5 +1,6 @@
 // expect: SC102 action=deferred kind=registered certainty=observed
 // cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
+// not-by: kernel threads ranges
 //
 // The per-thread default stream: a sleep on it holds up its copies and no other stream's.
 #include "twin.h"

@@ -3,6 +3,7 @@
 // expect: SC104 action=stalled kind=stack certainty=observed event=end-of-thread
 // sim: pageable_access=1
 // needs: sim
+// not-by: threads ranges
 //
 // A device that reads pageable memory in place: plain copies of it are in flight, from mapped
 // memory and from the stack of a thread that ends.

@@ -1,5 +1,6 @@
 // expect: SC104 action=stalled kind=registered certainty=observed event=shmdt
 // needs: kernel (mremap)
+// not-by: halves
 //
 // The target of an unfinished copy is detached: whoever has the segment must find the copy's bytes
 // there from then on. How many have it attached is as without the library at every moment.

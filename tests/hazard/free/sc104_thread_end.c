@@ -1,4 +1,5 @@
 // expect: SC104 action=stalled kind=stack certainty=observed event=end-of-thread
+// not-by: threads
 //
 // A thread sends a local by a batch copy and returns. The C library drops the stack's pages and
 // gives it to the next thread, which has other locals there.

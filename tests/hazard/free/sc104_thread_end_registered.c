@@ -1,4 +1,5 @@
 // expect: SC104 action=stalled kind=registered certainty=observed event=end-of-thread
+// not-by: threads
 //
 // The local is registered memory.
 #include "late_copy.h"

@@ -1,4 +1,5 @@
 // expect: SC104 action=stalled kind=stack certainty=observed event=end-of-thread
+// not-by: threads
 //
 // pthread_exit, out of a destructor of the program's that makes the copy when the thread has ended
 // already: the target, a single word of a local, is another thread's by the time it is written.

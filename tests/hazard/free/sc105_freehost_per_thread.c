@@ -1,5 +1,6 @@
 // expect: SC105 action=deferred kind=pinned certainty=observed
 // cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
+// not-by: kernel threads ranges
 //
 // The per-thread default stream of a thread that has ended: its copy outlives it.
 #include "twin.h"

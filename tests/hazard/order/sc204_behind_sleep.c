@@ -2,6 +2,7 @@
 // expect: SC501 action=ordered kind=device direction=memset
 // expect: SC502 action=ordered kind=device
 // options: device=1
+// not-by: ranges managed
 //
 // Each first operation stands behind a host function that sleeps, and the second one, on another
 // stream, is over and waited for before the function has returned. So the function might have

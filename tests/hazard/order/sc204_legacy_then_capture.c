@@ -1,5 +1,6 @@
 // expect: SC204 action=ordered kind=pinned certainty=observed
 // expect: SC201 action=stalled kind=pinned certainty=observed
+// not-by: ranges
 //
 // Several copies wait on the legacy stream when a blocking stream begins to capture. From then on
 // the legacy stream itself cannot be asked how far it is.

@@ -1,4 +1,5 @@
 // expect: SC204 action=ordered kind=pinned certainty=observed
+// not-by: ranges
 //
 // A stream brings data to a pinned buffer, the legacy stream carries it on to the device, and no
 // event joins the two.

@@ -1,5 +1,6 @@
 // expect: SC204 action=ordered kind=pinned certainty=observed
 // cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
+// not-by: kernel threads ranges
 //
 // Two threads, each on its own default stream: "0" is a different stream in each of them.
 #include "twin.h"

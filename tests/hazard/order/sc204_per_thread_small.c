@@ -1,5 +1,6 @@
 // expect: SC204 action=ordered kind=pinned
 // cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
+// not-by: kernel threads ranges
 //
 // Two threads, each on its own default stream. The first copy is small enough to be sent from a
 // snapshot; the second thread orders its own behind it all the same, and no thread but the first

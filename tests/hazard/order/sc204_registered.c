@@ -1,4 +1,5 @@
 // expect: SC204 action=ordered kind=registered certainty=observed
+// not-by: ranges
 //
 // The same on registered heap memory, with the legacy stream on one side: a non-blocking stream
 // does not wait for it.

@@ -3,6 +3,7 @@
 // expect: SC202 action=stalled kind=pinned direction=memset event=memory-read
 // expect: SC203 action=stalled kind=registered direction=D2H event=memory-write
 // expect: SC201 action=stalled kind=pinned event=cuMemcpyDtoH_v2
+// not-by: ranges
 //
 // Each copy stands behind a host function that sleeps: while it does, the host overwrites a source,
 // reads a result and a memset, overwrites rows that are to come, and downloads into a source. In

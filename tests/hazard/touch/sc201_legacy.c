@@ -1,4 +1,5 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed
+// not-by: ranges
 //
 // The legacy default stream.
 #include "touch.h"

@@ -1,5 +1,6 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed
 // cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
+// not-by: kernel threads ranges
 //
 // A worker sends on its own default stream; who joins it and waits for the own one waits for
 // another stream.

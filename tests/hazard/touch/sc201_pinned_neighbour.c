@@ -1,5 +1,6 @@
 // expect: SC201 kind=pinned
 // options: pinned=driver
+// not-by: ranges
 //
 // A small pinned source is refilled. Another small pinned block on its page is the destination of a
 // download that begins behind it, and that keeps the page from everybody until it has ended. The

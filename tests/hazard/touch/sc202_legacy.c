@@ -1,4 +1,5 @@
 // expect: SC202 action=stalled kind=pinned certainty=observed
+// not-by: ranges
 //
 // The legacy default stream: the copy is asynchronous there as well, into pinned memory.
 #include "touch.h"

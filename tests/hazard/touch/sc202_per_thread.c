@@ -1,5 +1,6 @@
 // expect: SC202 action=stalled kind=pinned certainty=observed
 // cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
+// not-by: kernel threads ranges
 //
 // A worker fetches on its own default stream and ends; whoever joined it reads.
 #include "touch.h"

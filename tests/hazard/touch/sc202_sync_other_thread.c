@@ -1,5 +1,6 @@
 // expect: SC202 action=stalled kind=pinned certainty=observed event=cuMemcpyHtoD_v2_ptds
 // cflags: -DCUDA_API_PER_THREAD_DEFAULT_STREAM
+// not-by: kernel threads ranges
 //
 // What one thread's default stream brings, another thread sends on its own.
 #include "twin.h"

@@ -2,6 +2,7 @@
 // expect: SC201 action=stalled kind=pageable certainty=observed event=cuMemcpyDtoH_v2
 // sim: pageable_access=1
 // needs: sim
+// not-by: ranges
 //
 // A device that reads and writes pageable memory in place does so late: what one stream is to bring
 // to it is sent on, and what another is to send is overwritten.

@@ -26,6 +26,15 @@ extern struct sim_capture *sim_captures;
 /* For calls that wait or allocate: 900, and every capture they endanger by the modes of the
  * captures and of the calling thread is invalidated. */
 CUresult sim_capture_unsafe_locked(void);
+/* In a call that is refused before the driver looks at what it is given. Takes the lock. */
+#define SIM_REFUSED_IN_A_CAPTURE()                                                                 \
+    do {                                                                                           \
+        sim_lock();                                                                                \
+        CUresult unsafe_ = sim_capture_unsafe_locked();                                            \
+        sim_unlock();                                                                              \
+        if (unsafe_ != CUDA_SUCCESS)                                                               \
+            return unsafe_;                                                                        \
+    } while (0)
 /* The same of a call whose arguments are wrong, which the driver sees later: else INVALID_VALUE. An
  * invalid handle it sees first. Takes the lock. */
 CUresult sim_capture_mistaken(void);

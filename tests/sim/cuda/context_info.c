@@ -126,6 +126,7 @@ SIM_API(cuCtxSetCacheConfig, (CUfunc_cache config), config)
 {
     CUcontext context;
     (void)config;
+    SIM_REFUSED_IN_A_CAPTURE();
     return named(NULL, &context);
 }
 

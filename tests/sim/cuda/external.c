@@ -30,11 +30,7 @@ SIM_API(cuImportExternalMemory,
         return CUDA_ERROR_INVALID_VALUE;
     if (memHandleDesc->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD)
         return CUDA_ERROR_NOT_SUPPORTED;
-    sim_lock();
-    CUresult unsafe = sim_capture_unsafe_locked();
-    sim_unlock();
-    if (unsafe != CUDA_SUCCESS)
-        return unsafe;
+    SIM_REFUSED_IN_A_CAPTURE();
     if (fstat(memHandleDesc->handle.fd, &status) != 0 ||
         (uint64_t)status.st_size < memHandleDesc->size)
         return CUDA_ERROR_UNKNOWN;
@@ -59,8 +55,7 @@ SIM_API(cuExternalMemoryGetMappedBuffer,
         return CUDA_ERROR_INVALID_VALUE;
     CUcontext context = sim_context_current();
     sim_lock();
-    CUresult result = sim_context_valid_locked(context) ? sim_capture_unsafe_locked()
-                                                        : CUDA_ERROR_INVALID_CONTEXT;
+    CUresult result = sim_context_valid_locked(context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
     if (result == CUDA_SUCCESS) {
         struct sim_range like = {
             .kind = MEMORY_DEVICE, .device = context->device, .context = context, .shared = true};
@@ -75,8 +70,9 @@ SIM_API(cuExternalMemoryGetMappedBuffer,
 /* Buffers of it live on until they are freed. */
 SIM_API(cuDestroyExternalMemory, (CUexternalMemory extMem), extMem)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!is_external(extMem))
-        return CUDA_ERROR_INVALID_HANDLE;
+        return CUDA_ERROR_INVALID_VALUE;
     close(extMem->file);
     extMem->magic = 0;
     free(extMem);

@@ -49,9 +49,6 @@ static CUresult set_locked(CUcontext context, CUlimit limit, size_t value)
         return CUDA_ERROR_NOT_PERMITTED;
     if (value > rule->most || is_fixed(context, limit))
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult unsafe = limit == CU_LIMIT_STACK_SIZE ? sim_capture_unsafe_locked() : CUDA_SUCCESS;
-    if (unsafe != CUDA_SUCCESS)
-        return unsafe;
     if (limit == CU_LIMIT_STACK_SIZE)
         sim_device_wait_locked(context->device, NULL);
     value = value > rule->least ? value : rule->least;
@@ -62,6 +59,8 @@ static CUresult set_locked(CUcontext context, CUlimit limit, size_t value)
 SIM_API(cuCtxSetLimit, (CUlimit limit, size_t value), limit, value)
 {
     CUcontext context;
+    if (sim_context_current())
+        SIM_REFUSED_IN_A_CAPTURE();
     sim_lock();
     CUresult result = enter_locked(limit, &context);
     if (result == CUDA_SUCCESS)

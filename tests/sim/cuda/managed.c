@@ -114,6 +114,7 @@ SIM_API_PTSZ(cuMemDiscardAndPrefetchBatchAsync,
 
 static CUresult advise(CUdeviceptr address, size_t bytes)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     sim_lock();
     CUresult result = check_locked(address, bytes);
     sim_unlock();

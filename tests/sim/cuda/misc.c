@@ -1,5 +1,6 @@
 /* Functions that programs call on their way to something else. */
 #include "api.h"
+#include "capture.h"
 #include "memory.h"
 
 #include <string.h>
@@ -47,6 +48,7 @@ SIM_API(cuCtxGetSharedMemConfig, (CUsharedconfig * pConfig), pConfig)
 SIM_API(cuCtxSetSharedMemConfig, (CUsharedconfig config), config)
 {
     (void)config;
+    SIM_REFUSED_IN_A_CAPTURE();
     return CUDA_SUCCESS;
 }
 

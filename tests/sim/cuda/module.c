@@ -64,6 +64,7 @@ static CUresult unload(CUmodule module)
 {
     if (!module || module->magic != MAGIC_MODULE)
         return CUDA_ERROR_INVALID_HANDLE;
+    SIM_REFUSED_IN_A_CAPTURE();
     sim_lock();
     for (CUfunction f = module->functions, next; f; f = next) {
         next = f->next;
@@ -245,12 +246,7 @@ SIM_API(cuModuleLoadFatBinary, (CUmodule * module, const void *fatCubin), module
 
 SIM_API(cuModuleUnload, (CUmodule hmod), hmod)
 {
-    if (!hmod || hmod->magic != MAGIC_MODULE)
-        return CUDA_ERROR_INVALID_HANDLE;
-    sim_lock();
-    CUresult unsafe = sim_capture_unsafe_locked();
-    sim_unlock();
-    return unsafe ? unsafe : unload(hmod);
+    return unload(hmod);
 }
 
 SIM_API(cuModuleGetFunction, (CUfunction * hfunc, CUmodule hmod, const char *name), hfunc, hmod,
@@ -459,10 +455,12 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessor,
 
 SIM_API_VOID(cuProfilerStart)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     return CUDA_SUCCESS;
 }
 
 SIM_API_VOID(cuProfilerStop)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     return CUDA_SUCCESS;
 }

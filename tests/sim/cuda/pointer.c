@@ -1,5 +1,6 @@
 /* What is known about an address. */
 #include "api.h"
+#include "capture.h"
 #include "memory.h"
 
 #include <string.h>
@@ -139,6 +140,7 @@ SIM_API(cuPointerSetAttribute, (const void *value, CUpointer_attribute attribute
         value, attribute, ptr)
 {
     struct sim_range range;
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
         return CUDA_ERROR_INVALID_VALUE;
     sim_lock();

@@ -256,20 +256,13 @@ SIM_API(cuDeviceGetMemPool, (CUmemoryPool * pool, CUdevice dev), pool, dev)
 
 SIM_API(cuDeviceSetMemPool, (CUdevice dev, CUmemoryPool pool), dev, pool)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!valid_device(dev) || !pool || pool->magic != MAGIC_POOL)
         return CUDA_ERROR_INVALID_VALUE;
     sim_lock();
     current_pools[dev] = pool;
     sim_unlock();
     return CUDA_SUCCESS;
-}
-
-static CUresult capture_refuses(void)
-{
-    sim_lock();
-    CUresult result = sim_capture_unsafe_locked();
-    sim_unlock();
-    return result;
 }
 
 /* Blocks may outlive their pool, so it stays in this list. */
@@ -289,16 +282,16 @@ static CUmemoryPool make_pool(CUdevice device)
 
 SIM_API(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *poolProps), pool, poolProps)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!pool || !poolProps || poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
     bool host = is_host(&poolProps->location);
     if (!host && (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
                   !valid_device(poolProps->location.id)))
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult unsafe = capture_refuses();
-    CUmemoryPool made = unsafe ? NULL : make_pool(host ? 0 : poolProps->location.id);
+    CUmemoryPool made = make_pool(host ? 0 : poolProps->location.id);
     if (!made)
-        return unsafe ? unsafe : CUDA_ERROR_OUT_OF_MEMORY;
+        return CUDA_ERROR_OUT_OF_MEMORY;
     made->host = host;
     made->shared_as = poolProps->handleTypes;
     *pool = made;
@@ -307,11 +300,10 @@ SIM_API(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *poolProps),
 
 SIM_API(cuMemPoolDestroy, (CUmemoryPool pool), pool)
 {
-    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    SIM_REFUSED_IN_A_CAPTURE();
     sim_lock();
-    if (pool && pool->magic == MAGIC_POOL && pool != &default_pools[pool->device])
-        result = sim_capture_unsafe_locked();
-    if (result == CUDA_SUCCESS) {
+    bool can = pool && pool->magic == MAGIC_POOL && pool != &default_pools[pool->device];
+    if (can) {
         pool->magic = 0;
         pool->threshold = 0;
         shrink_locked(pool, 0);
@@ -319,24 +311,24 @@ SIM_API(cuMemPoolDestroy, (CUmemoryPool pool), pool)
             current_pools[pool->device] = NULL;
     }
     sim_unlock();
-    return result;
+    return can ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 SIM_API(cuMemPoolTrimTo, (CUmemoryPool pool, size_t minBytesToKeep), pool, minBytesToKeep)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!pool || pool->magic != MAGIC_POOL || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
     sim_lock();
-    CUresult result = sim_capture_unsafe_locked();
-    if (result == CUDA_SUCCESS)
-        shrink_locked(pool, minBytesToKeep);
+    shrink_locked(pool, minBytesToKeep);
     sim_unlock();
-    return result;
+    return CUDA_SUCCESS;
 }
 
 SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, void *value), pool,
         attr, value)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!pool || pool->magic != MAGIC_POOL || !value)
         return CUDA_ERROR_INVALID_VALUE;
     cuuint64_t wide = 0;
@@ -348,9 +340,6 @@ SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
         memcpy(&wide, value, sizeof wide);
     if (is_high && wide != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult unsafe = capture_refuses();
-    if (unsafe != CUDA_SUCCESS)
-        return unsafe;
     sim_lock();
     if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
         pool->threshold = wide;
@@ -365,11 +354,9 @@ SIM_API(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
 SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, void *value), pool,
         attr, value)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!pool || pool->magic != MAGIC_POOL || !value || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult unsafe = capture_refuses();
-    if (unsafe != CUDA_SUCCESS)
-        return unsafe;
     cuuint64_t wide = 0;
     int narrow = 1; /* the three kinds of reuse are always on */
     bool is_narrow = attr >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES &&
@@ -405,6 +392,7 @@ SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
 SIM_API(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *map, size_t count), pool,
         map, count)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!pool || pool->magic != MAGIC_POOL || (!map && count))
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++)
@@ -417,6 +405,7 @@ SIM_API(cuMemPoolGetAccess,
         (CUmemAccess_flags * flags, CUmemoryPool memPool, CUmemLocation *location), flags, memPool,
         location)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!flags || !memPool || memPool->magic != MAGIC_POOL || !location ||
         location->type != CU_MEM_LOCATION_TYPE_DEVICE || !valid_device(location->id))
         return CUDA_ERROR_INVALID_VALUE;
@@ -433,13 +422,11 @@ SIM_API(cuMemPoolExportToShareableHandle,
          unsigned long long flags),
         handle_out, pool, handleType, flags)
 {
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!handle_out || !pool || pool->magic != MAGIC_POOL || flags ||
         handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || !(pool->shared_as & handleType))
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult unsafe = capture_refuses();
-    int file = unsafe ? -1 : memfd_create("sim-gpu-pool", MFD_CLOEXEC);
-    if (unsafe != CUDA_SUCCESS)
-        return unsafe;
+    int file = memfd_create("sim-gpu-pool", MFD_CLOEXEC);
     if (file < 0 || write(file, &pool->device, sizeof pool->device) != sizeof pool->device)
         return CUDA_ERROR_OPERATING_SYSTEM;
     memcpy(handle_out, &file, sizeof file);
@@ -452,6 +439,7 @@ SIM_API(cuMemPoolImportFromShareableHandle,
         pool_out, handle, handleType, flags)
 {
     CUdevice device = -1;
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!pool_out || flags || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
         pread((int)(intptr_t)handle, &device, sizeof device, 0) != sizeof device ||
         !valid_device(device))
@@ -476,9 +464,9 @@ SIM_API(cuMemPoolExportPointer, (CUmemPoolPtrExportData * shareData_out, CUdevic
     struct sim_range range;
     struct exported data = {.pid = getpid()};
     size_t offset = 0;
-    CUresult unsafe = shareData_out ? capture_refuses() : CUDA_ERROR_INVALID_VALUE;
-    if (unsafe != CUDA_SUCCESS)
-        return unsafe;
+    SIM_REFUSED_IN_A_CAPTURE();
+    if (!shareData_out)
+        return CUDA_ERROR_INVALID_VALUE;
     sim_lock();
     sim_memory_find_locked((uintptr_t)ptr, &range);
     bool can = range.kind == MEMORY_DEVICE && range.pool && range.pool->shared_as && !range.mapped;
@@ -499,6 +487,7 @@ SIM_API(cuMemPoolImportPointer,
 {
     struct exported data;
     char path[64];
+    SIM_REFUSED_IN_A_CAPTURE();
     if (!ptr_out || !pool || pool->magic != MAGIC_POOL || !pool->imported || !shareData)
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(&data, shareData, sizeof data);

@@ -1,7 +1,6 @@
 /* Memory that processes share: by file descriptors of physical memory, and by handles of what
  * cuMemAlloc has given, which say where the driver's file is (/proc/PID/fd). */
 #include "api.h"
-#include "capture.h"
 #include "engine.h"
 #include "streams.h"
 #include "virtual.h"
@@ -164,8 +163,7 @@ static CUresult open_handle(CUdeviceptr *address, const CUipcMemHandle *given, u
         return CUDA_ERROR_INVALID_CONTEXT;
     CUcontext context = sim_context_current();
     sim_lock();
-    CUresult result = sim_context_valid_locked(context) ? sim_capture_unsafe_locked()
-                                                        : CUDA_ERROR_INVALID_CONTEXT;
+    CUresult result = sim_context_valid_locked(context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
     if (result == CUDA_SUCCESS) {
         struct opened *o = open_locked(&handle, context);
         result = o ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -190,7 +188,7 @@ SIM_API(cuIpcOpenMemHandle_v2, (CUdeviceptr * pdptr, CUipcMemHandle handle, unsi
     return open_handle(pdptr, &handle, Flags);
 }
 
-/* It waits for the device, as a free does. */
+/* It waits for the device, as a free does, but a capture permits it. */
 SIM_API(cuIpcCloseMemHandle, (CUdeviceptr dptr), dptr)
 {
     sim_lock();
@@ -198,10 +196,10 @@ SIM_API(cuIpcCloseMemHandle, (CUdeviceptr dptr), dptr)
     while (*at && (*at)->base != dptr)
         at = &(*at)->next;
     struct opened *o = *at;
-    CUresult result = o ? sim_capture_unsafe_locked() : CUDA_ERROR_INVALID_VALUE;
-    if (result == CUDA_SUCCESS)
+    CUresult result = o ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (o)
         sim_device_wait_locked(o->handle.device, NULL);
-    if (result == CUDA_SUCCESS && --o->count == 0) {
+    if (o && --o->count == 0) {
         *at = o->next;
         sim_virtual_drop_locked(o->base);
         free(o);

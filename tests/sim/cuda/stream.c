@@ -339,7 +339,11 @@ SIM_API_PTSZ(cuStreamAttachMemAsync,
     if (!dptr || flags == 0)
         return CUDA_ERROR_INVALID_VALUE;
     struct sim_work mark = {.kind = WORK_MARK};
-    WITH_STREAM(hStream, result = sim_stream_work_locked(stream, &mark, NULL));
+    WITH_STREAM(hStream, {
+        result = sim_capture_wait_locked(stream);
+        if (result == CUDA_SUCCESS)
+            result = sim_stream_work_locked(stream, &mark, NULL);
+    });
 }
 
 SIM_API_PTSZ(cuStreamCopyAttributes, (CUstream dst, CUstream src), dst, src)

@@ -8,26 +8,14 @@
 #include "interpose/base/process.h"
 #include "interpose/guard/protect.h"
 #include "interpose/memory/areas.h"
-#include "interpose/memory/huge_pages.h"
+#include "interpose/memory/map_waits.h"
 #include "interpose/memory/userfaults.h"
 #include "report/options.h"
-#include "track/ticks.h"
 
 #include "track/poison.h"
 
-enum {
-    PART_MAX_BYTES = 512 << 10,
-    ONE_MAX_BYTES = 64 << 10,
-    PAGE_NS = 100, /* what userfaultfd takes, by one thread (H200, guard-facts of docs/) */
-    CALL_NS = 1500,
-    WEIGHT = 16, /* of what was measured before, against the newest */
-    UNIT = 256,
-    SLOW = 4 * UNIT, /* by several threads userfaultfd takes longer, too */
-    SLOWEST = 16 * UNIT,
-};
+enum { PART_MAX_BYTES = 512 << 10 };
 
-/* How many times as long as userfaultfd's mprotect's calls take, in UNITs; a moving average. */
-static _Atomic unsigned slowness;
 static _Atomic uint8_t attempts[SC_AREAS_COUNT];
 
 static uintptr_t area_of(uintptr_t address)
@@ -49,22 +37,9 @@ static void choose_for(uintptr_t area)
         sc_protect_move(area, sc_userfaults_adopt_huge);
 }
 
-/* One call that was interrupted says little. */
-void sc_block_areas_note(size_t size_bytes, uint64_t ticks)
-{
-    if (size_bytes > ONE_MAX_BYTES) /* most of it is whole huge pages */
-        size_bytes = ONE_MAX_BYTES;
-    uint64_t expected = sc_ticks_in_ns(CALL_NS + size_bytes / SC_SMALL_PAGE_BYTES * PAGE_NS);
-    uint64_t times = ticks * UNIT / (expected ? expected : 1);
-    unsigned now = times < SLOWEST ? (unsigned)times : SLOWEST;
-    unsigned before = atomic_load_explicit(&slowness, memory_order_relaxed);
-    atomic_store_explicit(&slowness, before - before / WEIGHT + now / WEIGHT, memory_order_relaxed);
-}
-
 static bool is_wanted(void)
 {
-    return sc_options.guard == SC_GUARD_UFFD ||
-           atomic_load_explicit(&slowness, memory_order_relaxed) > SLOW;
+    return sc_options.guard == SC_GUARD_UFFD || sc_map_waits_are_long();
 }
 
 void sc_block_areas_choose(const struct sc_pages *pages)

@@ -2,24 +2,18 @@
  *
  * A block has huge pages, which mprotect keeps off at little cost, by one thread at a time. Where
  * threads wait for each other there, since the program cuts their buffers out of blocks or has
- * large ones, userfaultfd serves better. An area in which a buffer is guarded becomes userfaultfd's
- * then, as soon as nothing in it is guarded, and stays so. With guard=uffd it does so at once.
+ * large ones, userfaultfd serves better (interpose/memory/map_waits.h). An area in which a buffer
+ * is guarded becomes userfaultfd's then, as soon as nothing in it is guarded, and stays so. With
+ * guard=uffd it does so at once.
  *
- * Thread safe; errno is kept. Locks: those of interpose/guard/protect.h.
+ * Thread safe, not signal safe; errno is kept. Locks: those of interpose/guard/protect.h.
  */
 #ifndef SC_INTERPOSE_GUARD_BLOCK_AREAS_H
 #define SC_INTERPOSE_GUARD_BLOCK_AREAS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "track/spans.h"
 
-/* The calling thread is about to guard these pages. Not signal safe. */
+/* The calling thread is about to guard these pages. */
 void sc_block_areas_choose(const struct sc_pages *pages);
-
-/* To change the access of pages of a block by mprotect has taken so long. Lock-free; signal safe.
- */
-void sc_block_areas_note(size_t size_bytes, uint64_t ticks);
 
 #endif

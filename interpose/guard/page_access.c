@@ -1,10 +1,10 @@
 #include "interpose/guard/page_access.h"
 
 #include "interpose/base/page_protection.h"
-#include "interpose/guard/block_areas.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/guarded_ranges.h"
+#include "interpose/memory/map_waits.h"
 #include "interpose/memory/userfaults.h"
 #include "track/ticks.h"
 
@@ -19,7 +19,7 @@ int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access acce
     uint64_t before = sc_ticks();
     int result = sc_page_protection_set(address, size_bytes, access);
     if (sc_areas_have(address))
-        sc_block_areas_note(size_bytes, sc_ticks() - before);
+        sc_map_waits_note(size_bytes, sc_ticks() - before);
     if (result == 0 && access != SC_ACCESS_ALL)
         sc_guarded_ranges_note(address, false);
     return result;

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "interpose/memory/huge_pages.h"
 #include "track/brief_lock.h"
 #include "track/checks.h"
 #include "track/kernel.h"
@@ -17,7 +16,7 @@
 _Static_assert((int)SC_AREAS_BYTES == (int)SC_SPANS_LANE_BYTES, "a lane has whole areas");
 _Static_assert((int)SC_AREAS_COUNT == (int)SC_SPANS_AREAS_MAX, "each area may have a lane");
 
-enum { AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES, WORD_PAGES = 64 };
+enum { PAGE_BYTES = 4 << 10, AREA_PAGES = SC_AREAS_BYTES / PAGE_BYTES, WORD_PAGES = 64 };
 
 struct sc_areas sc_areas;
 
@@ -118,8 +117,7 @@ static uintptr_t take_locked(unsigned count) SC_REQUIRES(lock)
         if (first == AREA_PAGES)
             continue;
         set_taken(&areas[i], first, count, true);
-        return sc_areas.start + (uintptr_t)i * SC_AREAS_BYTES +
-               (uintptr_t)first * SC_SMALL_PAGE_BYTES;
+        return sc_areas.start + (uintptr_t)i * SC_AREAS_BYTES + (uintptr_t)first * PAGE_BYTES;
     }
     return 0;
 }
@@ -183,8 +181,8 @@ static void give(uintptr_t start, size_t size_bytes)
     if (area >= SC_AREAS_SHARED)
         set_block_locked(area, areas_of(size_bytes), false);
     else
-        set_taken(&areas[area], (unsigned)(offset % SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES),
-                  (unsigned)(size_bytes / SC_SMALL_PAGE_BYTES), false);
+        set_taken(&areas[area], (unsigned)(offset % SC_AREAS_BYTES / PAGE_BYTES),
+                  (unsigned)(size_bytes / PAGE_BYTES), false);
     sc_brief_lock_give(&lock);
 }
 
@@ -197,7 +195,7 @@ uintptr_t sc_areas_map(size_t size_bytes)
         return 0;
     sc_brief_lock_take(&lock);
     if (is_reserved_locked())
-        start = take_locked((unsigned)(size_bytes / SC_SMALL_PAGE_BYTES));
+        start = take_locked((unsigned)(size_bytes / PAGE_BYTES));
     sc_brief_lock_give(&lock);
     if (start && !map(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED)) {
         give(start, size_bytes);

@@ -1,0 +1,21 @@
+/* How long mprotect takes in large pinned blocks.
+ *
+ * It changes a process for one thread at a time. Where several do so they wait for each other, and
+ * a call takes a hundred times as long as by one thread alone (H200, 16 threads).
+ *
+ * Lock-free; thread safe and signal safe.
+ */
+#ifndef SC_INTERPOSE_MEMORY_MAP_WAITS_H
+#define SC_INTERPOSE_MEMORY_MAP_WAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One call took so long. */
+void sc_map_waits_note(size_t size_bytes, uint64_t ticks);
+
+/* Have calls lately taken longer than userfaultfd's would? */
+bool sc_map_waits_are_long(void);
+
+#endif

@@ -24,6 +24,7 @@
     X(cuLaunchKernel)                                                                              \
     X(cuLaunchHostFunc)                                                                            \
     X(cuMemAlloc)                                                                                  \
+    X(cuMemFree)                                                                                   \
     X(cuMemAllocHost)                                                                              \
     X(cuMemFreeHost)                                                                               \
     X(cuMemHostRegister)                                                                           \

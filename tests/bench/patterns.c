@@ -5,11 +5,13 @@
  *
  *     patterns [--quick] [--list] [NAME...]
  *
- * NAME_threads is the same by up to THREADS_MOST threads at once, each with streams and memory of
- * its own; the figure is a thread's. The device does its part outside of the timing, unless the
- * pattern waits for it.
+ * NAME_cold is the same with a cold cache before each step (cold.h), which is not timed: what it
+ * costs in a program, and not in a loop. NAME_threads is it by up to THREADS_MOST threads at once,
+ * each with streams and memory of its own; the figure is a thread's. The device does its part
+ * outside of the timing, unless the pattern waits for it.
  */
 #include "tests/bench/choice.h"
+#include "tests/bench/cold.h"
 #include "tests/bench/driver.h"
 #include "tests/bench/measure.h"
 
@@ -49,6 +51,8 @@ enum {
     VECTORS = 500,
     REPEATS = 40,
     QUICK_REPEATS = 10,
+    COLD_REPEATS = 5,
+    COLD_STEPS = 25, /* of a batch, at most */
     SPIN_STEPS = 4000,
     SPIN_TRIES = 3,
     SPIN_NOMINAL_NS = 5000,
@@ -361,16 +365,36 @@ static double spin_ns(void)
 struct runner {
     const struct pattern *pattern;
     const struct lane *lane;
+    const unsigned char *cold;  /* NULL: with a warm cache */
     pthread_barrier_t *barrier; /* NULL: alone */
     pthread_t thread;
     unsigned count; /* batches that count */
     double ns[REPEATS];
 };
 
+/* Each step is timed by itself, less what it takes to read the clock. */
+static double cold_batch(const struct runner *runner)
+{
+    const struct pattern *pattern = runner->pattern;
+    unsigned steps = pattern->steps < COLD_STEPS ? pattern->steps : COLD_STEPS;
+    uint64_t took = 0, clock = 0;
+    for (unsigned i = 0; i < steps; i++) {
+        chill(runner->cold);
+        uint64_t before = now_ns();
+        uint64_t begin = now_ns();
+        pattern->step(runner->lane, i);
+        took += now_ns() - begin;
+        clock += begin - before;
+    }
+    return took > clock ? (double)(took - clock) / steps : 0;
+}
+
 static double batch(void *arg)
 {
     const struct runner *runner = arg;
     const struct pattern *pattern = runner->pattern;
+    if (runner->cold)
+        return cold_batch(runner);
     uint64_t begin = now_ns();
     for (unsigned i = 0; i < pattern->steps; i++)
         pattern->step(runner->lane, i);
@@ -402,7 +426,7 @@ static void *run(void *arg)
     RUN(cudaSetDevice(0));
     MUST(driver.cuCtxSetCurrent(driver.primary));
     at_depth(CALL_DEPTH, batch, runner); /* to warm up */
-    for (unsigned r = 0; r < repeats; r++) {
+    for (unsigned r = 0; r < (runner->cold ? COLD_REPEATS : repeats); r++) {
         settle(runner);
         run_repeat(runner);
     }
@@ -427,11 +451,12 @@ static void print_median(const char *name, unsigned threads)
         print_figure(name, median(all, count), "ns");
 }
 
-static void measure_alone(const struct pattern *pattern)
+static void measure_alone(const struct pattern *pattern, const char *name,
+                          const unsigned char *cold)
 {
-    runners[0] = (struct runner){.pattern = pattern, .lane = &lanes[0]};
+    runners[0] = (struct runner){.pattern = pattern, .lane = &lanes[0], .cold = cold};
     run(&runners[0]);
-    print_median(pattern->name, 1);
+    print_median(name, 1);
 }
 
 static unsigned thread_count(void)
@@ -460,30 +485,30 @@ static void measure_threads(const struct pattern *pattern, const char *name)
 
 /* ---- the command ---- */
 
-/* The patterns alone, then by threads. */
+/* The patterns alone, then with a cold cache, then by threads. */
 static const char *name_of(size_t i)
 {
-    static char names[COUNT(patterns)][64];
-    if (i < COUNT(patterns))
-        return patterns[i].name;
-    i -= COUNT(patterns);
-    if (i >= COUNT(patterns))
+    static const char *const endings[] = {"", "_cold", "_threads"};
+    static char names[COUNT(endings) * COUNT(patterns)][64];
+    if (i >= COUNT(names))
         return NULL;
-    snprintf(names[i], sizeof names[i], "%s_threads", patterns[i].name);
+    snprintf(names[i], sizeof names[i], "%s%s", patterns[i % COUNT(patterns)].name,
+             endings[i / COUNT(patterns)]);
     return names[i];
 }
 
-static void measure_one(size_t i)
+static void measure_one(size_t i, const unsigned char *cold)
 {
     const struct pattern *pattern = &patterns[i % COUNT(patterns)];
+    size_t kind = i / COUNT(patterns);
     if (pattern->launches && !empty_kernel)
         printf("# %s: this driver does not load PTX\n", name_of(i));
     else if (pattern->batches && !copy_batch)
         printf("# %s: this driver has no batch copies\n", name_of(i));
-    else if (i < COUNT(patterns))
-        measure_alone(pattern);
-    else
+    else if (kind == 2)
         measure_threads(pattern, name_of(i));
+    else
+        measure_alone(pattern, name_of(i), kind == 1 ? cold : NULL);
 }
 
 int main(int argc, char **argv)
@@ -498,8 +523,10 @@ int main(int argc, char **argv)
     start();
     for (unsigned t = 0; t < thread_count(); t++)
         make_lane(&lanes[t]);
+    unsigned char *cold = cold_block();
     for (size_t i = 0; name_of(i); i++)
         if (is_chosen(&choice, name_of(i)))
-            measure_one(i);
+            measure_one(i, cold);
+    free(cold);
     return 0;
 }

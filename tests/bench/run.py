@@ -7,8 +7,10 @@ of medians last:
 - `graphs` (out/bench/graphs): launches of graphs with host memory, and their capture;
 - `python` (python_copies.py): copies of Python programs;
 - `programs` (programs.py): whole programs of PyTorch, CuPy, JAX and C++;
-- `patterns` (out/bench/patterns): copies, launches and waits that alternate, by one thread and by
-  many;
+- `patterns` (out/bench/patterns): copies, launches and waits that alternate, by one thread with a
+  warm and a cold cache, and by many;
+- `workers` (out/bench/workers): threads that fill, upload, launch, download, synchronise and read;
+- `llama` (llama.py): llama.cpp, once scripts/carry-llama has built it;
 - `growth` (out/bench/bench): curves of what a copy costs with ever more streams, operations, threads,
   mappings and ranges;
 - `parts` (out/bench/patterns): the library's parts added one by one; `graph_parts` and

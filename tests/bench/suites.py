@@ -33,8 +33,16 @@ PYTHON_WAYS = {
 }
 
 GROWTH_WAYS = {way: CALL_WAYS[way][:2] + (("--fine",),) for way in ("none", "fix", "report")}
-PROGRAM_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict")}
+PROGRAM_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict", "report")}
 PATTERN_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict", "report")}
+WORKER_WAYS = {
+    "none": (None, "", ()),
+    "fix": ("libsafecopy.so", "mode=fix", ()),
+    "mprotect": ("libsafecopy.so", "guard=mprotect", ()),
+    "guard=off": ("libsafecopy.so", "guard=off", ()),
+    "report": ("libsafecopy.so", "mode=report", ()),
+}
+LLAMA_WAYS = WORKER_WAYS | {"off": ("libsafecopy.so", "mode=off", ())}
 
 # Each has one part more than the one before. The first is the interception alone; `look-up` is the
 # ranges, the record of operations, their order and their marks.
@@ -78,32 +86,79 @@ GRAPH_TARGETS = [
     ("launch_", "ratio", 1.05),
     ("capture", "ratio", 1.10),
 ]
-# The ratios to none that fix, strict and report may have; `NAME_threads` has those of NAME.
-PATTERN_LIMITS = {
-    "h2d_launch": (1.10, 1.25, 1.25),
-    "h2d_launch_d2h_sync": (1.08, 1.20, 1.25),
-    "h2d_4k": (1.20, 1.35, 1.5),
-    "h2d_legacy": (1.20, 1.35, 1.5),
-    "d2h_4k": (1.20, 1.35, 1.5),
-    "h2d_64k": (1.25, 1.4, 1.5),
-    "h2d_per_thread": (1.30, 1.5, 1.6),
-    "record_wait": (1.12, 1.25, 1.25),
-    "record_query": (1.12, 1.25, 1.25),
-    "sync_idle": (1.12, 1.25, 1.25),
-    "fill_h2d_sync": (1.02, 1.03, 1.05),
-    "memset_4k": (1.05, 1.15, 1.15),
-    "alloc_async": (1.05, 1.15, 1.15),
-}
+# The ratios to none that a way may have. mode=report may cost so many times what mode=fix does.
+REPORT_TIMES_FIX = 2
+
+
+def ratios_to_none(fix, strict=None):
+    """{figure: {way: ratio}} from {figure: ratio of fix} and {figure: ratio of strict}."""
+    return {figure: {"fix": limit, "report": ("fix", REPORT_TIMES_FIX)} |
+            ({"strict": strict[figure]} if strict and figure in strict else {})
+            for figure, limit in fix.items()}
+
+
+PATTERN_LIMITS = ratios_to_none({
+    "h2d_launch": 1.10,
+    "h2d_launch_d2h_sync": 1.08,
+    "h2d_4k": 1.20,
+    "h2d_legacy": 1.20,
+    "d2h_4k": 1.20,
+    "h2d_64k": 1.25,
+    "h2d_per_thread": 1.30,
+    "record_wait": 1.12,
+    "record_query": 1.12,
+    "sync_idle": 1.12,
+    "fill_h2d_sync": 1.02,
+    "memset_4k": 1.05,
+    "alloc_async": 1.05,
+    "h2d_launch_d2h_sync_threads": 2.2,
+    "d2h_4k_threads": 1.7,
+    "h2d_64k_threads": 1.7,
+}, strict={
+    "h2d_launch": 1.25,
+    "h2d_launch_d2h_sync": 1.20,
+    "h2d_4k": 1.35,
+    "h2d_legacy": 1.35,
+    "d2h_4k": 1.35,
+    "h2d_64k": 1.4,
+    "h2d_per_thread": 1.5,
+    "record_wait": 1.25,
+    "record_query": 1.25,
+    "sync_idle": 1.25,
+    "fill_h2d_sync": 1.03,
+    "memset_4k": 1.15,
+    "alloc_async": 1.15,
+})
+WORKER_LIMITS = ratios_to_none({
+    "workers_1_4k": 1.25,
+    "workers_1_64k": 1.41,
+    "workers_4_64k": 2.3,
+    "workers_16_4k": 2.0,
+    "workers_16_64k": 1.45,
+    "workers_16_256k": 1.08,
+})
+# Of tokens a second 0.85, 0.92 and 0.95, and 0.98 with mode=off.
+LLAMA_FIX = {"llama_host_cache_pp512": 1.18, "llama_host_cache_tg128": 1.09,
+             "llama_no_graphs_tg128": 1.05}
+LLAMA_LIMITS = {figure: limits | {"off": 1.02}
+                for figure, limits in ratios_to_none(LLAMA_FIX).items()}
+PROGRAM_LIMITS = ratios_to_none({
+    "torch_train": 1.02,
+    "torch_generate": 1.06,
+    "torch_graph": 1.01,
+    "cupy_pipeline": 1.15,
+    "jax_pipeline": 1.15,
+    "cpp_stages": 1.08,
+}, strict={"torch_graph": 1.05})
 GROWTH_TARGETS = [(f"copy_{of}_", "flat", 1.5)
                   for of in ("inflight", "streams", "threads", "mappings", "ranges")]
-PROGRAM_LIMITS = {name: (1.01, 1.05) for name in (
-    "torch_train", "torch_generate", "torch_graph", "cupy_pipeline", "jax_pipeline", "cpp_stages")}
 
 
 @dataclasses.dataclass
 class Suite:
     """`program`: of out/bench, or a script beside this one. `targets`: of mode=fix, as above.
-    `limits`: {figure: the ratios to `none` that the ways after it may have, in order}."""
+    `limits`: {figure: {way: the ratio to `none` that it may have, or (another way, the times that
+    way's ratio)}}."""
     program: str
     ways: dict
     targets: list = dataclasses.field(default_factory=list)
@@ -120,6 +175,8 @@ SUITES = {
     "programs": Suite("programs.py", PROGRAM_WAYS, limits=PROGRAM_LIMITS,
                       table="programs"),
     "patterns": Suite("patterns", PATTERN_WAYS, limits=PATTERN_LIMITS, table="ratios"),
+    "workers": Suite("workers", WORKER_WAYS, limits=WORKER_LIMITS, table="workers"),
+    "llama": Suite("llama.py", LLAMA_WAYS, limits=LLAMA_LIMITS, table="llama"),
     "growth": Suite("bench", GROWTH_WAYS, GROWTH_TARGETS, table="curves", only="copy_"),
     "parts": Suite("patterns", PARTS_WAYS, table="parts"),
     "graph_parts": Suite("graphs", PARTS_WAYS, table="parts"),

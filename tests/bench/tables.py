@@ -8,6 +8,11 @@ growth without preload where that is above 1; `added` bounds fix - none; a unit 
 RATIOS_LEGEND = """Medians over interleaved runs, in ns of a processor of constant clock. Then the
 ratio to `none`, the median over the rounds (and the least and the largest of them), against the
 target."""
+WORKERS_LEGEND = """Medians over interleaved runs of a thread's step, in us. Then the ratio to
+`none`, the median over the rounds (and the least and the largest of them), against the target."""
+LLAMA_LEGEND = """Medians over interleaved runs of what a token takes, in us: `pp512` of a prompt,
+`tg128` generated. Then the ratio to `none`, the median over the rounds (and the least and the
+largest of them), against the target. 1.18 times as long is 0.85 times as many tokens a second."""
 PROGRAMS_LEGEND = """Medians over interleaved runs of what a step takes when nothing disturbs it (the
 lower decile of a run), in us. Then the ratio to `none`, the median over the rounds (and the least
 and the largest of them), against the target."""
@@ -109,9 +114,18 @@ def ratios_by_round(results, figure, way):
     return [above / below for above, below in pairs if below]
 
 
-def limit_of(suite, figure, way):
-    limits = suite.limits.get(figure.removesuffix("_threads"))
-    return dict(zip(list(suite.ways)[1:], limits)).get(way) if limits else None
+def median_ratio(results, figure, way):
+    ratios = ratios_by_round(results, figure, way)
+    return statistics.median(ratios) if ratios else None
+
+
+def limit_of(suite, results, figure, way):
+    limit = suite.limits.get(figure, {}).get(way)
+    if not isinstance(limit, tuple):
+        return limit
+    other, times = limit
+    found = median_ratio(results, figure, other)
+    return found * times if found else None
 
 
 def ratio_cell(suite, results, figure, way, simulated):
@@ -119,7 +133,7 @@ def ratio_cell(suite, results, figure, way, simulated):
     ratios = ratios_by_round(results, figure, way)
     if not ratios:
         return ""
-    found, limit = statistics.median(ratios), limit_of(suite, figure, way)
+    found, limit = statistics.median(ratios), limit_of(suite, results, figure, way)
     said = f"{found:.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
     if limit is None or simulated:
         return said
@@ -180,6 +194,8 @@ KINDS = {
     "targets": (target_rows, TARGETS_LEGEND),
     "ratios": (ratio_rows, RATIOS_LEGEND),
     "programs": (ratio_rows, PROGRAMS_LEGEND),
+    "workers": (ratio_rows, WORKERS_LEGEND),
+    "llama": (ratio_rows, LLAMA_LEGEND),
     "curves": (curve_rows, CURVES_LEGEND),
     "parts": (part_rows, PARTS_LEGEND),
 }

@@ -14,41 +14,52 @@
 
 #include "track/poison.h"
 
-enum { PART_MAX_BYTES = 512 << 10 };
+enum {
+    PART_MAX_BYTES = 512 << 10,
+    SMALL_MAX_BYTES = 16 << 10, /* H200, 4 KB of a huge page: 2 us, and by mprotect 6 */
+    OFTEN = 8,
+};
 
-static _Atomic uint8_t attempts[SC_AREAS_COUNT];
+static _Atomic uint8_t times[SC_AREAS_COUNT]; /* that a part was guarded while it was mprotect's */
+static _Atomic bool any_result;               /* ... of userfaultfd's */
 
 static uintptr_t area_of(uintptr_t address)
 {
     return address - (address - sc_areas.start) % SC_AREAS_BYTES;
 }
 
-/* An area may be busy for long: the first, the second, the fourth time and so on. */
-static bool is_worth_an_attempt(uintptr_t area)
+/* Sources that nobody writes between two copies stay protected at no cost, as long as they are
+ * mprotect's. So it is results that decide. */
+static bool is_wanted(const struct sc_pages *pages, bool is_result, unsigned before)
+{
+    if (sc_options.guard == SC_GUARD_UFFD)
+        return true;
+    if (pages->end - pages->start <= SMALL_MAX_BYTES && before >= OFTEN - 1)
+        return true;
+    return sc_map_waits_are_long() &&
+           (is_result || atomic_load_explicit(&any_result, memory_order_relaxed));
+}
+
+/* An area may be busy for long: there are attempts the first, the second, the fourth time and so
+ * on. */
+static void choose_for(uintptr_t area, const struct sc_pages *pages, bool is_result)
 {
     unsigned i = (unsigned)((area - sc_areas.start) / SC_AREAS_BYTES);
-    unsigned before = atomic_fetch_add_explicit(&attempts[i], 1, memory_order_relaxed) & UINT8_MAX;
-    return (before & (before + 1)) == 0;
+    if (sc_userfaults_have_adopted(area, 1))
+        return;
+    unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
+    if ((before & (before + 1)) == 0 && is_wanted(pages, is_result, before) &&
+        sc_userfaults_begin() && sc_protect_move(area, sc_userfaults_adopt_huge) && is_result)
+        atomic_store_explicit(&any_result, true, memory_order_relaxed);
 }
 
-static void choose_for(uintptr_t area)
-{
-    if (!sc_userfaults_have_adopted(area, 1) && is_worth_an_attempt(area) && sc_userfaults_begin())
-        sc_protect_move(area, sc_userfaults_adopt_huge);
-}
-
-static bool is_wanted(void)
-{
-    return sc_options.guard == SC_GUARD_UFFD || sc_map_waits_are_long();
-}
-
-void sc_block_areas_choose(const struct sc_pages *pages)
+void sc_block_areas_choose(const struct sc_pages *pages, bool is_result)
 {
     const uintptr_t shared_bytes = (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
     if (sc_likely(!sc_areas_have(pages->start)) || pages->start - sc_areas.start < shared_bytes ||
-        pages->end - pages->start > PART_MAX_BYTES || !is_wanted())
+        pages->end - pages->start > PART_MAX_BYTES)
         return;
-    choose_for(area_of(pages->start));
+    choose_for(area_of(pages->start), pages, is_result);
     if (area_of(pages->end - 1) != area_of(pages->start))
-        choose_for(area_of(pages->end - 1));
+        choose_for(area_of(pages->end - 1), pages, is_result);
 }

@@ -382,7 +382,7 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op, c
         leave_out_all(range, op);
         return;
     }
-    sc_block_areas_choose(&pages);
+    sc_block_areas_choose(&pages, sc_direction_writes_host(op->direction));
     leave_out_foreign(range, op, &pages);
     if (pages.start < pages.end)
         leave_out_disputed(op, &pages);

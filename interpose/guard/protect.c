@@ -8,11 +8,13 @@
 #include "interpose/guard/apart.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/page_access.h"
+#include "interpose/memory/map_waits.h"
 #include "interpose/memory/userfaults.h"
 #include "track/brief_lock.h"
 #include "track/checks.h"
 #include "track/grid.h"
 #include "track/kernel.h"
+#include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
 
@@ -51,10 +53,24 @@ static void may_not_leave(void)
     sc_spare_stack_undo_by(NULL, NULL);
 }
 
+/* All that is mprotect's waits for this one, and so no call of it for the map's. */
+static void lock_shared(void) SC_UNFOLLOWED
+{
+    uint64_t before = 0;
+    if (!sc_brief_lock_try(&lanes[0].lock)) {
+        before = sc_ticks();
+        sc_brief_lock_take(&lanes[0].lock);
+    }
+    sc_map_waits_note(0, before ? sc_ticks() - before : 0);
+}
+
 /* It is held over waits for the tracker's. */
 static void lock(unsigned lane) SC_UNFOLLOWED
 {
-    sc_brief_lock_take(&lanes[lane].lock);
+    if (lane == 0)
+        lock_shared();
+    else
+        sc_brief_lock_take(&lanes[lane].lock);
     may_leave(lane);
 }
 

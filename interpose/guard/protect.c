@@ -234,7 +234,7 @@ static unsigned lock_lane_of(uintptr_t address) SC_UNFOLLOWED
     }
 }
 
-static bool move_locked(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t))
+static bool move_area(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t)) SC_UNFOLLOWED
 {
     unsigned to = sc_spans_own_lane(guards(), address);
     if (to != from)
@@ -251,7 +251,7 @@ bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t))
     int saved = errno;
     unsigned from = lock_lane_of(address);
     may_not_leave();
-    bool moved = move_locked(from, address, adopt);
+    bool moved = move_area(from, address, adopt);
     unlock(from);
     errno = saved;
     return moved;

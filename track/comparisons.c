@@ -10,7 +10,6 @@
 
 #include "track/poison.h"
 
-/* Less is compared in the time that two more uses of the lock take. */
 enum {
     WORTH_IT_BYTES = 8192,
     MEASURED_BYTES = 32 << 10,
@@ -25,7 +24,7 @@ static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
     size_t size_bytes = sc_shape_hull_bytes(&info->shape);
     return info->slot && info->range && info->stable && !op->looked &&
            !atomic_load_explicit(&op->comparing, memory_order_relaxed) &&
-           size_bytes >= WORTH_IT_BYTES && sc_shape_is_whole(&info->shape, &info->fold) &&
+           size_bytes >= SC_COMPARISONS_MIN_BYTES && sc_shape_is_whole(&info->shape, &info->fold) &&
            sc_source_copies_can_read(inflight, info, info->shape.address, size_bytes);
 }
 
@@ -41,15 +40,6 @@ static void add(struct sc_inflight *inflight, struct sc_comparisons *comparisons
         .copy = info->slot->bytes,
         .size_bytes = sc_shape_hull_bytes(&info->shape),
     };
-}
-
-void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info)
-{
-    SC_ASSERT_GUARDED(&inflight->ops);
-    if (info->slot && sc_shape_hull_bytes(&info->shape) >= WORTH_IT_BYTES)
-        atomic_store_explicit(
-            &sc_order_stream(inflight->order, info->ticket.stream)->has_large_sources, true,
-            memory_order_relaxed);
 }
 
 void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_t number,

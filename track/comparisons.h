@@ -15,7 +15,11 @@
 
 #include "track/inflight.h"
 
-enum { SC_COMPARISONS_MAX = 8 };
+enum {
+    SC_COMPARISONS_MAX = 8,
+    SC_COMPARISONS_MIN_BYTES =
+        8192, /* less is compared in the time that two uses of the lock take */
+};
 
 struct sc_comparison {
     struct sc_op *op;
@@ -38,7 +42,14 @@ static inline bool sc_comparisons_are_due(struct sc_order *order, uint32_t strea
 }
 
 /* One was issued. Under the lock. */
-void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info);
+static inline void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    if (info->slot && sc_shape_hull_bytes(&info->shape) >= SC_COMPARISONS_MIN_BYTES)
+        atomic_store_explicit(
+            &sc_order_stream(inflight->order, info->ticket.stream)->has_large_sources, true,
+            memory_order_relaxed);
+}
 
 /* Of the stream's operations up to this number, those whose source is worth it. Under the lock. */
 void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_t number,

@@ -58,12 +58,11 @@ bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run)
     return false;
 }
 
-size_t sc_shape_used_bytes(const struct sc_shape *shape, const struct sc_fold *fold)
+size_t sc_shape_folded_bytes(const struct sc_shape *shape, const struct sc_fold *fold)
 {
     if (!sc_shape_hull_bytes(shape))
         return 0;
-    size_t width = fold->pitch_bytes ? fold->width_bytes : shape->width_bytes;
-    return shape->rows * inner_count(shape, fold) * width;
+    return shape->rows * inner_count(shape, fold) * fold->width_bytes;
 }
 
 size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,

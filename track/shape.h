@@ -53,9 +53,14 @@ struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct 
 bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run); /* false: there is no other */
 
 /* How many bytes there are, without the gaps: in all, and from one address to another. */
-size_t sc_shape_used_bytes(const struct sc_shape *shape, const struct sc_fold *fold);
+size_t sc_shape_folded_bytes(const struct sc_shape *shape, const struct sc_fold *fold);
 size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,
                              uintptr_t from, uintptr_t to);
+static inline size_t sc_shape_used_bytes(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return fold->pitch_bytes ? sc_shape_folded_bytes(shape, fold)
+                             : shape->rows * shape->width_bytes;
+}
 
 /* Do all bytes from the first one to the last one belong to it? */
 static inline bool sc_shape_is_whole(const struct sc_shape *shape, const struct sc_fold *fold)

@@ -119,6 +119,13 @@ bool sc_guard_needs_pages(const void *address, size_t size_bytes)
            sc_userfaults_have_adopted(start, size_bytes);
 }
 
+void sc_guard_restore_pages(const void *address, size_t size_bytes)
+{
+    uintptr_t start = (uintptr_t)address;
+    if (sc_unlikely(sc_areas_have(start)) && (start & guards()->page_mask) == 0)
+        sc_protect_restore(start, size_bytes);
+}
+
 static void let_all_go(void *unused)
 {
     (void)unused;

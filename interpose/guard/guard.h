@@ -54,6 +54,9 @@ void sc_guard_let_go(const void *address, size_t size_bytes);
  * tables for the program (madvise)? Nothing of their content would be lost. */
 bool sc_guard_needs_pages(const void *address, size_t size_bytes);
 
+/* The kernel has taken them out, and they may have become such meanwhile: it finds them again. */
+void sc_guard_restore_pages(const void *address, size_t size_bytes);
+
 /* Lets go of all pages: the process ends, or is about to become another. Signal safe. */
 void sc_guard_release_all(void);
 

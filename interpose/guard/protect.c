@@ -257,6 +257,18 @@ bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t))
     return moved;
 }
 
+void sc_protect_restore(uintptr_t start, size_t size_bytes)
+{
+    int saved = errno;
+    for (uintptr_t end = start + size_bytes, next; start < end; start = next) {
+        next = (start | (SC_SPANS_LANE_BYTES - 1)) + 1;
+        unsigned lane = lock_lane_of(start);
+        sc_userfaults_restore(start, (next < end ? next : end) - start);
+        unlock(lane);
+    }
+    errno = saved;
+}
+
 void sc_protect_mend(uintptr_t address)
 {
     int saved = errno;

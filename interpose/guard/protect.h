@@ -41,6 +41,10 @@ void sc_protect_tell(void);
  * locks of both lanes. False: some of it is guarded, or `adopt` has said no. */
 bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t));
 
+/* The kernel has taken pages of interpose/memory/areas.h out of the page tables for the program:
+ * those that userfaultfd serves, and that are not kept off, come back. */
+void sc_protect_restore(uintptr_t start, size_t size_bytes);
+
 /* The process has no mappings left: gives back those that pages guarded again and again take
  * (interpose/guard/apart.h). */
 void sc_protect_join_all(void);

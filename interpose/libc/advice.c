@@ -158,7 +158,10 @@ SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
         return 0;
     before_advice(address, size_bytes, loss_by(advice),
                   &(struct sc_culprit){"madvise", SC_SITE(), NULL});
-    return NEXT(madvise)(address, size_bytes, advice);
+    int result = NEXT(madvise)(address, size_bytes, advice);
+    if (result == 0 && takes_pages_out(advice))
+        sc_guard_restore_pages(address, size_bytes);
+    return result;
 }
 
 /* ---- process_madvise ---- */

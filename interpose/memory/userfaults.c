@@ -60,7 +60,6 @@ static _Atomic uint8_t *pages; /* PAGES_MAX, from the beginning on */
 static _Atomic int descriptor = -1;
 static _Atomic bool has_reader;
 static _Atomic int state; /* enum sc_userfaultfd_state */
-static _Atomic bool is_begun;
 static uintptr_t
     bell; /* a page that is always off: a touch wakes the reader for what is not said */
 
@@ -146,7 +145,6 @@ static enum sc_userfaultfd_state open_and_try(void)
     atomic_store(&descriptor, sc_userfaultfd_open(&opened));
     if (opened == SC_USERFAULTFD_OPENED && (!(pages = sc_pages_map(PAGES_MAX)) || !hang_bell()))
         opened = SC_USERFAULTFD_NO_DESCRIPTOR;
-    atomic_store(&is_begun, opened == SC_USERFAULTFD_OPENED);
     return opened;
 }
 
@@ -160,7 +158,7 @@ bool sc_userfaults_begin(void)
             atomic_store(&state, open_and_try());
         pthread_mutex_unlock(&lock);
     }
-    return atomic_load_explicit(&is_begun, memory_order_relaxed);
+    return sc_userfaults_state() == SC_USERFAULTFD_OPENED;
 }
 
 enum sc_userfaultfd_state sc_userfaults_state(void)
@@ -190,27 +188,40 @@ bool sc_userfaults_serve(uintptr_t address, size_t size_bytes)
            serves_page(address + size_bytes - 1);
 }
 
-bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes)
+static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
 {
-    if (!sc_userfaults_begin() || !register_pages(start, size_bytes))
-        return false;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        set_known(page, ADOPTED);
-    return true;
+        set_known(page, known);
 }
 
-/* The kernel maps a huge page as one where a mapping has all of it: its first page is a mapping of
- * its own meanwhile. Whoever touches the memory has it mapped anew. */
+/* Who takes pages out of the page tables (madvise) looks before and behind: they are known to be
+ * adopted before the kernel is asked. */
+bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes)
+{
+    if (!sc_userfaults_begin())
+        return false;
+    set_all_known(start, size_bytes, ADOPTED);
+    if (register_pages(start, size_bytes))
+        return true;
+    set_all_known(start, size_bytes, 0);
+    return false;
+}
+
+/* The kernel maps a huge page as one where a mapping has all of it: its first page becomes a
+ * mapping of its own, and the huge entry is gone. Whoever touches the memory has it mapped anew.
+ * Memory of the program's that has replaced some of it, which REGISTER refuses, loses nothing by
+ * that. */
 static bool make_small(uintptr_t area)
 {
     return sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, MADV_NOHUGEPAGE) == 0 &&
            sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, MADV_NORMAL) == 0 &&
-           sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_RANDOM) == 0 &&
-           sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, DONTNEED_LOCKED) == 0;
+           sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_RANDOM) == 0;
 }
 
 bool sc_userfaults_adopt_huge(uintptr_t area)
 {
+    if (is_adopted(area)) /* by a thread that had the locks before */
+        return true;
     bool adopted = make_small(area) && sc_userfaults_adopt(area, SC_AREAS_BYTES);
     sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_NORMAL);
     return adopted;
@@ -222,6 +233,15 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
     while (page - start < size_bytes && is_adopted(page))
         page += PAGE_BYTES;
     return page - start >= size_bytes;
+}
+
+void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
+{
+    if (sc_userfaults_state() != SC_USERFAULTFD_OPENED || sc_process_is_child())
+        return;
+    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
+        if (is_adopted(page) && (known_of(page) & ACCESS) == SC_ACCESS_ALL)
+            put_all_back(page, PAGE_BYTES);
 }
 
 void sc_userfaults_leave(uintptr_t start, size_t size_bytes)

@@ -53,6 +53,8 @@ bool sc_userfaults_adopt(uintptr_t start, size_t size_bytes);
 bool sc_userfaults_adopt_huge(uintptr_t area);
 /* Are all pages of the interval such? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
+/* Those of them that nobody keeps off are in the page tables again, whoever has taken them out. */
+void sc_userfaults_restore(uintptr_t start, size_t size_bytes);
 /* They are about to be unmapped; none is off. */
 void sc_userfaults_leave(uintptr_t start, size_t size_bytes);
 

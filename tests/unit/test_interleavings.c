@@ -1,5 +1,5 @@
 /* links: interpose/guard/protect.c interpose/guard/touches.c interpose/guard/steps.c
- * not-under: thread memcheck debug
+ * interpose/memory/map_waits.c not-under: thread memcheck debug
  *
  * Whose a fault is, under every interleaving of three threads on one page, as far as they can be
  * told apart with so many preemptions: a thread is stopped before it takes a lock, before and after
@@ -329,6 +329,12 @@ bool sc_userfaults_is_off(uintptr_t address)
 void sc_userfaults_keep_off_again(uintptr_t address)
 {
     (void)address;
+}
+
+void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
+{
+    (void)start;
+    (void)size_bytes;
 }
 
 void sc_userfaults_put_back(uintptr_t address, bool denied)

@@ -202,6 +202,8 @@ class Directives:
 class Run:
     """One finished run: `status` is as subprocess has it (negative: a signal)."""
 
+    left_out = None  # what its report says was not watched, or not judged
+
     def __init__(self, command, environment, timeout_s):
         self.command = command
         self.environment = environment

@@ -17,23 +17,46 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The state of a thread of this process, as ps shows it: S is asleep, R running or about to, D
- * waiting for a page. 0 where /proc does not tell, as of one that has ended. */
-static inline char thread_state(long thread)
+enum { OF_THREAD_BYTES = 512 };
+
+/* What a file of /proc says of a thread of this process; "" of one that has ended. */
+static inline void read_of_thread(long thread, const char *name, char text[OF_THREAD_BYTES])
 {
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", thread);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%ld/%s", thread, name);
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = file < 0 ? -1 : read(file, line, sizeof line - 1);
+    ssize_t size = file < 0 ? -1 : read(file, text, OF_THREAD_BYTES - 1);
     if (file >= 0)
         close(file);
-    line[size > 0 ? size : 0] = '\0';
+    text[size > 0 ? size : 0] = '\0';
+}
+
+/* The state of a thread, as ps shows it: S is asleep, R running or about to, D waiting for a page.
+ * 0 where /proc does not tell. */
+static inline char thread_state(long thread)
+{
+    char line[OF_THREAD_BYTES];
+    read_of_thread(thread, "stat", line);
     const char *name_end = strrchr(line, ')');
     return name_end && name_end[1] != '\0' ? name_end[2] : '\0';
 }
 
-/* How many threads but the caller want to run, or run. 0 where /proc does not tell. */
-static inline unsigned other_threads_awake(void)
+/* For how long a thread has had to wait for a core until it ran last, in its life. */
+static inline double thread_waited_us(long thread)
+{
+    char line[OF_THREAD_BYTES];
+    read_of_thread(thread, "schedstat", line);
+    const char *behind_ran = strchr(line, ' ');
+    return behind_ran ? strtod(behind_ran, NULL) / 1e3 : 0;
+}
+
+/* All threads but the caller. */
+struct other_threads {
+    unsigned awake; /* that want to run, or run; 0 where /proc does not tell */
+    double waited_us;
+};
+
+static inline struct other_threads look_at_other_threads(void)
 {
     union {
         struct dirent first;
@@ -41,19 +64,22 @@ static inline unsigned other_threads_awake(void)
     } entries;
     long self = syscall(SYS_gettid);
     int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    unsigned awake = 0;
+    struct other_threads others = {0, 0};
     long size = 0;
     while (folder >= 0 && (size = syscall(SYS_getdents64, folder, &entries, sizeof entries)) > 0) {
         const struct dirent *entry;
         for (long at = 0; at < size; at += entry->d_reclen) {
             entry = (const struct dirent *)(const void *)(entries.bytes + at);
             long thread = atol(entry->d_name); /* 0: no thread, but . or .. */
-            awake += thread != 0 && thread != self && !strchr("SXZ", thread_state(thread));
+            if (thread == 0 || thread == self)
+                continue;
+            others.awake += !strchr("SXZ", thread_state(thread));
+            others.waited_us += thread_waited_us(thread);
         }
     }
     if (folder >= 0)
         close(folder);
-    return awake;
+    return others;
 }
 
 static inline double clock_us(clockid_t clock)
@@ -63,20 +89,27 @@ static inline double clock_us(clockid_t clock)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* Sleeps until the process's other threads have had so many microseconds. A step in which
- * one of them wanted a core and had none counts for a twentieth, so that the sleep comes to an end
- * on any machine. A thread that spins, as the driver's do in a wait, has its time while it has a
- * core. Allocates nothing; for any thread, and for host functions. */
+/* Sleeps until the process's other threads have had so many microseconds in which none of them was
+ * held up: none waited for a core, nor waits for one now. Other time counts for a sixtieth, so that
+ * the sleep ends on any machine; for what busy() holds that is before the library's stall_limit is
+ * near. A thread that spins, as the driver's do in a wait, has its time while it has a core.
+ * Allocates nothing; for any thread, and for host functions. */
 static inline void sleep_patiently(unsigned us)
 {
-    enum { STEP_US = 5000 }; /* more than the kernel takes to add up what has run */
-    for (unsigned had_us = 0; had_us < us;) {
-        double begin_us = clock_us(CLOCK_MONOTONIC);
+    enum { STEP_US = 5000, SLOWEST = 60 }; /* a step: more than the kernel takes to add up */
+    struct other_threads before = look_at_other_threads();
+    for (double had_us = 0; had_us < us;) {
+        double took_us = -clock_us(CLOCK_MONOTONIC);
         double ran_us = -clock_us(CLOCK_PROCESS_CPUTIME_ID);
         usleep(STEP_US);
+        struct other_threads now = look_at_other_threads();
+        took_us += clock_us(CLOCK_MONOTONIC);
         ran_us += clock_us(CLOCK_PROCESS_CPUTIME_ID);
-        double wanted_us = other_threads_awake() * (clock_us(CLOCK_MONOTONIC) - begin_us);
-        had_us += ran_us >= 0.5 * wanted_us ? STEP_US : STEP_US / 20;
+        double waited_us = now.waited_us - before.waited_us; /* less than 0: one has ended */
+        double free_us = took_us - (waited_us > 0 ? waited_us : 0);
+        bool is_free = ran_us >= 0.5 * now.awake * took_us && free_us > took_us / SLOWEST;
+        had_us += is_free ? free_us : took_us / SLOWEST;
+        before = now;
     }
 }
 

@@ -202,6 +202,8 @@ class Directives:
 class Run:
     """One finished run: `status` is as subprocess has it (negative: a signal)."""
 
+    left_out = None  # what its report says was not watched, or not judged
+
     def __init__(self, command, environment, timeout_s):
         self.command = command
         self.environment = environment
@@ -299,6 +301,7 @@ class Report:
         missed = [line for line in lines if line["type"] == "coverage"]
         if missed:
             raise run.failure(f"a call passed the library by: {json.dumps(missed[0])}")
+        run.left_out = {key: lines[-1].get(key) for key in ("unguarded", "unjudged")}
         return [line for line in lines if line["type"] == "hazard"]
 
 
@@ -433,7 +436,8 @@ def check_hazards(run, hazards, expectations, ignored=()):
     found = "\n".join(json.dumps(hazard) for hazard in hazards)
     for wanted in expectations:
         if not any(wanted.matches(hazard, ignored) for hazard in hazards):
-            raise run.failure(f"no hazard {wanted.code} {wanted.fields}; the report has:\n{found}")
+            raise run.failure(f"no hazard {wanted.code} {wanted.fields}; the report has:\n{found}\n"
+                              f"not judged: {json.dumps(run.left_out)}")
     for hazard in hazards:
         if not any(wanted.matches(hazard, ignored) for wanted in expectations):
             raise run.failure(f"an unexpected hazard: {json.dumps(hazard)}")

@@ -179,9 +179,11 @@ static enum sc_sleep for_own_if(bool is)
     return is ? SC_SLEEPS_FOR_OWN : SC_SLEEPS;
 }
 
+/* One that is closed by now was read when the thread was looked at, and is read no more. */
 static enum sc_sleep of_reading(int fd)
 {
-    return sc_file_is_regular(fd) ? SC_AWAKE : for_own_if(is_own(fd));
+    mode_t mode = sc_file_identify(fd).mode;
+    return mode == 0 || S_ISREG(mode) ? SC_AWAKE : for_own_if(is_own(fd));
 }
 
 static bool waits_for_lock(uint64_t command)

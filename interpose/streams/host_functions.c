@@ -326,11 +326,13 @@ void sc_host_functions_waits(void)
         learn(&calls[running - 1]);
 }
 
+/* In mode=report nobody waits, so that nobody's patience ends: a verdict is kept back for as long
+ * as the function takes. */
 static bool has_tried_patience(const struct call *call, uint64_t waits_since_ns, uint64_t now_ns)
 {
     uint64_t began_ns = atomic_load(&call->began_ns);
     uint64_t since_ns = waits_since_ns > began_ns ? waits_since_ns : began_ns;
-    return waits_since_ns != 0 &&
+    return waits_since_ns != 0 && sc_options.mode == SC_MODE_FIX &&
            now_ns - since_ns > sc_options.stall_limit_ns / 8 * PATIENCE_EIGHTHS;
 }
 

@@ -6,8 +6,8 @@
  * So a function that waits for a semaphore, a condition or a barrier, or by a futex without a time
  * limit, is taken to wait for the program's threads. Others are looked at while a touch waits. A
  * function counts as waiting if it is found asleep in a call that threads of this process end
- * (interpose/base/sleeping_threads.h), again and again in one that anybody ends, or if it does not
- * return for long.
+ * (interpose/base/sleeping_threads.h), again and again in one that anybody ends, or, where a touch
+ * really waits (mode=fix), if it does not return for long.
  * It counts so from then on, each time that it runs. What was issued behind such a function is not
  * watched until it has returned (unguarded: unseen).
  *

@@ -353,6 +353,24 @@ START_TEST(doubts_without_room_remain)
 }
 END_TEST
 
+/* Who is not held up cannot lose patience: the function may take as long as it likes. */
+START_TEST(a_function_that_takes_long_waits_for_whoever_is_held_up)
+{
+    bool is_report = _i == 1;
+    sc_options.mode = is_report ? SC_MODE_REPORT : SC_MODE_FIX;
+    sc_options.stall_limit_ns = 1;
+    launch(FUNCTION + 7 + (uintptr_t)_i);
+    begin(false);
+    struct sc_op_info op = behind();
+    uint64_t since_ns = sc_now_ns();
+    while (sc_now_ns() - since_ns < 2)
+        continue;
+    sc_host_functions_look(since_ns);
+    ck_assert_int_eq(sc_host_functions_excuse(&op, 0), !is_report);
+    open_gate();
+}
+END_TEST
+
 /* They have no slot, so that nothing is known of when they were launched. */
 START_TEST(functions_for_which_there_is_no_room_may_be_before_all_on_their_streams)
 {
@@ -466,6 +484,7 @@ static Suite *all_tests(void)
     tcase_add_test(tests, a_node_that_returns_is_not_the_whole_launch);
     tcase_add_test(tests, each_of_several_functions_has_to_be_cleared);
     tcase_add_test(tests, more_functions_than_are_listed_are_not_told_apart);
+    tcase_add_loop_test(tests, a_function_that_takes_long_waits_for_whoever_is_held_up, 0, 2);
     tcase_add_test(tests, doubts_without_room_remain);
     tcase_add_test(tests, functions_for_which_there_is_no_room_may_be_before_all_on_their_streams);
     tcase_add_test(tests, what_is_launched_later_or_elsewhere_is_not_before_the_operation);

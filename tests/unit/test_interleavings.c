@@ -1,5 +1,6 @@
 /* links: interpose/guard/protect.c interpose/guard/touches.c interpose/guard/steps.c
- * interpose/memory/map_waits.c not-under: thread memcheck debug
+ * links: interpose/memory/map_waits.c
+ * not-under: thread memcheck debug
  *
  * Whose a fault is, under every interleaving of three threads on one page, as far as they can be
  * told apart with so many preemptions: a thread is stopped before it takes a lock, before and after

@@ -96,7 +96,8 @@ static inline double clock_us(clockid_t clock)
  * Allocates nothing; for any thread, and for host functions. */
 static inline void sleep_patiently(unsigned us)
 {
-    enum { STEP_US = 5000, SLOWEST = 60 }; /* a step: more than the kernel takes to add up */
+    const double slowest = 60;
+    enum { STEP_US = 5000 }; /* more than the kernel takes to add up */
     struct other_threads before = look_at_other_threads();
     for (double had_us = 0; had_us < us;) {
         double took_us = -clock_us(CLOCK_MONOTONIC);
@@ -107,8 +108,8 @@ static inline void sleep_patiently(unsigned us)
         ran_us += clock_us(CLOCK_PROCESS_CPUTIME_ID);
         double waited_us = now.waited_us - before.waited_us; /* less than 0: one has ended */
         double free_us = took_us - (waited_us > 0 ? waited_us : 0);
-        bool is_free = ran_us >= 0.5 * now.awake * took_us && free_us > took_us / SLOWEST;
-        had_us += is_free ? free_us : took_us / SLOWEST;
+        bool is_free = ran_us >= 0.5 * now.awake * took_us && free_us > took_us / slowest;
+        had_us += is_free ? free_us : took_us / slowest;
         before = now;
     }
 }

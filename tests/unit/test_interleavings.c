@@ -911,6 +911,7 @@ END_TEST
 
 int main(void)
 {
+    sc_ticks_start();
     Suite *suite = suite_create("interleavings");
     TCase *group = tcase_create("faults");
     tcase_add_checked_fixture(group, set_up, tear_down);

@@ -38,6 +38,7 @@
 #include "report/report.h"
 #include "track/brief_lock.h"
 #include "track/own_lock.h"
+#include "track/ticks.h"
 
 #include <check.h>
 #include <dlfcn.h>

@@ -241,6 +241,23 @@ static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, u
     return sc_pool_at(&inflight->ranges, range);
 }
 
+/* The record in whose list such an operation lies: its range, or what stands for no range, or for
+ * all device memory. */
+static inline uint32_t sc_inflight_home(const struct sc_inflight *inflight,
+                                        const struct sc_op_info *info)
+{
+    if (info->kind == SC_DEVICE)
+        return inflight->device_memory;
+    return info->range ? info->range : inflight->no_range;
+}
+
+/* Are copies to the device in flight on the range? Lock-free. */
+static inline bool sc_inflight_has_sources(struct sc_inflight *inflight, uint32_t range)
+{
+    return atomic_load_explicit(&sc_inflight_range(inflight, range)->source_count,
+                                memory_order_relaxed) != 0;
+}
+
 /* Is it pinned memory on whose first or last page other pinned memory may lie? Lock-free. */
 bool sc_inflight_is_neighbour(struct sc_inflight *inflight, const struct sc_range *range);
 

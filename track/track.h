@@ -22,10 +22,12 @@
 #include "track/no_verdicts.h"
 #include "track/node_authors.h"
 #include "track/told.h"
+#include "track/track_views.h"
 
 struct sc_comparisons;
 
 struct sc_track {
+    struct sc_track_front front; /* first */
     /* In a line of its own: what lies beside it is read without it. */
     _Alignas(64) struct sc_brief_lock lock;
     _Alignas(64) struct sc_order order;
@@ -39,7 +41,6 @@ struct sc_track {
     struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
     struct sc_no_verdicts no_verdicts;
     _Atomic uint64_t operations;
-    _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
 };
 
 /* The process's own. Tests make others. */
@@ -47,6 +48,13 @@ extern struct sc_track sc_track;
 
 int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
 void sc_track_destroy(struct sc_track *track);
+
+/* Before the first stream is added: is device memory watched, and are operations guarded until the
+ * host knows their end, and not only until they are complete? Neither is so otherwise. */
+void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known);
+
+/* In a child of fork, where nothing is in flight: free() and munmap() have nothing to look at. */
+void sc_track_ignore_libc(struct sc_track *track);
 
 /* ---- streams and order ---- */
 

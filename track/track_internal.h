@@ -21,8 +21,8 @@ static inline void publish_watch(struct sc_track *track)
 {
     bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||
                  !sc_grid_is_empty(&track->graphs.heap_grid);
-    if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
-        atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
+    if (atomic_load_explicit(&track->front.libc_watch, memory_order_relaxed) != watch)
+        atomic_store_explicit(&track->front.libc_watch, watch, memory_order_relaxed);
 }
 
 /* From now on all that a track consists of is used with this lock. NULL: with none, as tests use

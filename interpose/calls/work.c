@@ -15,6 +15,7 @@
 #include "track/inflight.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -124,8 +125,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     }
     sc_marks_note_tail(work->stream);
     if (result == CUDA_SUCCESS)
-        sc_work_note(work->call, work->stream,
-                     sc_order_issued(&sc_track.order, work->stream->id) + 1,
+        sc_work_note(work->call, work->stream, sc_track_issued(&sc_track, work->stream->id) + 1,
                      ticks ? ticks : sc_ticks());
     return result;
 }

@@ -26,6 +26,7 @@
 #include "interpose/reaper/hazards.h"
 #include "track/spans.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 struct sc_op_info;
 
@@ -33,7 +34,7 @@ struct sc_op_info;
 static inline bool sc_guard_busy(void)
 {
     return __builtin_expect(
-        atomic_load_explicit(&sc_track.inflight.guards.busy, memory_order_relaxed) != 0, 0);
+        atomic_load_explicit(&sc_track_guards(&sc_track)->busy, memory_order_relaxed) != 0, 0);
 }
 
 /* Can the interval touch an operation in flight, or a page that is protected for one? Lock-free;

@@ -17,6 +17,7 @@
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -29,7 +30,7 @@ static struct lane {
 
 static struct sc_spans *guards(void)
 {
-    return &sc_track.inflight.guards;
+    return sc_track_guards(&sc_track);
 }
 
 static unsigned lane_of(uintptr_t address)

@@ -8,6 +8,7 @@
 #include "interpose/signals/single_step.h"
 #include "track/no_verdicts.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -18,7 +19,7 @@ static _Atomic uint64_t places[PLACES];
 
 static uintptr_t page_bytes(void)
 {
-    return sc_track.inflight.guards.page_mask + 1;
+    return sc_track_guards(&sc_track)->page_mask + 1;
 }
 
 /* Which one it would be. From STEPS_MAX on the page is better let go. */

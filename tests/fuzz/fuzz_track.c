@@ -302,7 +302,7 @@ static void compare_watch(void)
         watch |= !world.holds[i].ended;
         awaited += world.holds[i].ended ? 0 : count_awaited(&world.holds[i]);
     }
-    if ((atomic_load(&tracker.libc_watch) != 0) != watch)
+    if ((atomic_load(&tracker.front.libc_watch) != 0) != watch)
         complain("libc_watch is %d", !watch);
     if (sc_track_awaited(&tracker) != awaited)
         complain("holds wait for %u tickets, not %u", sc_track_awaited(&tracker), awaited);

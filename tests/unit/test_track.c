@@ -123,7 +123,7 @@ static struct sc_take_down take_down(uintptr_t address, enum sc_hold_kind kind, 
 
 static bool watched(void)
 {
-    return atomic_load(&track.libc_watch) != 0;
+    return atomic_load(&track.front.libc_watch) != 0;
 }
 
 START_TEST(a_wait_that_is_left_ends_unless_it_is_taken)

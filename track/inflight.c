@@ -243,7 +243,7 @@ static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind
 {
     if (kind == SC_DEVICE)
         return &inflight->device_grid;
-    return sc_inflight_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
+    return sc_ops_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
 static uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)

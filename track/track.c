@@ -1,5 +1,3 @@
-#include "track/track.h"
-
 #include <errno.h>
 
 #include "track/checks.h"
@@ -24,7 +22,7 @@ int sc_track_init(struct sc_track *track)
     track->lock = (struct sc_brief_lock){0};
     atomic_store(&track->operations, 0);
     atomic_store(&track->front.libc_watch, 0);
-    track->watches_device = false;
+    track->front.watches_device = false;
     track->awaited = (struct sc_ticket){0};
     sc_order_init(&track->order);
     if (sc_inflight_init(&track->inflight, &track->order) ||
@@ -39,7 +37,7 @@ int sc_track_init(struct sc_track *track)
 
 void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known)
 {
-    track->watches_device = watches_device;
+    track->front.watches_device = watches_device;
     track->inflight.guard_until_known = guards_until_known;
 }
 
@@ -511,6 +509,11 @@ bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 bool sc_track_has_unseen_waits(struct sc_track *track)
 {
     return !sc_unseen_none(&track->order.unseen);
+}
+
+bool sc_track_has_guards(struct sc_track *track)
+{
+    return atomic_load_explicit(&track->inflight.guards.busy, memory_order_relaxed) != 0;
 }
 
 bool sc_track_may_be_unapplied(struct sc_track *track, bool also_due)

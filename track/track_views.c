@@ -1,6 +1,6 @@
 #include "track/track_views.h"
 
-#include "track/track.h"
+#include "track/track_internal.h"
 
 #include "track/poison.h"
 
@@ -75,4 +75,34 @@ const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
 bool sc_track_has_orphans(struct sc_track *track)
 {
     return track->graphs.orphan_count;
+}
+
+/* ---- what may be in flight ---- */
+
+bool sc_track_is_seen(struct sc_track *track, uint32_t stream)
+{
+    return sc_unseen_none(&track->order.unseen) ||
+           sc_track_unseen_behind(track, stream, NULL).waits == 0;
+}
+
+bool sc_track_knows_managed(struct sc_track *track)
+{
+    return atomic_load_explicit(&track->inflight.managed_count, memory_order_relaxed) != 0;
+}
+
+bool sc_track_reads_managed(struct sc_track *track)
+{
+    return atomic_load_explicit(&track->inflight.managed_source_count, memory_order_relaxed) != 0;
+}
+
+bool sc_track_may_be_busy(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes) ||
+           sc_grid_may_overlap(&track->holds.grid, address, size_bytes) ||
+           sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes);
+}
+
+bool sc_track_range_may_be_near(struct sc_track *track, const void *object)
+{
+    return sc_blocks_may_hold_one(&track->inflight.range_blocks, (uintptr_t)object);
 }

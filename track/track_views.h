@@ -66,9 +66,11 @@ bool sc_track_is_guarding_forbidden(struct sc_track *track, uintptr_t address);
 /* May the host read sources in the range by itself? */
 bool sc_track_is_plainly_readable(struct sc_track *track, uint32_t range);
 
-/* What every free() of the process looks at lies in front of all else in struct sc_track. */
+/* What every free() of the process, and every copy, looks at lies in front of all else in struct
+ * sc_track. */
 struct sc_track_front {
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
+    bool watches_device;         /* set before the first stream is added */
 };
 
 /* Must they? One load. */
@@ -78,9 +80,19 @@ static inline bool sc_track_watches_libc(struct sc_track *track)
     return atomic_load_explicit(&front->libc_watch, memory_order_relaxed) != 0;
 }
 
+/* Is what happens to device memory to be told? Also while all streams of the process join each
+ * other: what they have not done yet is unordered with a stream that is made later. Lock-free. */
+static inline bool sc_track_watches_device(struct sc_track *track)
+{
+    return ((const struct sc_track_front *)track)->watches_device;
+}
+
 /* Are operations guarded until the host knows their end, and not only until they are complete? */
 bool sc_track_guards_until_known(struct sc_track *track);
 uint64_t sc_track_operations(struct sc_track *track);
+
+/* Is a page protected, or about to be? */
+bool sc_track_has_guards(struct sc_track *track);
 
 /* Is there a page whose access is to change? `also_due`: or one for the sake of what has ended on a
  * stream? */

@@ -4,8 +4,8 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
-#include "track/grid.h"
 #include "track/track.h"
+#include "track/track_holds.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

@@ -21,13 +21,14 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/streams/streams.h"
-#include "track/grid.h"
 #include "track/hazard.h"
+#include "track/pages.h"
 #include "track/shape.h"
-#include "track/spans.h"
 #include "track/track.h"
+#include "track/track_ranges.h"
 #include "track/track_views.h"
 
+struct sc_op_info;
 struct sc_point;
 
 struct sc_at_once {

@@ -17,8 +17,9 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/checks.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/track.h"
+#include "track/track_order.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

@@ -20,9 +20,10 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/inflight.h"
+#include "track/points.h"
 #include "track/spans.h"
 #include "track/track.h"
+#include "track/track_order.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

@@ -12,9 +12,11 @@
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/history.h"
-#include "track/inflight.h"
+#include "track/ops.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

@@ -20,11 +20,11 @@
 #include "track/hazard.h"
 #include "track/left_out.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_device.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

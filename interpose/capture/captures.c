@@ -19,7 +19,7 @@
 #include "interpose/streams/marks.h"
 #include "track/checks.h"
 #include "track/handles.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"

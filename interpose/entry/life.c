@@ -57,6 +57,7 @@
 #include "track/pool.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_holds.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
 

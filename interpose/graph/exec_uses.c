@@ -15,6 +15,7 @@
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -22,6 +23,7 @@
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

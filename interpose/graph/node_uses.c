@@ -17,10 +17,13 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "track/device_use.h"
 #include "track/graphs.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_ranges.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

@@ -11,6 +11,7 @@
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

@@ -10,10 +10,11 @@
 #include "interpose/guard/loans.h"
 #include "interpose/reaper/hazards.h"
 #include "track/blocks.h"
-#include "track/inflight.h"
 #include "track/kept_off.h"
 #include "track/own_lock.h"
+#include "track/pages.h"
 #include "track/spans.h"
+#include "track/track_guards.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
 

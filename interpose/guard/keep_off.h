@@ -21,7 +21,6 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
-#include "track/grid.h"
 #include "track/track.h"
 #include "track/track_views.h"
 

@@ -9,6 +9,7 @@
 #include "track/checks.h"
 #include "track/kept_off.h"
 #include "track/kernel.h"
+#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_views.h"

@@ -12,8 +12,11 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/guard/keep_off.h"
+#include "track/blocks.h"
 #include "track/kernel.h"
+#include "track/pages.h"
 #include "track/peek.h"
+#include "track/spans.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
 

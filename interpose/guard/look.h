@@ -21,9 +21,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/reaper/hazards.h"
-#include "track/blocks.h"
-#include "track/grid.h"
-#include "track/spans.h"
+#include "track/pages.h"
 #include "track/track.h"
 #include "track/track_views.h"
 

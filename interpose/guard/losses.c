@@ -8,8 +8,10 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/reaper/take_down.h"
-#include "track/hold.h"
+#include "track/ops.h"
 #include "track/own_lock.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

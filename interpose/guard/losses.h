@@ -20,9 +20,8 @@
 
 #include "interpose/base/process.h"
 #include "interpose/reaper/hazards.h"
-#include "track/grid.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
+#include "track/pages.h"
 #include "track/track.h"
 #include "track/track_views.h"
 

@@ -9,6 +9,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/guard/mappings.h"
 #include "track/kernel.h"
+#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_views.h"

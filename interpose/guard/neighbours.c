@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "interpose/base/compiler.h"
+#include "track/spans.h"
 #include "track/track.h"
 #include "track/track_views.h"
 

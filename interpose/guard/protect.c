@@ -14,9 +14,11 @@
 #include "track/checks.h"
 #include "track/grid.h"
 #include "track/kernel.h"
+#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_guards.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

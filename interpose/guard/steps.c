@@ -7,7 +7,10 @@
 #include "interpose/guard/protect.h"
 #include "interpose/signals/single_step.h"
 #include "track/no_verdicts.h"
+#include "track/pages.h"
+#include "track/spans.h"
 #include "track/track.h"
+#include "track/track_guards.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

@@ -19,9 +19,11 @@
 #include "interpose/reaper/take_down.h"
 #include "report/options.h"
 #include "track/hazard.h"
-#include "track/hold.h"
-#include "track/inflight.h"
+#include "track/ops.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_holds.h"
+#include "track/track_ranges.h"
 #include "track/track_views.h"
 
 /* Of an allocator that does not say, a block is as long as what is in use from its first byte. */

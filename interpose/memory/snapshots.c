@@ -14,7 +14,6 @@
 #include "report/options.h"
 #include "track/checks.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
 #include "track/peek.h"
 #include "track/pool.h"
 #include "track/shape.h"
@@ -22,6 +21,7 @@
 #include "track/staging.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_guards.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

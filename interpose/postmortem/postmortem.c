@@ -21,7 +21,6 @@
 #include "track/hazard.h"
 #include "track/history.h"
 #include "track/kernel.h"
-#include "track/order.h"
 #include "track/own_lock.h"
 #include "track/stacks.h"
 #include "track/ticks.h"

@@ -11,6 +11,7 @@
 #include "report/options.h"
 #include "track/checks.h"
 #include "track/hazard.h"
+#include "track/ops.h"
 #include "track/own_lock.h"
 #include "track/ticks.h"
 #include "track/track.h"

@@ -15,11 +15,12 @@
 #include "track/frontier.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/pool.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_order.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
 

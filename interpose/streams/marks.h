@@ -24,7 +24,6 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
-#include "track/order.h"
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_views.h"

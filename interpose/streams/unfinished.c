@@ -2,7 +2,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/streams/streams.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_views.h"

@@ -116,15 +116,12 @@ static void visit_host(struct conflict_visit *search)
     const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
     const struct sc_range *no_range =
         info->range ? sc_inflight_range(inflight, inflight->no_range) : &nothing;
-    bool writes_host = writes(info);
-    if ((sc_inflight_may_conflict(range, writes_host, info->ticket.stream) ||
-         sc_inflight_may_conflict(no_range, writes_host, info->ticket.stream)) &&
-        sc_shape_hull_bytes(&info->shape) != 0)
+    if (sc_shape_hull_bytes(&info->shape) != 0)
         visit_host_ops(range, no_range, search);
 }
 
-void sc_conflicts_visit(struct sc_inflight *inflight, const struct sc_op_info *info,
-                        sc_inflight_visit *visit, void *context)
+void sc_conflicts_visit_some(struct sc_inflight *inflight, const struct sc_op_info *info,
+                             sc_inflight_visit *visit, void *context)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct conflict_visit search = {inflight, info, visit, context, false};

@@ -220,7 +220,7 @@ static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *g
     for (int i = 0; id && i < INTERVALS_LOOKED_AT;
          i++, id = sc_graphs_interval_at(graphs, id)->next) {
         struct sc_graph_bounds bounds = bounds_of(graphs, id);
-        if (sc_graphs_interval_at(graphs, id)->heap == sc_inflight_is_heap(use->kind) &&
+        if (sc_graphs_interval_at(graphs, id)->heap == sc_ops_is_heap(use->kind) &&
             lies_within(use, bounds.address, bounds.size_bytes))
             return id;
     }
@@ -244,7 +244,7 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
     atomic_store_explicit(&interval->node.address, bounds.address, memory_order_release);
     atomic_store_explicit(&interval->node.size_bytes, bounds.size_bytes, memory_order_release);
-    interval->heap = sc_inflight_is_heap(use->kind);
+    interval->heap = sc_ops_is_heap(use->kind);
     interval->graph = graph;
     interval->next = sc_graphs_at(graphs, graph)->first_interval;
     if (interval->next)

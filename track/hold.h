@@ -13,15 +13,8 @@
 
 #include "track/graphs.h"
 #include "track/grid.h"
+#include "track/hold_kind.h"
 #include "track/order.h"
-
-enum sc_hold_kind {
-    SC_HOLD_FREE,
-    SC_HOLD_UNMAP,
-    SC_HOLD_FREE_PINNED,
-    SC_HOLD_UNREGISTER, /* the memory itself is still the program's */
-    SC_HOLD_WAIT,       /* holds nothing back: a thread waits for its end; counts no bytes */
-};
 
 /* Does the memory go back to the driver? Then that happens inside the program's own waits for the
  * context, and not in the reaper. Pure. */

@@ -243,7 +243,7 @@ static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind
 {
     if (kind == SC_DEVICE)
         return &inflight->device_grid;
-    return sc_inflight_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
+    return sc_ops_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
 static uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -767,7 +767,8 @@ static void count_managed_source(struct sc_inflight *inflight, const struct sc_o
 }
 
 /* All but what the grid, the lists of ranges and streams, and the guard set. */
-static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc_op_info *info)
+static inline __attribute__((always_inline)) void
+fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc_op_info *info)
 {
     set_node(&op->node, info->shape.address, sc_shape_hull_bytes(&info->shape));
     op->key_next = 0;
@@ -783,9 +784,9 @@ static void fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc
     atomic_store_explicit(&op->comparing, false, memory_order_relaxed);
 }
 
-uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *info)
+static inline __attribute__((always_inline)) uint32_t put(struct sc_inflight *inflight,
+                                                          const struct sc_op_info *info)
 {
-    SC_ASSERT_GUARDED(&inflight->ops);
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
     if (!id)
         return 0;
@@ -796,9 +797,15 @@ uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *
     return id;
 }
 
-void sc_inflight_take_out(struct sc_inflight *inflight, uint32_t id)
+uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
+    return put(inflight, info);
+}
+
+static inline __attribute__((always_inline)) void take_out(struct sc_inflight *inflight,
+                                                           uint32_t id)
+{
     const struct sc_op_info *info = &sc_inflight_op(inflight, id)->info;
     uint32_t stream = info->ticket.stream;
     SC_CHECK(uint32_t home = sc_inflight_home(inflight, info));
@@ -807,6 +814,12 @@ void sc_inflight_take_out(struct sc_inflight *inflight, uint32_t id)
     sc_pool_give(&inflight->ops, id);
     SC_CHECK(check_lists(inflight, home, stream));
     sc_order_unreference(inflight->order, stream);
+}
+
+void sc_inflight_take_out(struct sc_inflight *inflight, uint32_t id)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    take_out(inflight, id);
 }
 
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
@@ -824,7 +837,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
         renew(inflight, id, info, overwritten);
         return true;
     }
-    id = sc_inflight_put(inflight, info);
+    id = put(inflight, info);
     if (!id)
         return false;
     sc_kernel_flags_note(inflight, 0, info);
@@ -849,7 +862,7 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     unlink_key(inflight, id);
     unlink_from_stream(inflight, id);
     count_managed_source(inflight, &op->info, -1);
-    sc_inflight_take_out(inflight, id);
+    take_out(inflight, id);
 }
 
 struct in_flight_visit {

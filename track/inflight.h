@@ -22,25 +22,14 @@
 #ifndef SC_TRACK_INFLIGHT_H
 #define SC_TRACK_INFLIGHT_H
 
-#include "track/frames.h"
 #include "track/grid.h"
-#include "track/hazard.h"
 #include "track/kept_off.h"
+#include "track/ops.h"
 #include "track/order.h"
-#include "track/ordering.h"
-#include "track/shape.h"
 #include "track/spans.h"
 #include "track/staging.h"
 
 enum { SC_RETAINED_MAX = 1 << 16 };
-
-/* May pages of a range be protected? No, where their access is other than plain read and write. */
-enum sc_guarding { SC_GUARDING_UNKNOWN, SC_GUARDING_ALLOWED, SC_GUARDING_FORBIDDEN };
-
-/* May the host read sources in a range, for snapshots and comparisons? NONE: kernels may write
- * them, or reading is slow, or the mapping is no longer the one that the driver reads. PEEKED: the
- * kernel is asked for the bytes, since the program may have taken its own access away. */
-enum sc_snapshots { SC_SNAPSHOTS_PLAIN, SC_SNAPSHOTS_PEEKED, SC_SNAPSHOTS_NONE };
 
 struct sc_range {
     struct sc_grid_node node; /* first: the grid's rule */
@@ -55,74 +44,6 @@ struct sc_range {
     _Atomic uint32_t origin;       /* track/origins.h */
     uint32_t first_op, last_op;    /* the latest, and the earliest */
 };
-
-/* Sources of up to so many bytes are compared as a whole where they are not guarded. */
-enum { SC_COMPARED_WHOLE_BYTES = 16 << 10 };
-
-/* What is looked at of operations that are passed by comes first. */
-struct sc_op_info {
-    enum sc_direction direction;
-    enum sc_buffer_kind kind;
-    uint32_t range; /* 0: none */
-    uint32_t stack;
-    struct sc_shape shape;
-    struct sc_ticket ticket;
-    struct sc_fold fold;
-    const char *api; /* lives for ever */
-    uint32_t origin; /* of the range (track/origins.h) */
-    int32_t thread;
-    uint64_t ticks;        /* sc_ticks() at issue */
-    enum sc_access access; /* what the host may do with the guarded pages */
-    uintptr_t guard_address;
-    size_t guard_bytes;       /* 0: unguarded */
-    bool is_guard_chosen;     /* these two are */
-    bool is_compared_whole;   /* a small source: row by row */
-    bool shares_pages;        /* the first and last page, or all of a small source, are compared if
-                               * they are not guarded */
-    struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
-    struct sc_slot *edges[2]; /* the same of the bytes before and behind the guarded pages */
-    uint32_t edge_bytes[2];
-    bool copied;    /* the device reads a copy of all of it that is not compared */
-    bool by_graph;  /* a graph was launched that has it */
-    uint8_t unsure; /* why its order is not certain: enum sc_unsure, as bits */
-    struct sc_unseen_mark unseen_waits; /* behind which it stands: SC_UNSURE_WAITS until they are
-                                         * over */
-    uint32_t correlation_id;            /* CUPTI's; 0: unknown */
-    const char *runtime_api;            /* the runtime function that made the call; NULL: unknown */
-    bool taken;        /* the driver has had its bytes when the call returned: a hazard with
-                        * it is latent */
-    bool reads_device; /* SC_D2D: this is the side that is read */
-    bool stable;       /* nothing but the host can have changed its bytes since the issue */
-    const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
-    struct sc_local local;        /* SC_STACK: whose it is */
-    uint32_t frame_stack;         /* where that function was then, or 0 */
-    bool returned;                /* the function had, when the operation was found known done */
-    uint64_t digest; /* of a kernel's flag, before the launch; 0: of none (track/kernel_flags.h) */
-};
-
-/* Is it what a kernel has an address of, and merely may use? */
-static inline bool sc_ops_is_kernel(const struct sc_op_info *info)
-{
-    return info->direction == SC_NO_DIRECTION;
-}
-
-/* Does an operation on device memory merely read it? */
-static inline bool sc_ops_merely_reads(const struct sc_op_info *info)
-{
-    return info->direction == SC_D2H || info->reads_device;
-}
-
-/* Is it one that may not take place? */
-static inline bool sc_ops_is_possible(const struct sc_op_info *info)
-{
-    return sc_ops_is_kernel(info) || (info->unsure & SC_UNSURE_LEFT_OUT);
-}
-
-/* Does the device read a copy, whatever becomes of the source? */
-static inline bool sc_ops_is_copied(const struct sc_op_info *info)
-{
-    return info->slot || info->copied;
-}
 
 /* Its links fill the first line of the cache, so that neighbours which come and go touch no more.
  */
@@ -142,42 +63,6 @@ struct sc_op {
     bool differs;
     _Atomic bool comparing; /* track/comparisons.h */
 };
-
-enum { SC_TRACK_OPS_MAX = 8 };
-
-/* Operations that were found, by value: they may be gone by now. Most look-ups find nothing, and
- * some threads have small stacks, so what is found lies in a block of its own until sc_ops_end. */
-struct sc_ops {
-    unsigned count;         /* how many there were; the first SC_TRACK_OPS_MAX are kept */
-    struct sc_op_info *ops; /* NULL: none is kept */
-};
-
-/* A list of operations that ends with the scope in which it is declared. */
-#define SC_OPS(name) __attribute__((cleanup(sc_ops_end))) struct sc_ops name = {0, NULL}
-
-/* Adds an operation, and ends the list. Both are lock-free. Without memory the operation is counted
- * and not kept. */
-void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
-void sc_ops_give_back(struct sc_ops *ops);
-
-static inline void sc_ops_end(struct sc_ops *ops)
-{
-    if (__builtin_expect(ops->ops != NULL, 0))
-        sc_ops_give_back(ops);
-}
-
-/* How many are kept. */
-static inline unsigned sc_ops_kept(const struct sc_ops *ops)
-{
-    unsigned most = ops->ops ? SC_TRACK_OPS_MAX : 0;
-    return ops->count < most ? ops->count : most;
-}
-
-/* The kept operation of this index as a list of its own, which is not to be ended. */
-static inline struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i)
-{
-    return (struct sc_ops){1, &ops->ops[i]};
-}
 
 /* Operations that were seen complete, and whose pages may be touched: they stay protected until
  * they are, since the next operation often wants them so. */
@@ -241,6 +126,23 @@ static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, u
     return sc_pool_at(&inflight->ranges, range);
 }
 
+/* The record in whose list such an operation lies: its range, or what stands for no range, or for
+ * all device memory. */
+static inline uint32_t sc_inflight_home(const struct sc_inflight *inflight,
+                                        const struct sc_op_info *info)
+{
+    if (info->kind == SC_DEVICE)
+        return inflight->device_memory;
+    return info->range ? info->range : inflight->no_range;
+}
+
+/* Are copies to the device in flight on the range? Lock-free. */
+static inline bool sc_inflight_has_sources(struct sc_inflight *inflight, uint32_t range)
+{
+    return atomic_load_explicit(&sc_inflight_range(inflight, range)->source_count,
+                                memory_order_relaxed) != 0;
+}
+
 /* Is it pinned memory on whose first or last page other pinned memory may lie? Lock-free. */
 bool sc_inflight_is_neighbour(struct sc_inflight *inflight, const struct sc_range *range);
 
@@ -257,17 +159,6 @@ static inline bool sc_inflight_may_conflict(const struct sc_range *range, bool w
 static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_t op)
 {
     return sc_pool_at(&inflight->ops, op);
-}
-
-static inline bool sc_direction_writes_host(enum sc_direction direction)
-{
-    return direction == SC_D2H || direction == SC_MEMSET;
-}
-
-/* Could free() or munmap() take memory of this kind away? */
-static inline bool sc_inflight_is_heap(enum sc_buffer_kind kind)
-{
-    return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
 }
 
 /* Is anything in flight that writes these bytes of the range, or between the rows? */
@@ -304,12 +195,6 @@ static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_
     bool waits = __builtin_expect(info->unseen_waits.waits != 0, 0) &&
                  sc_unseen_is_open(order, &info->unseen_waits);
     return info->unsure | (waits ? SC_UNSURE_WAITS : 0u);
-}
-
-/* Is it not to be held against others, whichever comes first? */
-static inline bool sc_ops_is_unjudged(const struct sc_op_info *info)
-{
-    return info->unsure & SC_UNSURE_UNJUDGED;
 }
 
 /* Retires what is known done, of the stream or, if that is 0, of all, at most `limit` operations.

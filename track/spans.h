@@ -27,11 +27,7 @@
 
 #include "track/blocks.h"
 #include "track/grid.h"
-
-enum sc_touch { SC_TOUCH_READ = 1, SC_TOUCH_WRITE = 2 };
-
-/* What the host may do with a page; from more to less. */
-enum sc_access { SC_ACCESS_ALL, SC_ACCESS_READ, SC_ACCESS_NONE };
+#include "track/pages.h"
 
 struct sc_span {
     struct sc_grid_node node; /* whole pages */
@@ -45,13 +41,6 @@ struct sc_span {
     _Atomic bool used; /* its pages may be protected: from the first moment until it is applied */
     _Atomic uint32_t told_next;
     uintptr_t applied_to; /* pages before this one have been told of */
-};
-
-struct sc_access_change {
-    uintptr_t address;
-    size_t size_bytes; /* 0: nothing to tell the kernel */
-    enum sc_access access;
-    uint32_t span; /* whose turn it is */
 };
 
 /* Lane 0 has all pages but those of areas that were given another. An area has LANE_BYTES. */
@@ -84,11 +73,6 @@ struct sc_spans {
     _Atomic uint32_t begun; /* spans that ever were; goes round */
     struct sc_blocks ever;  /* those that were ever protected */
     uintptr_t page_mask;    /* page size - 1 */
-};
-
-/* Whole pages, from `start` up to `end`. */
-struct sc_pages {
-    uintptr_t start, end;
 };
 
 /* The pages that the interval touches; of no bytes within a page: that page. Needs no lock. */

@@ -1,5 +1,3 @@
-#include "track/track.h"
-
 #include <errno.h>
 
 #include "track/checks.h"
@@ -11,6 +9,7 @@
 #include "track/source_copies.h"
 #include "track/trace.h"
 #include "track/track_internal.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -22,8 +21,8 @@ int sc_track_init(struct sc_track *track)
 {
     track->lock = (struct sc_brief_lock){0};
     atomic_store(&track->operations, 0);
-    atomic_store(&track->libc_watch, 0);
-    track->watches_device = false;
+    atomic_store(&track->front.libc_watch, 0);
+    track->front.watches_device = false;
     track->awaited = (struct sc_ticket){0};
     sc_order_init(&track->order);
     if (sc_inflight_init(&track->inflight, &track->order) ||
@@ -34,6 +33,17 @@ int sc_track_init(struct sc_track *track)
     sc_track_guard(track, &track->lock);
     track->inflight.no_verdicts = &track->no_verdicts;
     return 0;
+}
+
+void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known)
+{
+    track->front.watches_device = watches_device;
+    track->inflight.guard_until_known = guards_until_known;
+}
+
+void sc_track_ignore_libc(struct sc_track *track)
+{
+    atomic_store(&track->front.libc_watch, 0);
 }
 
 void sc_track_destroy(struct sc_track *track)
@@ -432,155 +442,95 @@ void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number)
     unlock(track);
 }
 
-/* ---- ranges ---- */
+/* ---- what others read (track/track_views.h) ---- */
 
-void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                        enum sc_buffer_kind kind, uint32_t context, uint32_t origin)
+static struct sc_stream *stream_of(struct sc_track *track, uint32_t stream)
 {
-    lock(track);
-    uint32_t id = sc_inflight_add_range(&track->inflight, address, size_bytes, kind, context);
-    if (id)
-        atomic_store_explicit(&sc_inflight_range(&track->inflight, id)->origin, origin,
-                              memory_order_release);
-    unlock(track);
+    return sc_order_stream(&track->order, stream);
 }
 
-void sc_track_remove_range(struct sc_track *track, uintptr_t address)
+struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t id)
 {
-    lock(track);
-    uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
-    if (range)
-        sc_inflight_remove_range(&track->inflight, range);
-    unlock(track);
+    const struct sc_stream *stream = stream_of(track, id);
+    return (struct sc_stream_view){stream->handle, stream->device,
+                                   atomic_load_explicit(&stream->origin, memory_order_relaxed)};
 }
 
-struct range_search {
-    struct sc_track *track;
-    uint32_t context;
-    uint32_t found;
-};
-
-static bool note_range_of_context(void *context, uint32_t id)
+void sc_track_set_stream_origin(struct sc_track *track, uint32_t stream, uint32_t origin)
 {
-    struct range_search *search = context;
-    struct sc_range *range = sc_inflight_range(&search->track->inflight, id);
-    if (atomic_load_explicit(&range->context, memory_order_relaxed) == search->context)
-        search->found = id;
-    return !search->found;
+    atomic_store_explicit(&stream_of(track, stream)->origin, origin, memory_order_release);
 }
 
-void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context)
+uint64_t sc_track_issued(struct sc_track *track, uint32_t stream)
 {
-    struct range_search search = {track, context, 0};
-    lock(track);
-    do {
-        search.found = 0;
-        sc_grid_overlaps_locked(&track->inflight.range_grid, 0, SIZE_MAX, note_range_of_context,
-                                &search);
-        if (search.found)
-            sc_inflight_remove_range(&track->inflight, search.found);
-    } while (search.found);
-    unlock(track);
+    return sc_order_issued(&track->order, stream);
 }
 
-static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
+uint64_t sc_track_completed(struct sc_track *track, uint32_t stream)
 {
-    struct sc_range_info info = {0};
-    if (!id)
-        return info;
-    struct sc_range *range = sc_inflight_range(&track->inflight, id);
-    info.range = id;
-    info.address = atomic_load_explicit(&range->node.address, memory_order_acquire);
-    info.size_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_acquire);
-    info.kind = atomic_load_explicit(&range->kind, memory_order_acquire);
-    info.context = atomic_load_explicit(&range->context, memory_order_acquire);
-    info.guarding = (enum sc_guarding)atomic_load_explicit(&range->guarding, memory_order_acquire);
-    info.snapshots =
-        (enum sc_snapshots)atomic_load_explicit(&range->snapshots, memory_order_acquire);
-    info.origin = atomic_load_explicit(&range->origin, memory_order_acquire);
-    return info;
+    return atomic_load_explicit(&stream_of(track, stream)->complete, memory_order_acquire);
 }
 
-static bool lies_in_range(struct sc_track *track, uint32_t id, uintptr_t address)
+uint64_t sc_track_done(struct sc_track *track, uint32_t stream)
 {
-    const struct sc_grid_node *node = &sc_inflight_range(&track->inflight, id)->node;
-    uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
-    return address - start < atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+    return atomic_load_explicit(&stream_of(track, stream)->done, memory_order_acquire);
 }
 
-/* Programs copy from the same memory again and again: a thread remembers the last range, as long as
- * none came or went. In one word, since a signal handler may come in between. */
-static uint32_t find_range_id(struct sc_track *track, uintptr_t address)
+bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket)
 {
-    static __thread _Atomic uint64_t last __attribute__((tls_model("initial-exec")));
-    uint64_t version =
-        atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
-    uint64_t known = atomic_load_explicit(&last, memory_order_relaxed);
-    uint32_t id = (uint32_t)known;
-    if (track == &sc_track && id && known - id == version && lies_in_range(track, id, address))
-        return id;
-    id = sc_inflight_range_of(&track->inflight, address);
-    if (track == &sc_track && id && id != SC_GRID_RETRY)
-        atomic_store_explicit(&last, version | id, memory_order_relaxed);
-    return id;
+    return sc_order_complete(&track->order, ticket);
 }
 
-struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
+bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket)
 {
-    uint32_t id = find_range_id(track, address);
-    if (id != SC_GRID_RETRY)
-        return describe_range(track, id);
-    lock(track);
-    struct sc_range_info info =
-        describe_range(track, sc_grid_point_locked(&track->inflight.range_grid, address));
-    unlock(track);
-    return info;
+    return sc_order_known_done(&track->order, ticket);
 }
 
-bool sc_track_has_range(struct sc_track *track, uintptr_t address)
+bool sc_track_is_signalled(struct sc_track *track, const struct sc_ticket *ticket)
 {
-    uint32_t id = sc_inflight_range_of(&track->inflight, address);
-    if (id != SC_GRID_RETRY)
-        return id != 0;
-    lock(track);
-    id = sc_grid_point_locked(&track->inflight.range_grid, address);
-    unlock(track);
-    return id != 0;
+    return sc_order_signalled(&track->order, ticket);
 }
 
-bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
-                           uint32_t stream)
+bool sc_track_has_signals(struct sc_track *track)
 {
-    struct sc_inflight *inflight = &track->inflight;
-    bool writes = sc_direction_writes_host(direction);
-    return sc_inflight_may_conflict(sc_inflight_range(inflight, inflight->no_range), writes,
-                                    stream) ||
-           (range && sc_inflight_may_conflict(sc_inflight_range(inflight, range), writes, stream));
+    return sc_order_has_signals(&track->order);
 }
 
-struct sc_range_info sc_track_range_again(struct sc_track *track, uint32_t range)
+bool sc_track_is_due(struct sc_track *track, uint32_t stream)
 {
-    return describe_range(track, range);
+    return sc_order_is_due(&track->order, stream);
 }
 
-static bool has_sources(struct sc_inflight *inflight, uint32_t range)
+bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 {
-    return atomic_load_explicit(&sc_inflight_range(inflight, range)->source_count,
-                                memory_order_relaxed) != 0;
+    return sc_order_is_all_known(&track->order, stream);
 }
 
-/* May sources of other pinned memory lie on a page of the range? */
-static bool has_sources_beside(struct sc_inflight *inflight, uint32_t range)
+bool sc_track_has_unseen_waits(struct sc_track *track)
 {
-    return atomic_load_explicit(&inflight->neighbour_source_count, memory_order_relaxed) != 0 &&
-           sc_inflight_is_neighbour(inflight, sc_inflight_range(inflight, range));
+    return !sc_unseen_none(&track->order.unseen);
 }
 
-bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind)
+bool sc_track_has_guards(struct sc_track *track)
 {
-    struct sc_inflight *inflight = &track->inflight;
-    return !range || kind != SC_PINNED || has_sources(inflight, range) ||
-           has_sources(inflight, inflight->no_range) || has_sources_beside(inflight, range);
+    return atomic_load_explicit(&track->inflight.guards.busy, memory_order_relaxed) != 0;
+}
+
+bool sc_track_may_be_unapplied(struct sc_track *track, bool also_due)
+{
+    const struct sc_spans *guards = &track->inflight.guards;
+    return atomic_load_explicit(&guards->unapplied_count, memory_order_acquire) != 0 ||
+           (also_due && sc_spans_any_due(guards));
+}
+
+bool sc_track_guards_until_known(struct sc_track *track)
+{
+    return track->inflight.guard_until_known;
+}
+
+struct sc_spans *sc_track_guards(struct sc_track *track)
+{
+    return &track->inflight.guards;
 }
 
 /* ---- operations ---- */
@@ -695,7 +645,7 @@ void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresse
     lock(track);
     for (unsigned i = 0; i < count && host->count < SC_KERNEL_HOST_MAX; i++) {
         uint32_t range = sc_grid_point_locked(&inflight->range_grid, addresses[i]);
-        const struct sc_range_info info = describe_range(track, range);
+        const struct sc_range_info info = sc_track_range_again(track, range);
         if ((info.kind == SC_PINNED || info.kind == SC_REGISTERED) && range &&
             !has_byte(host, addresses[i]))
             host->bytes[host->count++] =
@@ -712,7 +662,7 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
     for (unsigned i = 0; i < host->count; i++) {
         uintptr_t address = host->bytes[i].address;
         uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
-        if (range && has_sources(&track->inflight, range))
+        if (range && sc_inflight_has_sources(&track->inflight, range))
             sc_inflight_seal_for_kernel(&track->inflight, range, address, later, overwritten);
     }
     unlock(track);

@@ -4,7 +4,15 @@
 #define SC_TRACK_TRACK_INTERNAL_H
 
 #include "track/brief_lock.h"
-#include "track/track.h"
+#include "track/ops.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 static inline void lock(struct sc_track *track) SC_ACQUIRES(track->lock)
 {
@@ -21,8 +29,8 @@ static inline void publish_watch(struct sc_track *track)
 {
     bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||
                  !sc_grid_is_empty(&track->graphs.heap_grid);
-    if (atomic_load_explicit(&track->libc_watch, memory_order_relaxed) != watch)
-        atomic_store_explicit(&track->libc_watch, watch, memory_order_relaxed);
+    if (atomic_load_explicit(&track->front.libc_watch, memory_order_relaxed) != watch)
+        atomic_store_explicit(&track->front.libc_watch, watch, memory_order_relaxed);
 }
 
 /* From now on all that a track consists of is used with this lock. NULL: with none, as tests use

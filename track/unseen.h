@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "track/points.h"
 #include "track/pool.h"
 
 struct sc_order;
@@ -30,12 +31,6 @@ enum {
     SC_UNSEEN_BITS = 64,
     SC_UNSEEN_OF_STREAM_MAX = 8,  /* open waits of a stream that count as more than one */
     SC_UNSEEN_LOOKED_AT_MAX = 256 /* open waits: where there are more, nothing is seen */
-};
-
-/* The waits of which it stands behind one: a bit for each, or for several. */
-struct sc_unseen_mark {
-    uint64_t waits;
-    uint64_t begun; /* how many waits had begun by then; waits that began later do not count */
 };
 
 /* A part of struct sc_order. */

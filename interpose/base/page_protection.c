@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "track/kernel.h"
+#include "track/pages.h"
 
 #include "track/poison.h"
 

@@ -11,6 +11,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "track/track.h"
+#include "track/track_views.h"
 #include "track/uncancelled.h"
 
 struct sc_call;
@@ -60,9 +61,7 @@ void sc_guard_tell_some(void);
  * do. */
 static inline void sc_guard_apply_on(uint64_t stream_bits)
 {
-    const struct sc_spans *guards = &sc_track.inflight.guards;
-    if (sc_unlikely(atomic_load_explicit(&guards->unapplied_count, memory_order_acquire) != 0 ||
-                    (stream_bits && sc_spans_any_due(guards))))
+    if (sc_unlikely(sc_track_may_be_unapplied(&sc_track, stream_bits != 0)))
         sc_guard_apply_some(stream_bits);
 }
 

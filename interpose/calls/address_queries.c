@@ -4,8 +4,9 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
-#include "track/grid.h"
 #include "track/track.h"
+#include "track/track_holds.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -13,8 +14,8 @@ static char pageable;
 
 static uintptr_t as_the_program_has_it(uintptr_t address)
 {
-    bool held = !sc_grid_is_empty(&sc_track.holds.grid) && sc_active() &&
-                sc_track_is_given_back(&sc_track, address);
+    bool held =
+        sc_track_has_holds(&sc_track) && sc_active() && sc_track_is_given_back(&sc_track, address);
     return held ? (uintptr_t)&pageable : address;
 }
 

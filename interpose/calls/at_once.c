@@ -15,11 +15,13 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "track/inflight.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
+#include "track/ops.h"
 #include "track/text.h"
 #include "track/ticks.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -35,7 +37,7 @@ static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 
 static void give_no_verdict(enum sc_no_verdict_reason reason, unsigned count)
 {
-    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, count);
+    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_TOUCHES, reason, count);
 }
 
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops, bool heals)

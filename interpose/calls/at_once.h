@@ -21,12 +21,14 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/streams/streams.h"
-#include "track/grid.h"
 #include "track/hazard.h"
+#include "track/pages.h"
 #include "track/shape.h"
-#include "track/spans.h"
 #include "track/track.h"
+#include "track/track_ranges.h"
+#include "track/track_views.h"
 
+struct sc_op_info;
 struct sc_point;
 
 struct sc_at_once {
@@ -54,8 +56,7 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
 /* Is nothing in flight anywhere? Lock-free. */
 static inline bool sc_at_once_is_idle(void)
 {
-    return sc_grid_is_empty(&sc_track.inflight.op_grid) &&
-           sc_grid_is_empty(&sc_track.inflight.heap_grid);
+    return !sc_track_has_operations(&sc_track);
 }
 
 /* Judges a touch. The memory need not be the host's: no operation lies on other memory. Lock-free

@@ -13,7 +13,7 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
 #include "track/copy_manner.h"
-#include "track/order.h"
+#include "track/points.h"
 
 struct sc_batch_source;
 

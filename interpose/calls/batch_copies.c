@@ -22,11 +22,13 @@
 #include "report/options.h"
 #include "track/copy_manner.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
+#include "track/ops.h"
+#include "track/pages.h"
 #include "track/shape.h"
-#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -222,7 +224,7 @@ static void ask_if_over(const struct sc_batch *batch, struct recording *recordin
 {
     struct sc_op_info *op = sc_batch_sources_op(ops);
     if (!op || op->range || sc_ops_is_copied(op) ||
-        op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES || sc_track.inflight.guard_until_known)
+        op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES || sc_track_guards_until_known(&sc_track))
         return;
     if (!recording->asked)
         recording->complete = is_complete(batch);

@@ -20,9 +20,7 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/streams/streams.h"
 #include "track/hazard.h"
-#include "track/order.h"
 #include "track/shape.h"
-#include "track/track.h"
 
 #include "track/poison.h"
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "interpose/capture/beside.h"
+#include "track/device_use.h"
 #include "track/hazard.h"
 #include "track/left_out.h"
 #include "track/shape.h"

@@ -12,8 +12,9 @@
 #include "interpose/base/loader.h"
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
-#include "track/inflight.h"
+#include "track/pages.h"
 #include "track/track.h"
+#include "track/track_holds.h"
 
 #include "track/poison.h"
 

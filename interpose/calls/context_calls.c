@@ -24,8 +24,13 @@
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/hold.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_holds.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
 
 #include "track/poison.h"
 

@@ -9,8 +9,9 @@
 #include "track/device_use.h"
 #include "track/hazard.h"
 #include "track/shape.h"
-#include "track/spans.h"
 #include "track/track.h"
+#include "track/track_ops.h"
+#include "track/track_ranges.h"
 
 #include "track/poison.h"
 

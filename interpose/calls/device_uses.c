@@ -13,11 +13,17 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
-#include "track/inflight.h"
+#include "track/allocations.h"
+#include "track/device_use.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
+#include "track/ops.h"
 #include "track/ordering.h"
+#include "track/points.h"
 #include "track/ticks.h"
+#include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -80,7 +86,7 @@ static struct sc_later later_of(const struct judgement *judgement)
 {
     struct sc_ticket next = {.stream = judgement->stream ? judgement->stream->id : 0};
     if (next.stream && !judgement->waits)
-        next.number = sc_order_issued(&sc_track.order, next.stream) + 1;
+        next.number = sc_track_issued(&sc_track, next.stream) + 1;
     return (struct sc_later){.ticket = next};
 }
 
@@ -233,7 +239,8 @@ static struct sc_op_info describe_with(const struct sc_device_use *use, const st
     struct sc_op_info info = describe(use, call, stream, NULL);
     sc_device_uses_set_moment(&info, op);
     info.unsure |= op->unsure & SC_UNSURE_WAITS;
-    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_UNSEEN,
+    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_OPERATIONS,
+                       SC_NO_VERDICT_UNSEEN,
                        (info.unsure & SC_UNSURE_WAITS) || info.unseen_waits.waits);
     return info;
 }

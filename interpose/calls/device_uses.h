@@ -21,12 +21,13 @@
 #include "interpose/driver/call.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
-#include "track/allocations.h"
-#include "track/device_use.h"
 #include "track/hazard.h"
-#include "track/order.h"
 #include "track/shape.h"
-#include "track/track.h"
+
+struct sc_allocation;
+struct sc_device_use;
+struct sc_device_uses;
+struct sc_op_info;
 
 /* The sides of a copy that are device memory. */
 void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides);

@@ -17,8 +17,10 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/checks.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/track.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -64,7 +66,7 @@ static struct sc_point begin_record(struct sc_stream_record *stream, struct sc_o
     ordered->stream = 0;
     if (!stream)
         return (struct sc_point){0};
-    if (sc_unlikely(sc_order_has_signals(&sc_track.order)) && !sc_replaying_is_on())
+    if (sc_unlikely(sc_track_has_signals(&sc_track)) && !sc_replaying_is_on())
         mark_before_event(stream);
     sc_unfinished_record(stream);
     return sc_track_begin_record(&sc_track, stream->id, ordered);

@@ -13,6 +13,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
 
 #include "track/poison.h"
 

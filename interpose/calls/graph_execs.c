@@ -18,9 +18,10 @@
 #include "interpose/streams/contexts.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
+#include "track/heard.h"
 #include "track/ordering.h"
-#include "track/pool.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
 
 #include "track/poison.h"
 

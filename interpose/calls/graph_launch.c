@@ -29,20 +29,25 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
-#include "track/device_use.h"
 #include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/heard.h"
-#include "track/inflight.h"
-#include "track/order.h"
+#include "track/ops.h"
 #include "track/ordering.h"
+#include "track/pages.h"
+#include "track/points.h"
 #include "track/shape.h"
-#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/told.h"
 #include "track/track.h"
-#include "track/unseen.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -50,7 +55,7 @@ struct launch {
     const struct sc_call *call;
     struct sc_stream_record *stream; /* NULL: nothing is to be done */
     uint32_t exec;                   /* the tracker's id, 0: not known yet */
-    struct sc_graph *graph;          /* NULL: it names no host memory */
+    const struct sc_graph *graph;    /* NULL: it names no host memory */
     bool again;                      /* on the stream of its last launch */
     bool records, awaits_events;     /* its nodes, some */
     bool signals, awaits;            /* they tell the host, or wait for it, unseen */
@@ -134,7 +139,7 @@ static bool is_somebody_elses(const struct sc_graph_use *run)
 
 static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *run)
 {
-    const struct sc_graph_extra *extra = sc_graphs_extra(&sc_track.graphs, run);
+    const struct sc_graph_extra *extra = sc_track_graph_extra(&sc_track, run);
     if (run->in_call && !issue->stream->context->reads_pageable)
         sc_issue_touch(issue, SC_TOUCH_READ, &run->shape);
     else
@@ -239,7 +244,7 @@ static void record_runs(const struct launch *launch)
 static bool is_behind_seen(const struct launch *launch)
 {
     struct sc_order_call ordered;
-    if (sc_unseen_none(&sc_track.order.unseen))
+    if (!sc_track_has_unseen_waits(&sc_track))
         return true;
     sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
     struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
@@ -256,11 +261,11 @@ static bool has_events(const struct launch *launch)
 
 static void find_exec(struct launch *launch, CUgraphExec exec)
 {
-    launch->exec = sc_graphs_find(&sc_track.graphs, (uintptr_t)exec);
+    launch->exec = sc_track_graph_find(&sc_track, (uintptr_t)exec);
     launch->has_kernels = true;
     if (!launch->exec)
         return;
-    struct sc_graph *graph = sc_graphs_at(&sc_track.graphs, launch->exec);
+    const struct sc_graph *graph = sc_track_graph(&sc_track, launch->exec);
     uint32_t last = graph->exec.last_launch.stream;
     launch->again = last == launch->stream->id;
     launch->is_empty = graph->exec.is_empty;
@@ -591,7 +596,7 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
     if (!launch->graph)
         sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
     sc_work_note(launch->call, launch->stream,
-                 sc_order_issued(&sc_track.order, launch->stream->id) + !launch->graph, sc_ticks());
+                 sc_track_issued(&sc_track, launch->stream->id) + !launch->graph, sc_ticks());
     if (launch->awaits)
         sc_track_unseen_end(&sc_track, &launch->waits_from);
     if (launch->graph && launch->graph->stack_count)

@@ -10,11 +10,11 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
 #include "track/checks.h"
-#include "track/inflight.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/pool.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_order.h"
 
 #include "track/poison.h"
 

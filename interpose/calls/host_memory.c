@@ -37,10 +37,15 @@
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
 #include "track/allocations.h"
-#include "track/hold.h"
-#include "track/inflight.h"
+#include "track/hold_kind.h"
+#include "track/pages.h"
 #include "track/pool.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ranges.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 

@@ -27,13 +27,19 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/copy_manner.h"
-#include "track/grid.h"
 #include "track/history.h"
-#include "track/hold.h"
 #include "track/no_verdicts.h"
 #include "track/ordering.h"
 #include "track/shape.h"
+#include "track/spans.h"
+#include "track/staging.h"
 #include "track/ticks.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -169,7 +175,7 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
 bool sc_issue_is_kept_registered(const struct sc_shape *shape)
 {
     size_t hull_bytes = sc_shape_hull_bytes(shape);
-    return sc_holds_may_overlap(&sc_track.holds, shape->address, hull_bytes) &&
+    return sc_track_may_have_hold(&sc_track, shape->address, hull_bytes) &&
            sc_track_is_unregistered(&sc_track, shape->address, hull_bytes);
 }
 
@@ -336,13 +342,13 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
         sc_hazards_report_order(SC204, action, conflicts, i, &later,
                                 &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
-    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
-                       conflicts->count - sc_ops_kept(conflicts));
+    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_OPERATIONS,
+                       SC_NO_VERDICT_ROOM, conflicts->count - sc_ops_kept(conflicts));
 }
 
 static uint64_t next_number(const struct sc_stream_record *stream)
 {
-    return sc_order_issued(&sc_track.order, stream->id) + 1;
+    return sc_track_issued(&sc_track, stream->id) + 1;
 }
 
 /* The missing edge: the operation waits for the one it would have raced with. */
@@ -396,7 +402,7 @@ static __attribute__((noinline)) void order_after_all_held(const struct sc_issue
 static void order_after_held(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (issue->by_graph && use->kind == SC_PAGEABLE &&
-        sc_holds_may_overlap(&sc_track.holds, use->shape.address, sc_shape_hull_bytes(&use->shape)))
+        sc_track_may_have_hold(&sc_track, use->shape.address, sc_shape_hull_bytes(&use->shape)))
         order_after_all_held(issue, use);
 }
 
@@ -598,7 +604,7 @@ static bool is_compared_whole(struct sc_op_info *op)
 static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
 {
     return issue->is_complete && !op->range && op->direction == SC_H2D &&
-           !sc_track.inflight.guard_until_known;
+           !sc_track_guards_until_known(&sc_track);
 }
 
 /* What a snapshot protects needs no guard. What stands behind a wait for the host that is not seen
@@ -611,7 +617,7 @@ static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
         is_compared_whole(op) || is_over(issue, op))
         return;
     if (reason != SC_NO_VERDICT_COUNT) {
-        sc_no_verdicts_note_unwatched(&sc_track.no_verdicts, reason,
+        sc_no_verdicts_note_unwatched(sc_track_no_verdicts(&sc_track), reason,
                                       sc_shape_hull_bytes(&op->shape));
         if (reason != SC_NO_VERDICT_UNSEEN || !is_later)
             return;
@@ -653,7 +659,7 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 
 static uint64_t lanes_to_guard(const struct sc_issue_ops *ops)
 {
-    const struct sc_spans *guards = &sc_track.inflight.guards;
+    const struct sc_spans *guards = sc_track_guards(&sc_track);
     uint64_t lanes = 0;
     for (unsigned i = 0; i < ops->count; i++)
         if (ops->of[i].guard_bytes)

@@ -31,11 +31,13 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/host_use.h"
 #include "interpose/streams/streams.h"
+#include "track/device_use.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
-#include "track/order.h"
-#include "track/spans.h"
+#include "track/ops.h"
+#include "track/pages.h"
+#include "track/points.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 struct sc_shape;
 struct sc_fold;

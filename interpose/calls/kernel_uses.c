@@ -13,13 +13,19 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "track/device_use.h"
-#include "track/grid.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
-#include "track/order.h"
+#include "track/ops.h"
 #include "track/ordering.h"
+#include "track/pages.h"
+#include "track/points.h"
 #include "track/shape.h"
-#include "track/spans.h"
+#include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -89,8 +95,7 @@ static void judge_byte(const struct sc_op_info *info, const struct sc_call *call
     SC_OPS(conflicts);
     sc_track_conflicts(&sc_track, info, &conflicts);
     const struct sc_later later = {
-        .ticket = {.stream = stream->id,
-                   .number = sc_order_issued(&sc_track.order, stream->id) + 1}};
+        .ticket = {.stream = stream->id, .number = sc_track_issued(&sc_track, stream->id) + 1}};
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         bool ordered =
             sc_hazards_heals(info) && sc_edges_order_after(stream, &conflicts.ops[i], call->api);
@@ -157,7 +162,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
 /* Is there memory that is known? */
 static bool may_matter(void)
 {
-    return sc_track_watches_device(&sc_track) || !sc_grid_is_empty(&sc_track.inflight.range_grid);
+    return sc_track_watches_device(&sc_track) || sc_track_has_ranges(&sc_track);
 }
 
 void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,

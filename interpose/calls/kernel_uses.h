@@ -27,7 +27,9 @@
 #include "interpose/driver/kernel_parameters.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"
-#include "track/track.h"
+
+struct sc_kernel_host;
+struct sc_op_info;
 
 static inline bool sc_kernel_uses_are_asked(void)
 {

@@ -9,9 +9,11 @@
 #include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
-#include "track/order.h"
+#include "track/ops.h"
+#include "track/points.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_order.h"
 
 #include "track/poison.h"
 

@@ -7,6 +7,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
 #include "track/allocations.h"
+#include "track/track_device.h"
 
 #include "track/poison.h"
 

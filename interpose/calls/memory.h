@@ -23,6 +23,7 @@
 #include "interpose/capture/beside.h"
 #include "interpose/driver/call.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 enum sc_memory_kind {
     /* known by an address on a device */

@@ -24,9 +24,11 @@
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
 #include "track/hazard.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/shape.h"
 #include "track/track.h"
+#include "track/track_ops.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 

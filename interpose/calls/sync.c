@@ -20,9 +20,11 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/inflight.h"
+#include "track/points.h"
 #include "track/spans.h"
 #include "track/track.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -37,7 +39,7 @@ static void wait_for_stream(struct sc_sync *sync)
 {
     sync->on = true;
     sync->since_ticks = sc_unfinished_stream_since(sync->stream);
-    sync->all_known = sc_order_is_all_known(&sc_track.order, sync->stream->id);
+    sync->all_known = sc_track_is_all_known(&sc_track, sync->stream->id);
     if (sync->all_known)
         return;
     sync->point = sc_track_point(&sc_track, sync->stream->id, sc_streams_scope(sync->stream));
@@ -56,7 +58,7 @@ struct sc_sync sc_sync_begin_stream(const struct sc_call *call, CUstream handle)
 /* In the legacy stream the driver waits for the blocking ones before it takes any bytes. */
 static bool may_take_early(struct sc_stream_record *stream)
 {
-    return stream->kind == SC_STREAM_LEGACY ? sc_order_is_due(&sc_track.order, stream->id)
+    return stream->kind == SC_STREAM_LEGACY ? sc_track_is_due(&sc_track, stream->id)
                                             : sc_unfinished_is_hidden(stream, true);
 }
 

@@ -15,8 +15,8 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
-#include "track/order.h"
-#include "track/track.h"
+#include "track/points.h"
+#include "track/track_order.h"
 
 struct sc_context;
 

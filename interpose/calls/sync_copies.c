@@ -24,13 +24,17 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/copy_manner.h"
+#include "track/device_use.h"
 #include "track/hazard.h"
 #include "track/history.h"
-#include "track/order.h"
+#include "track/pages.h"
+#include "track/points.h"
 #include "track/shape.h"
-#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -217,7 +221,7 @@ static void note_in_history(const struct copy *copy)
         .stream = copy->on->id,
         .direction = sc_copy_sides_direction(sides),
         .ticks = sc_ticks(),
-        .number = copy->sync.on ? 0 : sc_order_issued(&sc_track.order, copy->on->id) + 1,
+        .number = copy->sync.on ? 0 : sc_track_issued(&sc_track, copy->on->id) + 1,
         .address = sides->dst.shape.address,
         .source = sides->src.shape.address,
         .size_bytes = sc_shape_hull_bytes(&sides->dst.shape),

@@ -12,9 +12,12 @@
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/history.h"
-#include "track/inflight.h"
+#include "track/ops.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -124,8 +127,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     }
     sc_marks_note_tail(work->stream);
     if (result == CUDA_SUCCESS)
-        sc_work_note(work->call, work->stream,
-                     sc_order_issued(&sc_track.order, work->stream->id) + 1,
+        sc_work_note(work->call, work->stream, sc_track_issued(&sc_track, work->stream->id) + 1,
                      ticks ? ticks : sc_ticks());
     return result;
 }

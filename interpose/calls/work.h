@@ -11,7 +11,7 @@
 
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
-#include "track/order.h"
+#include "track/points.h"
 
 struct sc_point;
 struct sc_stream_record;

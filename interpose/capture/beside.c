@@ -20,11 +20,12 @@
 #include "track/hazard.h"
 #include "track/left_out.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -67,8 +68,8 @@ bool sc_beside_is_watching(void)
 
 static void count_unjudged(uint64_t count)
 {
-    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_CAPTURE,
-                       count);
+    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_OPERATIONS,
+                       SC_NO_VERDICT_CAPTURE, count);
 }
 
 static void begin(void) SC_ACQUIRES(lock)
@@ -145,8 +146,7 @@ static bool add(const struct open_capture *capture)
 
 static uint32_t origin_of(const struct sc_stream_record *stream)
 {
-    return atomic_load_explicit(&sc_order_stream(&sc_track.order, stream->id)->origin,
-                                memory_order_relaxed);
+    return sc_track_stream(&sc_track, stream->id).origin;
 }
 
 /* The graph does something that was not captured. */

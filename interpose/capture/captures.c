@@ -19,10 +19,11 @@
 #include "interpose/streams/marks.h"
 #include "track/checks.h"
 #include "track/handles.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -96,8 +97,7 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
                   .time_ns = sc_now_ns(),
                   .stack = sc_unwind_here(call->site),
                   .runtime_api = sc_ear_runtime_api(),
-                  .stream_origin =
-                      atomic_load(&sc_order_stream(&sc_track.order, stream->id)->origin)},
+                  .stream_origin = sc_track_stream(&sc_track, stream->id).origin},
     };
     pthread_mutex_lock(&stream->lock);
     leave_marks_locked(stream);

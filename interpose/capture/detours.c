@@ -13,9 +13,10 @@
 #include "interpose/streams/unfinished.h"
 #include "track/checks.h"
 #include "track/hazard.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_order.h"
 
 #include "track/poison.h"
 

@@ -57,6 +57,8 @@
 #include "track/pool.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_holds.h"
+#include "track/track_views.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"
@@ -130,9 +132,10 @@ static void read_options(void)
     sc_guard_budget_start();
     bool judges = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
     bool wants_device = judges || sc_options.kernels != SC_KERNELS_OFF;
-    sc_track.watches_device =
-        sc_options.device == SC_DEVICE_ON || (sc_options.device == SC_DEVICE_AUTO && wants_device);
-    sc_track.inflight.guard_until_known = judges;
+    sc_track_start(&sc_track,
+                   sc_options.device == SC_DEVICE_ON ||
+                       (sc_options.device == SC_DEVICE_AUTO && wants_device),
+                   judges);
 }
 
 /* By way of our own hooks, as other waits of ours. */
@@ -245,7 +248,7 @@ static void in_child(void)
     if (!atomic_load(&up))
         return;
     atomic_store(&sc_process.is_active, false);
-    atomic_store(&sc_track.libc_watch, 0);
+    sc_track_ignore_libc(&sc_track);
     sc_guard_child();
     sc_audit_child();
     sc_reaper_child();
@@ -291,12 +294,12 @@ static struct sc_report_totals totals_of(int status, bool final)
     if (!sc_own_lock_depth)
         sc_spare_stack_call_last(get_holds, &holds);
     struct sc_report_totals totals = {
-        .operations = atomic_load(&sc_track.operations),
+        .operations = sc_track_operations(&sc_track),
         .held_peak_bytes = holds.peak_bytes,
         .held_peak_ns = holds.peak_ns,
         .taken_early = sc_marks_taken_early(),
         .driver_late = sc_large_copies_driver_late(),
-        .no_verdicts = &sc_track.no_verdicts,
+        .no_verdicts = sc_track_no_verdicts(&sc_track),
         .guard = sc_guard_totals_get(),
         .exit_status = status,
         .final = final,

@@ -12,6 +12,7 @@
 #include "report/report.h"
 #include "track/hazard.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -36,7 +37,7 @@ SC_EXPORT uint64_t safecopy_get_counts(struct safecopy_counts *counts, size_t si
         sc_reaper_await_judged();
         sc_report_counts(&known);
         all = (struct safecopy_counts){known.hazards, known.observed, known.latent,
-                                       known.suppressed, atomic_load(&sc_track.operations)};
+                                       known.suppressed, sc_track_operations(&sc_track)};
     }
     memset(counts, 0, size);
     memcpy(counts, &all, size < sizeof all ? size : sizeof all);

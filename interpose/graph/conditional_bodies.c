@@ -10,6 +10,7 @@
 #include "track/handles.h"
 #include "track/pool.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
 
 #include "track/poison.h"
 

@@ -5,6 +5,8 @@
 #include "interpose/base/compiler.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
+#include "track/track.h"
+#include "track/track_ranges.h"
 
 #include "track/poison.h"
 

@@ -14,7 +14,6 @@
 #include "track/copy_manner.h"
 #include "track/hazard.h"
 #include "track/shape.h"
-#include "track/track.h"
 
 struct sc_copy_side {
     bool used;                /* the side is host memory, or managed, and not empty */

@@ -4,9 +4,13 @@
 #include "interpose/driver/replaying.h"
 #include "report/options.h"
 #include "track/device_use.h"
+#include "track/graph_device.h"
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 

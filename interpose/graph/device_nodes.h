@@ -15,7 +15,8 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
-#include "track/device_use.h"
+
+struct sc_device_uses;
 
 /* Is anything to be noted? */
 bool sc_device_nodes_are_asked(void);

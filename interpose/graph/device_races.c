@@ -8,11 +8,13 @@
 #include "interpose/reaper/hazards.h"
 #include "track/device_use.h"
 #include "track/graph_device.h"
+#include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard.h"
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
 
 #include "track/poison.h"
 

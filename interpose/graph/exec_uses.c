@@ -15,6 +15,7 @@
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -22,6 +23,8 @@
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -292,16 +295,16 @@ static void unjudge(void *context, CUgraphNode node)
 
 static bool names_memory(uintptr_t graph)
 {
-    uint32_t id = sc_graphs_find(&sc_track.graphs, graph);
-    return id && (sc_graphs_at(&sc_track.graphs, id)->uses.count ||
-                  sc_graphs_at(&sc_track.graphs, id)->exec.device.count);
+    uint32_t id = sc_track_graph_find(&sc_track, graph);
+    return id && (sc_track_graph(&sc_track, id)->uses.count ||
+                  sc_track_graph(&sc_track, id)->exec.device.count);
 }
 
 /* Are its nodes asked for by their names? */
 static bool has_known_nodes(uintptr_t exec)
 {
-    uint32_t id = sc_graphs_find(&sc_track.graphs, exec);
-    const struct sc_exec *known = id ? &sc_graphs_at(&sc_track.graphs, id)->exec : NULL;
+    uint32_t id = sc_track_graph_find(&sc_track, exec);
+    const struct sc_exec *known = id ? &sc_track_graph(&sc_track, id)->exec : NULL;
     return names_memory(exec) || (known && (known->heard || known->has_inner));
 }
 

@@ -8,9 +8,9 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
 #include "track/heard.h"
-#include "track/inflight.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
 
 #include "track/poison.h"
 

@@ -7,7 +7,6 @@
 
 #include "track/hazard.h"
 #include "track/shape.h"
-#include "track/spans.h"
 
 struct sc_host_use {
     enum sc_direction direction;

@@ -6,6 +6,7 @@
 #include "report/options.h"
 #include "track/graphs.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
 
 #include "track/poison.h"
 

@@ -17,10 +17,14 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "track/device_use.h"
 #include "track/graphs.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_ranges.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -88,7 +92,7 @@ struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction directio
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
-    if (in->graph != in->base && sc_graphs_find(&sc_track.graphs, (uintptr_t)in->graph))
+    if (in->graph != in->base && sc_track_graph_find(&sc_track, (uintptr_t)in->graph))
         sc_track_graph_recognise(&sc_track, (uintptr_t)in->graph, (uintptr_t)node, use, extra);
     if (!use->author.api)
         sc_track_graph_recognise(&sc_track, (uintptr_t)in->base, (uintptr_t)node, use, extra);

@@ -11,6 +11,8 @@
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -69,7 +71,7 @@ static CUgraph child_of(CUgraphNode node)
 
 static void visit_known(uintptr_t orphan, sc_visit_orphan *visit, void *argument)
 {
-    if (sc_graphs_find(&sc_track.graphs, orphan))
+    if (sc_track_graph_find(&sc_track, orphan))
         visit(argument, orphan);
 }
 
@@ -107,8 +109,8 @@ void sc_orphan_nodes_name_children(void)
 
 static bool may_have_orphans(void)
 {
-    bool may =
-        sc_track.graphs.orphan_count || atomic_load_explicit(&children_named, memory_order_relaxed);
+    bool may = sc_track_has_orphans(&sc_track) ||
+               atomic_load_explicit(&children_named, memory_order_relaxed);
     return sc_active() && may && sc_driver_nodes_can_be_asked();
 }
 

@@ -11,6 +11,7 @@
 #include "interpose/memory/map_waits.h"
 #include "interpose/memory/userfaults.h"
 #include "report/options.h"
+#include "track/pages.h"
 
 #include "track/poison.h"
 

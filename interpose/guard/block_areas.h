@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "track/spans.h"
+struct sc_pages;
 
 /* The calling thread is about to guard these pages, of a result or of a source. */
 void sc_block_areas_choose(const struct sc_pages *pages, bool is_result);

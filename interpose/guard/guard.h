@@ -24,16 +24,17 @@
 #include <stdint.h>
 
 #include "interpose/reaper/hazards.h"
-#include "track/spans.h"
+#include "track/pages.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
+struct sc_range_info;
 struct sc_op_info;
 
 /* Is anything protected, or about to be let go? One relaxed load. */
 static inline bool sc_guard_busy(void)
 {
-    return __builtin_expect(
-        atomic_load_explicit(&sc_track.inflight.guards.busy, memory_order_relaxed) != 0, 0);
+    return __builtin_expect(sc_track_has_guards(&sc_track), 0);
 }
 
 /* Can the interval touch an operation in flight, or a page that is protected for one? Lock-free;

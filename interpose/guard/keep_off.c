@@ -10,10 +10,12 @@
 #include "interpose/guard/loans.h"
 #include "interpose/reaper/hazards.h"
 #include "track/blocks.h"
-#include "track/inflight.h"
 #include "track/kept_off.h"
 #include "track/own_lock.h"
+#include "track/pages.h"
 #include "track/spans.h"
+#include "track/track_guards.h"
+#include "track/track_views.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"
@@ -22,17 +24,17 @@ enum { PAGES_MAX = 256 }; /* of one object */
 
 static uintptr_t page_mask(void)
 {
-    return sc_track.inflight.guards.page_mask;
+    return sc_track_guards(&sc_track)->page_mask;
 }
 
 static struct sc_kept_off *kept_off(void)
 {
-    return &sc_track.inflight.kept_off;
+    return sc_track_kept_off(&sc_track);
 }
 
 static struct sc_pages pages_of(const void *object, size_t size_bytes)
 {
-    return sc_spans_pages(&sc_track.inflight.guards, (uintptr_t)object, size_bytes);
+    return sc_spans_pages(sc_track_guards(&sc_track), (uintptr_t)object, size_bytes);
 }
 
 /* ---- letting go ---- */
@@ -87,10 +89,7 @@ static void forbid_guarding(const struct sc_pages *pages)
 /* Is the object's range guarded no more? Pages that were guarded before may still be. */
 static bool is_forbidden(const void *object)
 {
-    uint32_t id = sc_grid_point(&sc_track.inflight.range_grid, (uintptr_t)object);
-    return id != 0 && id != SC_GRID_RETRY &&
-           atomic_load_explicit(&sc_inflight_range(&sc_track.inflight, id)->guarding,
-                                memory_order_acquire) == SC_GUARDING_FORBIDDEN;
+    return sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object);
 }
 
 static __attribute__((noinline)) void keep_off(const void *object, size_t size_bytes)
@@ -121,8 +120,8 @@ static bool is_kept_off(uintptr_t address, size_t size_bytes)
 static bool may_be_in_range(const void *object, size_t size_bytes)
 {
     struct sc_pages pages = pages_of(object, size_bytes);
-    return sc_blocks_may_hold(&sc_track.inflight.range_blocks, (uintptr_t)object, size_bytes) &&
-           sc_grid_may_overlap(&sc_track.inflight.range_grid, pages.start, pages.end - pages.start);
+    return sc_blocks_may_hold(sc_track_range_blocks(&sc_track), (uintptr_t)object, size_bytes) &&
+           sc_track_may_have_range(&sc_track, (void *)pages.start, pages.end - pages.start);
 }
 
 __thread struct sc_far_object sc_far_objects[SC_FAR_OBJECTS];

@@ -21,13 +21,13 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
-#include "track/grid.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 /* Is there memory that could be guarded? One load. */
 static inline bool sc_keep_off_may_be_needed(void)
 {
-    return sc_unlikely(!sc_grid_is_empty(&sc_track.inflight.range_grid));
+    return sc_unlikely(sc_track_has_ranges(&sc_track));
 }
 
 /* Objects that the calling thread used, and that lie on no page of a range, as long as the ranges
@@ -48,7 +48,7 @@ static inline struct sc_far_object *sc_keep_off_far_place(const void *object)
 /* Of the ranges; odd while they change. */
 static inline uint64_t sc_keep_off_version(void)
 {
-    return atomic_load_explicit(&sc_track.inflight.range_grid.version, memory_order_acquire);
+    return sc_track_ranges_version(&sc_track);
 }
 
 /* Was the object found far from every range, and was none made since? For objects of at most

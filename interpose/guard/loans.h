@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "track/frames.h"
-#include "track/spans.h"
+#include "track/pages.h"
 
 enum { SC_LOANS_PER_CALL = 6 };
 

@@ -21,10 +21,9 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/reaper/hazards.h"
-#include "track/blocks.h"
-#include "track/grid.h"
-#include "track/spans.h"
+#include "track/pages.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 /* What one call touches, as far as it was looked at. */
 struct sc_look {
@@ -43,8 +42,8 @@ static inline bool sc_look_is_allowed(void)
  * a moment when the last range is gone. */
 static inline bool sc_look_is_needed(void)
 {
-    return sc_unlikely(!sc_grid_is_empty(&sc_track.inflight.range_grid) || sc_guard_busy()) &&
-           sc_options.guard && sc_look_is_allowed();
+    return sc_unlikely(sc_track_has_ranges(&sc_track) || sc_guard_busy()) && sc_options.guard &&
+           sc_look_is_allowed();
 }
 
 /* The size may reach beyond the buffer, if the program knows that less comes. */

@@ -20,10 +20,10 @@
 
 #include "interpose/base/process.h"
 #include "interpose/reaper/hazards.h"
-#include "track/grid.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
+#include "track/pages.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 /* The size in whole pages, as the kernel takes it. A size that cannot be rounded stays as it is,
  * and the kernel refuses it. */
@@ -35,8 +35,7 @@ bool sc_losses_are_pages(const void *address, size_t size_bytes);
 /* Is there anything at all that a loss could hurt? Some relaxed loads. */
 static inline bool sc_losses_are_watched(void)
 {
-    return __builtin_expect(atomic_load_explicit(&sc_track.libc_watch, memory_order_relaxed) != 0 ||
-                                !sc_grid_is_empty(&sc_track.inflight.range_grid),
+    return __builtin_expect(sc_track_watches_libc(&sc_track) || sc_track_has_ranges(&sc_track),
                             0) &&
            sc_active() && !sc_is_inside();
 }

@@ -6,6 +6,7 @@
 #include "interpose/memory/guarded_ranges.h"
 #include "interpose/memory/map_waits.h"
 #include "interpose/memory/userfaults.h"
+#include "track/pages.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/spans.h"
+#include "track/pages.h"
 
 /* Gives the host that access to whole pages, by mprotect or userfaultfd
  * (interpose/memory/userfaults.h). As sc_page_protection_set; 0 for no pages at all as well. */

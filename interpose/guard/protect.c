@@ -14,9 +14,12 @@
 #include "track/checks.h"
 #include "track/grid.h"
 #include "track/kernel.h"
+#include "track/spans.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_guards.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -29,7 +32,7 @@ static struct lane {
 
 static struct sc_spans *guards(void)
 {
-    return &sc_track.inflight.guards;
+    return sc_track_guards(&sc_track);
 }
 
 static unsigned lane_of(uintptr_t address)

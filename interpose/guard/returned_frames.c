@@ -11,12 +11,13 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
 #include "track/frames.h"
-#include "track/grid.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
+#include "track/ops.h"
 #include "track/shape.h"
 #include "track/stacks.h"
 #include "track/track.h"
+#include "track/track_holds.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -68,7 +69,7 @@ void sc_returned_frames_report(void)
     const uintptr_t low = known->low;
     const size_t size_bytes = known->high - low;
     int saved = errno;
-    if (!sc_grid_may_overlap(&sc_track.inflight.heap_grid, low, size_bytes)) {
+    if (!sc_track_may_have_heap_operation(&sc_track, low, size_bytes)) {
         known->high = 0;
     } else if (sc_own_stack_holds((uintptr_t)__builtin_frame_address(0))) {
         running = (struct sc_running){.here = lowest_of_program()};

@@ -7,7 +7,11 @@
 #include "interpose/guard/protect.h"
 #include "interpose/signals/single_step.h"
 #include "track/no_verdicts.h"
+#include "track/pages.h"
+#include "track/spans.h"
 #include "track/track.h"
+#include "track/track_guards.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -18,7 +22,7 @@ static _Atomic uint64_t places[PLACES];
 
 static uintptr_t page_bytes(void)
 {
-    return sc_track.inflight.guards.page_mask + 1;
+    return sc_track_guards(&sc_track)->page_mask + 1;
 }
 
 /* Which one it would be. From STEPS_MAX on the page is better let go. */

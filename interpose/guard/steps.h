@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "track/spans.h"
+#include "track/pages.h"
 
 struct sc_fault;
 

@@ -13,9 +13,9 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
-#include "track/hold.h"
-#include "track/inflight.h"
 #include "track/objects.h"
+#include "track/pages.h"
+#include "track/track_holds.h"
 
 #include "track/poison.h"
 

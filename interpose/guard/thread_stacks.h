@@ -10,8 +10,7 @@
 #ifndef SC_INTERPOSE_GUARD_THREAD_STACKS_H
 #define SC_INTERPOSE_GUARD_THREAD_STACKS_H
 
-#include "track/inflight.h"
-#include "track/track.h"
+#include "track/ops.h"
 
 /* The same for an operation on pageable memory. */
 void sc_thread_stacks_note_heap(const struct sc_op_info *op);
@@ -20,7 +19,7 @@ void sc_thread_stacks_note_heap(const struct sc_op_info *op);
  * the operation is not on the thread's stack, but for the first operation of a thread. */
 static inline void sc_thread_stacks_note(const struct sc_op_info *op)
 {
-    if (sc_inflight_is_heap(op->kind))
+    if (sc_ops_is_heap(op->kind))
         sc_thread_stacks_note_heap(op);
 }
 

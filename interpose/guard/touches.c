@@ -30,17 +30,21 @@
 #include "track/blocks.h"
 #include "track/grid.h"
 #include "track/hazard.h"
-#include "track/hold.h"
-#include "track/inflight.h"
 #include "track/kept_off.h"
 #include "track/no_verdicts.h"
+#include "track/ops.h"
 #include "track/own_lock.h"
+#include "track/pages.h"
+#include "track/points.h"
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/text.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -48,7 +52,7 @@ enum { SLICE_NS = 1000 * 1000, FAULTS_BEFORE_MENDING = 4, LOOKS_MAX = 1000 };
 
 static struct sc_spans *guards(void)
 {
-    return &sc_track.inflight.guards;
+    return sc_track_guards(&sc_track);
 }
 
 static bool is_covered(uintptr_t address)
@@ -185,7 +189,7 @@ static bool are_excused(const struct sc_ops *ops, struct touch *touch)
 
 static void give_no_verdict(enum sc_no_verdict_reason reason)
 {
-    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
+    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_TOUCHES, reason, 1);
 }
 
 static void leave_unwatched(const struct sc_ops *ops)
@@ -224,7 +228,7 @@ static void leave_kernels(struct sc_ops *ops, struct touch *touch)
             continue;
         if (touch->lets_kernels_go_on) {
             sc_excuses_kernel_waits(&op->ticket);
-            sc_kept_off_add(&sc_track.inflight.kept_off, op->shape.address & ~guards()->page_mask);
+            sc_kept_off_add(sc_track_kept_off(&sc_track), op->shape.address & ~guards()->page_mask);
         }
         if (touch->lets_kernels_go_on || !sc_hazards_heals(op))
             drop_op(ops, i);

@@ -33,12 +33,12 @@
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
 #include "track/frames.h"
-#include "track/inflight.h"
 #include "track/kernel.h"
+#include "track/pages.h"
 #include "track/peek.h"
-#include "track/spans.h"
 #include "track/text.h"
 #include "track/track.h"
+#include "track/track_holds.h"
 
 #include "track/poison.h"
 

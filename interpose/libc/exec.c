@@ -21,8 +21,7 @@
 #include "interpose/signals/signal_mask.h"
 #include "track/frames.h"
 #include "track/own_lock.h"
-#include "track/spans.h"
-#include "track/track.h"
+#include "track/pages.h"
 
 #include "track/poison.h"
 

@@ -19,9 +19,12 @@
 #include "interpose/reaper/take_down.h"
 #include "report/options.h"
 #include "track/hazard.h"
-#include "track/hold.h"
-#include "track/inflight.h"
+#include "track/ops.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_holds.h"
+#include "track/track_ranges.h"
+#include "track/track_views.h"
 
 /* Of an allocator that does not say, a block is as long as what is in use from its first byte. */
 static size_t block_bytes(void *block)
@@ -53,7 +56,7 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
 
 static inline bool is_watching(void)
 {
-    return sc_unlikely(atomic_load_explicit(&sc_track.libc_watch, memory_order_relaxed));
+    return sc_unlikely(sc_track_watches_libc(&sc_track));
 }
 
 /* What most blocks fail comes first: the look at the index. Not inline, so that free saves no

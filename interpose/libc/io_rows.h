@@ -86,8 +86,9 @@
 #include "interpose/signals/signal_mask.h"
 #include "track/frames.h"
 #include "track/kernel.h"
-#include "track/spans.h"
+#include "track/pages.h"
 #include "track/track.h"
+#include "track/track_holds.h"
 
 #include "track/poison.h"
 

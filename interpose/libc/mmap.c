@@ -21,9 +21,9 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
-#include "track/hold.h"
-#include "track/inflight.h"
-#include "track/track.h"
+#include "track/ops.h"
+#include "track/pages.h"
+#include "track/track_holds.h"
 
 #include "track/poison.h"
 

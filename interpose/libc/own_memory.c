@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "track/kernel.h"
-#include "track/spans.h"
+#include "track/pages.h"
 #include "track/text.h"
 
 #include "track/poison.h"

@@ -35,6 +35,7 @@
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/track.h"
+#include "track/track_holds.h"
 
 #include "track/poison.h"
 

@@ -18,8 +18,10 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
+#include "track/pages.h"
 #include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_ranges.h"
 
 #include "track/poison.h"
 

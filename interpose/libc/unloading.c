@@ -27,12 +27,13 @@
 #include "interpose/streams/marks.h"
 #include "report/options.h"
 #include "track/hazard.h"
-#include "track/hold.h"
-#include "track/inflight.h"
 #include "track/objects.h"
+#include "track/ops.h"
+#include "track/pages.h"
 #include "track/peek.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_holds.h"
 
 #include "track/poison.h"
 

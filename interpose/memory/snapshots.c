@@ -14,7 +14,6 @@
 #include "report/options.h"
 #include "track/checks.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
 #include "track/peek.h"
 #include "track/pool.h"
 #include "track/shape.h"
@@ -22,6 +21,8 @@
 #include "track/staging.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_guards.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -108,7 +109,7 @@ static struct sc_staging_of_context *staging_of(struct sc_context *context)
     pthread_mutex_lock(&grow_lock);
     own = atomic_load_explicit(&context->staging, memory_order_relaxed);
     if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
-        sc_staging_init(&own->staging, &sc_track.order, largest());
+        sc_track_init_staging(&sc_track, &own->staging, largest());
         atomic_store_explicit(&context->staging, own, memory_order_release);
     }
     pthread_mutex_unlock(&grow_lock);
@@ -178,9 +179,7 @@ static bool may_be_unreadable(const struct sc_slot_source *source)
 {
     if (source->kind == SC_STACK)
         return false;
-    return !source->range ||
-           atomic_load_explicit(&sc_inflight_range(&sc_track.inflight, source->range)->snapshots,
-                                memory_order_acquire) != SC_SNAPSHOTS_PLAIN;
+    return !source->range || !sc_track_is_plainly_readable(&sc_track, source->range);
 }
 
 static void copy_runs(char *packed, const struct sc_slot_source *source)

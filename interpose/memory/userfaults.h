@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "report/userfaultfd.h"
-#include "track/spans.h"
+#include "track/pages.h"
 
 /* Opens the descriptor, at the first call. False: there is none. */
 bool sc_userfaults_begin(void);

@@ -19,6 +19,7 @@
 #include "track/frames.h"
 #include "track/hazard.h"
 #include "track/track.h"
+#include "track/track_order.h"
 
 #include <cupti_driver_cbid.h>
 #include <generated_cuda_meta.h>

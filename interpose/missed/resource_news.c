@@ -14,9 +14,9 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/inflight.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/track.h"
+#include "track/track_order.h"
 
 #include "track/poison.h"
 

@@ -21,11 +21,11 @@
 #include "track/hazard.h"
 #include "track/history.h"
 #include "track/kernel.h"
-#include "track/order.h"
 #include "track/own_lock.h"
 #include "track/stacks.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -87,9 +87,8 @@ static struct sc_postmortem_stream streams[OPERATIONS_MAX];
  * copy on its stream is. */
 static bool is_done(const struct sc_history_entry *entry)
 {
-    const struct sc_stream *stream = sc_order_stream(&sc_track.order, entry->stream);
     struct sc_stream_record *record = sc_streams_of_id(entry->stream);
-    if (atomic_load_explicit(&stream->done, memory_order_acquire) >= entry->number)
+    if (sc_track_done(&sc_track, entry->stream) >= entry->number)
         return true;
     return record && sc_unfinished_is_done(record, entry->ticks);
 }
@@ -154,11 +153,11 @@ static unsigned collect_streams(void)
     read_entries();
     for (unsigned first; (first = find_latest()) < entry_count; taken++) {
         uint32_t id = entries[first].stream;
-        const struct sc_stream *stream = sc_order_stream(&sc_track.order, id);
+        const struct sc_stream_view stream = sc_track_stream(&sc_track, id);
         struct sc_postmortem_stream *shown = &streams[count];
         *shown = (struct sc_postmortem_stream){
-            .handle = stream->handle,
-            .device = stream->device,
+            .handle = stream.handle,
+            .device = stream.device,
             .operations = &operations[used],
             .count = take_stream(id, taken < SHOWN_WHOLE, &operations[used]),
         };

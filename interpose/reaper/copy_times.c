@@ -14,7 +14,7 @@
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/hazard.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"

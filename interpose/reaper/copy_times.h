@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/track.h"
-
 struct sc_ticket;
 struct sc_hazard;
 

@@ -19,7 +19,7 @@
 #include "report/report.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
-#include "track/order.h"
+#include "track/ops.h"
 #include "track/pool.h"
 #include "track/text.h"
 #include "track/ticks.h"

@@ -11,9 +11,11 @@
 #include "report/options.h"
 #include "track/checks.h"
 #include "track/hazard.h"
+#include "track/ops.h"
 #include "track/own_lock.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -44,7 +46,7 @@ static struct sc_op_info later_of(const struct sc_excuse *excuse)
 /* A call without an operation of its own leaves no ticket. */
 static bool is_done(const struct sc_ticket *ticket)
 {
-    return ticket->stream && ticket->number && sc_order_known_done(&sc_track.order, ticket);
+    return ticket->stream && ticket->number && sc_track_is_known_done(&sc_track, ticket);
 }
 
 static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
@@ -120,13 +122,13 @@ bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel)
 /* A touch does not say when the kernel will go on; its end does. */
 static bool is_awaited(const struct sc_ticket *kernel)
 {
-    return kernel->stream && !sc_order_complete(&sc_track.order, kernel) &&
+    return kernel->stream && !sc_track_is_complete(&sc_track, kernel) &&
            !sc_excuses_kernel_is_waiting(kernel);
 }
 
 bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
 {
-    uint64_t complete = atomic_load(&sc_order_stream(&sc_track.order, stream)->complete);
+    uint64_t complete = sc_track_completed(&sc_track, stream);
     uint64_t now_ns = sc_now_ns();
     if (stand->since_ns == 0 || stand->complete != complete)
         *stand = (struct sc_excuses_stand){complete, now_ns};

@@ -20,9 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/inflight.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
+#include "track/points.h"
+
+struct sc_op_info;
 
 /* What came second, or is about to. */
 struct sc_later {

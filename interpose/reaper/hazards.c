@@ -18,11 +18,18 @@
 #include "track/comparisons.h"
 #include "track/device_use.h"
 #include "track/graph_device.h"
+#include "track/graphs.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/shape.h"
+#include "track/spans.h"
 #include "track/ticks.h"
+#include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -41,21 +48,21 @@ bool sc_hazards_heals(const struct sc_op_info *op)
 
 static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
 {
-    const struct sc_stream *stream = sc_order_stream(&sc_track.order, op->ticket.stream);
+    const struct sc_stream_view stream = sc_track_stream(&sc_track, op->ticket.stream);
     return (struct sc_hazard_copy){
         .api = op->api,
         .direction = op->direction,
         .address = op->shape.address,
         .size_bytes = sc_shape_hull_bytes(&op->shape),
-        .stream = stream->handle,
-        .device = stream->device,
+        .stream = stream.handle,
+        .device = stream.device,
         .seq = op->ticket.number,
         .thread = op->thread,
         .time_ns = sc_ticks_to_ns(op->ticks),
         .stack = op->stack,
         .runtime_api = op->runtime_api,
         .correlation_id = op->correlation_id,
-        .stream_origin = atomic_load_explicit(&stream->origin, memory_order_relaxed),
+        .stream_origin = stream.origin,
     };
 }
 
@@ -159,8 +166,8 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
         if (judged->counts[i])
             sc_reaper_report(&hazard);
         else
-            sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_TOUCHES, SC_NO_VERDICT_HEARD,
-                               1);
+            sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_TOUCHES,
+                               SC_NO_VERDICT_HEARD, 1);
     }
     errno = saved;
 }
@@ -241,7 +248,7 @@ static uint64_t lanes_to_attend(const struct sc_point *point)
 {
     if (!sc_order_is_of_one_stream(point))
         return 0;
-    uint64_t lanes = sc_spans_lanes_of(&sc_track.inflight.guards, point->stream);
+    uint64_t lanes = sc_spans_lanes_of(sc_track_guards(&sc_track), point->stream);
     return __builtin_popcountll(lanes) <= ATTENDED_MAX ? lanes : 0;
 }
 

@@ -11,9 +11,8 @@
 #include <stdint.h>
 
 #include "track/hazard.h"
-#include "track/inflight.h"
-#include "track/spans.h"
-#include "track/track.h"
+#include "track/ops.h"
+#include "track/pages.h"
 
 struct sc_graph_author;
 struct sc_graph_use;

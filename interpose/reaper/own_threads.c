@@ -20,7 +20,6 @@
 #include "report/options.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"
-#include "track/track.h"
 
 #include "track/poison.h"
 

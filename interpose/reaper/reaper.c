@@ -25,15 +25,19 @@
 #include "report/report.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
-#include "track/grid.h"
 #include "track/hold.h"
-#include "track/inflight.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
+#include "track/ops.h"
 #include "track/own_lock.h"
+#include "track/points.h"
 #include "track/ticks.h"
 #include "track/trace.h"
+#include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_holds.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"
@@ -114,7 +118,7 @@ static void unlock_reaper(void) SC_RELEASES(reaper.lock)
 
 static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
-    bool signalled = sc_order_signalled(&sc_track.order, ticket);
+    bool signalled = sc_track_is_signalled(&sc_track, ticket);
     uint64_t last = signalled ? sc_track_first_signal(&sc_track, ticket) : 0;
     return (struct verdict){
         .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
@@ -155,7 +159,7 @@ static bool report_verdict(const struct verdict *verdict)
 /* Nothing is said of it. */
 static void give_no_verdict(const struct verdict *verdict, enum sc_no_verdict_reason reason)
 {
-    sc_no_verdicts_add(&sc_track.no_verdicts,
+    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track),
                        verdict->by_operation ? SC_NO_VERDICT_OPERATIONS : SC_NO_VERDICT_TOUCHES,
                        reason, 1);
 }
@@ -346,7 +350,7 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
 
 void sc_reaper_give_back_pinned(const struct sc_context *context)
 {
-    if (sc_likely(sc_grid_is_empty(&sc_track.holds.grid)) || !context)
+    if (sc_likely(!sc_track_has_holds(&sc_track)) || !context)
         return;
     int saved = errno;
     struct sc_release release = sc_track_take_ready(&sc_track, 0);

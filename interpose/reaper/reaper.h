@@ -23,8 +23,8 @@
 #include <stdint.h>
 
 #include "track/hazard.h"
-#include "track/track.h"
 
+struct sc_take_down;
 struct sc_ticket;
 struct sc_later;
 struct sc_op_info;

@@ -8,8 +8,11 @@
 #include "interpose/reaper/reaper.h"
 #include "report/options.h"
 #include "track/hold.h"
-#include "track/inflight.h"
+#include "track/ops.h"
 #include "track/trace.h"
+#include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_holds.h"
 
 #include "track/poison.h"
 

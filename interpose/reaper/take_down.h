@@ -17,7 +17,8 @@
 
 #include "interpose/reaper/hazards.h"
 #include "track/hazard.h"
-#include "track/track.h"
+
+struct sc_take_down;
 
 /* All of the steps. True: the memory is kept, and the caller must not make the real call. False:
  * the caller makes the real call now; for a hold of kind SC_HOLD_WAIT the wait is over. */

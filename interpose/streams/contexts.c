@@ -13,6 +13,7 @@
 #include "track/pool.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_order.h"
 
 #include "track/poison.h"
 

@@ -8,7 +8,10 @@
 #include "interpose/base/process.h"
 #include "interpose/streams/host_functions.h"
 #include "track/checks.h"
+#include "track/ops.h"
+#include "track/order.h"
 #include "track/own_lock.h"
+#include "track/points.h"
 
 #include "track/poison.h"
 

@@ -16,8 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/inflight.h"
-#include "track/order.h"
+struct sc_op_info;
+struct sc_point;
+struct sc_ticket;
 
 /* The calling thread touches what the operation uses, or a call of the thread's does so. `op` is
  * what host functions are asked about (sc_host_functions_stream_now). The returned name of the

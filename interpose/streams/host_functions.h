@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/inflight.h"
+struct sc_op_info;
 
 /* Before the launch, with sc_ticks(); what it gives names the call below, or is 0. Of those that
  * are launched while too many are open it is known only that they are there. `function`: by which

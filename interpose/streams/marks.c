@@ -15,11 +15,13 @@
 #include "track/frontier.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/pool.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"
@@ -178,7 +180,7 @@ static SC_CHECKER void check_marks(struct sc_stream_record *stream)
         SC_ASSERT(mark_at(marks, i)->event != NULL);
         number = mark_at(marks, i)->number;
     }
-    SC_ASSERT(number <= sc_order_issued(&sc_track.order, stream->id));
+    SC_ASSERT(number <= sc_track_issued(&sc_track, stream->id));
 }
 
 static struct sc_mark *newest(struct sc_stream_marks *marks)
@@ -190,7 +192,7 @@ static struct sc_mark *newest(struct sc_stream_marks *marks)
 /* By number: what another thread issues while a mark is recorded is not before that mark. */
 static bool is_unmarked(const struct sc_stream_record *stream)
 {
-    return sc_order_issued(&sc_track.order, stream->id) >
+    return sc_track_issued(&sc_track, stream->id) >
            atomic_load_explicit(&stream->marks.marked, memory_order_relaxed);
 }
 
@@ -254,7 +256,7 @@ static void pop_known(struct sc_stream_record *stream)
     while (stream->marks.count && !sc_contexts_is_quiet(stream->context)) {
         struct sc_ticket ticket = {.stream = stream->id,
                                    .number = mark_at(&stream->marks, 0)->number};
-        if (!sc_order_known_done(&sc_track.order, &ticket))
+        if (!sc_track_is_known_done(&sc_track, &ticket))
             break;
         pop_mark(stream);
     }
@@ -283,7 +285,7 @@ void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
     *marks = (struct sc_stream_marks){
         .more = marks->more,
         .more_room = marks->more_room,
-        .marked = sc_order_issued(&sc_track.order, stream->id),
+        .marked = sc_track_issued(&sc_track, stream->id),
     };
 }
 
@@ -398,8 +400,8 @@ static bool is_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 static void record_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
-    SC_TRACE("mark stream issued", stream->id, sc_order_issued(&sc_track.order, stream->id));
-    uint64_t number = sc_order_issued(&sc_track.order, stream->id);
+    SC_TRACE("mark stream issued", stream->id, sc_track_issued(&sc_track, stream->id));
+    uint64_t number = sc_track_issued(&sc_track, stream->id);
     CUevent event = NULL;
     if (!stream->marks.spare_count)
         pop_known(stream);
@@ -461,7 +463,7 @@ void sc_marks_add_family(struct sc_context *context)
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks)
 {
-    uint64_t number = sc_order_issued(&sc_track.order, stream->id);
+    uint64_t number = sc_track_issued(&sc_track, stream->id);
     atomic_store_explicit(&stream->marks.owed, number, memory_order_relaxed);
     if (!snapshotted)
         atomic_store_explicit(&stream->marks.needed, number, memory_order_relaxed);
@@ -602,8 +604,8 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
         sc_contexts_pop();
     }
     pthread_mutex_unlock(&stream->lock);
-    sc_no_verdicts_add(&sc_track.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_TAKEN_EARLY,
-                       !waits);
+    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_OPERATIONS,
+                       SC_NO_VERDICT_TAKEN_EARLY, !waits);
 }
 
 static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
@@ -613,7 +615,7 @@ static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
 
 bool sc_marks_show_complete(const struct sc_ticket *ticket)
 {
-    if (sc_order_complete(&sc_track.order, ticket))
+    if (sc_track_is_complete(&sc_track, ticket))
         return true;
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
     if (!stream)
@@ -625,7 +627,7 @@ bool sc_marks_show_complete(const struct sc_ticket *ticket)
         sc_marks_poll_locked(stream);
     }
     pthread_mutex_unlock(&stream->lock);
-    return sc_order_complete(&sc_track.order, ticket);
+    return sc_track_is_complete(&sc_track, ticket);
 }
 
 static void sleep_for(uint64_t ns)
@@ -685,7 +687,7 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
         }
     }
     pthread_mutex_unlock(&stream->lock);
-    return shown && !sc_order_complete(&sc_track.order, ticket);
+    return shown && !sc_track_is_complete(&sc_track, ticket);
 }
 
 /* The first event behind the operation, recorded now if there is none. Lock held. */
@@ -715,7 +717,7 @@ static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record
     pthread_mutex_lock(&earlier->lock);
     CUevent event = event_behind_locked(earlier, ticket);
     if (!event) /* no mark is left behind what is complete */
-        ordered = sc_order_complete(&sc_track.order, ticket);
+        ordered = sc_track_is_complete(&sc_track, ticket);
     else
         ordered = wait(context, stream->handle, event);
     pthread_mutex_unlock(&earlier->lock);
@@ -730,7 +732,7 @@ bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *
 {
     struct sc_stream_record *earlier = sc_streams_of_id(ticket->stream);
     bool ordered = earlier ? wait_behind(stream, earlier, ticket, wait, context)
-                           : sc_order_complete(&sc_track.order, ticket);
+                           : sc_track_is_complete(&sc_track, ticket);
     if (ordered)
         sc_track_order_after(&sc_track, stream->id, ticket);
     return ordered;

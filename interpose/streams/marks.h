@@ -24,9 +24,9 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
-#include "track/order.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 struct sc_ticket;
 struct sc_context;
@@ -113,7 +113,7 @@ static inline CUevent sc_marks_fence_of_locked(const struct sc_stream_record *st
  * for, and with it whoever waits for the event (docs/driver.md, Green contexts). */
 static inline bool sc_marks_is_fenced(const struct sc_stream_record *stream)
 {
-    return sc_order_is_due(&sc_track.order, stream->id);
+    return sc_track_is_due(&sc_track, stream->id);
 }
 
 /* A blocking stream is about to be destroyed: events of the marker stream follow its work from now

@@ -11,8 +11,12 @@
 #include "interpose/streams/marks.h"
 #include "track/checks.h"
 #include "track/handles.h"
+#include "track/points.h"
 #include "track/pool.h"
 #include "track/trace.h"
+#include "track/track.h"
+#include "track/track_order.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -226,8 +230,8 @@ static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQU
         sc_handle_pointer(sc_handles_get(&by_id, stream->id)) != stream)
         return false;
     struct sc_ticket last = {.stream = stream->id,
-                             .number = sc_order_issued(&sc_track.order, stream->id)};
-    return sc_order_complete(&sc_track.order, &last);
+                             .number = sc_track_issued(&sc_track, stream->id)};
+    return sc_track_is_complete(&sc_track, &last);
 }
 
 static void put_back_locked(struct sc_stream_record *stream, bool spent) SC_REQUIRES(registry_lock)
@@ -581,7 +585,7 @@ void sc_streams_created(CUstream handle, uint32_t origin)
         bury_stream(former);
     const struct sc_stream_record *stream = learn_stream(handle);
     if (stream)
-        atomic_store(&sc_order_stream(&sc_track.order, stream->id)->origin, origin);
+        sc_track_set_stream_origin(&sc_track, stream->id, origin);
 }
 
 static void drop_dead_marks(struct sc_stream_record *stream)

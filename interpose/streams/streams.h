@@ -24,8 +24,8 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
-#include "track/order.h"
-#include "track/track.h"
+#include "track/points.h"
+#include "track/track_order.h"
 
 /* An event of ours behind the stream's operation `number`. */
 struct sc_mark {

@@ -2,9 +2,10 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/streams/streams.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -157,7 +158,7 @@ uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
 
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 {
-    if (sc_unlikely(sc_order_is_due(&sc_track.order, stream->id)))
+    if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
     return sc_ticks_not_late();
 }
@@ -168,7 +169,7 @@ uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
     uint64_t own = get(&stream->unfinished.work_ticks);
-    if (sc_unlikely(sc_order_is_due(&sc_track.order, stream->id)))
+    if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
     if (stream->kind != SC_STREAM_LEGACY)
         return own;
@@ -304,7 +305,7 @@ static bool family_is_clear(struct sc_context_unfinished *all)
 static bool is_by_itself(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
-    if (sc_order_is_due(&sc_track.order, stream->id) || stream->kind == SC_STREAM_LEGACY)
+    if (sc_track_is_due(&sc_track, stream->id) || stream->kind == SC_STREAM_LEGACY)
         return false;
     return stream->kind == SC_STREAM_NONBLOCKING || family_is_clear(all) ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);
@@ -393,7 +394,7 @@ bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
     uint64_t queued = get(&stream->unfinished.queued_ticks);
-    if (sc_order_is_due(&sc_track.order, stream->id) &&
+    if (sc_track_is_due(&sc_track, stream->id) &&
         sc_unfinished_gate_ticks(stream->context) > queued)
         return true;
     uint64_t behind = later(queued, get(&all->family.done_ticks));

@@ -16,7 +16,25 @@
  *   fuzz_track [programs] [seed]    program i has the seed `seed + i`
  */
 #include "track/comparisons.h"
+#include "track/hazard.h"
+#include "track/hold.h"
+#include "track/hold_kind.h"
+#include "track/ops.h"
+#include "track/order.h"
+#include "track/ordering.h"
+#include "track/pages.h"
+#include "track/points.h"
+#include "track/shape.h"
+#include "track/staging.h"
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 #include "oracle.h"
 #include "tests/emulator.h"
@@ -302,7 +320,7 @@ static void compare_watch(void)
         watch |= !world.holds[i].ended;
         awaited += world.holds[i].ended ? 0 : count_awaited(&world.holds[i]);
     }
-    if ((atomic_load(&tracker.libc_watch) != 0) != watch)
+    if ((atomic_load(&tracker.front.libc_watch) != 0) != watch)
         complain("libc_watch is %d", !watch);
     if (sc_track_awaited(&tracker) != awaited)
         complain("holds wait for %u tickets, not %u", sc_track_awaited(&tracker), awaited);

@@ -1,11 +1,22 @@
 /* Device memory that the driver has handed out, and frees that last while others are handed it. */
 #include "track/allocations.h"
+#include "track/hazard.h"
+#include "track/ops.h"
+#include "track/points.h"
+#include "track/track.h"
 
 #include <check.h>
 #include <stdlib.h>
 
-#include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
 #include "track/track_internal.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 enum { BASE = 0x700000000000, CONTEXT = 3, OTHER = 4, FIRST = 11, SECOND = 12 };
 
@@ -17,7 +28,7 @@ static void set_up(void)
 {
     ck_assert_int_eq(sc_track_init(&track), 0);
     sc_track_guard(&track, NULL);
-    track.watches_device = true;
+    track.front.watches_device = true;
     allocations = &track.allocations;
     legacy = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 1, 0);
     freeing = sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 2, 0);

@@ -9,6 +9,14 @@
 #include <sys/mman.h>
 
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 enum { PAGE = 4096, MANY = 3000 };
 

@@ -4,7 +4,14 @@
  *
  * test_checks stop   leaves a track as a debugger is to find it, and ends by SIGABRT
  */
+#include "track/brief_lock.h"
 #include "track/checks.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/ops.h"
+#include "track/order.h"
+#include "track/points.h"
+#include "track/pool.h"
 
 #include <check.h>
 #include <signal.h>
@@ -16,7 +23,15 @@
 
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
 #include "track/track_internal.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 static struct sc_track track;
 static uint32_t legacy, stream;

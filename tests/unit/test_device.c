@@ -7,7 +7,13 @@
 
 #include "tests/unit/rounds.h"
 #include "track/conflicts.h"
+#include "track/hazard.h"
+#include "track/inflight.h"
 #include "track/no_verdicts.h"
+#include "track/ops.h"
+#include "track/order.h"
+#include "track/ordering.h"
+#include "track/points.h"
 #include "track/shape.h"
 
 enum { BASE = 0x700000000000, STREAMS = 4, OPS_MAX = 400, PLACES = 24 };

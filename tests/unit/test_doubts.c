@@ -14,6 +14,9 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/hazard.h"
+#include "track/ops.h"
+#include "track/order.h"
+#include "track/points.h"
 #include "track/ticks.h"
 
 #include <check.h>

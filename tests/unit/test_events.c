@@ -1,5 +1,9 @@
 /* What events stand for, and who may say so without the tracker's lock. */
+#include "track/brief_lock.h"
 #include "track/events.h"
+#include "track/order.h"
+#include "track/points.h"
+#include "track/track.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -7,8 +11,15 @@
 #include <stdlib.h>
 
 #include "tests/unit/rounds.h"
-#include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
 #include "track/track_internal.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 enum { EVENT = 0xe000, OTHER = 0xf000 };
 

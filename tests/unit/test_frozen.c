@@ -1,5 +1,8 @@
 /* track/frozen.c: when memory that launches read counts as frozen. */
 #include "track/frozen.h"
+#include "track/graph_writes.h"
+#include "track/hazard.h"
+#include "track/shape.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* track/graph_addresses.c: addresses of the kernels of an exec, each once and in order. */
 #include "track/graph_addresses.h"
+#include "track/pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* Inner nodes of an exec: sentence by sentence what track/graphs.h promises. */
 #include "track/graphs.h"
+#include "track/order.h"
+#include "track/ordering.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,5 +1,9 @@
 /* track/graph_device.c: what the copies and memsets of an exec do with device memory. */
+#include "track/device_use.h"
 #include "track/graph_device.h"
+#include "track/handles.h"
+#include "track/ordering.h"
+#include "track/pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,12 @@
 /* What graphs name: sentence by sentence what track/graphs.h promises. */
 #include "track/graphs.h"
+#include "track/grid.h"
+#include "track/handles.h"
+#include "track/hazard.h"
+#include "track/order.h"
+#include "track/ordering.h"
+#include "track/shape.h"
+#include "track/told.h"
 
 #include <check.h>
 #include <stdlib.h>

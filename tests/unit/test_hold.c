@@ -1,5 +1,8 @@
 /* Frees that wait: their order, what they wait for, and what they add up to. */
+#include "track/graphs.h"
 #include "track/hold.h"
+#include "track/order.h"
+#include "track/points.h"
 
 #include <check.h>
 #include <stdlib.h>

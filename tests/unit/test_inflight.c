@@ -1,8 +1,17 @@
 /* Operations on host memory: shapes, ranges, conflicts, and what is retired when. */
 #include "track/conflicts.h"
+#include "track/frames.h"
+#include "track/grid.h"
+#include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
+#include "track/ops.h"
+#include "track/order.h"
+#include "track/pages.h"
+#include "track/points.h"
+#include "track/shape.h"
 #include "track/source_copies.h"
+#include "track/staging.h"
 
 #include <check.h>
 #include <stdlib.h>

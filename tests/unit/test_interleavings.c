@@ -37,8 +37,20 @@
 #include "interpose/streams/streams.h"
 #include "report/report.h"
 #include "track/brief_lock.h"
+#include "track/grid.h"
+#include "track/hazard.h"
+#include "track/ops.h"
 #include "track/own_lock.h"
+#include "track/pages.h"
+#include "track/points.h"
+#include "track/spans.h"
 #include "track/ticks.h"
+#include "track/track.h"
+#include "track/track_guards.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 #include <check.h>
 #include <dlfcn.h>

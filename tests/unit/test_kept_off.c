@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "track/inflight.h"
+#include "track/order.h"
 
 enum { PAGE = 4096, MASK = PAGE - 1, THREADS = 4, PAGES = 200 };
 

@@ -1,7 +1,19 @@
 /* Kernels that have addresses of host memory: what is in flight there, and until when.
  */
+#include "track/hazard.h"
 #include "track/kernel_flags.h"
+#include "track/ops.h"
+#include "track/ordering.h"
+#include "track/points.h"
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 #include <check.h>
 #include <stdlib.h>

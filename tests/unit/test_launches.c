@@ -2,7 +2,21 @@
  * record, what a host node tells that runs, and what is in flight until the host has heard of it. A
  * launch is issued here as interpose/calls/graph_launch.c does.
  */
+#include "track/graphs.h"
+#include "track/heard.h"
+#include "track/ops.h"
+#include "track/order.h"
+#include "track/points.h"
+#include "track/told.h"
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 #include <check.h>
 #include <stdlib.h>

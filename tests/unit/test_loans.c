@@ -15,7 +15,16 @@
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
-#include "track/track.h"
+#include "track/frames.h"
+#include "track/pages.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 enum { PAGE = 4096, STACK_BYTES = 1 << 20 };
 

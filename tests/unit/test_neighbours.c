@@ -8,6 +8,14 @@
 #include <stdlib.h>
 
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 enum { BLOCK = 2 << 20, MOST = 1 << 12 };
 

@@ -1,4 +1,6 @@
 /* track/node_authors.c: who added nodes that use device memory alone. */
+#include "track/device_use.h"
+#include "track/graphs.h"
 #include "track/node_authors.h"
 
 #include <check.h>

@@ -1,5 +1,7 @@
 /* The happens-before engine: every way in which the host, or a stream, comes to know something. */
 #include "track/order.h"
+#include "track/points.h"
+#include "track/tracker.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * many threads meet a function at one time. Under ThreadSanitizer the suite `sanitizers` runs it.
  */
 #include "track/python_codes.h"
+#include "track/python_lines.h"
 
 #include <check.h>
 #include <pthread.h>

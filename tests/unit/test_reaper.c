@@ -22,7 +22,20 @@
 #include "interpose/streams/marks.h"
 #include "report/annotations.h"
 #include "report/report.h"
+#include "track/graphs.h"
+#include "track/hazard.h"
+#include "track/no_verdicts.h"
+#include "track/ops.h"
+#include "track/order.h"
 #include "track/own_lock.h"
+#include "track/points.h"
+#include "track/ticks.h"
+#include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/tracker.h"
 
 #include <check.h>
 #include <pthread.h>

@@ -1,4 +1,9 @@
 /* Spans of pages and what settling them tells the kernel, against a model of pages; and staging. */
+#include "track/blocks.h"
+#include "track/grid.h"
+#include "track/order.h"
+#include "track/pages.h"
+#include "track/points.h"
 #include "track/spans.h"
 #include "track/staging.h"
 

@@ -8,7 +8,22 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
+#include "track/brief_lock.h"
+#include "track/graphs.h"
+#include "track/handles.h"
+#include "track/hazard.h"
 #include "track/hold.h"
+#include "track/hold_kind.h"
+#include "track/ops.h"
+#include "track/pages.h"
+#include "track/points.h"
+#include "track/spans.h"
+#include "track/track.h"
+#include "track/track_graphs.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/tracker.h"
 
 #include <check.h>
 #include <stdlib.h>

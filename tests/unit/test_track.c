@@ -1,5 +1,25 @@
 /* The whole tracker behind its lock: sentence by sentence what track/track.h promises. */
+#include "track/hazard.h"
+#include "track/hold.h"
+#include "track/hold_kind.h"
+#include "track/inflight.h"
+#include "track/no_verdicts.h"
+#include "track/ops.h"
+#include "track/order.h"
+#include "track/ordering.h"
+#include "track/pages.h"
+#include "track/points.h"
+#include "track/shape.h"
+#include "track/staging.h"
 #include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 #include <check.h>
 #include <errno.h>
@@ -123,7 +143,7 @@ static struct sc_take_down take_down(uintptr_t address, enum sc_hold_kind kind, 
 
 static bool watched(void)
 {
-    return atomic_load(&track.libc_watch) != 0;
+    return atomic_load(&track.front.libc_watch) != 0;
 }
 
 START_TEST(a_wait_that_is_left_ends_unless_it_is_taken)

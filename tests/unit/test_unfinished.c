@@ -5,6 +5,7 @@
 #include "interpose/streams/unfinished.h"
 
 #include "interpose/streams/streams.h"
+#include "track/track.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,11 +1,24 @@
 /* Waits for the host that are not seen: what stands behind one, and until when. */
+#include "track/inflight.h"
+#include "track/ops.h"
+#include "track/order.h"
+#include "track/pages.h"
+#include "track/points.h"
+#include "track/track.h"
 #include "track/track_internal.h"
 #include "track/unseen.h"
 
 #include <check.h>
 #include <stdlib.h>
 
-#include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_guards.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/tracker.h"
 
 enum { BUFFER = 0x100000, BYTES = 64 << 10 };
 

@@ -1,0 +1,119 @@
+/* The tracker's streams, and what is ordered after what (track/order.h).
+ *
+ * Every function takes the tracker's lock for itself, unless its comment says "lock-free"
+ * (track/track.h).
+ */
+#ifndef SC_TRACK_TRACK_ORDER_H
+#define SC_TRACK_TRACK_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/points.h"
+
+struct sc_comparisons;
+struct sc_ops;
+struct sc_track;
+
+/* `context` is the id of the context's legacy stream, 0 when adding that one. 0: no memory. */
+uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, uint32_t context,
+                             uintptr_t handle, int device);
+void sc_track_remove_stream(struct sc_track *track, uint32_t stream);
+
+/* `green` is a green context: a wait for the primary context waits for its work as well. */
+void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t primary);
+
+/* Around a call of the driver that is work on the stream (track/order.h). What the call comes after
+ * is asked for before the call is made. Each call that begins is ended once. Lock-free on a
+ * non-blocking stream, and on a blocking stream if no legacy call was made since its last call. */
+void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_call *call);
+struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
+                                    const struct sc_order_call *call);
+void sc_track_end(struct sc_track *track, struct sc_order_call *call, bool issued);
+/* Begins a call that waits for all that it comes after. Returns that as a point. */
+struct sc_point sc_track_begin_to_wait(struct sc_track *track, uint32_t stream,
+                                       struct sc_order_call *call);
+/* A call that begins and ends at once. */
+void sc_track_work(struct sc_track *track, uint32_t stream);
+
+/* What a synchronise of this kind waits for, as of now. Taken before the real call. */
+enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
+struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope);
+struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event);
+/* The same for who waits for it: nothing where the host knew all before. `behind`: on which stream
+ * the event was recorded, and the point's work_ticks, in any case. */
+struct sc_behind {
+    uint32_t stream; /* 0: not known */
+    uint64_t work_ticks;
+};
+struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
+                                    struct sc_behind *behind);
+
+/* The host has seen the point done: compares those sources that take long, without the lock. What
+ * is found is for sc_track_known, which follows at once. The caller has no lock of the library's.
+ */
+void sc_track_compare(struct sc_track *track, const struct sc_point *point,
+                      struct sc_comparisons *comparisons);
+
+/* Each ends the point. Known: the host has seen the point done. Operations whose sources are found
+ * overwritten are stored in `overwritten`. NULL: nothing is compared, since the memory is gone.
+ * `comparisons`: what sc_track_compare has found, or NULL. */
+void sc_track_known(struct sc_track *track, struct sc_point *point,
+                    const struct sc_comparisons *comparisons, struct sc_ops *overwritten);
+void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
+
+/* The call is work that may tell the host, in a way that is not seen, of the end of what the call
+ * comes after. It has a number of its own, so that marks which are recorded behind it stand for
+ * more than the host may have heard of. */
+void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_order_call *call);
+
+/* Waits for the host that are not seen (track/unseen.h). Behind: what is issued now on the stream
+ * comes after these, and so does what comes after the point; NULL: none. Lock-free where no such
+ * wait is open anywhere. */
+struct sc_ticket sc_track_unseen_begin(struct sc_track *track, uint32_t stream);
+void sc_track_unseen_end(struct sc_track *track, const struct sc_ticket *from);
+struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
+                                             const struct sc_point *after);
+bool sc_track_is_seen(struct sc_track *track, uint32_t stream);
+
+/* Around the record of an event, which is a call on its stream. Begin returns the point that the
+ * event will stand for. sc_track_set_event says so when the record has succeeded, and ends the
+ * point. */
+struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
+                                      struct sc_order_call *call);
+void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued);
+struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t context);
+void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
+void sc_track_forget_event(struct sc_track *track, uintptr_t event);
+
+/* Around a call that makes the stream wait for the event. sc_track_wait is for a wait of which the
+ * driver has been told already. */
+struct sc_wait {
+    struct sc_order_call call;
+    uintptr_t event;
+    uint32_t recorded_on;
+};
+void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
+                         struct sc_wait *wait);
+void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued);
+void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
+
+/* All streams of the context and of its green contexts, also streams to come, wait for the point:
+ * the event's, taken before the call. Ends the point. */
+void sc_track_wait_context(struct sc_track *track, uint32_t context, struct sc_point *point);
+
+/* sc_order_pass: an event that is recorded now stands for more than a mark behind the stream's last
+ * operation. */
+void sc_track_pass(struct sc_track *track, uint32_t stream);
+
+/* sc_order_first_signal. */
+uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket);
+
+/* Work issued on `stream` from now on comes after the operation (an edge that we inserted). */
+void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket);
+
+/* Everything on the stream up to `number` has been seen complete. */
+void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number);
+
+#endif

@@ -1,0 +1,184 @@
+/* The tracker's ranges, and what others read of them (track/track_views.h). */
+#include "track/track_internal.h"
+
+#include "track/poison.h"
+
+void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                        enum sc_buffer_kind kind, uint32_t context, uint32_t origin)
+{
+    lock(track);
+    uint32_t id = sc_inflight_add_range(&track->inflight, address, size_bytes, kind, context);
+    if (id)
+        atomic_store_explicit(&sc_inflight_range(&track->inflight, id)->origin, origin,
+                              memory_order_release);
+    unlock(track);
+}
+
+void sc_track_remove_range(struct sc_track *track, uintptr_t address)
+{
+    lock(track);
+    uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
+    if (range)
+        sc_inflight_remove_range(&track->inflight, range);
+    unlock(track);
+}
+
+struct range_search {
+    struct sc_track *track;
+    uint32_t context;
+    uint32_t found;
+};
+
+static bool note_range_of_context(void *context, uint32_t id)
+{
+    struct range_search *search = context;
+    struct sc_range *range = sc_inflight_range(&search->track->inflight, id);
+    if (atomic_load_explicit(&range->context, memory_order_relaxed) == search->context)
+        search->found = id;
+    return !search->found;
+}
+
+void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context)
+{
+    struct range_search search = {track, context, 0};
+    lock(track);
+    do {
+        search.found = 0;
+        sc_grid_overlaps_locked(&track->inflight.range_grid, 0, SIZE_MAX, note_range_of_context,
+                                &search);
+        if (search.found)
+            sc_inflight_remove_range(&track->inflight, search.found);
+    } while (search.found);
+    unlock(track);
+}
+
+static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
+{
+    struct sc_range_info info = {0};
+    if (!id)
+        return info;
+    struct sc_range *range = sc_inflight_range(&track->inflight, id);
+    info.range = id;
+    info.address = atomic_load_explicit(&range->node.address, memory_order_acquire);
+    info.size_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_acquire);
+    info.kind = atomic_load_explicit(&range->kind, memory_order_acquire);
+    info.context = atomic_load_explicit(&range->context, memory_order_acquire);
+    info.guarding = (enum sc_guarding)atomic_load_explicit(&range->guarding, memory_order_acquire);
+    info.snapshots =
+        (enum sc_snapshots)atomic_load_explicit(&range->snapshots, memory_order_acquire);
+    info.origin = atomic_load_explicit(&range->origin, memory_order_acquire);
+    return info;
+}
+
+static bool lies_in_range(struct sc_track *track, uint32_t id, uintptr_t address)
+{
+    const struct sc_grid_node *node = &sc_inflight_range(&track->inflight, id)->node;
+    uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
+    return address - start < atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+}
+
+/* Programs copy from the same memory again and again: a thread remembers the last range, as long as
+ * none came or went. In one word, since a signal handler may come in between. */
+static uint32_t find_range_id(struct sc_track *track, uintptr_t address)
+{
+    static __thread _Atomic uint64_t last __attribute__((tls_model("initial-exec")));
+    uint64_t version =
+        atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
+    uint64_t known = atomic_load_explicit(&last, memory_order_relaxed);
+    uint32_t id = (uint32_t)known;
+    if (track == &sc_track && id && known - id == version && lies_in_range(track, id, address))
+        return id;
+    id = sc_inflight_range_of(&track->inflight, address);
+    if (track == &sc_track && id && id != SC_GRID_RETRY)
+        atomic_store_explicit(&last, version | id, memory_order_relaxed);
+    return id;
+}
+
+struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
+{
+    uint32_t id = find_range_id(track, address);
+    if (id != SC_GRID_RETRY)
+        return describe_range(track, id);
+    lock(track);
+    struct sc_range_info info =
+        describe_range(track, sc_grid_point_locked(&track->inflight.range_grid, address));
+    unlock(track);
+    return info;
+}
+
+bool sc_track_has_range(struct sc_track *track, uintptr_t address)
+{
+    uint32_t id = sc_inflight_range_of(&track->inflight, address);
+    if (id != SC_GRID_RETRY)
+        return id != 0;
+    lock(track);
+    id = sc_grid_point_locked(&track->inflight.range_grid, address);
+    unlock(track);
+    return id != 0;
+}
+
+bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
+                           uint32_t stream)
+{
+    struct sc_inflight *inflight = &track->inflight;
+    bool writes = sc_direction_writes_host(direction);
+    return sc_inflight_may_conflict(sc_inflight_range(inflight, inflight->no_range), writes,
+                                    stream) ||
+           (range && sc_inflight_may_conflict(sc_inflight_range(inflight, range), writes, stream));
+}
+
+struct sc_range_info sc_track_range_again(struct sc_track *track, uint32_t range)
+{
+    return describe_range(track, range);
+}
+
+/* May sources of other pinned memory lie on a page of the range? */
+static bool has_sources_beside(struct sc_inflight *inflight, uint32_t range)
+{
+    return atomic_load_explicit(&inflight->neighbour_source_count, memory_order_relaxed) != 0 &&
+           sc_inflight_is_neighbour(inflight, sc_inflight_range(inflight, range));
+}
+
+bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind)
+{
+    struct sc_inflight *inflight = &track->inflight;
+    return !range || kind != SC_PINNED || sc_inflight_has_sources(inflight, range) ||
+           sc_inflight_has_sources(inflight, inflight->no_range) ||
+           has_sources_beside(inflight, range);
+}
+
+/* ---- what others read ---- */
+
+bool sc_track_has_ranges(struct sc_track *track)
+{
+    return !sc_grid_is_empty(&track->inflight.range_grid);
+}
+
+bool sc_track_may_have_range(struct sc_track *track, const void *address, size_t size_bytes)
+{
+    return sc_grid_may_overlap(&track->inflight.range_grid, (uintptr_t)address, size_bytes);
+}
+
+uint64_t sc_track_ranges_version(struct sc_track *track)
+{
+    return atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire);
+}
+
+const struct sc_blocks *sc_track_range_blocks(struct sc_track *track)
+{
+    return &track->inflight.range_blocks;
+}
+
+bool sc_track_is_guarding_forbidden(struct sc_track *track, uintptr_t address)
+{
+    uint32_t id = sc_grid_point(&track->inflight.range_grid, address);
+    return id != 0 && id != SC_GRID_RETRY &&
+           atomic_load_explicit(&sc_inflight_range(&track->inflight, id)->guarding,
+                                memory_order_acquire) == SC_GUARDING_FORBIDDEN;
+}
+
+bool sc_track_is_plainly_readable(struct sc_track *track, uint32_t range)
+{
+    return atomic_load_explicit(&sc_inflight_range(&track->inflight, range)->snapshots,
+                                memory_order_acquire) == SC_SNAPSHOTS_PLAIN;
+}

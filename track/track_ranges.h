@@ -1,0 +1,58 @@
+/* The tracker's ranges: memory that the driver knows.
+ *
+ * Every function takes the tracker's lock for itself, unless its comment says "lock-free"
+ * (track/track.h).
+ */
+#ifndef SC_TRACK_TRACK_RANGES_H
+#define SC_TRACK_TRACK_RANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/hazard.h"
+#include "track/pages.h"
+
+struct sc_track;
+
+struct sc_range_info {
+    uint32_t range; /* 0: no range there */
+    uintptr_t address;
+    size_t size_bytes;
+    enum sc_buffer_kind kind;
+    uint32_t context;
+    enum sc_guarding guarding;
+    enum sc_snapshots snapshots;
+    uint32_t origin; /* track/origins.h */
+};
+
+/* The driver hands out new memory. Its former owner is gone, and so is what was in flight there: a
+ * context that ends on another thread frees its memory before the library hears of that. */
+void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes);
+
+void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                        enum sc_buffer_kind kind, uint32_t context, uint32_t origin);
+void sc_track_remove_range(struct sc_track *track, uintptr_t address);
+/* The context is gone, and its memory with it. */
+void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context);
+
+/* Lock-free unless a change is under way. */
+struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address);
+/* Is there one? Cheaper where mostly there is none: no range is remembered or described. */
+bool sc_track_has_range(struct sc_track *track, uintptr_t address);
+
+/* The range that was found before, as it is now: it may be gone, which is of no bytes then, and
+ * another one may have its id. Lock-free. */
+struct sc_range_info sc_track_range_again(struct sc_track *track, uint32_t range);
+
+/* Could an operation of this direction and stream on the range (0: on no range) conflict with one
+ * in flight? Lock-free; false only if there is nothing to conflict with. */
+bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
+                           uint32_t stream);
+
+/* Are there sources in flight that sc_track_seal for bytes of the range (0: of no range) could look
+ * at? Pinned memory shares pages with other pinned memory at most, where neither has whole pages.
+ * Lock-free. */
+bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind);
+
+#endif

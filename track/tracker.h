@@ -1,0 +1,32 @@
+/* The tracker as a whole, for the files that make it up and for tests. */
+#ifndef SC_TRACK_TRACKER_H
+#define SC_TRACK_TRACKER_H
+
+#include "track/allocations.h"
+#include "track/brief_lock.h"
+#include "track/events.h"
+#include "track/graphs.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/no_verdicts.h"
+#include "track/node_authors.h"
+#include "track/track.h"
+#include "track/track_views.h"
+
+struct sc_track {
+    struct sc_track_front front; /* first */
+    /* In a line of its own: what lies beside it is read without it. */
+    _Alignas(64) struct sc_brief_lock lock;
+    _Alignas(64) struct sc_order order;
+    struct sc_inflight inflight;
+    struct sc_holds holds;
+    struct sc_graphs graphs;
+    struct sc_events events;
+    struct sc_allocations allocations;
+    struct sc_node_authors node_authors;
+    struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
+    struct sc_no_verdicts no_verdicts;
+    _Atomic uint64_t operations;
+};
+
+#endif

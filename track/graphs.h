@@ -24,6 +24,7 @@
 #include "track/frames.h"
 #include "track/graph_addresses.h"
 #include "track/graph_device.h"
+#include "track/graph_place.h"
 #include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -255,8 +256,7 @@ void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t no
 void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
                           uintptr_t around);
 
-/* What the node of the exec is. UNKNOWN: an inner node of which the exec has lost the name. */
-enum sc_graph_place { SC_PLACE_OUTERMOST, SC_PLACE_INNER, SC_PLACE_UNKNOWN };
+/* What the node of the exec is. */
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer);
 

@@ -10,9 +10,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/graphs.h"
+#include "track/graph_place.h"
+#include "track/hazard.h"
 #include "track/points.h"
 
+struct sc_device_use;
+struct sc_graph_author;
+struct sc_graph_device_places;
+struct sc_graph_device_use;
+struct sc_graph_event;
+struct sc_graph_extra;
+struct sc_graph_flags;
+struct sc_graph_own;
+struct sc_graph_race;
+struct sc_graph_use;
+struct sc_handles;
+struct sc_hazard_event;
+struct sc_heard_call;
+struct sc_heard_launch;
+struct sc_heard_node;
+struct sc_heard_run;
+struct sc_told;
 struct sc_track;
 
 void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,

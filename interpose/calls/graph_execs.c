@@ -16,6 +16,7 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/stack_sources.h"
 #include "interpose/streams/contexts.h"
+#include "track/graph_place.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/heard.h"

@@ -4,7 +4,7 @@
 #include "interpose/driver/kernel_parameters.h"
 #include "interpose/driver/replaying.h"
 #include "report/options.h"
-#include "track/graphs.h"
+#include "track/graph_place.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 

@@ -25,6 +25,9 @@ class Structure(unittest.TestCase):
                             said("scripts/structure"))
         self.assertLessEqual(int(largest[1]), 4)
 
+    def test_nobody_reaches_into_the_tracker(self):
+        self.assertIn("peeks into sc_track from outside of track/: 0\n", said("scripts/structure"))
+
     def test_wrong_revision_is_named(self):
         run = subprocess.run(["scripts/structure", "no-such-commit"], cwd=ROOT,
                              capture_output=True, text=True)

@@ -1,7 +1,7 @@
 // expect-exit: 0
-// run: guard=uffd -> guard.userfaultfd>1000 hazards=0
-// run: guard=uffd:mode=report -> guard.userfaultfd>1000 hazards=0
-// run: guard=mprotect -> guard.mprotect>1000 hazards=0
+// run: guard=uffd -> guard.userfaultfd>500 hazards=0
+// run: guard=uffd:mode=report -> guard.userfaultfd>500 hazards=0
+// run: guard=mprotect -> guard.mprotect>500 hazards=0
 // needs: userfaultfd
 //
 // Threads cut buffers out of pinned blocks of more than 1 MB, each of its own and all of one that

@@ -160,7 +160,7 @@ class Debugger(unittest.TestCase):
     def expect_all(self, shown):
         for line in ("1 legacy 1 0x111 0 0 0 1", "2 nonblocking 1 0x222 2 0 0 2",
                      "1 2 1 copy h2d 0x10040 64 0", "2 2 2 copy h2d 0x50000 64 0",
-                     "2 0 0x10000 4096 0 0", "64 bytes are held", "1 1 free 0x50000 64 0",
+                     "3 0 0x10000 4096 0 0", "64 bytes are held", "1 1 free 0x50000 64 0",
                      "2 handed out, 2 live, 0 spare", "items by level: 0: 2", "the tracker's: taken"):
             self.assertIn(line, shown)
         if self.program.parent == CHECKED:

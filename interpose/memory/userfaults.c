@@ -148,7 +148,8 @@ static enum sc_userfaultfd_state open_and_try(void)
     return opened;
 }
 
-/* Threads that ask meanwhile wait for the answer. */
+/* Threads that ask meanwhile wait for the answer. A forked child's descriptor is for the memory of
+ * its parent. */
 bool sc_userfaults_begin(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -158,7 +159,7 @@ bool sc_userfaults_begin(void)
             atomic_store(&state, open_and_try());
         pthread_mutex_unlock(&lock);
     }
-    return sc_userfaults_state() == SC_USERFAULTFD_OPENED;
+    return sc_userfaults_state() == SC_USERFAULTFD_OPENED && !sc_process_is_child();
 }
 
 enum sc_userfaultfd_state sc_userfaults_state(void)

@@ -587,6 +587,8 @@ $(SANITIZED): sanitized-%:
 instrumented: $(if $(filter undefined,$(SAN)),$(LIB) $(SIM_LIBS),$(UNIT) $(FUZZ))
 
 .PHONY: checked-units checked checked-library debug-build
+# They make the same objects, so one comes behind the other.
+debug-build checked-library: | checked-units
 debug-build:
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 all checked-all
 .PHONY: checked-all

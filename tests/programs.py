@@ -965,8 +965,7 @@ def behind_copies():
     machine = Machine()
 
     def is_wanted(text):
-        return (re.search(r"\bbusy\(", text) and "safecopy_get_counts" not in text and
-                "// not-by: copy" not in text)
+        return re.search(r"\bbusy\(", text) and "safecopy_get_counts" not in text
     return [check for source in sources("hazard", "sc[12]0*")
             if is_wanted(source.read_text(encoding="utf-8"))
             for check in TwinBehindCopy(source, machine).checks()]

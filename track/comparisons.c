@@ -10,13 +10,7 @@
 
 #include "track/poison.h"
 
-enum {
-    WORTH_IT_BYTES = 8192,
-    MEASURED_BYTES = 32 << 10,
-    MOST_BYTES = 1 << 20,
-    LOOKS_MAX = 1024,
-    SPINS = 100
-};
+enum { MOST_BYTES = 1 << 20, LOOKS_MAX = 1024, SPINS = 100 };
 
 static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
 {
@@ -73,7 +67,7 @@ void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *co
         struct sc_comparison *one = &comparisons->of[i];
         uint64_t before = sc_ticks();
         one->differs = memcmp(one->source, one->copy, one->size_bytes) != 0;
-        if (one->size_bytes >= MEASURED_BYTES)
+        if (one->size_bytes >= SC_SOURCE_COSTS_MIN_BYTES)
             sc_source_costs_note(SC_SOURCE_COMPARED, one->size_bytes, sc_ticks() - before);
         atomic_store_explicit(&one->op->comparing, false, memory_order_release);
         atomic_fetch_sub_explicit(&inflight->comparing, 1, memory_order_release);

@@ -17,8 +17,8 @@
 
 enum {
     SC_COMPARISONS_MAX = 8,
-    SC_COMPARISONS_MIN_BYTES =
-        8192, /* less is compared in the time that two uses of the lock take */
+    /* Less is compared in the time that two uses of the lock take. */
+    SC_COMPARISONS_MIN_BYTES = 8192,
 };
 
 struct sc_comparison {

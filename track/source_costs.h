@@ -21,6 +21,8 @@ enum sc_source_cost {
     SC_SOURCE_COSTS,
 };
 
+enum { SC_SOURCE_COSTS_MIN_BYTES = 32 << 10 }; /* what is measured has no less */
+
 /* Ticks for each page; 0: not measured yet. */
 extern _Atomic uint32_t sc_source_costs[SC_SOURCE_COSTS] __attribute__((visibility("hidden")));
 

@@ -43,8 +43,7 @@ enum {
     AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES,
     PAGES_MAX = SC_AREAS_COUNT * AREA_PAGES,
     LONG_BYTES = 1 << 20, /* to put its pages back one by one costs more than the map's lock */
-    MEASURED_BYTES = 32 << 10,
-    TOUCHES_MAX = 3, /* then the page stays mprotect's */
+    TOUCHES_MAX = 3,      /* then the page stays mprotect's */
 };
 
 /* What is known of a page: */
@@ -148,8 +147,13 @@ static enum sc_userfaultfd_state open_and_try(void)
     return opened;
 }
 
-/* Threads that ask meanwhile wait for the answer. A forked child's descriptor is for the memory of
- * its parent. */
+/* A forked child's descriptor is for the memory of its parent. */
+static bool is_open(void)
+{
+    return sc_userfaults_state() == SC_USERFAULTFD_OPENED && !sc_process_is_child();
+}
+
+/* Threads that ask meanwhile wait for the answer. */
 bool sc_userfaults_begin(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -159,7 +163,7 @@ bool sc_userfaults_begin(void)
             atomic_store(&state, open_and_try());
         pthread_mutex_unlock(&lock);
     }
-    return sc_userfaults_state() == SC_USERFAULTFD_OPENED && !sc_process_is_child();
+    return is_open();
 }
 
 enum sc_userfaultfd_state sc_userfaults_state(void)
@@ -238,7 +242,7 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
 
 void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
 {
-    if (sc_userfaults_state() != SC_USERFAULTFD_OPENED || sc_process_is_child())
+    if (!is_open())
         return;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
         if (is_adopted(page) && (known_of(page) & ACCESS) == SC_ACCESS_ALL)
@@ -334,7 +338,7 @@ static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
     long result = write_protect(start, size_bytes, false);
     if (result == 0)
         sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
-    if (size_bytes >= MEASURED_BYTES)
+    if (size_bytes >= SC_SOURCE_COSTS_MIN_BYTES)
         sc_source_costs_note(SC_SOURCE_UNPROTECTED, size_bytes, sc_ticks() - before);
     return result;
 }
@@ -345,7 +349,7 @@ static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access access)
         return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
     uint64_t before = sc_ticks();
     long result = write_protect(start, size_bytes, true);
-    if (size_bytes >= MEASURED_BYTES)
+    if (size_bytes >= SC_SOURCE_COSTS_MIN_BYTES)
         sc_source_costs_note(SC_SOURCE_PROTECTED, size_bytes, sc_ticks() - before);
     return result;
 }

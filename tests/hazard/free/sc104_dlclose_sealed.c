@@ -1,10 +1,8 @@
 // expect: SC104 action=stalled kind=pageable certainty=observed event=dlclose
-// not-by: copy
 //
 // A plugin that has no destructor is closed while the driver is still to read its static data, in a
 // process for which the kernel reads no memory (a filter refuses process_vm_readv): whose handle it
-// is, is found another way. Where no host function holds the stream the program may die of it
-// within microseconds, in mode=report before it is said.
+// is, is found another way.
 #include "plugin.h"
 
 #include <errno.h>

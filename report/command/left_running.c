@@ -15,7 +15,7 @@ enum { LOOKS = 20, BETWEEN_LOOKS_NS = 10 * 1000 * 1000 };
 
 enum { NAMED_MAX = 8, ENVIRONMENT_MAX = 1024 * 1024, NAME_SIZE = 32 };
 
-/* What /proc/PID/`file` has, up to a NUL. NULL: nobody may read it, or it is empty. */
+/* What /proc/PID/`file` has, with a NUL behind it. NULL: nobody may read it. */
 static char *read_file(const char *pid, const char *file, size_t most, size_t *size)
 {
     char path[64];
@@ -28,25 +28,43 @@ static char *read_file(const char *pid, const char *file, size_t most, size_t *s
         *size += (size_t)part;
     if (fd >= 0)
         close(fd);
-    if (text && *size > 0) {
+    if (text)
         text[*size] = '\0';
-        return text;
-    }
-    free(text);
-    return NULL;
+    return text;
 }
 
-static bool names_roll(const char *pid, const struct sc_run_roll *roll)
+/* A process has no environment between the two programs of an exec, for as long as the kernel takes
+ * to read the second, so that one which has none may be about to name the roll. */
+enum naming { NAMES_NOTHING, NAMES_ROLL, HAS_NO_ENVIRONMENT };
+
+static enum naming names_roll(const char *pid, const struct sc_run_roll *roll)
 {
     static const char variable[] = SC_ROLL_VARIABLE "=";
     size_t size;
     char *environment = read_file(pid, "environ", ENVIRONMENT_MAX, &size);
-    bool is_named = false;
-    for (size_t at = 0; environment && !is_named && at < size; at += strlen(environment + at) + 1)
-        is_named = strncmp(environment + at, variable, sizeof variable - 1) == 0 &&
-                   sc_run_roll_is_in(roll, environment + at + sizeof variable - 1);
+    enum naming naming = environment && size == 0 ? HAS_NO_ENVIRONMENT : NAMES_NOTHING;
+    for (size_t at = 0; at < size && naming != NAMES_ROLL; at += strlen(environment + at) + 1)
+        if (strncmp(environment + at, variable, sizeof variable - 1) == 0 &&
+            sc_run_roll_is_in(roll, environment + at + sizeof variable - 1))
+            naming = NAMES_ROLL;
     free(environment);
-    return is_named;
+    return naming;
+}
+
+/* When a process was started, in the kernel's ticks since the system was. 0: it has ended. */
+static unsigned long long start_of(const char *pid)
+{
+    enum { STAT_MAX = 1024 };
+    size_t size;
+    unsigned long long start = 0;
+    char *stat = read_file(pid, "stat", STAT_MAX, &size);
+    char *field = stat ? strrchr(stat, ')') : NULL; /* a name may have blanks and brackets */
+    for (int number = 2; field && number < 22; number++)
+        field = strchr(field + 1, ' ');
+    if (field && !strstr(stat, ") Z "))
+        start = strtoull(field, NULL, 10);
+    free(stat);
+    return start;
 }
 
 static void add(struct sc_scratch *scratch, const char *pid, const char **words)
@@ -60,17 +78,24 @@ static void add(struct sc_scratch *scratch, const char *pid, const char **words)
     free(name);
 }
 
-static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *roll)
+/* The words for those that name the roll, or NULL. *unsure: another that was started since this
+ * process was may be one of them. */
+static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *roll, bool *unsure)
 {
     DIR *folder = opendir("/proc");
     struct dirent *entry;
     const char *words = NULL;
     unsigned count = 0;
+    *unsure = false;
     while (folder && (entry = readdir(folder))) {
         long pid = strtol(entry->d_name, NULL, 10);
-        bool is_left = pid > 0 && pid != getpid() && names_roll(entry->d_name, roll);
-        if (is_left && count++ < NAMED_MAX)
+        if (pid <= 0 || pid == getpid())
+            continue;
+        enum naming naming = names_roll(entry->d_name, roll);
+        if (naming == NAMES_ROLL && count++ < NAMED_MAX)
             add(scratch, entry->d_name, &words);
+        if (naming == HAS_NO_ENVIRONMENT && start_of(entry->d_name) >= start_of("self"))
+            *unsure = true;
     }
     if (folder)
         closedir(folder);
@@ -80,10 +105,11 @@ static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *ro
 
 const char *sc_left_running_find(struct sc_scratch *scratch, const struct sc_run_roll *roll)
 {
-    const char *words = roll->name[0] != '\0' ? look(scratch, roll) : NULL;
-    for (unsigned i = 1; words && i < LOOKS; i++) {
+    bool unsure = false;
+    const char *words = roll->name[0] != '\0' ? look(scratch, roll, &unsure) : NULL;
+    for (unsigned i = 1; (words || unsure) && i < LOOKS; i++) {
         nanosleep(&(struct timespec){.tv_nsec = BETWEEN_LOOKS_NS}, NULL);
-        words = look(scratch, roll);
+        words = look(scratch, roll, &unsure);
     }
     return words;
 }

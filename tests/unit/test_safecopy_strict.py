@@ -433,6 +433,15 @@ class StrictAlone(Runs):
             said = run.communicate(timeout=PATIENCE_S)[1]
         self.assertEqual((run.returncode, "still running" in said), (66, False), said)
 
+    def test_who_becomes_another_program_is_named(self):
+        # The second program of an exec has no environment before the kernel has read it.
+        late = ("env -i sh -c 'sleep 0.1; SAFECOPY_RUN=$0 exec sleep 600' $SAFECOPY_RUN >/dev/null 2>&1 & "
+                "echo $! >pid")
+        said = self.judged(late)[1]
+        pid = (self.folder / "pid").read_text().strip()
+        os.kill(int(pid), signal.SIGKILL)
+        self.assertIn(f"still running: {pid} (sleep)", said)
+
     def test_the_waiting_has_an_end(self):
         stays = "sleep 600 >/dev/null 2>&1 & echo $! >pid"
         self.assertIn("still running: ", self.judged(stays, "--wait=0")[1])

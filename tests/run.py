@@ -3,10 +3,10 @@
 runs what `make check` does; `ci` stands for what CI runs (lots.py), and `all` for every check that
 there is (`make check-all`).
 
-Suites run one after the other, but for those that only wait (BESIDE), the checks of a suite on all
-cores, and several to a core where they wait for the simulated GPU or for processes (AT_A_TIME). Each
-suite is one line, with its seconds and those of processors, each failure is shown with what the
-program printed, and the last line is the one that CI reads:
+The checks of a suite run on all cores, and several to a core where they wait for the simulated GPU or
+for processes (AT_A_TIME). A suite begins when the one before it has no check left to begin, and those
+that only wait (BESIDE) run beside all others. Each suite is one line, with its seconds, each failure is
+shown with what the program printed, and the last line is the one that CI reads:
 `N passed, N failed`, with `, N skipped` if there are any. Exit status 1 if anything failed.
 
 A check that failed while the machine stood still (stalls.py) is run once more when its suite is
@@ -17,7 +17,7 @@ over, and counts by that; both failures are shown, and the suite's line has how 
     EVERYWHERE='K=V:K=V' options for every program, before its own: EVERYWHERE=device=1
     ONLY='PATTERN...'    only the checks with such names, as the shell would match them: 'sc101_* demo'
     SHARD=2/5            every fifth of those, from the second on: five machines run them all
-    JOBS=N               so many checks at a time
+    JOBS=N               so many checks at a time, and one suite
     LIST=1               the names of the checks, none of which runs
     TIMES=FILE           the seconds of each check are added to FILE
 """
@@ -28,9 +28,11 @@ import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import elsewhere
@@ -53,8 +55,8 @@ RAN_LINE = re.compile(rb"^Ran (\d+) tests? in", re.M)
 BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
 AT_A_TIME = {  # checks to a core, where that is not one
-    **dict.fromkeys(("twins", "in-place", "behind-copies", "ways", "alone", "mprotect", "pinned",
-                     "cupti", "drivers", "languages"), 4),
+    **dict.fromkeys(("twins", "in-place", "behind-copies", "ways", "alone"), 6),
+    **dict.fromkeys(("mprotect", "pinned", "cupti", "drivers", "languages"), 4),
     **dict.fromkeys(("unit", "sim", "survival", "python", "nvtx"), 2)}
 BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
 TOLD_EVERY_S = 20
@@ -302,35 +304,46 @@ def processor_s():
                map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
-def run_suite(name, checks):
-    begun, used_s = time.monotonic(), processor_s()
+PRINTING = threading.Lock()
+
+
+def say(text):
+    with PRINTING:
+        print(text, flush=True)
+
+
+def run_suite(name, checks, all_begun=threading.Event()):
+    """Its Tally. `all_begun` is set when each of the checks has begun."""
+    begun = time.monotonic()
     total = Tally()
     again = []
     named = [(f"{name}: {case}", check) for case, check in checks]
     workers = int(os.environ.get("JOBS") or
                   AT_A_TIME.get(name, 1) * os.cpu_count())
     told = begun
+    last = len(named) - 1
     with (stalls.Watch() as watch,
           concurrent.futures.ThreadPoolExecutor(max_workers=workers) as pool):
-        results = pool.map(lambda pair: run_watched(*pair, watch), named)
-        for done, ((case, check), (tally, message, held_up)) in enumerate(zip(named, results)):
+        def run_one(at):
+            if at == last:
+                all_begun.set()
+            return run_watched(*named[at], watch)
+        for done, (tally, message, held_up) in enumerate(pool.map(run_one, range(len(named)))):
             if message:
-                print(message, flush=True)
+                say(message)
             if time.monotonic() - told > TOLD_EVERY_S:
                 told = time.monotonic()
-                print(f"  {name}: {done} of {len(named)}", flush=True)
+                say(f"  {name}: {done} of {len(named)}")
             if held_up and len(again) < MOST_AGAIN and name not in NEVER_AGAIN:
-                again.append((case, check, held_up))
+                again.append((*named[done], held_up))
             else:
                 total.add(tally)
     for case, check, held_up in again:
         tally, message = run_check(case, check)
-        print(f"{case}: the machine {held_up} in that time; run again: {message or 'passed'}",
-              flush=True)
+        say(f"{case}: the machine {held_up} in that time; run again: {message or 'passed'}")
         total.add(tally)
     rerun = f", {len(again)} of them run again" if again else ""
-    print(f"{name:<11} {total}{rerun} in {time.monotonic() - begun:.1f} s, "
-          f"{processor_s() - used_s:.1f} s of processors", flush=True)
+    say(f"{name:<11} {total}{rerun} in {time.monotonic() - begun:.1f} s")
     return total
 
 
@@ -376,19 +389,29 @@ def run_suites(suites, names, lot=None):
     if os.environ.get("LIST"):
         print("".join(f"{name}: {case}\n" for name, checks in found for case, _ in checks), end="")
         return 0
+    begun, used_s = time.monotonic(), processor_s()
     total = Tally()
-    with concurrent.futures.ThreadPoolExecutor(max_workers=1) as beside:
-        begun = [beside.submit(run_suite, *each) for each in found if each[0] in BESIDE]
-        for each in found:
-            if each[0] not in BESIDE:
-                total.add(run_suite(*each))
-        for suite in begun:
+    with concurrent.futures.ThreadPoolExecutor(max_workers=len(found)) as pool:
+        running = []
+        for name, checks in sorted(found, key=lambda each: each[0] not in BESIDE):
+            all_begun = threading.Event()
+            running.append(pool.submit(run_suite, name, checks, all_begun))
+            running[-1].add_done_callback(lambda _, all_begun=all_begun: all_begun.set())
+            if os.environ.get("JOBS"):
+                running[-1].result()
+            elif name not in BESIDE:
+                all_begun.wait()
+        for suite in running:
             total.add(suite.result())
-    print(total)
+    say(f"{time.monotonic() - begun:.0f} s, {processor_s() - used_s:.0f} s of processors")
+    say(total)
     return 1 if total.failed else 0
 
 
 def main(names):
+    # A shell starts a background job with these ignored, and programs of the tests inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     if elsewhere.is_needed():
         return elsewhere.run(names)
     lot = "".join(names) or "check"

@@ -108,6 +108,12 @@ class Only(unittest.TestCase):
         self.assertEqual(sorted(line.partition(" ")[2] for line in lines),
                          ["first: bad/healed", "first: good/healed", "second: good_again"])
 
+    def test_a_suite_begins_when_the_one_before_it_has_begun_its_last_check(self):
+        together = threading.Barrier(2)
+        checks = [("waits", lambda: together.wait(60) and None)]
+        status, _ = self.run_suites("", suites={"some": lambda: checks, "other": lambda: checks})
+        self.assertEqual(status, 0)
+
     def test_what_runs_beside_the_others_counts(self):
         status, said = self.run_suites("", suites={"soak": SUITES["first"], **SUITES})
         self.assertEqual(status, 1)

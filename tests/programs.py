@@ -843,20 +843,22 @@ class Stress:
     the report has no hazard and no call that passed by. SECONDS go to all settings together, `width`
     of which run at a time; STRESS_SEED repeats a seed."""
 
-    # Options, and the simulated device; None: without the library.
+    # Options, the simulated device, and threads; None: without the library.
     SETTINGS = (
-        ("strict=1", "late=1:late_limit=2ms"),
-        ("", "delay=0:return=300us"),
-        ("mode=report", "delay=20us:seed=7"),
-        ("strict=1:pinned=driver:snapshot_max=0", "delay=20us:seed=7:bandwidth=2G"),
-        ("strict=1", "delay=0"),
-        ("snapshot_max=0", "late=1:late_limit=2ms"),
-        ("mode=report", "late=1:late_limit=2ms"),
-        ("pinned=driver", "delay=0"),
-        ("strict=1:stacks=site:cupti=off", "late=1:late_limit=2ms:launch=100us"),
-        ("guard=off", "delay=0"),
-        ("strict=1:device=1", "late=1:late_limit=2ms:launch=100us"),
-        (None, "late=1:late_limit=2ms"),
+        ("strict=1", "late=1:late_limit=2ms", 6),
+        ("", "delay=0:return=300us", 6),
+        ("mode=report", "delay=20us:seed=7", 6),
+        ("strict=1:pinned=driver:snapshot_max=0", "delay=20us:seed=7:bandwidth=2G", 6),
+        ("strict=1", "delay=0", 16),
+        ("snapshot_max=0", "late=1:late_limit=2ms", 6),
+        ("mode=report", "late=1:late_limit=2ms", 16),
+        ("pinned=driver", "delay=0", 6),
+        ("strict=1:stacks=site:cupti=off", "late=1:late_limit=2ms:launch=100us", 6),
+        ("guard=off", "delay=0", 6),
+        ("strict=1:guard=mprotect", "late=1:late_limit=2ms", 16),
+        ("guard=uffd:snapshot_max=0", "delay=20us:seed=7", 16),
+        ("strict=1:device=1", "late=1:late_limit=2ms:launch=100us", 6),
+        (None, "late=1:late_limit=2ms", 6),
     )
     BESIDE_S = 300  # for beginning and end, on a loaded machine
 
@@ -869,17 +871,17 @@ class Stress:
     def checks(self):
         return [(options or "plain" if options is not None else "without the library",
                  functools.partial(self.check, number))
-                for number, (options, _) in enumerate(self.SETTINGS)]
+                for number, (options, *_) in enumerate(self.SETTINGS)]
 
     def check(self, number):
-        options, device = self.SETTINGS[number]
+        options, device, threads = self.SETTINGS[number]
         with Report() as report:
             environment = self.machine.environment(
                 Directives.none(), options is not None, f"{report.option}:{options}")
             if "SIM_GPU" in environment:
                 environment["SIM_GPU"] = device
             run = self.machine.run(
-                [self.program, f"{self.seconds:.1f}", self.seed + number], environment,
+                [self.program, f"{self.seconds:.1f}", self.seed + number, threads], environment,
                 self.seconds + self.BESIDE_S)
             run.expect_status(0)
             # strict=1 tells of touches that it has not judged.

@@ -40,6 +40,8 @@ static const struct setting settings[] = {
     DEVICES("device=1", TOLD, ""),
     DEVICES("device=1", OF_MANAGED, ""),
     DEVICES(NULL, OF_MANAGED, ""),
+    DEVICES("device=1:guard=mprotect", 0, ""),
+    DEVICES("device=1:guard=uffd", 0, ""),
 };
 
 static bool is_asked_for(const char *option)

@@ -29,11 +29,11 @@ tests/hazard/README.md has an example of each.
                       libraries of tests/survival/lib, preloaded with and without ours
     args: ARG ...     its arguments
     timeout: SECONDS  instead of 120
-    needs: gpu|multi-gpu|sim|kernel (WHAT)|small-pages|preload|userfaultfd|registered
+    needs: gpu|multi-gpu|sim|kernel (WHAT)|small-pages|preload|userfaultfd|registered|real-time
                       skipped on the simulated GPU, on a machine with one GPU, on a real GPU, under
                       qemu-user, which lacks WHAT (emulated.py), where pages are larger than 4 KB;
                       where userfaultfd is not to be had; with pinned memory instead of what the
-                      program registers
+                      program registers; where no thread may be of a real-time policy
     cflags: FLAG ...  further flags of the compiler
     link: NAME ...    libraries of tests/survival/lib that it is linked with
     expect-exit: N    the exit status of a survival program without the preload
@@ -101,6 +101,11 @@ def has_userfaultfd():
     return fd >= 0 and release >= (5, 19)
 
 
+def has_real_time():
+    """May a program have threads of a real-time policy?"""
+    return subprocess.run(["chrt", "-f", "1", "true"], capture_output=True).returncode == 0
+
+
 class Machine:
     """Where programs run: the simulated GPU of `out`, or with gpus > 0 the real ones; `runtime`
     names the CUDA runtime of the twins, if not the toolkit's (Makefile: RUNTIMES). What is run is
@@ -161,6 +166,8 @@ class Machine:
                 raise Skip(f"needs the kernel itself {what}")
             if need == "userfaultfd" and ("mprotect" in self.options or not has_userfaultfd()):
                 raise Skip("needs userfaultfd")
+            if need == "real-time" and not has_real_time():
+                raise Skip("needs threads of a real-time policy")
             if need == "small-pages" and os.sysconf("SC_PAGESIZE") > 4096:
                 raise Skip("needs pages of 4 KB")
             simulated = not self.gpus and any("devices=" in sim for sim in directives.all("sim"))

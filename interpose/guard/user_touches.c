@@ -1,9 +1,11 @@
 #include "interpose/guard/user_touches.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include "cupti_hooks/ear.h"
 #include "interpose/guard/protect.h"
@@ -11,6 +13,7 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/signals.h"
+#include "track/kernel.h"
 #include "track/no_verdicts.h"
 #include "track/track.h"
 #include "track/track_views.h"
@@ -40,12 +43,33 @@ static void answer(const struct sc_userfaults_event *event)
         sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_TOUCHES, reason, 1);
 }
 
+static bool set_priority(int priority)
+{
+    struct sched_param parameters = {.sched_priority = priority};
+    return sc_kernel_call(SYS_sched_setscheduler, 0, SCHED_FIFO | SCHED_RESET_ON_FORK,
+                          &parameters) == 0;
+}
+
+/* A thread of a real-time policy may wait for this one, which must then wait for no other. The
+ * kernel grants that to who may have such threads (CAP_SYS_NICE, RLIMIT_RTPRIO). */
+static void outrank_others(void)
+{
+    const int highest = 98; /* 99 is that of the kernel's own threads */
+    struct rlimit allowed = {0};
+    if (sc_kernel_is_filtered() || set_priority(highest))
+        return;
+    sc_kernel_call(SYS_prlimit64, 0, RLIMIT_RTPRIO, NULL, &allowed);
+    if (allowed.rlim_cur > 0)
+        set_priority((int)allowed.rlim_cur);
+}
+
 static void *run(void *unused)
 {
     struct sc_userfaults_event event;
     SC_CARRY();
     sc_own_threads_enter("safecopy-touch");
     sc_own_threads_close();
+    outrank_others();
     if (!sc_userfaults_enter_reader())
         return unused;
     while (sc_userfaults_await(&event))

@@ -22,7 +22,7 @@ enum {
 };
 
 static _Atomic uint32_t times[SC_AREAS_COUNT]; /* that a part was guarded while it was mprotect's */
-static _Atomic bool any_result;               /* ... of userfaultfd's */
+static _Atomic bool any_result;                /* ... of userfaultfd's */
 
 static uintptr_t area_of(uintptr_t address)
 {

@@ -1,8 +1,8 @@
 /* The thread that is told of touches of pages that userfaultfd keeps off.
  *
- * It is a thread of its own, with a table of descriptors of its own, and of real-time priority where
- * the process may have that. It calls neither the driver nor malloc, and waits for no lock that a
- * thread may hold over a touch without end.
+ * It is a thread of its own, with a table of descriptors of its own, and of real-time priority
+ * where the process may have that. It calls neither the driver nor malloc, and waits for no lock
+ * that a thread may hold over a touch without end.
  */
 #ifndef SC_INTERPOSE_GUARD_USER_TOUCHES_H
 #define SC_INTERPOSE_GUARD_USER_TOUCHES_H

@@ -126,11 +126,13 @@ bool sc_blocked_threads_find(int32_t thread, bool *blocks)
     return true;
 }
 
-/* How long a thread has had a processor. 0: the kernel does not tell. */
+#define RAN_UNKNOWN UINT64_MAX /* the kernel does not tell */
+
+/* How long a thread has had a processor: 0 until it has run. */
 static uint64_t ran_ns(const char *name)
 {
     char text[STATUS_BYTES];
-    return read_of_thread(name, "/schedstat", text) > 0 ? strtoull(text, NULL, 10) : 0;
+    return read_of_thread(name, "/schedstat", text) > 0 ? strtoull(text, NULL, 10) : RAN_UNKNOWN;
 }
 
 /* ---- all threads ---- */
@@ -196,7 +198,7 @@ static struct seen look_once(struct followed *followed, uint64_t *took_ticks)
     *took_ticks = sc_ticks() - before;
     if (looking.seen.thread != followed->thread)
         *followed = (struct followed){looking.seen.thread, looking.seen.ran_ns, 0};
-    else if (looking.seen.ran_ns != followed->ran_ns || looking.seen.ran_ns == 0)
+    else if (looking.seen.ran_ns != followed->ran_ns || looking.seen.ran_ns == RAN_UNKNOWN)
         *followed =
             (struct followed){looking.seen.thread, looking.seen.ran_ns, followed->sightings + 1};
     return looking.seen;

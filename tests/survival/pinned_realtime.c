@@ -3,9 +3,10 @@
 // needs: userfaultfd
 // needs: real-time
 //
-// One processor, and two threads of a real-time policy. The one of higher priority writes beside a copy
-// in flight in pinned memory, and the other leaves the processor to no lower one until that is done.
-// The kernel ends the process (SIGXCPU) if that takes it more than half a second of processor time.
+// One processor, and two threads of a real-time policy. The one of higher priority writes beside a
+// copy in flight in pinned memory, and the other leaves the processor to no lower one until that is
+// done. The kernel ends the process (SIGXCPU) if that takes it more than half a second of processor
+// time.
 #include "in_flight.h"
 
 #include <pthread.h>

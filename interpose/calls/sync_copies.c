@@ -207,7 +207,7 @@ static bool begins_moved(struct copy *copy)
 
 static CUresult end_moved(struct copy *copy, CUresult result)
 {
-    CUresult waited = result == CUDA_SUCCESS ? cuStreamSynchronize(copy->stream) : result;
+    CUresult waited = result == CUDA_SUCCESS ? sc_sync_stream(copy->call, copy->stream) : result;
     tell_beside(copy, true, result);
     return sc_detour_end(&copy->detour, sc_wrap_answered(copy->call, waited));
 }

@@ -3,6 +3,7 @@
  * memory that was never registered. */
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "track/track.h"
 #include "track/track_holds.h"
@@ -21,11 +22,14 @@ static uintptr_t as_the_program_has_it(uintptr_t address)
 
 #define ABOUT(address) ((__typeof__(address))as_the_program_has_it((uintptr_t)(address)))
 
-CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address)
-{
-    SC_WRAPPER(cuPointerGetAttribute);
-    return real(data, attribute, ABOUT(address));
-}
+#define SC_ASKS(symbol, name, version, arguments, address)                                         \
+    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        address = ABOUT(address);                                                                  \
+        return real arguments;                                                                     \
+    }
+#include "interpose/driver/api.def"
 
 /* Of memory that it does not know, the driver says that its host pointer is the one that was asked
  * about. */
@@ -46,22 +50,4 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
     CUdeviceptr about = ABOUT(address);
     CUresult result = real(count, attributes, data, about);
     return about == address ? result : told(result, count, attributes, data, address);
-}
-
-CUresult cuMemHostGetFlags(unsigned *flags, void *address)
-{
-    SC_WRAPPER(cuMemHostGetFlags);
-    return real(flags, ABOUT(address));
-}
-
-CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *device, void *address, unsigned flags)
-{
-    SC_WRAPPER(cuMemHostGetDevicePointer_v2);
-    return real(device, ABOUT(address), flags);
-}
-
-CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size_bytes, CUdeviceptr address)
-{
-    SC_WRAPPER(cuMemGetAddressRange_v2);
-    return real(base, size_bytes, ABOUT(address));
 }

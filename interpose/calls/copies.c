@@ -4,6 +4,7 @@
 #include "interpose/capture/detours.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
 #include "track/device_use.h"
@@ -17,11 +18,6 @@
 
 /* What such a function needs of the stack does not stand there while the driver is called. */
 #define OUT_OF_LINE __attribute__((noinline))
-
-static const void *host(CUdeviceptr address)
-{
-    return (const void *)(uintptr_t)address;
-}
 
 static struct sc_shape run_of(CUdeviceptr address, size_t bytes)
 {
@@ -92,49 +88,6 @@ static CUresult end(struct copy *copy, CUresult result)
     return sc_detour_end(&copy->detour, sc_issue_end(&copy->issue, result));
 }
 
-SC_PAIR(cuMemcpyHtoDAsync_v2, _ptsz,
-        (CUdeviceptr dst, const void *src, size_t bytes, CUstream stream),
-        (dst, src, bytes, stream))
-{
-    struct copy copy;
-    begin(&copy, call, &stream);
-    host_and_device(&copy.issue, SC_H2D, src, dst, bytes);
-    src = source(&copy, src);
-    return end(&copy, real(dst, src, bytes, stream));
-}
-
-SC_PAIR(cuMemcpyDtoHAsync_v2, _ptsz, (void *dst, CUdeviceptr src, size_t bytes, CUstream stream),
-        (dst, src, bytes, stream))
-{
-    struct copy copy;
-    begin(&copy, call, &stream);
-    host_and_device(&copy.issue, SC_D2H, dst, src, bytes);
-    sc_issue_call(&copy.issue);
-    return end(&copy, real(dst, src, bytes, stream));
-}
-
-SC_PAIR(cuMemcpyHtoAAsync_v2, _ptsz,
-        (CUarray dst, size_t offset, const void *src, size_t bytes, CUstream stream),
-        (dst, offset, src, bytes, stream))
-{
-    struct copy copy;
-    begin(&copy, call, &stream);
-    sc_issue_host(&copy.issue, SC_H2D, src, bytes);
-    src = source(&copy, src);
-    return end(&copy, real(dst, offset, src, bytes, stream));
-}
-
-SC_PAIR(cuMemcpyAtoHAsync_v2, _ptsz,
-        (void *dst, CUarray src, size_t offset, size_t bytes, CUstream stream),
-        (dst, src, offset, bytes, stream))
-{
-    struct copy copy;
-    begin(&copy, call, &stream);
-    sc_issue_host(&copy.issue, SC_D2H, dst, bytes);
-    sc_issue_call(&copy.issue);
-    return end(&copy, real(dst, src, offset, bytes, stream));
-}
-
 /* ---- unified addresses ---- */
 
 /* In a capture each side is looked at, as each is a node's. */
@@ -166,39 +119,6 @@ static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src
     issue->is_empty = bytes == 0;
     if (sc_issue_is_on(issue) && !issue->is_empty)
         two_addresses(issue, dst, src, bytes, find);
-}
-
-SC_PAIR(cuMemcpyAsync, _ptsz, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),
-        (dst, src, bytes, stream))
-{
-    struct copy copy;
-    begin(&copy, call, &stream);
-    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_unified);
-    src = (CUdeviceptr)(uintptr_t)source(&copy, host(src));
-    return end(&copy, real(dst, src, bytes, stream));
-}
-
-SC_PAIR(cuMemcpyDtoDAsync_v2, _ptsz,
-        (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),
-        (dst, src, bytes, stream))
-{
-    struct copy copy;
-    begin(&copy, call, &stream);
-    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_of_device);
-    sc_issue_call(&copy.issue);
-    return end(&copy, real(dst, src, bytes, stream));
-}
-
-SC_PAIR(cuMemcpyPeerAsync, _ptsz,
-        (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context,
-         size_t bytes, CUstream stream),
-        (dst, dst_context, src, src_context, bytes, stream))
-{
-    struct copy copy;
-    begin(&copy, call, &stream);
-    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_of_device);
-    sc_issue_call(&copy.issue);
-    return end(&copy, real(dst, dst_context, src, src_context, bytes, stream));
 }
 
 /* ---- 2D and 3D ---- */
@@ -322,97 +242,39 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
         sc_issue_device(issue, SC_MEMSET, SC_DEVICE_WRITES, &shape);
 }
 
-static void begin_memset(struct copy *copy, const struct sc_call *call, CUstream *stream,
-                         CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t height)
-{
-    begin(copy, call, stream);
-    set_rows(&copy->issue, dst, pitch, width_bytes, height);
-    sc_issue_call(&copy->issue);
-}
-
-SC_PAIR(cuMemsetD8Async, _ptsz,
-        (CUdeviceptr dst, unsigned char value, size_t count, CUstream stream),
-        (dst, value, count, stream))
-{
-    struct copy copy;
-    begin_memset(&copy, call, &stream, dst, sizeof value * count, sizeof value * count, 1);
-    return end(&copy, real(dst, value, count, stream));
-}
-
-SC_PAIR(cuMemsetD2D8Async, _ptsz,
-        (CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height,
-         CUstream stream),
-        (dst, pitch, value, width, height, stream))
-{
-    struct copy copy;
-    begin_memset(&copy, call, &stream, dst, pitch, sizeof value * width, height);
-    return end(&copy, real(dst, pitch, value, width, height, stream));
-}
-
-SC_PAIR(cuMemsetD16Async, _ptsz,
-        (CUdeviceptr dst, unsigned short value, size_t count, CUstream stream),
-        (dst, value, count, stream))
-{
-    struct copy copy;
-    begin_memset(&copy, call, &stream, dst, sizeof value * count, sizeof value * count, 1);
-    return end(&copy, real(dst, value, count, stream));
-}
-
-SC_PAIR(cuMemsetD2D16Async, _ptsz,
-        (CUdeviceptr dst, size_t pitch, unsigned short value, size_t width, size_t height,
-         CUstream stream),
-        (dst, pitch, value, width, height, stream))
-{
-    struct copy copy;
-    begin_memset(&copy, call, &stream, dst, pitch, sizeof value * width, height);
-    return end(&copy, real(dst, pitch, value, width, height, stream));
-}
-
-SC_PAIR(cuMemsetD32Async, _ptsz,
-        (CUdeviceptr dst, unsigned int value, size_t count, CUstream stream),
-        (dst, value, count, stream))
-{
-    struct copy copy;
-    begin_memset(&copy, call, &stream, dst, sizeof value * count, sizeof value * count, 1);
-    return end(&copy, real(dst, value, count, stream));
-}
-
-SC_PAIR(cuMemsetD2D32Async, _ptsz,
-        (CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height,
-         CUstream stream),
-        (dst, pitch, value, width, height, stream))
-{
-    struct copy copy;
-    begin_memset(&copy, call, &stream, dst, pitch, sizeof value * width, height);
-    return end(&copy, real(dst, pitch, value, width, height, stream));
-}
-
 /* A prefetch moves pages and changes no byte: it only must not lose its memory. */
 static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t bytes)
 {
     if (issue->stream && sc_track_find_range(&sc_track, (uintptr_t)address).range)
-        sc_issue_host(issue, SC_PREFETCH, host(address), bytes);
+        sc_issue_host(issue, SC_PREFETCH, (const void *)(uintptr_t)address, bytes);
 }
 
-SC_PAIR(cuMemPrefetchAsync, _ptsz,
-        (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream),
-        (address, bytes, device, stream))
-{
-    struct copy copy;
-    begin(&copy, call, &stream);
-    prefetch_side(&copy.issue, address, bytes);
-    sc_issue_call(&copy.issue);
-    return end(&copy, real(address, bytes, device, stream));
-}
+/* ---- from the rows of api.def ---- */
 
-SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
-        (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
-         CUstream stream),
-        (address, bytes, location, flags, stream))
-{
-    struct copy copy;
-    begin(&copy, call, &stream);
-    prefetch_side(&copy.issue, address, bytes);
-    sc_issue_call(&copy.issue);
-    return end(&copy, real(address, bytes, location, flags, stream));
-}
+#define USES_TO_DEVICE(dst, src, bytes) host_and_device(&copy.issue, SC_H2D, src, dst, bytes)
+#define USES_TO_HOST(dst, src, bytes) host_and_device(&copy.issue, SC_D2H, dst, src, bytes)
+#define USES_ON_DEVICE(dst, src, bytes)                                                            \
+    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_of_device)
+#define USES_PEERS(dst, dst_context, src, src_context, bytes) USES_ON_DEVICE(dst, src, bytes)
+#define USES_ANYWHERE(dst, src, bytes)                                                             \
+    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_unified)
+#define USES_READS_HOST(src, bytes) sc_issue_host(&copy.issue, SC_H2D, src, bytes)
+#define USES_WRITES_HOST(dst, bytes) sc_issue_host(&copy.issue, SC_D2H, dst, bytes)
+#define USES_FILLS(dst, bytes) USES_FILLS_ROWS(dst, bytes, bytes, 1)
+#define USES_FILLS_ROWS(dst, pitch, width, rows) set_rows(&copy.issue, dst, pitch, width, rows)
+#define USES_PREFETCHES(address, bytes) prefetch_side(&copy.issue, address, bytes)
+
+#define CALL_SNAPSHOT(src)                                                                         \
+    src = (__typeof__(src))(uintptr_t)source(&copy, (const void *)(uintptr_t)(src))
+#define CALL_NONE sc_issue_call(&copy.issue)
+
+#define SC_ISSUES(symbol, name, version, per_thread_version, arguments, uses, source)              \
+    SC_PAIR(symbol, _ptsz, SC_PARAMETERS(symbol, arguments), arguments)                            \
+    {                                                                                              \
+        struct copy copy;                                                                          \
+        begin(&copy, call, &hStream);                                                              \
+        USES_##uses;                                                                               \
+        CALL_##source;                                                                             \
+        return end(&copy, real arguments);                                                         \
+    }
+#include "interpose/driver/api.def"

@@ -4,6 +4,7 @@
 #include "interpose/capture/beside.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/conditional_bodies.h"
 #include "interpose/graph/node_uses.h"
@@ -45,54 +46,6 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
         sc_conditional_bodies_note_handle(graph, *handle, flags & CU_GRAPH_COND_ASSIGN_DEFAULT,
                                           value);
     return result;
-}
-
-CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                              size_t count, const CUDA_MEMCPY3D *copy, CUcontext context)
-{
-    SC_WRAPPER(cuGraphAddMemcpyNode);
-    CUresult result = real(node, graph, dependencies, count, copy, context);
-    if (result == CUDA_SUCCESS && sc_active()) {
-        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
-        sc_node_uses_note_copy(&by, (uintptr_t)*node, copy);
-    }
-    return added(result, graph);
-}
-
-CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                              size_t count, const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
-{
-    SC_WRAPPER(cuGraphAddMemsetNode);
-    CUresult result = real(node, graph, dependencies, count, fill, context);
-    if (result == CUDA_SUCCESS && sc_active()) {
-        const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
-        sc_node_uses_note_memset(&by, (uintptr_t)*node, fill);
-    }
-    return added(result, graph);
-}
-
-CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                              size_t count, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
-    SC_WRAPPER(cuGraphAddKernelNode);
-    return added(real(node, graph, dependencies, count, params), graph);
-}
-
-CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                 size_t count, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
-{
-    SC_WRAPPER(cuGraphAddKernelNode_v2);
-    return added(real(node, graph, dependencies, count, params), graph);
-}
-
-CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                  size_t count, CUgraph child)
-{
-    SC_WRAPPER(cuGraphAddChildGraphNode);
-    CUresult result = real(node, graph, dependencies, count, child);
-    if (result == CUDA_SUCCESS && sc_active())
-        sc_node_uses_note_all((uintptr_t)graph, child);
-    return added(result, graph);
 }
 
 static CUresult added_any(const struct sc_call *call, CUresult result, const CUgraphNode *node,
@@ -141,30 +94,6 @@ static CUresult node_changed(CUresult result)
     return result;
 }
 
-CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *copy)
-{
-    SC_WRAPPER(cuGraphMemcpyNodeSetParams);
-    const struct sc_former former = sc_orphan_nodes_former(node);
-    CUresult result = real(node, copy);
-    if (result == CUDA_SUCCESS && sc_active()) {
-        const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
-        sc_node_uses_note_copy(&by, (uintptr_t)node, copy);
-    }
-    return node_changed(result);
-}
-
-CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill)
-{
-    SC_WRAPPER(cuGraphMemsetNodeSetParams);
-    const struct sc_former former = sc_orphan_nodes_former(node);
-    CUresult result = real(node, fill);
-    if (result == CUDA_SUCCESS && sc_active()) {
-        const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
-        sc_node_uses_note_memset(&by, (uintptr_t)node, fill);
-    }
-    return node_changed(result);
-}
-
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams);
@@ -177,29 +106,42 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
     return node_changed(real(node, params));
 }
 
-CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
-{
-    SC_WRAPPER(cuGraphNodeSetParams);
-    const struct sc_former former = sc_orphan_nodes_former(node);
-    CUresult result = real(node, params);
-    if (result == CUDA_SUCCESS && sc_active()) {
-        const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
-        sc_node_uses_note_node(&by, (uintptr_t)node, params, NULL);
-    }
-    return node_changed(result);
-}
+/* ---- the rows of api.def ---- */
 
-CUresult cuGraphNodeSetParams_v2(CUgraphNode node, CUgraphNodeParams *params)
-{
-    SC_WRAPPER(cuGraphNodeSetParams_v2);
-    const struct sc_former former = sc_orphan_nodes_former(node);
-    CUresult result = real(node, params);
-    if (result == CUDA_SUCCESS && sc_active()) {
-        const struct sc_graph_call by = sc_graph_call(sc_orphan_nodes_changed(node, &former), call);
-        sc_node_uses_note_node(&by, (uintptr_t)node, params, NULL);
+#define NODE_COPY(params) sc_node_uses_note_copy(&by, node, params)
+#define NODE_FILL(params) sc_node_uses_note_memset(&by, node, params)
+#define NODE_ANY(params) sc_node_uses_note_node(&by, node, params, NULL)
+#define NODE_CHILD(child) ((void)node, sc_node_uses_note_all(by.graph, child))
+#define NODE_KERNEL ((void)by, (void)node)
+
+#define SC_ADDS_NODE(symbol, name, version, replay, arguments, does)                               \
+    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        CUresult result = real arguments;                                                          \
+        if (result == CUDA_SUCCESS && sc_active()) {                                               \
+            const struct sc_graph_call by = sc_graph_call((uintptr_t)hGraph, call);                \
+            const uintptr_t node = (uintptr_t)*phGraphNode;                                        \
+            NODE_##does;                                                                           \
+        }                                                                                          \
+        return added(result, hGraph);                                                              \
     }
-    return node_changed(result);
-}
+
+#define SC_SETS_NODE(symbol, name, version, arguments, does)                                       \
+    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        const struct sc_former former = sc_orphan_nodes_former(hNode);                             \
+        CUresult result = real arguments;                                                          \
+        if (result == CUDA_SUCCESS && sc_active()) {                                               \
+            const uintptr_t node = (uintptr_t)hNode;                                               \
+            const uintptr_t graph = sc_orphan_nodes_changed(hNode, &former);                       \
+            const struct sc_graph_call by = sc_graph_call(graph, call);                            \
+            NODE_##does;                                                                           \
+        }                                                                                          \
+        return node_changed(result);                                                               \
+    }
+#include "interpose/driver/api.def"
 
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
 {

@@ -6,6 +6,7 @@
 #include "interpose/capture/beside.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/device_nodes.h"
@@ -28,30 +29,17 @@
 
 /* ---- made, updated, changed ---- */
 
-static CUresult made(CUresult result, struct sc_stack_sources *redirects,
-                     const struct sc_call *call, const CUgraphExec *exec, CUgraph graph)
-{
-    int saved = errno;
-    sc_stack_sources_undo(redirects);
-    if (result == CUDA_SUCCESS && sc_active() && sc_driver_nodes_can_be_asked()) {
-        const struct sc_graph_call by = sc_graph_call((uintptr_t)*exec, call);
-        sc_exec_uses_note_made(&by, graph, redirects);
-    }
-    if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
-        sc_beside_instantiated((uintptr_t)graph, (uintptr_t)*exec);
-    sc_stack_sources_end(redirects);
-    errno = saved;
-    return result;
-}
+typedef void note_exec(const struct sc_graph_call *by, CUgraph graph,
+                       const struct sc_stack_sources *redirects);
 
-static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
-                        const struct sc_call *call, CUgraphExec exec, CUgraph graph)
+static CUresult noted(CUresult result, struct sc_stack_sources *redirects,
+                      const struct sc_call *call, CUgraphExec exec, CUgraph graph, note_exec *note)
 {
     int saved = errno;
     sc_stack_sources_undo(redirects);
     if (result == CUDA_SUCCESS && sc_active() && sc_driver_nodes_can_be_asked()) {
         const struct sc_graph_call by = sc_graph_call((uintptr_t)exec, call);
-        sc_exec_uses_note_updated(&by, graph, redirects);
+        note(&by, graph, redirects);
     }
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_instantiated((uintptr_t)graph, (uintptr_t)exec);
@@ -60,49 +48,22 @@ static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
     return result;
 }
 
-CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log,
-                            size_t log_bytes)
+static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
+                        const struct sc_call *call, CUgraphExec exec, CUgraph graph)
 {
-    SC_WRAPPER(cuGraphInstantiate);
-    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
-    CUresult result = SC_PERMITTED(real(exec, graph, error, log, log_bytes));
-    return made(result, &redirects, call, exec, graph);
+    return noted(result, redirects, call, exec, graph, sc_exec_uses_note_updated);
 }
 
-CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error, char *log,
-                               size_t log_bytes)
-{
-    SC_WRAPPER(cuGraphInstantiate_v2);
-    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
-    CUresult result = SC_PERMITTED(real(exec, graph, error, log, log_bytes));
-    return made(result, &redirects, call, exec, graph);
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
-{
-    SC_WRAPPER(cuGraphInstantiateWithFlags);
-    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
-    CUresult result = SC_PERMITTED(real(exec, graph, flags));
-    return made(result, &redirects, call, exec, graph);
-}
-
-CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
-                                      CUDA_GRAPH_INSTANTIATE_PARAMS *params)
-{
-    SC_WRAPPER(cuGraphInstantiateWithParams);
-    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
-    CUresult result = SC_PERMITTED(real(exec, graph, params));
-    return made(result, &redirects, call, exec, graph);
-}
-
-CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
-                                           CUDA_GRAPH_INSTANTIATE_PARAMS *params)
-{
-    SC_WRAPPER(cuGraphInstantiateWithParams_ptsz);
-    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
-    CUresult result = SC_PERMITTED(real(exec, graph, params));
-    return made(result, &redirects, call, exec, graph);
-}
+#define SC_INSTANTIATES(symbol, name, version, variant, arguments)                                 \
+    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        struct sc_stack_sources redirects = sc_stack_sources_begin(hGraph);                        \
+        CUresult result = SC_PERMITTED(real arguments);                                            \
+        CUgraphExec exec = result == CUDA_SUCCESS ? *phGraphExec : NULL;                           \
+        return noted(result, &redirects, call, exec, hGraph, sc_exec_uses_note_made);              \
+    }
+#include "interpose/driver/api.def"
 
 CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *error,
                            CUgraphExecUpdateResult *info)
@@ -221,19 +182,29 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
     return result;
 }
 
-CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                        const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
+static void note_memset(const struct exec_change *change, const CUDA_MEMSET_NODE_PARAMS *fill)
 {
-    SC_WRAPPER(cuGraphExecMemsetNodeSetParams);
-    CUresult result = real(exec, node, fill, context);
-    if (result != CUDA_SUCCESS || !sc_active())
-        return result;
-    struct exec_change change = changing(call, exec, node);
-    sc_node_uses_note_memset(&change.by, change.node, fill);
-    note_device(&change, sc_node_uses_sides_of_memset(fill));
-    changed(&change);
-    return result;
+    sc_node_uses_note_memset(&change->by, change->node, fill);
+    note_device(change, sc_node_uses_sides_of_memset(fill));
 }
+
+#define NODE_FILL(params) note_memset(&change, params)
+#define NODE_RECORD(event) sc_exec_uses_note_event(&change.by, change.node, event, false)
+#define NODE_WAIT(event) sc_exec_uses_note_event(&change.by, change.node, event, true)
+
+#define SC_SETS_EXEC(symbol, name, version, arguments, does)                                       \
+    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        CUresult result = real arguments;                                                          \
+        if (result != CUDA_SUCCESS || !sc_active())                                                \
+            return result;                                                                         \
+        struct exec_change change = changing(call, hGraphExec, hNode);                             \
+        NODE_##does;                                                                               \
+        changed(&change);                                                                          \
+        return result;                                                                             \
+    }
+#include "interpose/driver/api.def"
 
 /* The exec may read other memory now. */
 static CUresult reads_changed(CUresult result, CUgraphExec exec)
@@ -272,30 +243,6 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
             &(struct sc_kernel_node_given){function_of(params->func, params->kern),
                                            params->kernelParams, params->extra});
     return reads_changed(result, exec);
-}
-
-CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)
-{
-    SC_WRAPPER(cuGraphExecEventRecordNodeSetEvent);
-    CUresult result = real(exec, node, event);
-    if (result != CUDA_SUCCESS || !sc_active())
-        return result;
-    struct exec_change change = changing(call, exec, node);
-    sc_exec_uses_note_event(&change.by, change.node, event, false);
-    changed(&change);
-    return result;
-}
-
-CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event)
-{
-    SC_WRAPPER(cuGraphExecEventWaitNodeSetEvent);
-    CUresult result = real(exec, node, event);
-    if (result != CUDA_SUCCESS || !sc_active())
-        return result;
-    struct exec_change change = changing(call, exec, node);
-    sc_exec_uses_note_event(&change.by, change.node, event, true);
-    changed(&change);
-    return result;
 }
 
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,

@@ -282,7 +282,7 @@ static CUresult failure_of_work(CUresult result)
 static CUresult wait_as_the_driver_does(const struct sc_call *call)
 {
     if (!sc_captures_any_open() && sc_contexts_of_memory() == sc_contexts_current())
-        return sc_wrap_answered(call, failure_of_work(cuCtxSynchronize()));
+        return sc_wrap_answered(call, failure_of_work(sc_sync_context(call)));
     struct sc_sync sync = sc_sync_begin_free(call);
     return sc_wrap_answered(call, failure_of_work(sc_sync_end(&sync, wait_by_unregistering())));
 }

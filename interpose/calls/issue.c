@@ -11,6 +11,7 @@
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/beside_uses.h"
+#include "interpose/calls/sync.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
@@ -853,7 +854,7 @@ static void end_joined(struct sc_issue *issue, CUresult result)
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
 {
     if (sc_unlikely(issue->waits_after) && result == CUDA_SUCCESS)
-        cuStreamSynchronize(issue->stream->handle);
+        sc_sync_stream(issue->call, issue->stream->handle);
     if (!issue->stream && (!issue->graph || result != CUDA_SUCCESS))
         return result;
     int saved = errno;

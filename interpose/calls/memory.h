@@ -1,4 +1,5 @@
-/* What calls do to memory, told in one place: memory.def's rows tell it, and wrappers by hand.
+/* What calls do to memory, told in one place: rows of api.def tell it (memory_calls.c), and
+ * wrappers by hand.
  *
  * Memory that was given is told of behind the call, when the driver has handed it out. Memory that
  * is taken back is told of before the call, while it is still the program's, and once more behind

@@ -18,6 +18,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/kernel_parameters.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/memory_ops.h"
 #include "interpose/streams/capturing.h"
@@ -256,79 +257,8 @@ SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address,
     return end(&work, result);
 }
 
-/* ---- values and semaphores, by which the host hears of work and work of the host ---- */
-
-SC_PAIR(cuStreamWaitValue32, _ptsz,
-        (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
-        (stream, address, value, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
-    return end(&work, real(stream, address, value, flags));
-}
-
-SC_PAIR(cuStreamWaitValue32_v2, _ptsz,
-        (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
-        (stream, address, value, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
-    return end(&work, real(stream, address, value, flags));
-}
-
-SC_PAIR(cuStreamWaitValue64, _ptsz,
-        (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags),
-        (stream, address, value, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
-    return end(&work, real(stream, address, value, flags));
-}
-
-SC_PAIR(cuStreamWaitValue64_v2, _ptsz,
-        (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags),
-        (stream, address, value, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
-    return end(&work, real(stream, address, value, flags));
-}
-
-SC_PAIR(cuStreamWriteValue32, _ptsz,
-        (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
-        (stream, address, value, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
-    return end(&work, real(stream, address, value, flags));
-}
-
-SC_PAIR(cuStreamWriteValue32_v2, _ptsz,
-        (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags),
-        (stream, address, value, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
-    return end(&work, real(stream, address, value, flags));
-}
-
-SC_PAIR(cuStreamWriteValue64, _ptsz,
-        (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags),
-        (stream, address, value, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
-    return end(&work, real(stream, address, value, flags));
-}
-
-SC_PAIR(cuStreamWriteValue64_v2, _ptsz,
-        (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags),
-        (stream, address, value, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
-    return end(&work, real(stream, address, value, flags));
-}
+/* ---- of a kind that the row says: values and semaphores, by which the host hears of work and
+ * work of the host, and others ---- */
 
 /* One that only writes waits for nobody, and one that only waits tells nobody anything. */
 static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned count)
@@ -338,43 +268,14 @@ static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned
     return ops.waits ? kind | SC_WORK_AWAITS_HOST : kind;
 }
 
-SC_PAIR(cuStreamBatchMemOp, _ptsz,
-        (CUstream stream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
-        (stream, count, operations, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, kind_of_ops(operations, count));
-    return end(&work, real(stream, count, operations, flags));
-}
-
-SC_PAIR(cuStreamBatchMemOp_v2, _ptsz,
-        (CUstream stream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags),
-        (stream, count, operations, flags))
-{
-    struct work work;
-    begin(&work, call, &stream, kind_of_ops(operations, count));
-    return end(&work, real(stream, count, operations, flags));
-}
-
-SC_PAIR(cuSignalExternalSemaphoresAsync, _ptsz,
-        (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *params,
-         unsigned count, CUstream stream),
-        (semaphores, params, count, stream))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_SIGNALS);
-    return end(&work, real(semaphores, params, count, stream));
-}
-
-SC_PAIR(cuWaitExternalSemaphoresAsync, _ptsz,
-        (const CUexternalSemaphore *semaphores, const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params,
-         unsigned count, CUstream stream),
-        (semaphores, params, count, stream))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_AWAITS_HOST);
-    return end(&work, real(semaphores, params, count, stream));
-}
+#define SC_WORKS(symbol, name, version, per_thread_version, arguments, stream, kind)               \
+    SC_PAIR(symbol, _ptsz, SC_PARAMETERS(symbol, arguments), arguments)                            \
+    {                                                                                              \
+        struct work work;                                                                          \
+        begin(&work, call, &stream, kind);                                                         \
+        return end(&work, real arguments);                                                         \
+    }
+#include "interpose/driver/api.def"
 
 /* ---- others ---- */
 
@@ -402,24 +303,6 @@ SC_PAIR(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     return sc_detour_end(&work.detour, result);
 }
 
-SC_PAIR(cuMemMapArrayAsync, _ptsz, (CUarrayMapInfo * list, unsigned count, CUstream stream),
-        (list, count, stream))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_QUIET);
-    return end(&work, real(list, count, stream));
-}
-
-SC_PAIR(cuMemBatchDecompressAsync, _ptsz,
-        (CUmemDecompressParams * list, size_t count, unsigned flags, size_t *failed,
-         CUstream stream),
-        (list, count, flags, failed, stream))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_MAY_WRITE);
-    return end(&work, real(list, count, flags, failed, stream));
-}
-
 /* Not for the legacy stream (cuda.h). What is in the memory then is anything. */
 SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
         (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
@@ -441,22 +324,4 @@ SC_PAIR(cuMemDiscardAndPrefetchBatchAsync, _ptsz,
     return sc_permit_refused(
         call, sc_work_end(&work, real(addresses, sizes, count, locations, location_indices,
                                       location_count, flags, stream)));
-}
-
-SC_PAIR(cuGraphicsMapResources, _ptsz,
-        (unsigned count, CUgraphicsResource *resources, CUstream stream),
-        (count, resources, stream))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_QUIET);
-    return end(&work, real(count, resources, stream));
-}
-
-SC_PAIR(cuGraphicsUnmapResources, _ptsz,
-        (unsigned count, CUgraphicsResource *resources, CUstream stream),
-        (count, resources, stream))
-{
-    struct work work;
-    begin(&work, call, &stream, SC_WORK_QUIET);
-    return end(&work, real(count, resources, stream));
 }

@@ -6,7 +6,6 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
-#include "interpose/calls/issue.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -183,6 +182,12 @@ SC_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 
+CUresult sc_sync_stream(const struct sc_call *call, CUstream stream)
+{
+    const struct sc_call as_named = {call->api, call->site, false};
+    return cuStreamSynchronize_body(&as_named, sc_real.cuStreamSynchronize, stream);
+}
+
 SC_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
 {
     struct sc_detour detour;
@@ -193,13 +198,24 @@ SC_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 
-CUresult cuCtxSynchronize(void)
+static CUresult wait_for_context(const struct sc_call *call,
+                                 __typeof__(sc_real.cuCtxSynchronize) real)
 {
-    SC_WRAPPER(cuCtxSynchronize);
     struct sc_sync sync = sc_sync_begin_context(call, NULL);
     CUresult result = sc_sync_end(&sync, SC_PERMITTED(real()));
     sc_reaper_give_back_pinned(sync.context);
     return result;
+}
+
+CUresult sc_sync_context(const struct sc_call *call)
+{
+    return wait_for_context(call, sc_real.cuCtxSynchronize);
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    SC_WRAPPER(cuCtxSynchronize);
+    return wait_for_context(call, real);
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext context)

@@ -55,4 +55,9 @@ struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event);
 
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result);
 
+/* Waits, in a call of the program's that does not: for the stream of this handle, as functions
+ * without _ptsz have it; for the calling thread's context. */
+CUresult sc_sync_stream(const struct sc_call *call, CUstream stream);
+CUresult sc_sync_context(const struct sc_call *call);
+
 #endif

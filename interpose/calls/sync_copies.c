@@ -16,6 +16,7 @@
 #include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/contexts.h"
@@ -206,7 +207,7 @@ static bool begins_moved(struct copy *copy)
 
 static CUresult end_moved(struct copy *copy, CUresult result)
 {
-    CUresult waited = result == CUDA_SUCCESS ? cuStreamSynchronize(copy->stream) : result;
+    CUresult waited = result == CUDA_SUCCESS ? sc_sync_stream(copy->call, copy->stream) : result;
     tell_beside(copy, true, result);
     return sc_detour_end(&copy->detour, sc_wrap_answered(copy->call, waited));
 }
@@ -266,20 +267,6 @@ static CUresult end(struct copy *copy, CUresult result)
     return sc_detour_end(&copy->detour, result);
 }
 
-/* A row each: the function, the asynchronous one with the same effect, and what it reads and
- * writes. */
-#define WITH_STREAM(...) (__VA_ARGS__, copy.stream)
-#define COPY(symbol, async, parameters, arguments, sides_of_call)                                  \
-    SC_PAIR(symbol, _ptds, parameters, arguments)                                                  \
-    {                                                                                              \
-        struct copy copy;                                                                          \
-        copy.call = call;                                                                          \
-        copy.sides = sc_active() ? sides_of_call : (struct sc_copy_sides){0};                      \
-        if (begins_moved(&copy))                                                                   \
-            return end_moved(&copy, async WITH_STREAM arguments);                                  \
-        return end(&copy, real arguments);                                                         \
-    }
-
 static struct sc_copy_sides between(struct sc_copy_side dst, struct sc_copy_side src, size_t bytes)
 {
     return (struct sc_copy_sides){.src = src, .dst = dst, .is_empty = bytes == 0};
@@ -298,37 +285,13 @@ static struct sc_copy_sides serialized(struct sc_copy_sides sides, CUcontext dst
     return sides;
 }
 
-static struct sc_copy_sides sides_of_peer_box(const CUDA_MEMCPY3D_PEER *params)
-{
-    return params ? serialized(sc_copy_sides_of_3d_peer(params), params->dstContext,
-                               params->srcContext)
-                  : (struct sc_copy_sides){0};
-}
-
-static struct sc_copy_sides reads(struct sc_copy_side src, size_t bytes)
-{
-    return (struct sc_copy_sides){.src = src, .is_empty = bytes == 0};
-}
-
-static struct sc_copy_sides to_device(CUdeviceptr dst, struct sc_copy_side src, size_t bytes)
-{
-    return between(sc_copy_side_of_device(dst, bytes), src, bytes);
-}
-
-static struct sc_copy_sides to_host(struct sc_copy_side dst, CUdeviceptr src, size_t bytes)
-{
-    return between(dst, sc_copy_side_of_device(src, bytes), bytes);
-}
-
-static struct sc_copy_sides writes(struct sc_copy_side dst, size_t bytes)
-{
-    return (struct sc_copy_sides){.dst = dst, .is_empty = bytes == 0};
-}
-
 static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows)
 {
-    struct sc_copy_sides sides = writes(sc_copy_side_pinned(dst, width_bytes), width_bytes * rows);
-    sides.is_fill = true;
+    struct sc_copy_sides sides = {
+        .dst = sc_copy_side_pinned(dst, width_bytes),
+        .is_empty = width_bytes * rows == 0,
+        .is_fill = true,
+    };
     sides.dst.shape.pitch_bytes = pitch;
     sides.dst.shape.rows = rows;
     sides.dst.used = sides.dst.used && rows;
@@ -376,54 +339,42 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
                          src_offset, bytes, stream);
 }
 
-COPY(cuMemcpyHtoD_v2, sc_real.cuMemcpyHtoDAsync_v2,
-     (CUdeviceptr dst, const void *src, size_t bytes), (dst, src, bytes),
-     to_device(dst, sc_copy_side_of_host(src, bytes), bytes))
-COPY(cuMemcpyDtoH_v2, sc_real.cuMemcpyDtoHAsync_v2, (void *dst, CUdeviceptr src, size_t bytes),
-     (dst, src, bytes), to_host(sc_copy_side_of_host(dst, bytes), src, bytes))
-COPY(cuMemcpyHtoA_v2, sc_real.cuMemcpyHtoAAsync_v2,
-     (CUarray dst, size_t offset, const void *src, size_t bytes), (dst, offset, src, bytes),
-     reads(sc_copy_side_of_host(src, bytes), bytes))
-COPY(cuMemcpyAtoH_v2, sc_real.cuMemcpyAtoHAsync_v2,
-     (void *dst, CUarray src, size_t offset, size_t bytes), (dst, src, offset, bytes),
-     writes(sc_copy_side_of_host(dst, bytes), bytes))
+#define SIDES_TO_DEVICE(dst, src, bytes)                                                           \
+    between(sc_copy_side_of_device(dst, bytes), sc_copy_side_of_host(src, bytes), bytes)
+#define SIDES_TO_HOST(dst, src, bytes)                                                             \
+    between(sc_copy_side_of_host(dst, bytes), sc_copy_side_of_device(src, bytes), bytes)
+#define SIDES_ON_DEVICE(dst, src, bytes)                                                           \
+    between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes)
+#define SIDES_ANYWHERE(dst, src, bytes)                                                            \
+    between(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes)
+#define SIDES_PEERS(dst, dst_context, src, src_context, bytes)                                     \
+    serialized(SIDES_ON_DEVICE(dst, src, bytes), dst_context, src_context)
+#define SIDES_PEERS_BOX(copy)                                                                      \
+    (copy) ? serialized(sc_copy_sides_of_3d_peer(copy), (copy)->dstContext, (copy)->srcContext)    \
+           : (struct sc_copy_sides)                                                                \
+    {                                                                                              \
+        0                                                                                          \
+    }
+#define SIDES_ROWS(copy) sc_copy_sides_of_2d(copy)
+#define SIDES_BOX(copy) sc_copy_sides_of_3d(copy)
+#define SIDES_READS_HOST(src, bytes) between(NO_SIDE, sc_copy_side_of_host(src, bytes), bytes)
+#define SIDES_WRITES_HOST(dst, bytes) between(sc_copy_side_of_host(dst, bytes), NO_SIDE, bytes)
+#define SIDES_READS_DEVICE(src, bytes) between(NO_SIDE, sc_copy_side_pinned(src, bytes), bytes)
+#define SIDES_WRITES_DEVICE(dst, bytes) between(sc_copy_side_pinned(dst, bytes), NO_SIDE, bytes)
+#define SIDES_ARRAYS(bytes) between(NO_SIDE, NO_SIDE, bytes)
+#define SIDES_FILLS(dst, bytes) fills(dst, bytes, bytes, 1)
+#define SIDES_FILLS_ROWS(dst, pitch, width, rows) fills(dst, pitch, width, rows)
+#define NO_SIDE ((struct sc_copy_side){0})
+#define WITH_STREAM(...) (__VA_ARGS__, copy.stream)
 
-COPY(cuMemcpyDtoD_v2, sc_real.cuMemcpyDtoDAsync_v2,
-     (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes),
-     between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes))
-COPY(cuMemcpyDtoA_v2, dtoa_async, (CUarray dst, size_t offset, CUdeviceptr src, size_t bytes),
-     (dst, offset, src, bytes), reads(sc_copy_side_pinned(src, bytes), bytes))
-COPY(cuMemcpyAtoD_v2, atod_async, (CUdeviceptr dst, CUarray src, size_t offset, size_t bytes),
-     (dst, src, offset, bytes), writes(sc_copy_side_pinned(dst, bytes), bytes))
-COPY(cuMemcpyAtoA_v2, atoa_async,
-     (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes),
-     (dst, dst_offset, src, src_offset, bytes), (struct sc_copy_sides){.is_empty = bytes == 0})
-COPY(cuMemcpyPeer, sc_real.cuMemcpyPeerAsync,
-     (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes),
-     (dst, dst_context, src, src_context, bytes),
-     serialized(between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes),
-                dst_context, src_context))
-COPY(cuMemcpy3DPeer, sc_real.cuMemcpy3DPeerAsync, (const CUDA_MEMCPY3D_PEER *params), (params),
-     sides_of_peer_box(params))
-
-COPY(cuMemcpy, sc_real.cuMemcpyAsync, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
-     (dst, src, bytes),
-     between(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes))
-COPY(cuMemcpy2D_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *params), (params),
-     sc_copy_sides_of_2d(params))
-COPY(cuMemcpy2DUnaligned_v2, sc_real.cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *params), (params),
-     sc_copy_sides_of_2d(params))
-COPY(cuMemcpy3D_v2, sc_real.cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *params), (params),
-     sc_copy_sides_of_3d(params))
-
-#define MEMSETS(bits, type)                                                                        \
-    COPY(cuMemsetD##bits##_v2, sc_real.cuMemsetD##bits##Async,                                     \
-         (CUdeviceptr dst, type value, size_t count), (dst, value, count),                         \
-         fills(dst, count * sizeof(type), count * sizeof(type), 1))                                \
-    COPY(cuMemsetD2D##bits##_v2, sc_real.cuMemsetD2D##bits##Async,                                 \
-         (CUdeviceptr dst, size_t pitch, type value, size_t width, size_t height),                 \
-         (dst, pitch, value, width, height), fills(dst, pitch, width * sizeof(type), height))
-
-MEMSETS(8, unsigned char)
-MEMSETS(16, unsigned short)
-MEMSETS(32, unsigned int)
+#define SC_COPIES(symbol, name, version, per_thread_version, replay, arguments, in_stream, uses)   \
+    SC_PAIR(symbol, _ptds, SC_PARAMETERS(symbol, arguments), arguments)                            \
+    {                                                                                              \
+        struct copy copy;                                                                          \
+        copy.call = call;                                                                          \
+        copy.sides = sc_active() ? SIDES_##uses : (struct sc_copy_sides){0};                       \
+        if (begins_moved(&copy))                                                                   \
+            return end_moved(&copy, in_stream WITH_STREAM arguments);                              \
+        return end(&copy, real arguments);                                                         \
+    }
+#include "interpose/driver/api.def"

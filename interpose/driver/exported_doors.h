@@ -13,7 +13,7 @@
 #include "interpose/driver/driver.h"
 
 /* Where each leads, and where it is. */
-#define SC_WRAP(symbol, name, version, variant, replay)                                            \
+#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
     extern _Atomic(void *) sc_door_##symbol __attribute__((visibility("hidden")));                 \
     extern const char sc_exported_##symbol[] __attribute__((visibility("hidden")));
 #include "interpose/driver/api.def"

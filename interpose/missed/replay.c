@@ -13,6 +13,7 @@
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/driver/rows.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"
@@ -20,11 +21,6 @@
 #include "track/hazard.h"
 #include "track/track.h"
 #include "track/track_order.h"
-
-#include <cupti_driver_cbid.h>
-#include <generated_cuda_meta.h>
-
-#include "interpose/driver/newer_cupti.h"
 
 #include "track/poison.h"
 
@@ -77,19 +73,20 @@ static void leaves(void *address, enum sc_buffer_kind kind, const struct sc_call
 
 /* ---- what to do, from the rows of api.def ---- */
 
-#define DO_BEFORE(...) wrapper(__VA_ARGS__)
-#define DO_AFTER(...) wrapper(__VA_ARGS__)
-#define DO_BOTH(...) wrapper(__VA_ARGS__)
-#define DO_AROUND(...) wrapper(__VA_ARGS__)
-#define DO_NOTED(when, note) note
-#define DO_NEVER (void)0
+#define DO_BEFORE(arguments) wrapper(SC_MEMBERS(a, arguments))
+#define DO_AFTER(arguments) wrapper(SC_MEMBERS(a, arguments))
+#define DO_BOTH(arguments) wrapper(SC_MEMBERS(a, arguments))
+#define DO_AROUND(arguments) wrapper(SC_MEMBERS(a, arguments))
+#define DO_NOTED_AFTER(note) note
+#define DO_NOTED_BEFORE(note) note
+#define DO_NEVER(arguments) (void)0
 
 /* They have none. */
 typedef void cuCtxSynchronize_params;
 typedef void cuProfilerStart_params;
 typedef void cuProfilerStop_params;
 
-#define SC_WRAP(symbol, name, version, variant, replay)                                            \
+#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
     static void replay_##symbol(const void *parameters)                                            \
     {                                                                                              \
         const symbol##_params *const a = parameters;                                               \
@@ -97,7 +94,7 @@ typedef void cuProfilerStop_params;
             &(const struct sc_call){#symbol, SC_SITE(), sizeof #variant > 1};                      \
         __typeof__(symbol) *const wrapper = symbol;                                                \
         (void)a, (void)call, (void)wrapper;                                                        \
-        DO_##replay;                                                                               \
+        DO_##replay(arguments);                                                                    \
     }
 #include "interpose/driver/api.def"
 
@@ -109,18 +106,19 @@ struct replay {
     bool wrapped; /* by running the wrapper, which knows what failed */
 };
 
-#define ROW_BEFORE(...) BEFORE, true
-#define ROW_AFTER(...) AFTER, true
-#define ROW_BOTH(...) BOTH, true
-#define ROW_AROUND(...) AROUND, true
-#define ROW_NOTED(when, note) when, false
+#define ROW_BEFORE BEFORE, true
+#define ROW_AFTER AFTER, true
+#define ROW_BOTH BOTH, true
+#define ROW_AROUND AROUND, true
+#define ROW_NOTED_AFTER AFTER, false
+#define ROW_NOTED_BEFORE BEFORE, false
 #define ROW_NEVER NEVER, false
 
 /* As many as CUPTI may come to have: ids of later versions are among them. */
 enum { REPLAYS = 1024 };
 
 static const struct replay replays[REPLAYS] = {
-#define SC_WRAP(symbol, name, version, variant, replay)                                            \
+#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
     [CUPTI_DRIVER_TRACE_CBID_##symbol] = {replay_##symbol, ROW_##replay},
 #include "interpose/driver/api.def"
 };

@@ -243,7 +243,8 @@ static bool ends_current(CUresult error)
     return error != CUDA_ERROR_CONTEXT_IS_DESTROYED && error != CUDA_ERROR_UNKNOWN;
 }
 
-/* Of a call that a wrapper makes of another one, the outer wrapper tells. */
+/* A wrapper that is run for what it notes is called by the library: who made the call is not known.
+ */
 void sc_postmortem_failed(const struct sc_call *call, int result)
 {
     const struct lost *lost = find((CUresult)result);

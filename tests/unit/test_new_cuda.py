@@ -81,8 +81,11 @@ class NewCuda(unittest.TestCase):
 
     def test_each_row_of_the_table_is_read(self):
         text = new_cuda.TABLE.read_text(encoding="utf-8")
-        wrapped = re.findall(r"^SC_(WRAP2?|USE)\(", text, re.M)
-        self.assertEqual(len(set(new_cuda.rows(text))), len(wrapped) + wrapped.count("WRAP2"))
+        wrapped = re.findall(r"^SC_(\w+)\(", text, re.M)
+        pairs = {"WRAP2", *re.findall(r"^#define SC_(\w+)\([^)]*\) +\\\n +SC_WRAP2\(", text, re.M)}
+        self.assertEqual(pairs, {"WRAP2", *new_cuda.VARIANTS})
+        self.assertEqual(len(set(new_cuda.rows(text))),
+                         len(wrapped) + sum(kind in pairs for kind in wrapped))
 
     def test_what_is_known_has_no_row(self):
         known = new_cuda.known(new_cuda.KNOWN.read_text(encoding="utf-8"))

@@ -35,6 +35,25 @@ int sc_track_init(struct sc_track *track)
     return 0;
 }
 
+struct sc_track_scope sc_track_enter(struct sc_track *track) SC_UNFOLLOWED
+{
+    lock(track);
+    return (struct sc_track_scope){.track = track,
+                                   .order = &track->order,
+                                   .inflight = &track->inflight,
+                                   .holds = &track->holds,
+                                   .graphs = &track->graphs,
+                                   .events = &track->events,
+                                   .allocations = &track->allocations,
+                                   .node_authors = &track->node_authors};
+}
+
+void sc_track_leave(const struct sc_track_scope *scope) SC_UNFOLLOWED
+{
+    publish_watch(scope->track);
+    unlock(scope->track);
+}
+
 void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known)
 {
     track->front.watches_device = watches_device;
@@ -140,7 +159,7 @@ void sc_track_work(struct sc_track *track, uint32_t stream)
 }
 
 static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     uint32_t context = sc_order_stream(&track->order, stream)->context;
@@ -193,7 +212,7 @@ struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
 /* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
  * thousand operations. */
 static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overwritten)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     while (sc_inflight_retire(&track->inflight, stream, RETIRE_BATCH, overwritten)) {
@@ -599,7 +618,7 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
 }
 
 static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     struct sc_ops_collector collector = {track, &issued->conflicts, false};

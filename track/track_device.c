@@ -114,7 +114,7 @@ static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t addre
 }
 
 static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t address)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     size_t size_bytes = sc_allocations_find(&track->allocations, address).size_bytes;

@@ -166,7 +166,7 @@ static bool change_hold(void *context, uint32_t id)
 }
 
 static void change_holds_locked(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                                const struct sc_ticket *ticket) SC_REQUIRES(track->lock)
+                                const struct sc_ticket *ticket) SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     struct hold_change change = {&track->holds, ticket};
@@ -356,8 +356,7 @@ void sc_track_put_back(struct sc_track *track, uint32_t hold)
 }
 
 /* Records are recycled; ages are not. */
-static bool lives_locked(struct sc_track *track, uint32_t hold, uint64_t age)
-    SC_REQUIRES(track->lock)
+static bool lives_locked(struct sc_track *track, uint32_t hold, uint64_t age) SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     return track->holds.oldest && sc_holds_at(&track->holds, hold)->age == age;
@@ -391,7 +390,7 @@ struct sc_hold_totals sc_track_hold_totals(struct sc_track *track)
 typedef void visit_ticket(void *context, const struct sc_ticket *ticket);
 
 static void each_awaited_locked(struct sc_track *track, visit_ticket *visit, void *context)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     for (uint32_t id = track->holds.oldest; id; id = sc_holds_at(&track->holds, id)->next) {

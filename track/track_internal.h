@@ -14,12 +14,12 @@
 #include "track/track_ranges.h"
 #include "track/tracker.h"
 
-static inline void lock(struct sc_track *track) SC_ACQUIRES(track->lock)
+static inline void lock(struct sc_track *track) SC_ACQUIRES(*track) SC_UNFOLLOWED
 {
     sc_brief_lock_take(&track->lock);
 }
 
-static inline void unlock(struct sc_track *track) SC_RELEASES(track->lock)
+static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLOWED
 {
     sc_brief_lock_give(&track->lock);
 }

@@ -13,7 +13,7 @@
 #include "track/track.h"
 #include "track/track_views.h"
 
-struct sc_track {
+struct SC_LOCK sc_track {
     struct sc_track_front front; /* first */
     /* In a line of its own: what lies beside it is read without it. */
     _Alignas(64) struct sc_brief_lock lock;

@@ -37,6 +37,7 @@
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
 #include "track/allocations.h"
+#include "track/graphs.h"
 #include "track/hold_kind.h"
 #include "track/pages.h"
 #include "track/pool.h"
@@ -91,7 +92,7 @@ static void add_managed(CUdeviceptr address, size_t bytes, const struct sc_call 
 static void add_registered(const void *address, size_t bytes, unsigned flags,
                            const struct sc_call *call)
 {
-    sc_track_graph_note_registered(&sc_track, (uintptr_t)address, bytes);
+    SC_TRACKED(sc_graphs_note_registered(track.graphs, (uintptr_t)address, bytes));
     add_range(address, bytes, SC_REGISTERED, call);
     if (flags & CU_MEMHOSTREGISTER_DEVICEMAP)
         sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);

@@ -37,6 +37,7 @@ struct sc_track_scope {
     struct sc_track *track;
     struct sc_order *order SC_GUARDED_BY(sc_track);
     struct sc_inflight *inflight SC_GUARDED_BY(sc_track);
+    struct sc_spans *guards SC_GUARDED_BY(sc_track);
     struct sc_holds *holds SC_GUARDED_BY(sc_track);
     struct sc_graphs *graphs SC_GUARDED_BY(sc_track);
     struct sc_events *events SC_GUARDED_BY(sc_track);

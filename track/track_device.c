@@ -13,9 +13,9 @@ void sc_track_device_conflicts(struct sc_track *track, const struct sc_op_info *
     if (!sc_device_may_overlap(&track->inflight, info->shape.address,
                                sc_shape_hull_bytes(&info->shape)))
         return;
-    struct sc_ops_collector collector = {track, conflicts, false};
+    struct sc_ops_collector collector = {&track->inflight, conflicts, false};
     lock(track);
-    sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
+    sc_conflicts_visit(&track->inflight, info, sc_inflight_collect, &collector);
     unlock(track);
 }
 

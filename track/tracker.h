@@ -24,7 +24,6 @@ struct SC_LOCK sc_track {
     struct sc_events events;
     struct sc_allocations allocations;
     struct sc_node_authors node_authors;
-    struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
     struct sc_no_verdicts no_verdicts;
     _Atomic uint64_t operations;
 };

@@ -4,6 +4,7 @@
  */
 #include "tests/unit/locked.h"
 #include "track/graphs.h"
+#include "track/guarded.h"
 #include "track/heard.h"
 #include "track/ops.h"
 #include "track/order.h"
@@ -12,7 +13,6 @@
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"

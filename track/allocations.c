@@ -110,6 +110,12 @@ struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uin
     return id ? describe(allocations, id) : (struct sc_allocation){0};
 }
 
+size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t address)
+{
+    const struct sc_allocation block = sc_allocations_find(allocations, address);
+    return block.address == address ? block.size_bytes : 0;
+}
+
 struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocations,
                                                uintptr_t address)
 {

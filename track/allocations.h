@@ -41,6 +41,9 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
 /* The block that contains the address. */
 struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uintptr_t address);
 
+/* How large the block is that begins there; 0: none is known. */
+size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t address);
+
 /* The block that begins there is about to be given back. Nobody else gives it back meanwhile. */
 struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocations,
                                                uintptr_t address);

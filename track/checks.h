@@ -12,7 +12,9 @@
  *
  * What clang is told of locks (scripts/check-locks) is nothing to the other compilers: the function
  * SC_REQUIRES the lock, SC_ACQUIRES or SC_RELEASES it, and a variable is SC_GUARDED_BY it. A
- * function with locks that depend on more than clang follows is SC_UNFOLLOWED. */
+ * function that is called without the lock SC_EXCLUDES it. One that begins a scope with the lock,
+ * which its caller's cleanup ends, SC_ENTERS it: clang takes the lock as held from there to the end
+ * of the caller. A function with locks that depend on more than clang follows is SC_UNFOLLOWED. */
 #ifndef SC_TRACK_CHECKS_H
 #define SC_TRACK_CHECKS_H
 
@@ -27,6 +29,8 @@
 #define SC_ACQUIRES(...) SC_TOLD_(acquire_capability(__VA_ARGS__))
 #define SC_RELEASES(...) SC_TOLD_(release_capability(__VA_ARGS__))
 #define SC_REQUIRES(...) SC_TOLD_(requires_capability(__VA_ARGS__))
+#define SC_EXCLUDES(...) SC_TOLD_(locks_excluded(__VA_ARGS__))
+#define SC_ENTERS(...) SC_TOLD_(assert_capability(__VA_ARGS__))
 #define SC_LOCK SC_TOLD_(capability("mutex"))
 #define SC_GUARDED_BY(lock) SC_TOLD_(guarded_by(lock))
 #define SC_UNFOLLOWED SC_TOLD_(no_thread_safety_analysis)
@@ -44,6 +48,8 @@ int sc_checks_mutex_trylock(sc_checks_mutex *mutex) SC_TRY_ACQUIRES(0, *mutex);
 #define SC_ACQUIRES(...)
 #define SC_RELEASES(...)
 #define SC_REQUIRES(...)
+#define SC_EXCLUDES(...)
+#define SC_ENTERS(...)
 #define SC_LOCK
 #define SC_GUARDED_BY(lock)
 #define SC_UNFOLLOWED

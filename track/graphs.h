@@ -193,6 +193,9 @@ void sc_graphs_destroy(struct sc_graphs *graphs);
 /* The graph of the handle; 0 if it is not known to name host memory or to have been launched. */
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle);
 
+/* The graph of that handle; one of nothing if there is none. */
+struct sc_graph *sc_graphs_known(struct sc_graphs *graphs, uintptr_t handle);
+
 static inline struct sc_graph *sc_graphs_at(struct sc_graphs *graphs, uint32_t graph)
 {
     return sc_pool_at(&graphs->pool, graph);
@@ -204,6 +207,21 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
 
 /* The exec of the handle, made known if it is not. 0: no memory. */
 uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle);
+
+/* Around the telling of an exec's uses, which are all that are known of it then. `is_empty`: the
+ * nodes of the exec do nothing. */
+void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t context);
+void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empty);
+
+/* A node may tell the host how far the graph has come (`signals`), or wait for the host (`awaits`).
+ */
+void sc_graphs_meets_host(struct sc_graphs *graphs, uintptr_t handle, bool signals, bool awaits);
+
+/* There is a kernel among the nodes of the exec, whose telling has begun. */
+void sc_graphs_meets_kernel(struct sc_graphs *graphs, uintptr_t handle);
+
+/* The context is gone, and its execs with it. */
+void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context);
 
 /* Memory for a copy of what a node is to read. Unless the copy stays for ever, it goes with the
  * last use that has the copy as `saved` or begins at its address. NULL: no memory. */
@@ -284,6 +302,27 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
                          void (*visit)(void *argument, uintptr_t handle), void *argument);
 
+/* The next event that a node of the exec records, or waits for, from index `*at` on. `*at` moves
+ * behind it. 0: there is none. */
+uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool waits, uint32_t *at);
+
+/* The launch and its operations have been issued. */
+void sc_graphs_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream);
+
+/* The host may learn in a way that is not seen when the last launch of the exec is done. Returns
+ * the stream of that launch; 0: there was none. */
+uint32_t sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle);
+
+/* Host nodes of execs (track/heard.h). Lose: the driver calls the node's function past ours, and
+ * nothing is heard of the exec any more. */
+struct sc_heard_node *sc_graphs_add_heard(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node,
+                                          void (*function)(void *), void *data);
+bool sc_graphs_hears(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node);
+void sc_graphs_lose_heard(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node);
+struct sc_heard_launch *sc_graphs_begin_heard(struct sc_graphs *graphs, uint32_t exec,
+                                              const struct sc_point *before,
+                                              const struct sc_heard_call *call, unsigned *given_up);
+
 /* The exec was launched on this stream (0: is launched no more). */
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream);
 
@@ -291,6 +330,9 @@ void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph,
  * an update by another graph. The order of the nodes tells which is which. */
 void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
                          uint32_t count);
+/* Stores them in `names`. False: the exec has not `count` names. */
+bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *names,
+                        uint32_t count);
 
 /* A node of the exec records the event, or waits for the event. */
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
@@ -341,6 +383,15 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
  * NULL. */
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use);
+
+/* Fills in where the use came from, and whether its memory was freed since, if the graph or an
+ * orphan has such a one. `node` is the driver's handle of the node that has the use. */
+void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                         struct sc_graph_use *use, struct sc_graph_extra *extra);
+
+/* The use of this index. False: the graph has no more. */
+bool sc_graphs_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at, struct sc_graph_use *use,
+                   struct sc_graph_extra *extra);
 
 /* The handle of the graph that knows the node, or of the orphan; 0: none. Execs do not count. */
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);

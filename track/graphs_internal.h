@@ -34,9 +34,6 @@ void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
 /* What few uses have, made if the use has none of it. NULL: there is no memory. */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use);
 
-/* The graph of that handle; one of nothing if there is none. */
-struct sc_graph *sc_graphs_known(struct sc_graphs *graphs, uintptr_t handle);
-
 /* Counts the use for what its graph has of its kind; `one` is 1, or -1 where the use is counted no
  * more. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one);

@@ -882,6 +882,17 @@ static bool visit_in_flight(void *context, uint32_t id)
     return !visiting->stopped;
 }
 
+bool sc_inflight_collect(void *context, uint32_t op)
+{
+    struct sc_ops_collector *collector = context;
+    const struct sc_op_info *info = &sc_inflight_op(collector->inflight, op)->info;
+    if (sc_ops_is_unjudged(info))
+        collector->any_unjudged = true;
+    else
+        sc_ops_add(collector->ops, info);
+    return true;
+}
+
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context)
 {

@@ -106,6 +106,13 @@ struct sc_inflight {
     _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
     /* Ids of the records in whose lists operations on no range are, and those on device memory. */
     uint32_t no_range, device_memory;
+    struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
+};
+
+struct sc_ops_collector {
+    struct sc_inflight *inflight;
+    struct sc_ops *ops;
+    bool any_unjudged; /* some were found that are not to be judged */
 };
 
 /* 0 or -ENOMEM. */
@@ -186,6 +193,8 @@ bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t op, bool gua
 /* Calls visit for each operation not known done whose hull overlaps the interval, until it returns
  * false. The visitor must not change anything. */
 typedef bool sc_inflight_visit(void *context, uint32_t op);
+/* One whose context is a struct sc_ops_collector: adds the operation. */
+bool sc_inflight_collect(void *collector, uint32_t op);
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context);
 

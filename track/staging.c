@@ -162,6 +162,12 @@ static bool has_more(const struct sc_slot *slot)
     return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= SC_STAGING_CLASS_MAX;
 }
 
+void sc_staging_return(struct sc_slot *slot)
+{
+    struct sc_ticket unused = slot->ticket;
+    sc_staging_give(slot, &unused);
+}
+
 void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     struct sc_order *order = slot->staging->order;

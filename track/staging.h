@@ -75,6 +75,9 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 /* `ticket` names the operation that reads the slot, and its stream is not recycled until then. */
 void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket);
 
+/* The slot that was taken last is not used. */
+void sc_staging_return(struct sc_slot *slot);
+
 /* The same, but the stream of the ticket may keep the slot for its next snapshot. */
 void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket);
 

@@ -23,7 +23,6 @@ int sc_track_init(struct sc_track *track)
     atomic_store(&track->operations, 0);
     atomic_store(&track->front.libc_watch, 0);
     track->front.watches_device = false;
-    track->awaited = (struct sc_ticket){0};
     sc_order_init(&track->order);
     if (sc_inflight_init(&track->inflight, &track->order) ||
         sc_holds_init(&track->holds, &track->order, &track->graphs) ||
@@ -33,6 +32,26 @@ int sc_track_init(struct sc_track *track)
     sc_track_guard(track, &track->lock);
     track->inflight.no_verdicts = &track->no_verdicts;
     return 0;
+}
+
+struct sc_track_scope sc_track_enter(struct sc_track *track) SC_UNFOLLOWED
+{
+    lock(track);
+    return (struct sc_track_scope){.track = track,
+                                   .order = &track->order,
+                                   .inflight = &track->inflight,
+                                   .guards = &track->inflight.guards,
+                                   .holds = &track->holds,
+                                   .graphs = &track->graphs,
+                                   .events = &track->events,
+                                   .allocations = &track->allocations,
+                                   .node_authors = &track->node_authors};
+}
+
+void sc_track_leave(const struct sc_track_scope *scope) SC_UNFOLLOWED
+{
+    publish_watch(scope->track);
+    unlock(scope->track);
 }
 
 void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known)
@@ -140,7 +159,7 @@ void sc_track_work(struct sc_track *track, uint32_t stream)
 }
 
 static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     uint32_t context = sc_order_stream(&track->order, stream)->context;
@@ -193,7 +212,7 @@ struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
 /* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
  * thousand operations. */
 static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overwritten)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     while (sc_inflight_retire(&track->inflight, stream, RETIRE_BATCH, overwritten)) {
@@ -535,24 +554,13 @@ struct sc_spans *sc_track_guards(struct sc_track *track)
 
 /* ---- operations ---- */
 
-bool sc_track_collect_op(void *context, uint32_t id)
-{
-    struct sc_ops_collector *collector = context;
-    const struct sc_op_info *info = &sc_inflight_op(&collector->track->inflight, id)->info;
-    if (sc_ops_is_unjudged(info))
-        collector->any_unjudged = true;
-    else
-        sc_ops_add(collector->ops, info);
-    return true;
-}
-
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
                         struct sc_ops *conflicts)
 {
-    struct sc_ops_collector collector = {track, conflicts, false};
+    struct sc_ops_collector collector = {&track->inflight, conflicts, false};
     conflicts->count = 0;
     lock(track);
-    sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
+    sc_conflicts_visit(&track->inflight, info, sc_inflight_collect, &collector);
     unlock(track);
 }
 
@@ -564,18 +572,18 @@ struct met_search {
 static bool note_met(void *context, uint32_t id)
 {
     struct met_search *search = context;
-    struct sc_track *track = search->collector.track;
-    const struct sc_op_info *info = &sc_inflight_op(&track->inflight, id)->info;
-    bool done = sc_ops_is_copied(info) || sc_order_complete(&track->order, &info->ticket);
+    struct sc_inflight *inflight = search->collector.inflight;
+    const struct sc_op_info *info = &sc_inflight_op(inflight, id)->info;
+    bool done = sc_ops_is_copied(info) || sc_order_complete(inflight->order, &info->ticket);
     if (search->awaited && done)
         return true;
-    return sc_track_collect_op(&search->collector, id);
+    return sc_inflight_collect(&search->collector, id);
 }
 
 void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool awaited,
                   struct sc_ops *met)
 {
-    struct met_search search = {{track, met, false}, awaited};
+    struct met_search search = {{&track->inflight, met, false}, awaited};
     met->count = 0;
     lock(track);
     sc_conflicts_visit(&track->inflight, touch, note_met, &search);
@@ -599,12 +607,12 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
 }
 
 static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
-    struct sc_ops_collector collector = {track, &issued->conflicts, false};
+    struct sc_ops_collector collector = {&track->inflight, &issued->conflicts, false};
     sc_order_renew(&track->order, &info->ticket);
-    sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
+    sc_conflicts_visit(&track->inflight, info, sc_inflight_collect, &collector);
     add_op(track, info, &issued->overwritten);
 }
 

@@ -1,9 +1,20 @@
 /* The mind: what is in flight, what is ordered, what must be held.
  *
- * Locks: one over order, inflight, hold and graphs, and within it one of each event. Under the lock
- * no CUDA function is called, no allocator and no I/O. So the hooks of libc may take it even inside
- * the driver. Every function takes the lock for itself, unless its comment says "lock-free". errno
- * is kept. For a signal handler only the lock-free functions are safe.
+ * Locks: one over all parts of the tracker, and within it one of each event. Under the lock no CUDA
+ * function is called, no allocator and no I/O, and no other lock is taken. So the hooks of libc may
+ * take it even inside the driver. errno is kept. For a signal handler only the functions that say
+ * "lock-free" are safe.
+ *
+ * A part is a module with a header of its own, whose functions need the lock. Who calls them opens
+ * a scope, which has the lock and names the parts:
+ *
+ *   SC_TRACK_SCOPE(track);                      until the end of the block
+ *   sc_graphs_drop_node(track.graphs, exec, node);
+ *   SC_TRACKED(sc_graphs_drop_node(track.graphs, exec, node));      for one expression
+ *
+ * The functions of the tracker itself (sc_track_*) are for what takes several parts, or what is
+ * mostly answered without the lock. Each takes the lock for itself and is called outside of scopes,
+ * unless its comment says "lock-free".
  *
  * Handles are the driver's own (CUstream, CUevent) as integers; streams are named by the ids that
  * sc_track_add_stream gave them.
@@ -13,10 +24,43 @@
 
 #include <stdbool.h>
 
-struct sc_track;
+#include "track/checks.h"
+
+struct SC_LOCK sc_track;
 
 /* The process's own. Tests make others. */
 extern struct sc_track sc_track;
+
+/* The parts of a tracker, for whoever has its lock. A function that is given them needs the lock.
+ */
+struct sc_track_scope {
+    struct sc_track *track;
+    struct sc_order *order SC_GUARDED_BY(sc_track);
+    struct sc_inflight *inflight SC_GUARDED_BY(sc_track);
+    struct sc_spans *guards SC_GUARDED_BY(sc_track);
+    struct sc_holds *holds SC_GUARDED_BY(sc_track);
+    struct sc_graphs *graphs SC_GUARDED_BY(sc_track);
+    struct sc_events *events SC_GUARDED_BY(sc_track);
+    struct sc_allocations *allocations SC_GUARDED_BY(sc_track);
+    struct sc_node_authors *node_authors SC_GUARDED_BY(sc_track);
+};
+
+/* Takes the lock, and gives it back. For the macros below. */
+struct sc_track_scope sc_track_enter(struct sc_track *track) SC_ENTERS(*track);
+void sc_track_leave(const struct sc_track_scope *scope);
+
+#define SC_TRACK_SCOPE_OF(tracker, name)                                                           \
+    __attribute__((cleanup(sc_track_leave))) const struct sc_track_scope name =                    \
+        sc_track_enter(tracker)
+#define SC_TRACK_SCOPE(name) SC_TRACK_SCOPE_OF(&sc_track, name)
+
+/* The value of the expression, which is evaluated with the lock and names the scope `track`. */
+#define SC_TRACKED(...) SC_TRACKED_OF(&sc_track, __VA_ARGS__)
+#define SC_TRACKED_OF(tracker, ...)                                                                \
+    __extension__({                                                                                \
+        SC_TRACK_SCOPE_OF(tracker, track);                                                         \
+        __VA_ARGS__;                                                                               \
+    })
 
 int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
 void sc_track_destroy(struct sc_track *track);

@@ -13,9 +13,9 @@ void sc_track_device_conflicts(struct sc_track *track, const struct sc_op_info *
     if (!sc_device_may_overlap(&track->inflight, info->shape.address,
                                sc_shape_hull_bytes(&info->shape)))
         return;
-    struct sc_ops_collector collector = {track, conflicts, false};
+    struct sc_ops_collector collector = {&track->inflight, conflicts, false};
     lock(track);
-    sc_conflicts_visit(&track->inflight, info, sc_track_collect_op, &collector);
+    sc_conflicts_visit(&track->inflight, info, sc_inflight_collect, &collector);
     unlock(track);
 }
 
@@ -114,7 +114,7 @@ static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t addre
 }
 
 static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t address)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     size_t size_bytes = sc_allocations_find(&track->allocations, address).size_bytes;

@@ -1,6 +1,4 @@
 /* The tracker's part for graphs and their launches. */
-#include <string.h>
-
 #include "track/conflicts.h"
 #include "track/device.h"
 #include "track/trace.h"
@@ -32,250 +30,12 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
     unlock(track);
 }
 
-void *sc_track_graph_take_copy(struct sc_track *track, size_t size_bytes, bool for_ever)
-{
-    lock(track);
-    void *copy = sc_graphs_take_copy(&track->graphs, size_bytes, for_ever);
-    unlock(track);
-    return copy;
-}
-
-void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t of)
-{
-    lock(track);
-    sc_graphs_add_all(&track->graphs, handle, of);
-    unlock(track);
-}
-
-void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    sc_graphs_drop_node(&track->graphs, handle, node);
-    publish_watch(track);
-    unlock(track);
-}
-
-void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
-                                bool enabled)
-{
-    lock(track);
-    sc_graphs_enable_node(&track->graphs, handle, node, enabled);
-    unlock(track);
-}
-
-void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    sc_graphs_unjudge_node(&track->graphs, handle, node);
-    unlock(track);
-}
-
-void sc_track_graph_unjudge_nodes(struct sc_track *track, uintptr_t handle,
-                                  struct sc_handles *nodes)
-{
-    lock(track);
-    sc_graphs_unjudge_nodes(&track->graphs, handle, nodes);
-    unlock(track);
-}
-
-void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    sc_graphs_redirect_node(&track->graphs, handle, node);
-    unlock(track);
-}
-
-bool sc_track_graph_tell_of(struct sc_track *track, uintptr_t handle, uintptr_t node, unsigned step)
-{
-    lock(track);
-    bool used = sc_graphs_tell_of(&track->graphs, handle, node, step);
-    unlock(track);
-    return used;
-}
-
-void sc_track_graph_let_tell(struct sc_track *track, uintptr_t handle, uintptr_t node,
-                             unsigned step)
-{
-    lock(track);
-    sc_graphs_let_tell(&track->graphs, handle, node, step);
-    unlock(track);
-}
-
-struct sc_graph_flags sc_track_graph_flags(struct sc_track *track, uintptr_t handle, uintptr_t node)
-{
-    lock(track);
-    struct sc_graph_flags flags = sc_graphs_flags(&track->graphs, handle, node);
-    unlock(track);
-    return flags;
-}
-
-uintptr_t sc_track_graph_of_node(struct sc_track *track, uintptr_t node)
-{
-    lock(track);
-    uintptr_t handle = sc_graphs_of_node(&track->graphs, node);
-    unlock(track);
-    return handle;
-}
-
-bool sc_track_graph_drop_former(struct sc_track *track, const struct sc_graph_use *formers,
-                                uint32_t count)
-{
-    lock(track);
-    for (uint32_t i = 0; i < count; i++)
-        sc_graphs_drop_former(&track->graphs, &formers[i]);
-    publish_watch(track);
-    bool holds = track->holds.oldest != 0;
-    unlock(track);
-    return holds;
-}
-
-void sc_track_graph_recognise(struct sc_track *track, uintptr_t handle, uintptr_t node,
-                              struct sc_graph_use *use, struct sc_graph_extra *extra)
-{
-    lock(track);
-    uintptr_t orphan = sc_graphs_orphan(node);
-    bool is_orphan = sc_graphs_of_node(&track->graphs, node) == orphan;
-    const struct sc_graph_use *known =
-        sc_graphs_same_use(&track->graphs, is_orphan ? orphan : handle, use);
-    if (known) {
-        uintptr_t name = use->node;
-        struct sc_shape shape = use->shape;
-        uint32_t range = use->range;
-        *extra = *sc_graphs_extra(&track->graphs, known);
-        *use = *known;
-        use->node = name;
-        use->shape = shape;
-        use->range = range;
-    }
-    unlock(track);
-}
-
-bool sc_track_graph_use(struct sc_track *track, uint32_t graph, uint32_t at,
-                        struct sc_graph_use *use, struct sc_graph_extra *extra)
-{
-    lock(track);
-    const struct sc_graph_uses *uses = &sc_graphs_at(&track->graphs, graph)->uses;
-    bool there = at < uses->count;
-    if (there) {
-        *use = uses->list[at];
-        *extra = *sc_graphs_extra(&track->graphs, use);
-    }
-    unlock(track);
-    return there;
-}
-
-void *sc_track_graph_saved(struct sc_track *track, uintptr_t handle, uintptr_t node,
-                           enum sc_direction direction)
-{
-    lock(track);
-    void *saved = sc_graphs_saved(&track->graphs, handle, node, direction);
-    unlock(track);
-    return saved;
-}
-
-/* ---- execs, and the end of graphs ---- */
-
-void sc_track_graph_begin_exec(struct sc_track *track, uintptr_t handle, uint32_t context)
-{
-    lock(track);
-    sc_graphs_drop_node(&track->graphs, handle, 0);
-    uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
-    if (id) {
-        sc_heard_leave(&track->order, &sc_graphs_at(&track->graphs, id)->exec.heard);
-        sc_graphs_at(&track->graphs, id)->exec.context = context;
-        sc_graphs_at(&track->graphs, id)->exec.has_kernels = false;
-    }
-    publish_watch(track);
-    unlock(track);
-}
-
-void sc_track_graph_end_exec(struct sc_track *track, uintptr_t handle, bool is_empty)
-{
-    lock(track);
-    uint32_t id = sc_graphs_find(&track->graphs, handle);
-    if (id)
-        sc_graphs_at(&track->graphs, id)->exec.is_empty = is_empty;
-    sc_graphs_make_runs(&track->graphs, handle);
-    unlock(track);
-}
-
-void sc_track_graph_make_runs(struct sc_track *track, uintptr_t handle)
-{
-    lock(track);
-    sc_graphs_make_runs(&track->graphs, handle);
-    unlock(track);
-}
-
-void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
-                              const struct sc_graph_event *event)
-{
-    lock(track);
-    sc_graphs_add_event(&track->graphs, handle, event);
-    unlock(track);
-}
-
-void sc_track_graph_add_address(struct sc_track *track, uintptr_t exec, uintptr_t node,
-                                uintptr_t address)
-{
-    lock(track);
-    sc_graphs_add_address(&track->graphs, exec, node, address);
-    unlock(track);
-}
-
-void sc_track_graph_drop_addresses(struct sc_track *track, uintptr_t exec, uintptr_t node)
-{
-    lock(track);
-    sc_graphs_drop_addresses(&track->graphs, exec, node);
-    unlock(track);
-}
-
-uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_t index,
-                                  uintptr_t *into, uint32_t room)
-{
-    lock(track);
-    uint32_t count = sc_graphs_list_addresses(&track->graphs, exec, index, into, room);
-    unlock(track);
-    return count;
-}
-
-void sc_track_graph_add_device(struct sc_track *track, uintptr_t exec, uintptr_t node,
-                               const struct sc_device_use *use)
-{
-    lock(track);
-    sc_graphs_add_device(&track->graphs, exec, node, use);
-    unlock(track);
-}
-
-void sc_track_graph_leave_out_device(struct sc_track *track, uintptr_t exec)
-{
-    lock(track);
-    sc_graphs_leave_out_device(&track->graphs, exec);
-    unlock(track);
-}
-
-void sc_track_note_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
-                               const struct sc_device_use *use, const struct sc_graph_author *by)
-{
-    lock(track);
-    sc_node_authors_note(&track->node_authors, graph, node, use, by);
-    unlock(track);
-}
-
-struct sc_graph_author sc_track_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
-                                            const struct sc_device_use *use)
-{
-    lock(track);
-    struct sc_graph_author found = sc_node_authors_find(&track->node_authors, graph, node, use);
-    unlock(track);
-    return found;
-}
-
 /* What is freed is the block that is there when the graph is launched. */
 static void find_freed(struct sc_track *track, struct sc_device_use *use)
 {
-    const struct sc_allocation block = sc_allocations_find(&track->allocations, use->shape.address);
-    if (block.address == use->shape.address && block.size_bytes)
-        use->shape.width_bytes = use->shape.pitch_bytes = block.size_bytes;
+    size_t bytes = sc_allocations_block_bytes(&track->allocations, use->shape.address);
+    if (bytes)
+        use->shape.width_bytes = use->shape.pitch_bytes = bytes;
 }
 
 uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at, int which,
@@ -290,21 +50,6 @@ uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *
     return count;
 }
 
-bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec,
-                               const struct sc_graph_own *own)
-{
-    lock(track);
-    bool is_noted = sc_graphs_own_device(&track->graphs, exec, own);
-    unlock(track);
-    return is_noted;
-}
-
-static bool is_known_block(struct sc_track *track, const struct sc_graph_own *own)
-{
-    const struct sc_allocation block = sc_allocations_find(&track->allocations, own->address);
-    return block.address == own->address && block.size_bytes == own->size_bytes;
-}
-
 void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t context,
                               uint32_t origin)
 {
@@ -315,180 +60,13 @@ void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t co
         if (own->freed_by)
             continue;
         sc_device_forget(&track->inflight, own->address, own->size_bytes);
-        if (!is_known_block(track, own))
+        if (sc_allocations_block_bytes(&track->allocations, own->address) != own->size_bytes)
             sc_allocations_add(&track->allocations, own->address, own->size_bytes, context, origin);
     }
     unlock(track);
 }
 
-void sc_track_graph_settle_device(struct sc_track *track, uintptr_t exec)
-{
-    lock(track);
-    sc_graphs_settle_device(&track->graphs, exec);
-    unlock(track);
-}
-
-void sc_track_graph_place_device(struct sc_track *track, uintptr_t exec,
-                                 const struct sc_graph_device_places *places)
-{
-    lock(track);
-    sc_graphs_place_device(&track->graphs, exec, places);
-    unlock(track);
-}
-
-void sc_track_graph_place_device_node(struct sc_track *track, uintptr_t exec, uintptr_t node,
-                                      const struct sc_graph_flags *flags)
-{
-    lock(track);
-    sc_graphs_place_device_node(&track->graphs, exec, node, flags);
-    unlock(track);
-}
-
-uint32_t sc_track_graph_all_device(struct sc_track *track, uintptr_t exec,
-                                   struct sc_graph_device_use *into, uint32_t room)
-{
-    lock(track);
-    uint32_t count = sc_graphs_all_device(&track->graphs, exec, into, room);
-    unlock(track);
-    return count;
-}
-
-bool sc_track_graph_add_race(struct sc_track *track, uintptr_t exec,
-                             const struct sc_graph_race *race)
-{
-    lock(track);
-    bool added = sc_graphs_add_race(&track->graphs, exec, race);
-    unlock(track);
-    return added;
-}
-
-bool sc_track_graph_next_race(struct sc_track *track, uint32_t exec, struct sc_graph_race *into)
-{
-    lock(track);
-    bool found = sc_graphs_next_race(&track->graphs, exec, into);
-    unlock(track);
-    return found;
-}
-
-void sc_track_graph_meets_host(struct sc_track *track, uintptr_t handle, bool signals, bool awaits)
-{
-    lock(track);
-    uint32_t id = sc_graphs_make_exec(&track->graphs, handle);
-    if (id) {
-        sc_graphs_at(&track->graphs, id)->exec.signals |= signals;
-        sc_graphs_at(&track->graphs, id)->exec.awaits_host |= awaits;
-    }
-    unlock(track);
-}
-
-void sc_track_graph_meets_kernel(struct sc_track *track, uintptr_t handle)
-{
-    lock(track);
-    uint32_t id = sc_graphs_find(&track->graphs, handle);
-    if (id)
-        sc_graphs_at(&track->graphs, id)->exec.has_kernels = true;
-    unlock(track);
-}
-
-void sc_track_graph_set_names(struct sc_track *track, uintptr_t handle, const uintptr_t *names,
-                              uint32_t count)
-{
-    lock(track);
-    sc_graphs_set_names(&track->graphs, handle, names, count);
-    unlock(track);
-}
-
-bool sc_track_graph_names_of(struct sc_track *track, uintptr_t handle, uintptr_t *names,
-                             uint32_t count)
-{
-    lock(track);
-    uint32_t id = sc_graphs_find(&track->graphs, handle);
-    const struct sc_graph *graph = id ? sc_graphs_at(&track->graphs, id) : NULL;
-    bool known = graph && graph->exec.names.count == count;
-    if (known)
-        memcpy(names, graph->exec.names.list, count * sizeof *names);
-    unlock(track);
-    return known;
-}
-
-uint32_t sc_track_graph_detach(struct sc_track *track, uintptr_t handle)
-{
-    if (!sc_graphs_find(&track->graphs, handle))
-        return 0;
-    lock(track);
-    uint32_t graph = sc_graphs_detach(&track->graphs, handle);
-    unlock(track);
-    return graph;
-}
-
-void sc_track_graph_attach(struct sc_track *track, uint32_t graph)
-{
-    lock(track);
-    sc_graphs_attach(&track->graphs, graph);
-    unlock(track);
-}
-
-bool sc_track_graph_remove(struct sc_track *track, uint32_t graph)
-{
-    lock(track);
-    sc_graphs_remove(&track->graphs, graph);
-    publish_watch(track);
-    bool holds = track->holds.oldest != 0;
-    unlock(track);
-    return holds;
-}
-
-struct gone_execs {
-    size_t count, room;
-    uintptr_t *handles;
-};
-
-static void collect_exec(void *argument, uintptr_t handle)
-{
-    struct gone_execs *gone = argument;
-    if (gone->count < gone->room)
-        gone->handles[gone->count] = handle;
-    gone->count++;
-}
-
-bool sc_track_graphs_context_gone(struct sc_track *track, uint32_t context)
-{
-    struct gone_execs gone = {0};
-    lock(track);
-    sc_graphs_each_exec(&track->graphs, context, collect_exec, &gone);
-    gone.room = gone.count;
-    gone.count = 0;
-    gone.handles = gone.room ? sc_pages_map(gone.room * sizeof *gone.handles) : NULL;
-    if (gone.handles)
-        sc_graphs_each_exec(&track->graphs, context, collect_exec, &gone);
-    for (size_t i = 0; i < gone.count; i++)
-        sc_graphs_remove(&track->graphs, sc_graphs_detach(&track->graphs, gone.handles[i]));
-    if (gone.handles)
-        sc_pages_unmap(gone.handles, gone.room * sizeof *gone.handles);
-    publish_watch(track);
-    bool holds = track->holds.oldest != 0;
-    unlock(track);
-    return holds;
-}
-
 /* ---- frees ---- */
-
-void sc_track_graph_note_freed(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                               const struct sc_hazard_event *by)
-{
-    lock(track);
-    sc_graphs_note_freed(&track->graphs, address, size_bytes, by);
-    unlock(track);
-}
-
-void sc_track_graph_note_registered(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
-        return;
-    lock(track);
-    sc_graphs_note_registered(&track->graphs, address, size_bytes);
-    unlock(track);
-}
 
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
@@ -501,17 +79,6 @@ bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size
 }
 
 /* ---- launches ---- */
-
-static uintptr_t next_event(struct sc_track *track, uint32_t exec, bool waits, uint32_t *at)
-{
-    const struct sc_graph *graph = sc_graphs_at(&track->graphs, exec);
-    while (*at < graph->exec.events.count) {
-        const struct sc_graph_event *event = &graph->exec.events.list[(*at)++];
-        if (event->waits == waits)
-            return event->event;
-    }
-    return 0;
-}
 
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call)
@@ -528,17 +95,12 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
     sc_order_begin(&track->order, stream, call);
     if (elsewhere)
         sc_order_call_waits(&track->order, call, last);
-    for (uint32_t at = 0; (event = next_event(track, exec, true, &at)) != 0;) {
+    for (uint32_t at = 0; (event = sc_graphs_next_event(&track->graphs, exec, true, &at)) != 0;) {
         struct sc_point point;
         if (sc_events_point(&track->events, event, &point))
             sc_order_call_waits(&track->order, call, &point);
     }
     unlock(track);
-}
-
-uintptr_t sc_track_launch_record(struct sc_track *track, uint32_t exec, uint32_t *at)
-{
-    return next_event(track, exec, false, at);
 }
 
 static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use *run,
@@ -593,31 +155,6 @@ void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_po
         unjudge_told(track, exec, point->stream);
     sc_order_release(&track->order, point);
     unlock(track);
-}
-
-void sc_track_launched(struct sc_track *track, uintptr_t exec, uint32_t stream)
-{
-    lock(track);
-    uint32_t id = sc_graphs_make_exec(&track->graphs, exec);
-    if (id && !sc_graphs_at(&track->graphs, id)->exec.context)
-        sc_graphs_at(&track->graphs, id)->exec.context =
-            sc_order_stream(&track->order, stream)->context;
-    if (id)
-        sc_graphs_set_last_launch(&track->graphs, sc_graphs_at(&track->graphs, id), stream);
-    unlock(track);
-}
-
-uint32_t sc_track_graph_signal_launch(struct sc_track *track, uintptr_t exec)
-{
-    uint32_t stream = 0;
-    lock(track);
-    uint32_t id = sc_graphs_find(&track->graphs, exec);
-    if (id) {
-        sc_order_signal(&track->order, &sc_graphs_at(&track->graphs, id)->exec.last_launch);
-        stream = sc_graphs_at(&track->graphs, id)->exec.last_launch.stream;
-    }
-    unlock(track);
-    return stream;
 }
 
 static bool note_conflict(void *found, uint32_t op)

@@ -166,7 +166,7 @@ static bool change_hold(void *context, uint32_t id)
 }
 
 static void change_holds_locked(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                                const struct sc_ticket *ticket) SC_REQUIRES(track->lock)
+                                const struct sc_ticket *ticket) SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     struct hold_change change = {&track->holds, ticket};
@@ -186,10 +186,10 @@ struct judged_visit {
 static bool judge_op(void *context, uint32_t id)
 {
     struct judged_visit *judged = context;
-    const struct sc_op_info *info = &sc_inflight_op(&judged->collector.track->inflight, id)->info;
+    const struct sc_op_info *info = &sc_inflight_op(judged->collector.inflight, id)->info;
     judged->any |= !judged->passes_kernels || !sc_ops_is_kernel(info);
     if (sc_shape_row_touches_folded(&judged->taken, &info->shape, &info->fold))
-        return sc_track_collect_op(&judged->collector, id);
+        return sc_inflight_collect(&judged->collector, id);
     judged->collector.any_unjudged = true;
     return true;
 }
@@ -197,7 +197,7 @@ static bool judge_op(void *context, uint32_t id)
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 {
     struct judged_visit judged = {
-        {track, &request->found, false},
+        {&track->inflight, &request->found, false},
         {request->address, request->size_bytes, request->size_bytes, 1},
         request->passes_kernels,
         false,
@@ -228,10 +228,10 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         struct sc_ops *found)
 {
-    struct sc_ops_collector collector = {track, found, false};
+    struct sc_ops_collector collector = {&track->inflight, found, false};
     found->count = 0;
     lock(track);
-    sc_inflight_overlaps(&track->inflight, address, size_bytes, sc_track_collect_op, &collector);
+    sc_inflight_overlaps(&track->inflight, address, size_bytes, sc_inflight_collect, &collector);
     unlock(track);
 }
 
@@ -356,8 +356,7 @@ void sc_track_put_back(struct sc_track *track, uint32_t hold)
 }
 
 /* Records are recycled; ages are not. */
-static bool lives_locked(struct sc_track *track, uint32_t hold, uint64_t age)
-    SC_REQUIRES(track->lock)
+static bool lives_locked(struct sc_track *track, uint32_t hold, uint64_t age) SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     return track->holds.oldest && sc_holds_at(&track->holds, hold)->age == age;
@@ -391,7 +390,7 @@ struct sc_hold_totals sc_track_hold_totals(struct sc_track *track)
 typedef void visit_ticket(void *context, const struct sc_ticket *ticket);
 
 static void each_awaited_locked(struct sc_track *track, visit_ticket *visit, void *context)
-    SC_REQUIRES(track->lock)
+    SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
     for (uint32_t id = track->holds.oldest; id; id = sc_holds_at(&track->holds, id)->next) {

@@ -57,6 +57,10 @@ bool sc_track_range_may_be_near(struct sc_track *track, const void *object);
 
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);
 
+/* Makes a hold of kind SC_HOLD_WAIT for these operations, which stay. `request` says where, and
+ * gets `held`; 0: there is no memory. */
+void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request);
+
 /* The operations in flight there, which stay: for a call that must wait in any case. */
 void sc_track_in_flight(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         struct sc_ops *found);

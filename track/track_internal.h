@@ -1,5 +1,5 @@
 /* What the files that make up the tracker (track/track*.c) share, and no others: its lock, which
- * all their functions take, and the collecting of operations under it. */
+ * all their functions take. */
 #ifndef SC_TRACK_TRACK_INTERNAL_H
 #define SC_TRACK_TRACK_INTERNAL_H
 
@@ -7,19 +7,18 @@
 #include "track/ops.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
 #include "track/tracker.h"
 
-static inline void lock(struct sc_track *track) SC_ACQUIRES(track->lock)
+static inline void lock(struct sc_track *track) SC_ACQUIRES(*track) SC_UNFOLLOWED
 {
     sc_brief_lock_take(&track->lock);
 }
 
-static inline void unlock(struct sc_track *track) SC_RELEASES(track->lock)
+static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLOWED
 {
     sc_brief_lock_give(&track->lock);
 }
@@ -56,14 +55,5 @@ static inline void sc_track_guard(struct sc_track *track, const struct sc_brief_
     SC_GUARD(&track->events.ids, lock);
     SC_GUARD(&track->allocations.blocks, lock);
 }
-
-struct sc_ops_collector {
-    struct sc_track *track;
-    struct sc_ops *ops;
-    bool any_unjudged; /* some were found that are not to be judged */
-};
-
-/* A sc_inflight_visit whose context is a struct sc_ops_collector: adds the operation. */
-bool sc_track_collect_op(void *collector, uint32_t id);
 
 #endif

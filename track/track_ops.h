@@ -14,6 +14,10 @@
 #include "track/ops.h"
 
 struct sc_kernel_byte;
+struct sc_slot;
+struct sc_slot_source;
+struct sc_staging;
+struct sc_staging_block;
 struct sc_take_down;
 struct sc_track;
 
@@ -49,6 +53,17 @@ static inline void sc_issued_end(struct sc_issued *issued)
  * it. */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued);
+
+/* Takes a slot for a snapshot of the source. The caller gives back a slot that is not issued
+ * (sc_staging_return). Returns
+ * - 0 and a slot;
+ * - -ENOSPC where no slot is left, and the block that would give more (of no bytes: there are
+ * enough blocks);
+ * - -EBUSY while an operation that writes the range, or in no range what is read, has not been seen
+ * complete. */
+int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
+                       const struct sc_slot_source *source, struct sc_slot **slot,
+                       struct sc_staging_block *missing);
 
 /* ---- kernels that have addresses of host memory ---- */
 

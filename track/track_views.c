@@ -56,25 +56,16 @@ void sc_track_init_staging(struct sc_track *track, struct sc_staging *staging,
     sc_staging_init(staging, &track->order, snapshot_max_bytes);
 }
 
-uint32_t sc_track_graph_find(struct sc_track *track, uintptr_t handle)
+const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id)
 {
-    return sc_graphs_find(&track->graphs, handle);
-}
-
-const struct sc_graph *sc_track_graph(struct sc_track *track, uint32_t graph)
-{
-    return sc_graphs_at(&track->graphs, graph);
+    *id = sc_graphs_find(&track->graphs, handle);
+    return *id ? sc_graphs_at(&track->graphs, *id) : NULL;
 }
 
 const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
                                                   const struct sc_graph_use *use)
 {
     return sc_graphs_extra(&track->graphs, use);
-}
-
-bool sc_track_has_orphans(struct sc_track *track)
-{
-    return track->graphs.orphan_count;
 }
 
 /* ---- what may be in flight ---- */

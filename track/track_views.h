@@ -107,12 +107,10 @@ struct sc_kept_off *sc_track_kept_off(struct sc_track *track);
 void sc_track_init_staging(struct sc_track *track, struct sc_staging *staging,
                            size_t snapshot_max_bytes);
 
-/* A graph or exec by its handle, 0: not known, and by the id. It changes while others tell of it.
- */
-uint32_t sc_track_graph_find(struct sc_track *track, uintptr_t handle);
-const struct sc_graph *sc_track_graph(struct sc_track *track, uint32_t graph);
+/* A graph or exec by its handle, with its id; NULL and 0: not known. It changes while others tell
+ * of it. */
+const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id);
 const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
                                                   const struct sc_graph_use *use);
-bool sc_track_has_orphans(struct sc_track *track);
 
 #endif

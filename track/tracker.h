@@ -13,7 +13,7 @@
 #include "track/track.h"
 #include "track/track_views.h"
 
-struct sc_track {
+struct SC_LOCK sc_track {
     struct sc_track_front front; /* first */
     /* In a line of its own: what lies beside it is read without it. */
     _Alignas(64) struct sc_brief_lock lock;
@@ -24,7 +24,6 @@ struct sc_track {
     struct sc_events events;
     struct sc_allocations allocations;
     struct sc_node_authors node_authors;
-    struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
     struct sc_no_verdicts no_verdicts;
     _Atomic uint64_t operations;
 };

@@ -12,6 +12,7 @@
 #include "report/options.h"
 #include "track/copy_manner.h"
 #include "track/hazard.h"
+#include "track/inflight.h"
 #include "track/ops.h"
 #include "track/ordering.h"
 #include "track/pages.h"
@@ -20,7 +21,6 @@
 #include "track/shape.h"
 #include "track/staging.h"
 #include "track/track.h"
-#include "track/track_guards.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 
@@ -119,7 +119,7 @@ static void keep_source(struct sc_batch *batch, size_t index, const struct sc_is
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
     bool copied = op->kind == SC_STACK || sc_guard_may_be_stack(op->shape.address, hull_bytes);
-    if (copied && sc_track_is_stable(&sc_track, op))
+    if (copied && SC_TRACKED(sc_inflight_is_stable(track.inflight, op)))
         copy_source(batch, index, &op->shape);
     else if (!copied)
         guard_source(batch, index, issue, op);
@@ -151,7 +151,7 @@ void sc_batch_sources_read(struct sc_batch_gathered *gathered)
         struct sc_batch_source *source = gathered->sources[i];
         if (gathered->items[i].read)
             continue;
-        sc_track_give_slot(&sc_track, source->slot);
+        SC_TRACKED(sc_staging_return(source->slot));
         source->slot = NULL;
     }
     gathered->count = 0;
@@ -235,7 +235,7 @@ unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, siz
 static void give_back(struct sc_slot *slot)
 {
     if (slot)
-        sc_track_give_slot(&sc_track, slot);
+        SC_TRACKED(sc_staging_return(slot));
 }
 
 static void give_back_slots(struct sc_batch_source *source)

@@ -23,11 +23,11 @@
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
+#include "track/graphs.h"
 #include "track/hold.h"
 #include "track/points.h"
 #include "track/track.h"
 #include "track/track_device.h"
-#include "track/track_graphs.h"
 #include "track/track_holds.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
@@ -60,8 +60,8 @@ static void end_work(const struct sc_context *context)
     sc_track_known(&sc_track, &point, NULL, NULL);
     sc_track_remove_ranges_of(&sc_track, context->legacy);
     sc_track_device_context_gone(&sc_track, context->legacy);
-    if (sc_track_graphs_context_gone(&sc_track, context->legacy))
-        sc_reaper_wake();
+    SC_TRACKED(sc_graphs_context_gone(track.graphs, context->legacy));
+    sc_reaper_graph_changed();
     end_pinned_holds(context);
     sc_guard_apply();
 }

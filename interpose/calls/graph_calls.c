@@ -13,8 +13,8 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
+#include "track/graphs.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
 
 #include "track/poison.h"
 
@@ -165,7 +165,7 @@ void sc_graph_calls_letting_go(const void *exec)
 {
     if (!atomic_load_explicit(&objects_seen, memory_order_relaxed) || !sc_active())
         return;
-    uint32_t id = sc_track_graph_signal_launch(&sc_track, (uintptr_t)exec);
+    uint32_t id = SC_TRACKED(sc_graphs_signal_launch(track.graphs, (uintptr_t)exec));
     struct sc_stream_record *stream = id ? sc_streams_of_id(id) : NULL;
     if (!stream)
         return;
@@ -190,7 +190,7 @@ uint32_t sc_graph_calls_destroying(const void *handle)
 {
     if (sc_beside_follows_graphs() && sc_active())
         sc_beside_handle_gone((uintptr_t)handle);
-    return sc_active() ? sc_track_graph_detach(&sc_track, (uintptr_t)handle) : 0;
+    return sc_active() ? SC_TRACKED(sc_graphs_detach(track.graphs, (uintptr_t)handle)) : 0;
 }
 
 /* A replay comes before the call, and nobody tells of these ends later: what the driver refuses
@@ -199,17 +199,17 @@ static CUresult bodies_destroyed(struct sc_conditional_bodies *bodies, CUresult 
 {
     if (bodies && result != CUDA_SUCCESS && !sc_replaying_is_on())
         sc_conditional_bodies_put_back(bodies);
-    else if (bodies && sc_conditional_bodies_end(bodies))
-        sc_reaper_wake();
+    else if (bodies)
+        sc_conditional_bodies_end(bodies);
     return result;
 }
 
 CUresult sc_graph_calls_destroyed(uint32_t known, CUresult result)
 {
     if (known && result != CUDA_SUCCESS)
-        sc_track_graph_attach(&sc_track, known);
-    else if (known && sc_track_graph_remove(&sc_track, known))
-        sc_reaper_wake();
+        SC_TRACKED(sc_graphs_attach(track.graphs, known));
+    else if (known)
+        sc_reaper_remove_graph(known);
     return result;
 }
 

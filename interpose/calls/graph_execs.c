@@ -23,7 +23,6 @@
 #include "track/heard.h"
 #include "track/ordering.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
 
 #include "track/poison.h"
 
@@ -95,16 +94,17 @@ struct exec_change {
 static struct sc_graph_flags drop_changed(struct exec_change *change)
 {
     uintptr_t exec = change->by.graph, node = change->node, outer;
-    enum sc_graph_place place = sc_track_graph_place_of(&sc_track, exec, node, &outer);
+    SC_TRACK_SCOPE(track);
+    enum sc_graph_place place = sc_graphs_place_of(track.graphs, exec, node, &outer);
     if (place == SC_PLACE_INNER) {
         change->by.inner = node;
         change->node = outer;
-        return sc_track_graph_drop_inner(&sc_track, exec, outer, node);
+        return sc_graphs_drop_inner(track.graphs, exec, outer, node);
     }
-    struct sc_graph_flags flags = sc_track_graph_flags(&sc_track, exec, node);
-    sc_track_graph_drop_node(&sc_track, exec, node);
+    struct sc_graph_flags flags = sc_graphs_flags(track.graphs, exec, node);
+    sc_graphs_drop_node(track.graphs, exec, node);
     if (place == SC_PLACE_UNKNOWN) {
-        sc_track_graph_lose_inner(&sc_track, exec);
+        sc_graphs_lose_inner(track.graphs, exec);
         flags.unsure |= SC_UNSURE_UNJUDGED;
         flags.device.unsure |= SC_UNSURE_UNJUDGED;
     }
@@ -126,21 +126,22 @@ static struct exec_change changing(const struct sc_call *call, CUgraphExec exec,
 static void changed(const struct exec_change *change)
 {
     const struct sc_graph_flags *flags = &change->flags;
+    uintptr_t exec = change->by.graph;
+    SC_TRACK_SCOPE(track);
     if (change->by.inner) {
-        sc_track_graph_place_inner(&sc_track, change->by.graph, change->node, change->by.inner,
-                                   flags);
+        sc_graphs_place_inner(track.graphs, exec, change->node, change->by.inner, flags);
         return;
     }
     if (flags->told)
-        sc_track_graph_tell_of(&sc_track, change->by.graph, change->node, flags->told);
+        sc_graphs_tell_of(track.graphs, exec, change->node, flags->told);
     if (flags->tells)
-        sc_track_graph_let_tell(&sc_track, change->by.graph, change->node, flags->tells);
+        sc_graphs_let_tell(track.graphs, exec, change->node, flags->tells);
     if (flags->unsure & SC_UNSURE_UNJUDGED)
-        sc_track_graph_unjudge_node(&sc_track, change->by.graph, change->node);
+        sc_graphs_unjudge_node(track.graphs, exec, change->node);
     if (flags->device.node || flags->device.unsure)
-        sc_track_graph_place_device_node(&sc_track, change->by.graph, change->node, flags);
+        sc_graphs_place_device_node(track.graphs, exec, change->node, flags);
     if (flags->disabled)
-        sc_track_graph_enable_node(&sc_track, change->by.graph, change->node, false);
+        sc_graphs_enable_node(track.graphs, exec, change->node, false);
 }
 
 static void note_device(const struct exec_change *change, struct sc_copy_sides sides)
@@ -157,14 +158,16 @@ static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec,
     CUDA_MEMCPY3D kept = *copy;
     if (change->by.inner) /* the copies of all that is inside of the node bear its name */
         return;
-    void *source = sc_track_graph_saved(&sc_track, change->by.graph, change->node, SC_H2D);
-    void *destination = sc_track_graph_saved(&sc_track, change->by.graph, change->node, SC_D2H);
+    void *source =
+        SC_TRACKED(sc_graphs_saved(track.graphs, change->by.graph, change->node, SC_H2D));
+    void *destination =
+        SC_TRACKED(sc_graphs_saved(track.graphs, change->by.graph, change->node, SC_D2H));
     if (source)
         sc_stack_sources_point(&kept, SC_H2D, source);
     if (destination)
         sc_stack_sources_point(&kept, SC_D2H, destination);
     if ((source || destination) && set(exec, node, &kept, context) == CUDA_SUCCESS)
-        sc_track_graph_redirect_node(&sc_track, change->by.graph, change->node);
+        SC_TRACKED(sc_graphs_redirect_node(track.graphs, change->by.graph, change->node));
 }
 
 CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
@@ -345,7 +348,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enab
     SC_WRAPPER(cuGraphNodeSetEnabled);
     CUresult result = real(exec, node, enabled);
     if (result == CUDA_SUCCESS && sc_active())
-        sc_track_graph_enable_node(&sc_track, (uintptr_t)exec, (uintptr_t)node, enabled);
+        SC_TRACKED(sc_graphs_enable_node(track.graphs, (uintptr_t)exec, (uintptr_t)node, enabled));
     return reads_changed(result, exec);
 }
 

@@ -95,7 +95,8 @@ static void report_freed(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
-    for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++) {
+    for (uint32_t i = 0; SC_TRACKED(sc_graphs_use(track.graphs, launch->exec, i, &use, &extra));
+         i++) {
         if (!use.freed || use.disabled)
             continue;
         bool held = sc_track_holds_for_graph(&sc_track, use.shape.address);
@@ -108,7 +109,8 @@ static void look_at_stacks(const struct launch *launch)
     struct sc_graph_use use;
     struct sc_graph_extra extra;
     struct sc_running running = sc_stack_sources_look();
-    for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++) {
+    for (uint32_t i = 0; SC_TRACKED(sc_graphs_use(track.graphs, launch->exec, i, &use, &extra));
+         i++) {
         if (use.kind != SC_STACK || use.disabled ||
             sc_stack_sources_refresh(&use, &extra, &running))
             continue;
@@ -123,7 +125,8 @@ static void bring_results(const struct launch *launch)
     struct sc_graph_use use;
     struct sc_graph_extra extra;
     struct sc_running running = sc_stack_sources_look();
-    for (uint32_t i = 0; sc_track_graph_use(&sc_track, launch->exec, i, &use, &extra); i++)
+    for (uint32_t i = 0; SC_TRACKED(sc_graphs_use(track.graphs, launch->exec, i, &use, &extra));
+         i++)
         if (use.kind == SC_STACK && use.direction == SC_D2H && use.redirected && !use.disabled &&
             sc_stack_sources_frame_lives(&use, &extra, &running))
             memcpy((void *)use.shape.address, extra.saved, use.shape.width_bytes);
@@ -234,7 +237,7 @@ static void record_runs(const struct launch *launch)
     sc_guard_apply_own();
     sc_marks_issued(launch->stream, again.size_bytes, false, again.ticks);
     if (!whole)
-        sc_track_launched(&sc_track, launch->graph->handle, launch->stream->id);
+        SC_TRACKED(sc_graphs_launched(track.graphs, launch->graph->handle, launch->stream->id));
 }
 
 /* ---- before the call ---- */
@@ -261,11 +264,10 @@ static bool has_events(const struct launch *launch)
 
 static void find_exec(struct launch *launch, CUgraphExec exec)
 {
-    launch->exec = sc_track_graph_find(&sc_track, (uintptr_t)exec);
+    const struct sc_graph *graph = sc_track_graph(&sc_track, (uintptr_t)exec, &launch->exec);
     launch->has_kernels = true;
-    if (!launch->exec)
+    if (!graph)
         return;
-    const struct sc_graph *graph = sc_track_graph(&sc_track, launch->exec);
     uint32_t last = graph->exec.last_launch.stream;
     launch->again = last == launch->stream->id;
     launch->is_empty = graph->exec.is_empty;
@@ -290,7 +292,7 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->judges_device =
         launch->is_known && !(launch->awaits && (has_events(launch) || launch->hears));
     if (graph->exec.is_stale)
-        sc_track_graph_make_runs(&sc_track, (uintptr_t)exec);
+        SC_TRACKED(sc_graphs_make_runs(track.graphs, (uintptr_t)exec));
 }
 
 /* A launch with host memory is an operation itself: no mark is wanted before it, unless the host
@@ -317,9 +319,9 @@ static void note_signals(const struct launch *launch)
 static void begin_heard(struct launch *launch)
 {
     unsigned given_up;
-    launch->heard =
-        sc_track_heard_begin(&sc_track, launch->exec, &launch->before,
-                             &(struct sc_heard_call){launch->ticks, launch->open}, &given_up);
+    launch->heard = SC_TRACKED(
+        sc_graphs_begin_heard(track.graphs, launch->exec, &launch->before,
+                              &(struct sc_heard_call){launch->ticks, launch->open}, &given_up));
     sc_host_functions_dropped(given_up);
     if (launch->heard)
         return;
@@ -492,7 +494,8 @@ static void know_all(const struct launch *launch, CUstream stream)
 static void end_records(struct launch *launch, const struct sc_told *told)
 {
     uintptr_t event;
-    for (uint32_t at = 0; (event = sc_track_launch_record(&sc_track, launch->exec, &at)) != 0;)
+    uint32_t at = 0;
+    while ((event = SC_TRACKED(sc_graphs_next_event(track.graphs, launch->exec, false, &at))) != 0)
         sc_captures_note_event((CUevent)event, NULL);
     sc_track_launch_records(&sc_track, launch->exec, &launch->before, told);
     if (told->broken)
@@ -502,7 +505,7 @@ static void end_records(struct launch *launch, const struct sc_told *told)
 /* Some host nodes may have run by now. */
 static void note_heard(struct launch *launch, const struct sc_told *told)
 {
-    struct sc_point point = sc_track_heard_launched(&sc_track, launch->heard, told);
+    struct sc_point point = SC_TRACKED(sc_heard_launched(track.order, launch->heard, told));
     launch->heard = NULL;
     if (!point.stream)
         return;
@@ -538,7 +541,7 @@ static uint64_t record_steps(const struct launch *launch)
         return moment.ticks;
     sc_guard_apply_own();
     sc_marks_issued(launch->stream, size_bytes, false, launch->ticks);
-    sc_track_launched(&sc_track, launch->graph->handle, launch->stream->id);
+    SC_TRACKED(sc_graphs_launched(track.graphs, launch->graph->handle, launch->stream->id));
     return moment.ticks;
 }
 
@@ -571,7 +574,7 @@ static void forget_what_is_told(struct launch *launch)
         sc_track_forget_point(&sc_track, &launch->before);
     if (!launch->heard)
         return;
-    sc_track_heard_fail(&sc_track, launch->heard);
+    SC_TRACKED(sc_heard_fail(track.order, launch->heard));
     sc_host_functions_dropped(launch->open);
 }
 
@@ -594,7 +597,7 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
     else if (launch->graph)
         record_runs(launch);
     if (!launch->graph)
-        sc_track_launched(&sc_track, (uintptr_t)exec, launch->stream->id);
+        SC_TRACKED(sc_graphs_launched(track.graphs, (uintptr_t)exec, launch->stream->id));
     sc_work_note(launch->call, launch->stream,
                  sc_track_issued(&sc_track, launch->stream->id) + !launch->graph, sc_ticks());
     if (launch->awaits)

@@ -37,12 +37,13 @@
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
 #include "track/allocations.h"
+#include "track/graphs.h"
+#include "track/guarded.h"
 #include "track/hold_kind.h"
 #include "track/pages.h"
 #include "track/pool.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ranges.h"
 #include "track/track_views.h"
@@ -74,7 +75,8 @@ static void add_pinned(const void *address, size_t bytes, unsigned flags,
 {
     add_range(address, bytes, SC_PINNED, call);
     if (flags & (CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
-        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
+        SC_TRACKED(sc_guarded_limit_snapshots(track.inflight, (uintptr_t)address, bytes,
+                                              SC_SNAPSHOTS_NONE));
 }
 
 /* Where the device does not let the host touch managed memory while it works, to read a source
@@ -85,18 +87,21 @@ static void add_managed(CUdeviceptr address, size_t bytes, const struct sc_call 
     const struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     add_range(memory, bytes, SC_MANAGED, call);
     if (context && !context->shares_managed)
-        sc_track_limit_snapshots(&sc_track, (uintptr_t)memory, bytes, SC_SNAPSHOTS_NONE);
+        SC_TRACKED(sc_guarded_limit_snapshots(track.inflight, (uintptr_t)memory, bytes,
+                                              SC_SNAPSHOTS_NONE));
 }
 
 static void add_registered(const void *address, size_t bytes, unsigned flags,
                            const struct sc_call *call)
 {
-    sc_track_graph_note_registered(&sc_track, (uintptr_t)address, bytes);
+    SC_TRACKED(sc_graphs_note_registered(track.graphs, (uintptr_t)address, bytes));
     add_range(address, bytes, SC_REGISTERED, call);
     if (flags & CU_MEMHOSTREGISTER_DEVICEMAP)
-        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, bytes, SC_SNAPSHOTS_NONE);
+        SC_TRACKED(sc_guarded_limit_snapshots(track.inflight, (uintptr_t)address, bytes,
+                                              SC_SNAPSHOTS_NONE));
     if (flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY))
-        sc_track_set_guarding(&sc_track, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN);
+        SC_TRACKED(
+            sc_guarded_set(track.inflight, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN));
     sc_robust_mutexes_keep_off();
 }
 

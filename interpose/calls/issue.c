@@ -29,13 +29,13 @@
 #include "report/options.h"
 #include "track/copy_manner.h"
 #include "track/history.h"
+#include "track/inflight.h"
 #include "track/no_verdicts.h"
 #include "track/ordering.h"
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/staging.h"
 #include "track/ticks.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
@@ -412,7 +412,7 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
     SC_OPS(overwritten);
     if (!sc_active() || size_bytes == 0 || sc_at_once_is_idle())
         return;
-    sc_track_seal(&sc_track, address, size_bytes, &overwritten);
+    SC_TRACKED(sc_inflight_seal(track.inflight, address, size_bytes, &overwritten));
     if (!sc_replaying_is_on()) /* or it may have written them already */
         sc_hazards_report_overwritten(&overwritten,
                                       &(struct sc_culprit){call->api, call->site, NULL});
@@ -817,7 +817,7 @@ static void end_without(struct sc_issue *issue, CUresult result)
 {
     sc_track_end(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
     if (issue->slot)
-        sc_track_give_slot(&sc_track, issue->slot);
+        SC_TRACKED(sc_staging_return(issue->slot));
     if (result == CUDA_SUCCESS && notes_uses_of_device(issue))
         sc_device_uses_note(&issue->uses, issue->call, issue->stream, issue->place);
 }

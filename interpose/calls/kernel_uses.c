@@ -13,6 +13,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "track/device_use.h"
+#include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/ops.h"
 #include "track/ordering.h"
@@ -21,7 +22,6 @@
 #include "track/shape.h"
 #include "track/track.h"
 #include "track/track_device.h"
-#include "track/track_graphs.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
@@ -216,8 +216,8 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
 /* As many as there is room for, from the index on, which goes on. False: there are no more. */
 static bool read_next(struct sc_kernel_parameters *read, uint32_t exec, uint32_t *index)
 {
-    uint32_t count =
-        sc_track_graph_addresses(&sc_track, exec, *index, read->addresses, SC_KERNEL_ADDRESSES_MAX);
+    uint32_t count = SC_TRACKED(sc_graphs_list_addresses(track.graphs, exec, *index,
+                                                         read->addresses, SC_KERNEL_ADDRESSES_MAX));
     *index += count;
     read->count = count;
     return count > 0;

@@ -70,7 +70,8 @@ static struct sc_hazard_event author_of(const struct sc_launch_uses *launch,
     struct sc_graph_extra extra;
     if (race->authors[i].api)
         return race->authors[i];
-    for (uint32_t at = 0; sc_track_graph_use(&sc_track, launch->exec, at, &use, &extra); at++) {
+    for (uint32_t at = 0; SC_TRACKED(sc_graphs_use(track.graphs, launch->exec, at, &use, &extra));
+         at++) {
         const struct sc_graph_author *author = &use.author;
         bool is_known = author->api != made->api || author->stack != made->stack;
         if (use.node == race->of[i].node && author->api && is_known)
@@ -82,7 +83,7 @@ static struct sc_hazard_event author_of(const struct sc_launch_uses *launch,
 void sc_launch_uses_report_races(const struct sc_launch_uses *launch)
 {
     struct sc_graph_race race;
-    while (sc_track_graph_next_race(&sc_track, launch->exec, &race)) {
+    while (SC_TRACKED(sc_graphs_next_race(track.graphs, launch->exec, &race))) {
         for (unsigned i = 0; i < 2; i++)
             race.authors[i] = author_of(launch, &race, i);
         sc_hazards_report_race(&race,

@@ -6,11 +6,12 @@
 #include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
+#include "interpose/reaper/reaper.h"
 #include "track/checks.h"
+#include "track/graphs.h"
 #include "track/handles.h"
 #include "track/pool.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
 
 #include "track/poison.h"
 
@@ -195,7 +196,8 @@ static void take_node(void *context, struct sc_walked_graph *in, CUgraphNode nod
     bodies->next = *taken;
     *taken = bodies;
     for (uint32_t i = 0; i < bodies->count; i++)
-        bodies->list[i].known = sc_track_graph_detach(&sc_track, (uintptr_t)bodies->list[i].graph);
+        bodies->list[i].known =
+            SC_TRACKED(sc_graphs_detach(track.graphs, (uintptr_t)bodies->list[i].graph));
 }
 
 static const struct sc_node_walk take = {.leave = take_node};
@@ -227,24 +229,22 @@ void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken)
         next = taken->next;
         for (uint32_t i = 0; i < taken->count; i++)
             if (taken->list[i].known)
-                sc_track_graph_attach(&sc_track, taken->list[i].known);
+                SC_TRACKED(sc_graphs_attach(track.graphs, taken->list[i].known));
         pthread_mutex_lock(&bodies_lock);
         put_locked(taken);
         pthread_mutex_unlock(&bodies_lock);
     }
 }
 
-bool sc_conditional_bodies_end(struct sc_conditional_bodies *taken)
+void sc_conditional_bodies_end(struct sc_conditional_bodies *taken)
 {
-    bool freed = false;
     for (struct sc_conditional_bodies *next; taken; taken = next) {
         next = taken->next;
         for (uint32_t i = 0; i < taken->count; i++)
             if (taken->list[i].known)
-                freed |= sc_track_graph_remove(&sc_track, taken->list[i].known);
+                sc_reaper_remove_graph(taken->list[i].known);
         pthread_mutex_lock(&bodies_lock);
         give_locked(taken);
         pthread_mutex_unlock(&bodies_lock);
     }
-    return freed;
 }

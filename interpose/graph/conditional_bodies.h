@@ -40,8 +40,6 @@ struct sc_conditional_bodies;
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph);
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node);
 void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken);
-
-/* True: memory may have been held for the bodies alone, and the reaper is to look. */
-bool sc_conditional_bodies_end(struct sc_conditional_bodies *taken);
+void sc_conditional_bodies_end(struct sc_conditional_bodies *taken);
 
 #endif

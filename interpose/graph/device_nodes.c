@@ -3,13 +3,13 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
 #include "report/options.h"
+#include "track/allocations.h"
 #include "track/device_use.h"
 #include "track/graph_device.h"
+#include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/track.h"
-#include "track/track_device.h"
-#include "track/track_graphs.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -47,9 +47,10 @@ void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_s
     if (!sc_device_nodes_are_asked() || (unsure && sc_options.kernels == SC_KERNELS_OFF))
         return;
     struct sc_device_uses uses = sc_device_nodes_of(sides);
+    SC_TRACK_SCOPE(track);
     for (unsigned i = 0; i < uses.count; i++) {
         uses.of[i].unsure = unsure;
-        sc_track_graph_add_device(&sc_track, exec, name, &uses.of[i]);
+        sc_graphs_add_device(track.graphs, exec, name, &uses.of[i]);
     }
 }
 
@@ -58,20 +59,20 @@ static bool meet_allocation(uintptr_t exec, CUgraphNode node)
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     return sc_real.cuGraphMemAllocNodeGetParams &&
            sc_real.cuGraphMemAllocNodeGetParams(node, &params) == CUDA_SUCCESS &&
-           sc_track_graph_own_device(&sc_track, exec,
-                                     &(struct sc_graph_own){params.dptr, params.bytesize, 0});
+           SC_TRACKED(sc_graphs_own_device(
+               track.graphs, exec, &(struct sc_graph_own){params.dptr, params.bytesize, 0}));
 }
 
 /* Of memory that another node allocates that one says how much it is. */
 static bool meet_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
 {
     CUdeviceptr address;
-    return sc_real.cuGraphMemFreeNodeGetParams &&
-           sc_real.cuGraphMemFreeNodeGetParams(node, &address) == CUDA_SUCCESS &&
-           sc_track_graph_own_device(
-               &sc_track, exec,
-               &(struct sc_graph_own){
-                   address, sc_track_device_block_bytes(&sc_track, (uintptr_t)address), name});
+    if (!sc_real.cuGraphMemFreeNodeGetParams ||
+        sc_real.cuGraphMemFreeNodeGetParams(node, &address) != CUDA_SUCCESS)
+        return false;
+    SC_TRACK_SCOPE(track);
+    size_t bytes = sc_allocations_block_bytes(track.allocations, (uintptr_t)address);
+    return sc_graphs_own_device(track.graphs, exec, &(struct sc_graph_own){address, bytes, name});
 }
 
 void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgraphNodeType type)
@@ -80,10 +81,10 @@ void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgr
     if ((!allocates && type != CU_GRAPH_NODE_TYPE_MEM_FREE) || !sc_device_nodes_are_asked())
         return;
     if (!(allocates ? meet_allocation(exec, node) : meet_free(exec, name, node)))
-        sc_track_graph_leave_out_device(&sc_track, exec);
+        SC_TRACKED(sc_graphs_leave_out_device(track.graphs, exec));
 }
 
 void sc_device_nodes_met_all(uintptr_t exec)
 {
-    sc_track_graph_settle_device(&sc_track, exec);
+    SC_TRACKED(sc_graphs_settle_device(track.graphs, exec));
 }

@@ -11,10 +11,10 @@
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard.h"
+#include "track/node_authors.h"
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
 
 #include "track/poison.h"
 
@@ -126,8 +126,8 @@ static bool is_ordered(const struct finding *finding, uint32_t a, uint32_t b)
 static struct sc_hazard_event author_of(const struct finding *finding, uint32_t use)
 {
     uintptr_t node = (uintptr_t)finding->nodes[finding->node_of[use]];
-    const struct sc_graph_author by =
-        sc_track_node_author(&sc_track, finding->graph, node, &finding->uses[use].use);
+    const struct sc_graph_author by = SC_TRACKED(
+        sc_node_authors_find(track.node_authors, finding->graph, node, &finding->uses[use].use));
     return sc_hazards_author(&by);
 }
 
@@ -145,7 +145,7 @@ static void note_races(const struct finding *finding, const struct sc_call *call
             race.of[1] = finding->uses[i];
             race.authors[0] = author_of(finding, k);
             race.authors[1] = author_of(finding, i);
-            has_room = sc_track_graph_add_race(&sc_track, finding->exec, &race);
+            has_room = SC_TRACKED(sc_graphs_add_race(track.graphs, finding->exec, &race));
         }
 }
 
@@ -209,12 +209,13 @@ void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const
     struct finding finding = {
         .exec = exec, .graph = (uintptr_t)graph, .nodes = nodes, .count = (uint32_t)count};
     size_t size_bytes = USES_MAX * sizeof *finding.uses;
-    if (count != finding.count || sc_track_graph_all_device(&sc_track, exec, NULL, 0) < 2)
+    if (count != finding.count || SC_TRACKED(sc_graphs_all_device(track.graphs, exec, NULL, 0)) < 2)
         return;
     finding.uses = sc_pages_map(size_bytes);
     if (!finding.uses)
         return;
-    finding.use_count = sc_track_graph_all_device(&sc_track, exec, finding.uses, USES_MAX);
+    finding.use_count =
+        SC_TRACKED(sc_graphs_all_device(track.graphs, exec, finding.uses, USES_MAX));
     if (finding.use_count <= USES_MAX && has_conflict(&finding))
         find_in_pages(&finding, call, name_of, context);
     sc_pages_unmap(finding.uses, size_bytes);

@@ -24,7 +24,6 @@
 #include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
-#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -78,7 +77,7 @@ static void end_set(struct sc_handles *set)
 static void unjudge_name(struct making *making, uintptr_t name)
 {
     if (!put(&making->unjudged, name, 1))
-        sc_track_graph_unjudge_node(&sc_track, making->call->graph, name);
+        SC_TRACKED(sc_graphs_unjudge_node(track.graphs, making->call->graph, name));
 }
 
 /* Where that cannot be noted, it is not judged. */
@@ -87,7 +86,7 @@ static void doubt_device(struct making *making, uintptr_t name, enum sc_unsure w
     static const struct sc_graph_flags unjudged = {.device.unsure = SC_UNSURE_UNJUDGED};
     uint64_t known = made(&making->unsure) ? sc_handles_get(&making->unsure, name) : 0;
     if (!put(&making->unsure, name, known | why))
-        sc_track_graph_place_device_node(&sc_track, making->call->graph, name, &unjudged);
+        SC_TRACKED(sc_graphs_place_device_node(track.graphs, making->call->graph, name, &unjudged));
 }
 
 /* ---- a node ---- */
@@ -154,7 +153,7 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
 {
     const struct sc_graph_event noted = {
         .node = node, .inner = call->inner, .event = (uintptr_t)event, .waits = waits};
-    sc_track_graph_add_event(&sc_track, call->graph, &noted);
+    SC_TRACKED(sc_graphs_add_event(track.graphs, call->graph, &noted));
 }
 
 /* Edges say which nodes stand around one that tells or waits by a value or a semaphore. Around
@@ -169,9 +168,9 @@ static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType
     making->is_blind |= type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     making->has_unseen |= is_placed && awaits;
     if ((signals || awaits) && !is_placed)
-        sc_track_graph_leave_out_device(&sc_track, making->call->graph);
+        SC_TRACKED(sc_graphs_leave_out_device(track.graphs, making->call->graph));
     if (signals || awaits)
-        sc_track_graph_meets_host(&sc_track, making->call->graph, signals, awaits);
+        SC_TRACKED(sc_graphs_meets_host(track.graphs, making->call->graph, signals, awaits));
 }
 
 /* Events are known by the nodes, and stand for what comes before the launch and, in the outermost
@@ -208,7 +207,7 @@ static void note_memory(struct met *met, CUgraphNodeType type)
 static void note_kernel(struct making *making)
 {
     if (!making->has_kernels)
-        sc_track_graph_meets_kernel(&sc_track, making->call->graph);
+        SC_TRACKED(sc_graphs_meets_kernel(track.graphs, making->call->graph));
     making->has_kernels = true;
 }
 
@@ -228,7 +227,8 @@ static void note_inner(const struct met *met)
 {
     uintptr_t around = met->in->depth == 1 ? met->name : (uintptr_t)met->in->around;
     if (around && !met->making->parent)
-        sc_track_graph_note_inner(&sc_track, met->call->graph, (uintptr_t)met->node, around);
+        SC_TRACKED(
+            sc_graphs_note_inner(track.graphs, met->call->graph, (uintptr_t)met->node, around));
 }
 
 static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
@@ -293,19 +293,20 @@ static void unjudge(void *context, CUgraphNode node)
     unjudge_around(context, node, SC_BEFORE_SIGNAL);
 }
 
-static bool names_memory(uintptr_t graph)
+static bool names_memory(uintptr_t exec)
 {
-    uint32_t id = sc_track_graph_find(&sc_track, graph);
-    return id && (sc_track_graph(&sc_track, id)->uses.count ||
-                  sc_track_graph(&sc_track, id)->exec.device.count);
+    SC_TRACK_SCOPE(track);
+    const struct sc_graph *graph = sc_graphs_known(track.graphs, exec);
+    return graph->uses.count || graph->exec.device.count;
 }
 
 /* Are its nodes asked for by their names? */
 static bool has_known_nodes(uintptr_t exec)
 {
-    uint32_t id = sc_track_graph_find(&sc_track, exec);
-    const struct sc_exec *known = id ? &sc_track_graph(&sc_track, id)->exec : NULL;
-    return names_memory(exec) || (known && (known->heard || known->has_inner));
+    bool names = names_memory(exec);
+    SC_TRACK_SCOPE(track);
+    const struct sc_exec *known = &sc_graphs_known(track.graphs, exec)->exec;
+    return names || known->heard || known->has_inner;
 }
 
 static bool may_use_device(CUgraphNode node)
@@ -331,16 +332,16 @@ static bool tell_of_device(struct making *making, CUgraphNode node, unsigned ste
 static bool tell_of(void *context, CUgraphNode node, unsigned step)
 {
     const struct level *level = context;
-    bool names_host = sc_track_graph_tell_of(&sc_track, level->making->call->graph,
-                                             name_of(level->making, node), step);
+    bool names_host = SC_TRACKED(sc_graphs_tell_of(track.graphs, level->making->call->graph,
+                                                   name_of(level->making, node), step));
     return tell_of_device(level->making, node, step) || names_host;
 }
 
 static void let_tell(void *context, CUgraphNode node, unsigned step)
 {
     const struct level *level = context;
-    sc_track_graph_let_tell(&sc_track, level->making->call->graph, name_of(level->making, node),
-                            step);
+    SC_TRACKED(sc_graphs_let_tell(track.graphs, level->making->call->graph,
+                                  name_of(level->making, node), step));
 }
 
 static bool is_host(CUgraphNode node)
@@ -353,8 +354,8 @@ static bool is_host(CUgraphNode node)
 static bool is_watched(const struct level *level, CUgraphNode node)
 {
     return level->making->has_hosts && is_host(node) &&
-           sc_track_heard_knows(&sc_track, level->making->call->graph,
-                                name_of(level->making, node));
+           SC_TRACKED(sc_graphs_hears(track.graphs, level->making->call->graph,
+                                      name_of(level->making, node)));
 }
 
 static bool is_record(CUgraphNode node, CUgraphNodeType type)
@@ -421,7 +422,17 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
     if (level.making->has_unseen)
         all &= sc_unjudged_behind_unseen(nodes, count, unjudge_around, &level);
     if (!all)
-        sc_track_graph_leave_out_device(&sc_track, level.making->call->graph);
+        SC_TRACKED(sc_graphs_leave_out_device(track.graphs, level.making->call->graph));
+}
+
+static void note_places(uintptr_t exec, struct sc_handles *unjudged,
+                        const struct sc_graph_device_places *places)
+{
+    SC_TRACK_SCOPE(track);
+    if (unjudged)
+        sc_graphs_unjudge_nodes(track.graphs, exec, unjudged);
+    if (places->steps || places->unsure)
+        sc_graphs_place_device(track.graphs, exec, places);
 }
 
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
@@ -433,10 +444,7 @@ static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
     struct sc_handles *unjudged = made(&making->unjudged);
     const struct sc_graph_device_places places = {.steps = made(&making->steps),
                                                   .unsure = made(&making->unsure)};
-    if (unjudged)
-        sc_track_graph_unjudge_nodes(&sc_track, exec, unjudged);
-    if (places.steps || places.unsure)
-        sc_track_graph_place_device(&sc_track, exec, &places);
+    note_places(exec, unjudged, &places);
     end_set(unjudged);
     end_set(places.steps);
     end_set(places.unsure);
@@ -453,9 +461,10 @@ void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node,
 /* The exec has been made from the nodes as they were. */
 static void note_redirected(const struct sc_stack_sources *redirects, const struct making *making)
 {
+    SC_TRACK_SCOPE(track);
     for (size_t i = 0; i < redirects->count; i++)
-        sc_track_graph_redirect_node(&sc_track, making->call->graph,
-                                     name_of(making, redirects->list[i].top));
+        sc_graphs_redirect_node(track.graphs, making->call->graph,
+                                name_of(making, redirects->list[i].top));
 }
 
 static void note_exec(struct making making, CUgraph graph, const struct sc_stack_sources *redirects)
@@ -463,10 +472,10 @@ static void note_exec(struct making making, CUgraph graph, const struct sc_stack
     const struct sc_graph_call *call = making.call;
     struct sc_relaxed relaxed = sc_relaxed_begin();
     const struct sc_context *context = sc_contexts_current();
-    sc_track_graph_begin_exec(&sc_track, call->graph, context ? context->legacy : 0);
+    SC_TRACKED(sc_graphs_begin_exec(track.graphs, call->graph, context ? context->legacy : 0));
     note_nodes(&making, graph, NULL);
     note_redirected(redirects, &making);
-    sc_track_graph_end_exec(&sc_track, call->graph, !making.works);
+    SC_TRACKED(sc_graphs_end_exec(track.graphs, call->graph, !making.works));
     sc_relaxed_end(&relaxed);
 }
 
@@ -476,7 +485,7 @@ static void keep_names(uintptr_t exec, CUgraph graph)
     CUgraphNode *nodes = has_known_nodes(exec) ? sc_driver_nodes_of(graph, &count) : NULL;
     if (!nodes)
         return;
-    sc_track_graph_set_names(&sc_track, exec, (const uintptr_t *)nodes, (uint32_t)count);
+    SC_TRACKED(sc_graphs_set_names(track.graphs, exec, (const uintptr_t *)nodes, (uint32_t)count));
     sc_driver_nodes_free(nodes, count);
 }
 
@@ -486,7 +495,8 @@ static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
     size_t count = 0;
     CUgraphNode *nodes = has_known_nodes(exec) ? sc_driver_nodes_of(graph, &count) : NULL;
     uintptr_t *known = nodes ? sc_pages_map(count * sizeof *known) : NULL;
-    bool paired = known && sc_track_graph_names_of(&sc_track, exec, known, (uint32_t)count) &&
+    bool paired = known &&
+                  SC_TRACKED(sc_graphs_names_of(track.graphs, exec, known, (uint32_t)count)) &&
                   sc_handles_init(names) == 0;
     for (size_t i = 0; paired && i < count; i++)
         sc_handles_put(names, (uintptr_t)nodes[i], known[i]);

@@ -7,10 +7,10 @@
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
+#include "track/graphs.h"
 #include "track/heard.h"
 #include "track/points.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
 
 #include "track/poison.h"
 
@@ -41,7 +41,7 @@ static void run_function(void *argument)
     void *data = node->data;
     unsigned open = 0;
     if (sc_active()) {
-        struct sc_heard_run run = sc_track_heard_runs(&sc_track, node);
+        struct sc_heard_run run = SC_TRACKED(sc_heard_runs(track.order, node));
         know(&run.point, __builtin_return_address(0));
         open = open_function(&run, function);
     }
@@ -58,15 +58,15 @@ bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)
         sc_replaying_is_on() || sc_real.cuGraphHostNodeGetParams(node, &params) != CUDA_SUCCESS ||
         !params.fn)
         return false;
-    struct sc_heard_node *watched =
-        sc_track_heard_add(&sc_track, (uintptr_t)exec, (uintptr_t)node, params.fn, params.userData);
+    struct sc_heard_node *watched = SC_TRACKED(sc_graphs_add_heard(
+        track.graphs, (uintptr_t)exec, (uintptr_t)node, params.fn, params.userData));
     if (!watched)
         return false;
     params.fn = run_function;
     params.userData = watched;
     bool taken = sc_real.cuGraphExecHostNodeSetParams(exec, node, &params) == CUDA_SUCCESS;
     if (!taken)
-        sc_track_heard_drop(&sc_track, watched);
+        SC_TRACKED(sc_heard_drop(track.order, watched));
     return taken;
 }
 
@@ -74,10 +74,10 @@ struct sc_heard_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode n
                                                  CUhostFn *function, void **data)
 {
     if (!sc_active() || sc_replaying_is_on() || !*function ||
-        !sc_track_heard_knows(&sc_track, (uintptr_t)exec, (uintptr_t)node))
+        !SC_TRACKED(sc_graphs_hears(track.graphs, (uintptr_t)exec, (uintptr_t)node)))
         return NULL;
-    struct sc_heard_node *changed =
-        sc_track_heard_add(&sc_track, (uintptr_t)exec, (uintptr_t)node, *function, *data);
+    struct sc_heard_node *changed = SC_TRACKED(
+        sc_graphs_add_heard(track.graphs, (uintptr_t)exec, (uintptr_t)node, *function, *data));
     if (!changed)
         return NULL;
     *function = run_function;
@@ -89,9 +89,9 @@ void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_hear
                               CUresult result)
 {
     if (changed && result == CUDA_SUCCESS)
-        sc_track_heard_replace(&sc_track, changed);
+        SC_TRACKED(sc_heard_replace(track.order, changed));
     else if (changed)
-        sc_track_heard_drop(&sc_track, changed);
+        SC_TRACKED(sc_heard_drop(track.order, changed));
     else if (result == CUDA_SUCCESS && sc_active())
-        sc_track_heard_lose(&sc_track, (uintptr_t)exec, (uintptr_t)node);
+        SC_TRACKED(sc_graphs_lose_heard(track.graphs, (uintptr_t)exec, (uintptr_t)node));
 }

@@ -5,8 +5,8 @@
 #include "interpose/driver/replaying.h"
 #include "report/options.h"
 #include "track/graph_place.h"
+#include "track/graphs.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
 
 #include "track/poison.h"
 
@@ -22,8 +22,9 @@ static void add(uintptr_t exec, uintptr_t name, const struct sc_kernel_node_give
                                      .extra = given->extra,
                                      .is_accepted = true};
     sc_kernel_parameters_read(&read, &launch);
+    SC_TRACK_SCOPE(track);
     for (unsigned i = 0; i < read.count; i++)
-        sc_track_graph_add_address(&sc_track, exec, name, read.addresses[i]);
+        sc_graphs_add_address(track.graphs, exec, name, read.addresses[i]);
 }
 
 /* A kernel that is no function is of a library, and found by either handle. */
@@ -44,10 +45,11 @@ void sc_kernel_nodes_changed(uintptr_t exec, uintptr_t name,
     uintptr_t outer;
     if (sc_options.kernels == SC_KERNELS_OFF || !sc_active())
         return;
-    if (sc_track_graph_place_of(&sc_track, exec, name, &outer) != SC_PLACE_OUTERMOST) {
-        sc_track_graph_drop_addresses(&sc_track, exec, outer); /* of all inner ones, with 0 */
+    if (SC_TRACKED(sc_graphs_place_of(track.graphs, exec, name, &outer)) != SC_PLACE_OUTERMOST) {
+        SC_TRACKED(
+            sc_graphs_drop_addresses(track.graphs, exec, outer)); /* of all inner ones, with 0 */
         return;
     }
-    sc_track_graph_drop_node(&sc_track, exec, name);
+    SC_TRACKED(sc_graphs_drop_node(track.graphs, exec, name));
     add(exec, name, given);
 }

@@ -19,12 +19,12 @@
 #include "report/options.h"
 #include "track/device_use.h"
 #include "track/graphs.h"
+#include "track/node_authors.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_ranges.h"
-#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -45,7 +45,7 @@ void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
     struct sc_context *context = sc_contexts_current();
     bool read_late =
         !context || context->reads_pageable; /* by a launch that may outlive the exec */
-    void *kept = sc_track_graph_take_copy(&sc_track, size_bytes, read_late);
+    void *kept = SC_TRACKED(sc_graphs_take_copy(track.graphs, size_bytes, read_late));
     if (kept && sc_own_stack_read(kept, (uintptr_t)bytes, size_bytes) != SC_STACK_READ)
         memset(kept, 0, size_bytes);
     return kept;
@@ -92,10 +92,11 @@ struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction directio
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
-    if (in->graph != in->base && sc_track_graph_find(&sc_track, (uintptr_t)in->graph))
-        sc_track_graph_recognise(&sc_track, (uintptr_t)in->graph, (uintptr_t)node, use, extra);
+    SC_TRACK_SCOPE(track);
+    if (in->graph != in->base)
+        sc_graphs_recognise(track.graphs, (uintptr_t)in->graph, (uintptr_t)node, use, extra);
     if (!use->author.api)
-        sc_track_graph_recognise(&sc_track, (uintptr_t)in->base, (uintptr_t)node, use, extra);
+        sc_graphs_recognise(track.graphs, (uintptr_t)in->base, (uintptr_t)node, use, extra);
 }
 
 static bool is_on_stack(const struct sc_graph_use *use)
@@ -139,8 +140,9 @@ void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
     if (!count || !sc_device_nodes_are_asked())
         return;
     const struct sc_graph_author author = author_of(call);
+    SC_TRACK_SCOPE(track);
     for (unsigned i = 0; i < count; i++)
-        sc_track_note_node_author(&sc_track, call->graph, node, &uses[i], &author);
+        sc_node_authors_note(track.node_authors, call->graph, node, &uses[i], &author);
 }
 
 /* Of others the host's memory says who has added them. */
@@ -237,7 +239,7 @@ void sc_node_uses_ask(CUgraphNode node, CUgraphNodeType type, sc_visit_side *vis
 
 void sc_node_uses_note_all(uintptr_t graph, CUgraph of)
 {
-    sc_track_graph_add_all(&sc_track, graph, (uintptr_t)of);
+    SC_TRACKED(sc_graphs_add_all(track.graphs, graph, (uintptr_t)of));
     sc_orphan_nodes_add_all(graph, of);
 }
 

@@ -11,8 +11,6 @@
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
-#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -30,19 +28,27 @@ struct sc_former sc_orphan_nodes_former(CUgraphNode node)
     struct sc_former former = {0};
     if (!sc_active())
         return former;
-    former.graph = sc_track_graph_of_node(&sc_track, (uintptr_t)node);
+    former.graph = SC_TRACKED(sc_graphs_of_node(track.graphs, (uintptr_t)node));
     if (!former.graph && !sc_replaying_is_on() && /* or it is changed already */
         sc_driver_nodes_can_be_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS)
         sc_node_uses_ask(node, type, add_former, &former);
     return former;
 }
 
+/* Nodes without a name do this no more. */
+static void drop_former(const struct sc_former *former)
+{
+    for (uint32_t i = 0; i < former->count; i++)
+        SC_TRACKED(sc_graphs_drop_former(track.graphs, &former->uses[i]));
+    sc_reaper_graph_changed();
+}
+
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
 {
     if (former->graph && former->graph != sc_graphs_orphan((uintptr_t)node))
-        sc_track_graph_drop_node(&sc_track, former->graph, (uintptr_t)node);
-    else if (former->count && sc_track_graph_drop_former(&sc_track, former->uses, former->count))
-        sc_reaper_wake();
+        SC_TRACKED(sc_graphs_drop_node(track.graphs, former->graph, (uintptr_t)node));
+    else if (former->count)
+        drop_former(former);
 }
 
 uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former)
@@ -71,7 +77,7 @@ static CUgraph child_of(CUgraphNode node)
 
 static void visit_known(uintptr_t orphan, sc_visit_orphan *visit, void *argument)
 {
-    if (sc_track_graph_find(&sc_track, orphan))
+    if (SC_TRACKED(sc_graphs_find(track.graphs, orphan)))
         visit(argument, orphan);
 }
 
@@ -109,8 +115,8 @@ void sc_orphan_nodes_name_children(void)
 
 static bool may_have_orphans(void)
 {
-    bool may = sc_track_has_orphans(&sc_track) ||
-               atomic_load_explicit(&children_named, memory_order_relaxed);
+    bool may = atomic_load_explicit(&children_named, memory_order_relaxed) ||
+               SC_TRACKED(track.graphs->orphan_count != 0);
     return sc_active() && may && sc_driver_nodes_can_be_asked();
 }
 
@@ -140,12 +146,14 @@ uint32_t sc_orphan_nodes_destroying(CUgraphNode node)
         sc_orphan_nodes_forget(child);
         sc_reaper_forget_graph((uintptr_t)child);
     }
-    return sc_active() ? sc_track_graph_detach(&sc_track, sc_graphs_orphan((uintptr_t)node)) : 0;
+    return sc_active()
+               ? SC_TRACKED(sc_graphs_detach(track.graphs, sc_graphs_orphan((uintptr_t)node)))
+               : 0;
 }
 
 static void add_all(void *handle, uintptr_t orphan)
 {
-    sc_track_graph_add_all(&sc_track, *(const uintptr_t *)handle, orphan);
+    SC_TRACKED(sc_graphs_add_all(track.graphs, *(const uintptr_t *)handle, orphan));
 }
 
 void sc_orphan_nodes_add_all(uintptr_t handle, CUgraph of)

@@ -15,7 +15,6 @@
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -115,13 +114,14 @@ static size_t refresh_graph(uintptr_t graph)
     struct sc_graph_use use;
     struct sc_graph_extra extra;
     struct sc_running running = sc_stack_sources_look();
-    uint32_t id = sc_track_graph_find(&sc_track, graph);
-    if (!id || !sc_track_graph(&sc_track, id)->stack_count)
+    uint32_t id;
+    const struct sc_graph *known = sc_track_graph(&sc_track, graph, &id);
+    if (!known || !known->stack_count)
         return 0;
-    for (uint32_t i = 0; sc_track_graph_use(&sc_track, id, i, &use, &extra); i++)
+    for (uint32_t i = 0; SC_TRACKED(sc_graphs_use(track.graphs, id, i, &use, &extra)); i++)
         if (use.kind == SC_STACK)
             sc_stack_sources_refresh(&use, &extra, &running);
-    return sc_track_graph(&sc_track, id)->uses.count;
+    return known->uses.count;
 }
 
 static void end_graph(void *uses, struct sc_walked_graph *graph, const CUgraphNode *nodes,

@@ -23,6 +23,7 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/signals.h"
 #include "track/grid.h"
+#include "track/guarded.h"
 #include "track/hazard.h"
 #include "track/no_verdicts.h"
 #include "track/ops.h"
@@ -32,7 +33,6 @@
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/ticks.h"
-#include "track/track_guards.h"
 #include "track/track_ranges.h"
 #include "track/track_views.h"
 
@@ -104,8 +104,8 @@ struct interval {
 static void let_go(void *argument)
 {
     const struct interval *interval = argument;
-    sc_track_let_go(&sc_track, interval->address, interval->size_bytes, SC_TOUCH_WRITE, true,
-                    SC_NO_VERDICT_KERNEL);
+    SC_TRACKED(sc_guarded_let_go(track.inflight, interval->address, interval->size_bytes,
+                                 SC_TOUCH_WRITE, true, SC_NO_VERDICT_KERNEL));
     sc_guard_apply();
 }
 
@@ -133,7 +133,7 @@ void sc_guard_restore_pages(const void *address, size_t size_bytes)
 static void let_all_go(void *unused)
 {
     (void)unused;
-    sc_track_unguard_all(&sc_track);
+    SC_TRACKED(sc_guarded_end_all(track.inflight));
     sc_guard_apply();
 }
 
@@ -146,7 +146,7 @@ void sc_guard_release_all(void)
 static void give_all_up(void *unused)
 {
     (void)unused;
-    sc_track_give_up_guards(&sc_track);
+    SC_TRACKED(sc_guarded_give_up(track.inflight));
     sc_guard_apply();
     sc_protect_join_all();
 }
@@ -168,7 +168,7 @@ bool sc_guard_makes_room(void)
 static uintptr_t guarded_until(uintptr_t address, uintptr_t end)
 {
     uintptr_t until = address;
-    while (until < end && sc_track_guards_cover(&sc_track, until))
+    while (until < end && SC_TRACKED(sc_spans_cover(track.guards, until)))
         until = (until | guards()->page_mask) + 1;
     return until < end ? until : end;
 }
@@ -209,8 +209,8 @@ static bool is_allowed(const struct sc_range_info *range)
     bool allowed =
         range->kind == SC_PINNED || (range->kind == SC_REGISTERED &&
                                      is_plain(start, range->address - start + range->size_bytes));
-    sc_track_set_guarding(&sc_track, range->address, range->size_bytes,
-                          allowed ? SC_GUARDING_ALLOWED : SC_GUARDING_FORBIDDEN);
+    SC_TRACKED(sc_guarded_set(track.inflight, range->address, range->size_bytes,
+                              allowed ? SC_GUARDING_ALLOWED : SC_GUARDING_FORBIDDEN));
     return allowed;
 }
 

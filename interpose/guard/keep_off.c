@@ -10,11 +10,11 @@
 #include "interpose/guard/loans.h"
 #include "interpose/reaper/hazards.h"
 #include "track/blocks.h"
+#include "track/guarded.h"
 #include "track/kept_off.h"
 #include "track/own_lock.h"
 #include "track/pages.h"
 #include "track/spans.h"
-#include "track/track_guards.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
 
@@ -81,8 +81,8 @@ static void forbid_guarding(const struct sc_pages *pages)
     if (sc_own_lock_depth)
         return;
     SC_UNCANCELLED();
-    sc_track_set_guarding(&sc_track, pages->start, pages->end - pages->start,
-                          SC_GUARDING_FORBIDDEN);
+    SC_TRACKED(sc_guarded_set(track.inflight, pages->start, pages->end - pages->start,
+                              SC_GUARDING_FORBIDDEN));
     sc_guard_apply();
 }
 

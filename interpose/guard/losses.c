@@ -8,9 +8,9 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/mappings.h"
 #include "interpose/reaper/take_down.h"
+#include "track/guarded.h"
 #include "track/ops.h"
 #include "track/own_lock.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_views.h"
 
@@ -95,13 +95,15 @@ bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_s
 {
     bool may_be = may_be_of_range(address, size_bytes);
     if (may_be)
-        sc_track_limit_snapshots(&sc_track, (uintptr_t)address, size_bytes, snapshots);
+        SC_TRACKED(
+            sc_guarded_limit_snapshots(track.inflight, (uintptr_t)address, size_bytes, snapshots));
     return may_be;
 }
 
 void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
 {
-    sc_track_set_guarding(&sc_track, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN);
+    SC_TRACKED(
+        sc_guarded_set(track.inflight, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN));
     sc_guard_apply();
 }
 

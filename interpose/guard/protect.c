@@ -13,12 +13,12 @@
 #include "track/brief_lock.h"
 #include "track/checks.h"
 #include "track/grid.h"
+#include "track/guarded.h"
 #include "track/kernel.h"
 #include "track/spans.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
-#include "track/track_guards.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -109,8 +109,8 @@ static int tell(struct sc_access_change change)
     int refused = 0;
     for (struct sc_lent lent; change.address < end && sc_loans_find(&change, &lent);) {
         struct sc_pages pages = sc_spans_pages(guards(), lent.address, lent.size_bytes);
-        sc_track_let_go(&sc_track, lent.address, lent.size_bytes, lent.touch, true,
-                        SC_NO_VERDICT_KERNEL);
+        SC_TRACKED(sc_guarded_let_go(track.inflight, lent.address, lent.size_bytes, lent.touch,
+                                     true, SC_NO_VERDICT_KERNEL));
         int result = set_access(change.address, pages.start - change.address, change.access);
         refused = refused ? refused : result;
         change.address = pages.end;
@@ -124,8 +124,9 @@ static void refuse(unsigned lane, const struct sc_access_change *change, int ref
 {
     if (refused == -ENOMEM && lane == 0)
         sc_apart_join_all();
-    sc_track_refuse_guard(&sc_track, change,
-                          refused == -ENOMEM ? SC_NO_VERDICT_MAPPINGS : SC_NO_VERDICT_MEMORY);
+    SC_TRACKED(
+        sc_guarded_refuse(track.inflight, change,
+                          refused == -ENOMEM ? SC_NO_VERDICT_MAPPINGS : SC_NO_VERDICT_MEMORY));
 }
 
 static void make_change(unsigned lane, const struct sc_access_change *change)
@@ -139,11 +140,16 @@ static void make_change(unsigned lane, const struct sc_access_change *change)
 static void tell_all(unsigned lane)
 {
     struct sc_access_change change;
-    while (sc_track_apply_guards(&sc_track, lane, &change)) {
+    while (SC_TRACKED(sc_guarded_apply(track.inflight, lane, &change))) {
         may_not_leave();
         make_change(lane, &change);
         may_leave(lane);
     }
+}
+
+static bool retry(unsigned lane)
+{
+    return sc_spans_has_refused(guards(), lane) && SC_TRACKED(sc_spans_retry(track.guards, lane));
 }
 
 /* To part pages from their neighbours takes mappings, and to let go of all of them together takes
@@ -153,12 +159,12 @@ static void apply_locked(unsigned lane)
     SC_ASSERT_HELD(&lanes[lane].lock);
     sc_spans_own_lanes &= ~(UINT64_C(1) << lane);
     tell_all(lane);
-    if (!sc_track_retry_guards(&sc_track, lane))
+    if (!retry(lane))
         return;
     may_not_leave();
-    sc_track_give_up_guards(&sc_track);
+    SC_TRACKED(sc_guarded_give_up(track.inflight));
     tell_all(lane);
-    if (sc_track_retry_guards(&sc_track, lane))
+    if (retry(lane))
         tell_all(lane);
 }
 
@@ -193,7 +199,7 @@ static void tell_due(unsigned lane)
         int refused = tell(change);
         if (!refused)
             sc_spans_told(guards(), lane, &change);
-        else if (!sc_track_postpone_guard(&sc_track, lane, &change))
+        else if (!SC_TRACKED(sc_spans_postpone(track.guards, lane, &change)))
             refuse(lane, &change, refused);
     }
 }
@@ -243,7 +249,7 @@ static bool move_area(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t)
     if (to != from)
         sc_brief_lock_take(&lanes[to].lock);
     apply_locked(from);
-    bool moved = sc_track_move_guards(&sc_track, address) && adopt(address);
+    bool moved = SC_TRACKED(sc_spans_move_area(track.guards, address)) && adopt(address);
     if (to != from)
         sc_brief_lock_give(&lanes[to].lock);
     return moved;
@@ -278,9 +284,18 @@ void sc_protect_mend(uintptr_t address)
     uintptr_t mask = guards()->page_mask;
     unsigned lane = lock_lane_of(address);
     apply_locked(lane);
-    sc_page_access_set(address & ~mask, mask + 1, sc_track_guarded_access(&sc_track, address));
+    sc_page_access_set(address & ~mask, mask + 1,
+                       SC_TRACKED(sc_spans_access(track.guards, address)));
     unlock(lane);
     errno = saved;
+}
+
+/* `access`: what the host may do there. */
+static bool is_covered(uintptr_t page, enum sc_access *access)
+{
+    SC_TRACK_SCOPE(track);
+    *access = sc_spans_access(track.guards, page);
+    return sc_spans_cover(track.guards, page);
 }
 
 /* While a span covers the page, it is nobody else's. */
@@ -289,9 +304,10 @@ static bool set_if_covered(uintptr_t page, bool open)
     int saved = errno;
     unsigned lane = lock_lane_of(page);
     apply_locked(lane);
-    bool covered = sc_track_guards_cover(&sc_track, page);
-    enum sc_access access = open ? SC_ACCESS_ALL : sc_track_guarded_access(&sc_track, page);
-    bool set = covered && sc_page_access_set(page, guards()->page_mask + 1, access) == 0;
+    enum sc_access access;
+    bool covered = is_covered(page, &access);
+    bool set = covered && sc_page_access_set(page, guards()->page_mask + 1,
+                                             open ? SC_ACCESS_ALL : access) == 0;
     unlock(lane);
     errno = saved;
     return set;
@@ -313,7 +329,7 @@ bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
     unsigned lane = lock_lane_of(address);
     apply_locked(lane);
     bool programs =
-        !sc_track_guards_cover(&sc_track, address) && sc_page_access_denies(address, touch);
+        !SC_TRACKED(sc_spans_cover(track.guards, address)) && sc_page_access_denies(address, touch);
     unlock(lane);
     errno = saved;
     return programs;

@@ -6,11 +6,11 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
 #include "interpose/signals/single_step.h"
+#include "track/guarded.h"
+#include "track/inflight.h"
 #include "track/no_verdicts.h"
 #include "track/pages.h"
-#include "track/spans.h"
 #include "track/track.h"
-#include "track/track_guards.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -39,8 +39,8 @@ static unsigned count(uintptr_t address)
 static void close_page(uintptr_t page, bool is_repeated)
 {
     if (is_repeated) {
-        sc_track_let_go(&sc_track, page, page_bytes(), SC_TOUCH_WRITE, true,
-                        SC_NO_VERDICT_NEIGHBOURS);
+        SC_TRACKED(sc_guarded_let_go(track.inflight, page, page_bytes(), SC_TOUCH_WRITE, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
         sc_guard_apply();
     }
     sc_protect_close(page);
@@ -49,7 +49,8 @@ static void close_page(uintptr_t page, bool is_repeated)
 bool sc_steps_begin(const struct sc_fault *fault, enum sc_touch touch)
 {
     uintptr_t page = fault->address & -page_bytes();
-    if (touch != SC_TOUCH_READ || !sc_track_watches(&sc_track, fault->address, touch))
+    if (touch != SC_TOUCH_READ ||
+        !SC_TRACKED(sc_inflight_watches(track.inflight, fault->address, touch)))
         return false;
     unsigned number = count(fault->address);
     if (number == STEPS_MAX || !sc_single_step_begin(fault, page, close_page) ||

@@ -29,7 +29,9 @@
 #include "report/report.h"
 #include "track/blocks.h"
 #include "track/grid.h"
+#include "track/guarded.h"
 #include "track/hazard.h"
+#include "track/inflight.h"
 #include "track/kept_off.h"
 #include "track/no_verdicts.h"
 #include "track/ops.h"
@@ -42,7 +44,6 @@
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_views.h"
 
@@ -106,7 +107,7 @@ static void report_each(const struct sc_ops *ops, const struct touch *touch)
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
         sc_hazards_report_touch(sc_hazards_touch_code(&one.ops[0], touch->kind), action, &one,
                                 &buffer, touch->culprit);
-        sc_track_accuse(&sc_track, &one, sc_thread_id());
+        SC_TRACKED(sc_guarded_accuse(track.inflight, &one, sc_thread_id()));
     }
 }
 
@@ -194,7 +195,7 @@ static void give_no_verdict(enum sc_no_verdict_reason reason)
 
 static void leave_unwatched(const struct sc_ops *ops)
 {
-    sc_track_unguard(&sc_track, ops);
+    SC_TRACKED(sc_guarded_end(track.inflight, ops));
     give_no_verdict(SC_NO_VERDICT_HOST_FUNCTION);
 }
 
@@ -203,7 +204,7 @@ static void leave_unwatched(const struct sc_ops *ops)
 static void drop_op(struct sc_ops *ops, unsigned i)
 {
     struct sc_ops one = sc_ops_one(ops, i);
-    sc_track_unguard(&sc_track, &one);
+    SC_TRACKED(sc_guarded_end(track.inflight, &one));
     ops->ops[i] = ops->ops[--ops->count];
 }
 
@@ -284,7 +285,7 @@ static bool await(const struct sc_ops *ops, struct touch *touch)
     touch->hold = request.held;
     touch->hold_age = request.held_age;
     if (!touch->is_behind_function)
-        sc_track_note_awaited(&sc_track, &ops->ops[0].ticket);
+        SC_TRACKED(sc_guarded_note_awaited(track.inflight, &ops->ops[0].ticket));
     sc_reaper_wake();
     return true;
 }
@@ -296,16 +297,16 @@ static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
     if (never_waits(touch)) {
         if (touch->gives_up)
             say_gave_up(ops);
-        sc_track_unguard(&sc_track, ops);
+        SC_TRACKED(sc_guarded_end(track.inflight, ops));
         return false;
     }
-    sc_track_unguard_complete(&sc_track, ops);
+    SC_TRACKED(sc_guarded_end_complete(track.inflight, ops));
     leave_kernels(ops, touch);
     if (ops->count == 0)
         return false;
     bool waits = await(ops, touch);
     if (!waits)
-        sc_track_unguard(&sc_track, ops);
+        SC_TRACKED(sc_guarded_end(track.inflight, ops));
     return waits;
 }
 
@@ -316,7 +317,8 @@ static bool must_wait_beside(struct touch *touch)
     SC_OPS(beside);
     if (never_waits(touch))
         return false;
-    sc_track_touched_beside(&sc_track, touch->address, touch->size_bytes, touch->kind, &beside);
+    SC_TRACKED(sc_guarded_touched_beside(track.inflight, touch->address, touch->size_bytes,
+                                         touch->kind, &beside));
     drop_later_than_host_function(&beside);
     drop_each(&beside, sc_host_functions_are_open);
     touch->is_behind_function = false;
@@ -329,7 +331,8 @@ static bool must_wait_unsure(struct touch *touch)
     SC_OPS(found);
     if (touch->unsure_bytes == 0)
         return false;
-    sc_track_touched(&sc_track, touch->address, touch->unsure_bytes, touch->kind, &found);
+    SC_TRACKED(sc_guarded_touched(track.inflight, touch->address, touch->unsure_bytes, touch->kind,
+                                  &found));
     drop_later_than_host_function(&found);
     drop_each(&found, sc_ops_is_possible);
     if (found.count == 0)
@@ -341,17 +344,26 @@ static bool must_wait_unsure(struct touch *touch)
         say_gave_up(&found);
     if (is_in_unknown_function(touch->culprit) || are_excused(&found, touch) || never_waits(touch))
         return false;
-    sc_track_unguard_complete(&sc_track, &found);
+    SC_TRACKED(sc_guarded_end_complete(track.inflight, &found));
     return found.count > 0 && await(&found, touch);
+}
+
+/* Was the page watched? */
+static bool end_watch(const struct touch *touch, bool in_order)
+{
+    enum sc_no_verdict_reason why = touch->fault ? SC_NO_VERDICT_NEIGHBOURS : SC_NO_VERDICT_KERNEL;
+    SC_TRACK_SCOPE(track);
+    bool was_watched = sc_inflight_watches(track.inflight, touch->address, touch->kind);
+    sc_guarded_let_go(track.inflight, touch->address, touch->size_bytes, touch->kind, !in_order,
+                      why);
+    return was_watched;
 }
 
 static void let_page_go(const struct touch *touch, bool in_order, bool beside)
 {
     SC_TRACE("let-go address", touch->address);
-    if (beside && sc_track_watches(&sc_track, touch->address, touch->kind))
+    if (end_watch(touch, in_order) && beside)
         sc_neighbours_note(touch->address);
-    sc_track_let_go(&sc_track, touch->address, touch->size_bytes, touch->kind, !in_order,
-                    touch->fault ? SC_NO_VERDICT_NEIGHBOURS : SC_NO_VERDICT_KERNEL);
     sc_guard_apply();
 }
 
@@ -363,7 +375,8 @@ static void handle(struct touch *touch)
     SC_OPS(found);
     SC_OPS(fresh);
     for (;; beside = false) {
-        sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
+        SC_TRACKED(sc_guarded_touched(track.inflight, touch->address, touch->size_bytes,
+                                      touch->kind, &found));
         in_order |= drop_later_than_host_function(&found);
         if (found.count == 0 && (must_wait_beside(touch) || must_wait_unsure(touch)))
             return;
@@ -381,7 +394,7 @@ static void handle(struct touch *touch)
             in_order = true;
             break;
         }
-        sc_track_find_unaccused(&sc_track, &found, sc_thread_id(), &fresh);
+        SC_TRACKED(sc_guarded_find_unaccused(track.inflight, &found, sc_thread_id(), &fresh));
         if (fresh.count) {
             stalled.since_ns = 0;
             sc_neighbours_watch(touch->address);
@@ -417,7 +430,8 @@ static void look_for_excuse(struct touch *touch)
 {
     SC_OPS(found);
     sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
-    sc_track_touched(&sc_track, touch->address, touch->size_bytes, touch->kind, &found);
+    SC_TRACKED(
+        sc_guarded_touched(track.inflight, touch->address, touch->size_bytes, touch->kind, &found));
     if (found.count == 0)
         sc_ops_add(&found,
                    &(struct sc_op_info){.ticket = touch->awaited, .ticks = touch->awaited_ticks});
@@ -596,7 +610,7 @@ static void let_driver_in(struct touch *touch)
 {
     const size_t block_bytes = (size_t)2 << 20;
     SC_OPS(found);
-    sc_track_touched(&sc_track, touch->address, 1, touch->kind, &found);
+    SC_TRACKED(sc_guarded_touched(track.inflight, touch->address, 1, touch->kind, &found));
     for (unsigned i = 0; i < sc_ops_kept(&found); i++) {
         const struct sc_op_info *op = &found.ops[i];
         size_t left = op->shape.address + sc_shape_hull_bytes(&op->shape) - touch->address;

@@ -18,6 +18,7 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
 #include "report/options.h"
+#include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/ops.h"
 #include "track/track.h"
@@ -163,7 +164,7 @@ static void *realloc_watched(void *block, size_t size_bytes, const char *api, vo
         by = sc_hazards_event(&culprit);
     moved = sc_real_libc_realloc(block, size_bytes);
     if (by_graph && moved && moved != block)
-        sc_track_graph_note_freed(&sc_track, (uintptr_t)block, old_bytes, &by);
+        SC_TRACKED(sc_graphs_note_freed(track.graphs, (uintptr_t)block, old_bytes, &by));
     return moved;
 }
 

@@ -17,10 +17,10 @@
 #include "interpose/guard/mappings.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
+#include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/pages.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
 #include "track/track_ranges.h"
 
 #include "track/poison.h"
@@ -142,7 +142,7 @@ static void after_attaching(int segment, const void *place)
     size_t size_bytes = segment_bytes(segment);
     if (sc_losses_may_matter(place, size_bytes)) {
         sc_track_handed_out(&sc_track, start, size_bytes);
-        sc_track_graph_note_registered(&sc_track, start, size_bytes);
+        SC_TRACKED(sc_graphs_note_registered(track.graphs, start, size_bytes));
         sc_guard_apply();
     }
     sc_losses_leave_alone(place, size_bytes, SC_SNAPSHOTS_NONE);

@@ -21,7 +21,7 @@
 #include "track/staging.h"
 #include "track/ticks.h"
 #include "track/track.h"
-#include "track/track_guards.h"
+#include "track/track_ops.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -132,8 +132,7 @@ static bool add_block_locked(struct sc_context *context, struct sc_staging_of_co
     }
     *block = (struct block){memory, what->bytes, own_bytes, own->first};
     own->first = block;
-    sc_track_add_slots(&sc_track, &own->staging, what, memory,
-                       (struct sc_slot *)(void *)(block + 1));
+    SC_TRACKED(sc_staging_add(&own->staging, what, memory, (struct sc_slot *)(void *)(block + 1)));
     return true;
 }
 
@@ -263,7 +262,7 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, const struct sc_sl
     struct sc_slot *slot = sc_snapshots_reserve(context, source);
     uint64_t before = sc_ticks();
     if (slot && !fill(slot, source)) {
-        sc_track_give_slot(&sc_track, slot);
+        SC_TRACKED(sc_staging_return(slot));
         return NULL;
     }
     size_t size_bytes = sc_shape_hull_bytes(&source->shape);
@@ -277,7 +276,7 @@ void sc_snapshots_context_gone(struct sc_context *context)
 {
     struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);
     if (own)
-        sc_track_end_slots(&sc_track, &own->staging);
+        SC_TRACKED(sc_staging_end(&own->staging));
     bool whole = own && sc_staging_is_whole(&own->staging);
     for (struct block *block = own ? own->first : NULL, *next; block; block = next) {
         next = block->next;

@@ -25,6 +25,7 @@
 #include "report/report.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
+#include "track/graphs.h"
 #include "track/hold.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
@@ -34,7 +35,6 @@
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
-#include "track/track_graphs.h"
 #include "track/track_holds.h"
 #include "track/track_order.h"
 #include "track/track_views.h"
@@ -749,9 +749,21 @@ void sc_reaper_child(void)
     reaper.suspended_count = 0;
 }
 
+void sc_reaper_graph_changed(void)
+{
+    if (sc_track_has_holds(&sc_track))
+        sc_reaper_wake();
+}
+
+void sc_reaper_remove_graph(uint32_t known)
+{
+    SC_TRACKED(sc_graphs_remove(track.graphs, known));
+    sc_reaper_graph_changed();
+}
+
 void sc_reaper_forget_graph(uintptr_t graph)
 {
-    uint32_t known = graph ? sc_track_graph_detach(&sc_track, graph) : 0;
-    if (known && sc_track_graph_remove(&sc_track, known))
-        sc_reaper_wake();
+    uint32_t known = graph ? SC_TRACKED(sc_graphs_detach(track.graphs, graph)) : 0;
+    if (known)
+        sc_reaper_remove_graph(known);
 }

@@ -92,6 +92,12 @@ bool sc_reaper_has_stopped(void);
  * for a graph there is held no longer. False: something is still held. */
 bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api);
 
+/* Some graph names less than before: wakes the thread where memory may have been held for that. */
+void sc_reaper_graph_changed(void);
+
+/* The graph that was detached by this id (sc_graphs_detach) is no more. */
+void sc_reaper_remove_graph(uint32_t known);
+
 /* Forgets a graph that is no more, as after a capture that failed; 0 is none. Calls no driver, and
  * takes the tracker's lock and the reaper's only. */
 void sc_reaper_forget_graph(uintptr_t graph);

@@ -7,6 +7,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/reaper/reaper.h"
 #include "report/options.h"
+#include "track/graphs.h"
 #include "track/hold.h"
 #include "track/ops.h"
 #include "track/trace.h"
@@ -122,5 +123,5 @@ void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregis
     if (!sc_track_graph_names(&sc_track, address, size_bytes))
         return;
     struct sc_hazard_event event = event_of(culprit, unregistered);
-    sc_track_graph_note_freed(&sc_track, address, size_bytes, &event);
+    SC_TRACKED(sc_graphs_note_freed(track.graphs, address, size_bytes, &event));
 }

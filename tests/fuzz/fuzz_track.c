@@ -15,7 +15,9 @@
  *
  *   fuzz_track [programs] [seed]    program i has the seed `seed + i`
  */
+#include "tests/unit/locked.h"
 #include "track/comparisons.h"
+#include "track/guarded.h"
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
@@ -29,7 +31,6 @@
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
@@ -428,7 +429,7 @@ static void seal(uintptr_t address, size_t size_bytes)
         if (expected[i] || (in_flight(copy) && lies_in(&copy->info, address, size_bytes)))
             copy->stable = false;
     }
-    sc_track_seal(&tracker, address, size_bytes, &overwritten);
+    LOCKED(&tracker, sc_inflight_seal(&tracker.inflight, address, size_bytes, &overwritten));
     compare("overwritten at a seal", &overwritten, expected);
 }
 
@@ -477,7 +478,7 @@ static void obey(const struct sc_access_change *change)
 static void settle(void)
 {
     struct sc_access_change change;
-    while (sc_track_apply_guards(&tracker, 0, &change))
+    while (LOCKED(&tracker, sc_guarded_apply(&tracker.inflight, 0, &change)))
         if (change.size_bytes)
             obey(&change);
 }
@@ -530,7 +531,8 @@ static void let_go(uintptr_t address, size_t size_bytes, enum sc_touch touch, bo
             copy->guarded[page] = false;
         }
     }
-    sc_track_let_go(&tracker, address, size_bytes, touch, keep_copies, SC_NO_VERDICT_NEIGHBOURS);
+    LOCKED(&tracker, sc_guarded_let_go(&tracker.inflight, address, size_bytes, touch, keep_copies,
+                                       SC_NO_VERDICT_NEIGHBOURS));
 }
 
 static void find_touched(uintptr_t address, size_t size_bytes, enum sc_touch touch, bool *expected)
@@ -549,9 +551,9 @@ static void settle_touch(uintptr_t address, size_t size_bytes, enum sc_touch tou
     do {
         bool expected[ACTIONS_MAX] = {false};
         find_touched(address, size_bytes, touch, expected);
-        sc_track_touched(&tracker, address, size_bytes, touch, &found);
+        LOCKED(&tracker, sc_guarded_touched(&tracker.inflight, address, size_bytes, touch, &found));
         compare("touched", &found, expected);
-        sc_track_unguard(&tracker, &found);
+        LOCKED(&tracker, sc_guarded_end(&tracker.inflight, &found));
         for (unsigned i = 0; i < sc_ops_kept(&found); i++) {
             say("  it is early for copy %d", (int)found.ops[i].ticks);
             unguard(&world.copies[found.ops[i].ticks]);
@@ -649,15 +651,15 @@ static void do_let_go(const struct action *action)
         say("all pages are let go");
         for (int i = 0; i < world.copy_count; i++)
             unguard(&world.copies[i]);
-        sc_track_unguard_all(&tracker);
+        LOCKED(&tracker, sc_guarded_end_all(&tracker.inflight));
         break;
     case 1:
         say("buffer %d may not be guarded", buffer);
         for (int i = 0; i < world.copy_count; i++)
             if (world.copies[i].buffer == buffer)
                 unguard(&world.copies[i]);
-        sc_track_set_guarding(&tracker, buffer_address(buffer), BUFFER_BYTES,
-                              SC_GUARDING_FORBIDDEN);
+        LOCKED(&tracker, sc_guarded_set(&tracker.inflight, buffer_address(buffer), BUFFER_BYTES,
+                                        SC_GUARDING_FORBIDDEN));
         world.buffers[buffer].unguardable = true;
         break;
     default:
@@ -938,7 +940,7 @@ static void do_refused_copy(const struct action *action)
     struct sc_slot *slot = take_slot(copy, &copy->info.shape);
     say("a copy that is refused%s", slot ? ", a slot goes back" : "");
     if (slot)
-        sc_track_give_slot(&tracker, slot);
+        LOCKED(&tracker, sc_staging_return(slot));
 }
 
 static void do_work(const struct action *action)
@@ -1348,7 +1350,7 @@ static void end_world(void)
         complain("pages are left protected, or copies of them kept");
     if (tracker.holds.oldest || tracker.holds.held_bytes || tracker.inflight.ops.live)
         complain("something is left");
-    sc_track_end_slots(&tracker, &staging);
+    LOCKED(&tracker, sc_staging_end(&staging));
     for (int i = 2; i < world.graph.stream_count; i++)
         if (sc_order_stream(&tracker.order, id_of(i))->references)
             complain("stream %d is still referred to", i);

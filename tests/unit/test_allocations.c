@@ -1,5 +1,6 @@
 /* Device memory that the driver has handed out, and frees that last while others are handed it. */
 #include "track/allocations.h"
+#include "track/guarded.h"
 #include "track/hazard.h"
 #include "track/ops.h"
 #include "track/points.h"
@@ -10,7 +11,6 @@
 
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_internal.h"
 #include "track/track_ops.h"

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "track/guarded.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"

@@ -6,6 +6,7 @@
  */
 #include "track/brief_lock.h"
 #include "track/checks.h"
+#include "track/guarded.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/ops.h"
@@ -25,7 +26,6 @@
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_internal.h"
 #include "track/track_ops.h"

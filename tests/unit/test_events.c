@@ -1,6 +1,7 @@
 /* What events stand for, and who may say so without the tracker's lock. */
 #include "track/brief_lock.h"
 #include "track/events.h"
+#include "track/guarded.h"
 #include "track/order.h"
 #include "track/points.h"
 #include "track/track.h"
@@ -13,7 +14,6 @@
 #include "tests/unit/rounds.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_internal.h"
 #include "track/track_ops.h"

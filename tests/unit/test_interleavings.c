@@ -36,8 +36,10 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
 #include "report/report.h"
+#include "tests/unit/locked.h"
 #include "track/brief_lock.h"
 #include "track/grid.h"
+#include "track/guarded.h"
 #include "track/hazard.h"
 #include "track/ops.h"
 #include "track/own_lock.h"
@@ -46,7 +48,6 @@
 #include "track/spans.h"
 #include "track/ticks.h"
 #include "track/track.h"
-#include "track/track_guards.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
@@ -598,8 +599,8 @@ static struct sc_range_info range;
 static bool naive_fault(const struct sc_fault *fault)
 {
     if (sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0) {
-        sc_track_let_go(&sc_track, fault->address, 1, SC_TOUCH_WRITE, false,
-                        SC_NO_VERDICT_NEIGHBOURS);
+        LOCKED(&sc_track, sc_guarded_let_go(&sc_track.inflight, fault->address, 1, SC_TOUCH_WRITE,
+                                            false, SC_NO_VERDICT_NEIGHBOURS));
         sc_guard_apply();
         return true;
     }
@@ -724,7 +725,7 @@ static void protects_its_own_page(void)
     uintptr_t address = base + 2 * PAGE;
     issue(address);
     synchronise();
-    sc_track_set_guarding(&sc_track, address, PAGE, SC_GUARDING_FORBIDDEN);
+    LOCKED(&sc_track, sc_guarded_set(&sc_track.inflight, address, PAGE, SC_GUARDING_FORBIDDEN));
     sc_guard_apply();
     kernel[2] = SC_ACCESS_NONE;
     programs_own[2] = true;

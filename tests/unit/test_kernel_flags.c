@@ -1,5 +1,6 @@
 /* Kernels that have addresses of host memory: what is in flight there, and until when.
  */
+#include "track/guarded.h"
 #include "track/hazard.h"
 #include "track/kernel_flags.h"
 #include "track/ops.h"
@@ -8,7 +9,6 @@
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"

@@ -2,7 +2,9 @@
  * record, what a host node tells that runs, and what is in flight until the host has heard of it. A
  * launch is issued here as interpose/calls/graph_launch.c does.
  */
+#include "tests/unit/locked.h"
 #include "track/graphs.h"
+#include "track/guarded.h"
 #include "track/heard.h"
 #include "track/ops.h"
 #include "track/order.h"
@@ -11,7 +13,6 @@
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
@@ -61,28 +62,28 @@ static void add_use(uintptr_t node, unsigned page, unsigned step)
 {
     struct sc_graph_use use = use_of(node, page);
     sc_track_graph_add(&track, EXEC, &use, NULL);
-    ck_assert(sc_track_graph_tell_of(&track, EXEC, node, step));
+    ck_assert(LOCKED(&track, sc_graphs_tell_of(&track.graphs, EXEC, node, step)));
 }
 
 static void add_event(uintptr_t node, uintptr_t event, unsigned step)
 {
     const struct sc_graph_event recorded = {.node = node, .event = event};
-    sc_track_graph_add_event(&track, EXEC, &recorded);
-    sc_track_graph_let_tell(&track, EXEC, node, step);
+    LOCKED(&track, sc_graphs_add_event(&track.graphs, EXEC, &recorded));
+    LOCKED(&track, sc_graphs_let_tell(&track.graphs, EXEC, node, step));
 }
 
 /* Pages 0 and 1 are read before the first event, page 2 before the second one, page 3 behind it.
  * The nodes are told of in another order. */
 static void make_exec(uintptr_t first, uintptr_t second)
 {
-    sc_track_graph_begin_exec(&track, EXEC, legacy);
+    LOCKED(&track, sc_graphs_begin_exec(&track.graphs, EXEC, legacy));
     add_use(4, 3, 0);
     add_use(3, 2, 2);
     add_use(2, 1, 1);
     add_use(1, 0, 1);
     add_event(SECOND_NODE, second, 2);
     add_event(FIRST_NODE, first, 1);
-    sc_track_graph_end_exec(&track, EXEC, false);
+    LOCKED(&track, sc_graphs_end_exec(&track.graphs, EXEC, false));
 }
 
 static uint32_t exec_id(void)
@@ -139,7 +140,7 @@ static void end(struct launching *launching, bool again, int between)
     }
     sc_told_done(&launching->told);
     sc_track_launch_records(&track, exec_id(), &launching->before, &launching->told);
-    sc_track_launched(&track, EXEC, launching->stream);
+    LOCKED(&track, sc_graphs_launched(&track.graphs, EXEC, launching->stream));
 }
 
 static void launch(uint32_t stream, bool again)
@@ -315,9 +316,9 @@ END_TEST
 START_TEST(an_event_of_its_own_is_given_back_to_the_node)
 {
     make_exec(FIRST, FIRST);
-    sc_track_graph_drop_node(&track, EXEC, SECOND_NODE);
+    LOCKED(&track, sc_graphs_drop_node(&track.graphs, EXEC, SECOND_NODE));
     add_event(SECOND_NODE, OTHER, 2);
-    sc_track_graph_make_runs(&track, EXEC);
+    LOCKED(&track, sc_graphs_make_runs(&track.graphs, EXEC));
     launch(one, false);
     ck_assert(judged(0) && judged(1) && judged(2) && judged(3));
     hear_of(OTHER);
@@ -351,11 +352,11 @@ END_TEST
 
 START_TEST(the_same_bytes_before_and_behind_the_node_stay_in_flight)
 {
-    sc_track_graph_begin_exec(&track, EXEC, legacy);
+    LOCKED(&track, sc_graphs_begin_exec(&track.graphs, EXEC, legacy));
     add_use(1, 0, 1);
     add_use(2, 0, 0);
     add_event(FIRST_NODE, FIRST, 1);
-    sc_track_graph_end_exec(&track, EXEC, false);
+    LOCKED(&track, sc_graphs_end_exec(&track.graphs, EXEC, false));
     for (int turn = 0; turn < 3; turn++) {
         launch(one, turn > 0);
         hear_of(FIRST);
@@ -376,9 +377,10 @@ static void function_of(void *data)
 /* The nodes of make_exec, without events: host nodes tell of the two steps. */
 static struct sc_heard_node *add_host(uintptr_t node, unsigned step)
 {
-    struct sc_heard_node *added = sc_track_heard_add(&track, EXEC, node, function_of, (void *)node);
+    struct sc_heard_node *added =
+        LOCKED(&track, sc_graphs_add_heard(&track.graphs, EXEC, node, function_of, (void *)node));
     ck_assert_ptr_nonnull(added);
-    sc_track_graph_let_tell(&track, EXEC, node, step);
+    LOCKED(&track, sc_graphs_let_tell(&track.graphs, EXEC, node, step));
     return added;
 }
 
@@ -388,13 +390,13 @@ struct hosts {
 
 static struct hosts make_exec_of_hosts(void)
 {
-    sc_track_graph_begin_exec(&track, EXEC, legacy);
+    LOCKED(&track, sc_graphs_begin_exec(&track.graphs, EXEC, legacy));
     add_use(4, 3, 0);
     add_use(3, 2, 2);
     add_use(2, 1, 1);
     add_use(1, 0, 1);
     struct hosts hosts = {add_host(FIRST_NODE, 1), add_host(SECOND_NODE, 2)};
-    sc_track_graph_end_exec(&track, EXEC, false);
+    LOCKED(&track, sc_graphs_end_exec(&track.graphs, EXEC, false));
     return hosts;
 }
 
@@ -409,8 +411,9 @@ static void begin_hearing_of(struct hearing *hearing, uint32_t stream, unsigned 
 {
     begin(&hearing->launching, stream);
     hearing->call = (struct sc_heard_call){1000 + open, open};
-    hearing->heard = sc_track_heard_begin(&track, exec_id(), &hearing->launching.before,
-                                          &hearing->call, &hearing->given_up);
+    hearing->heard =
+        LOCKED(&track, sc_graphs_begin_heard(&track.graphs, exec_id(), &hearing->launching.before,
+                                             &hearing->call, &hearing->given_up));
 }
 
 static void begin_hearing(struct hearing *hearing, uint32_t stream)
@@ -429,7 +432,8 @@ static void end_hearing(struct hearing *hearing, bool again, int between)
     hearing->launching.told.broken = !hearing->heard;
     end(&hearing->launching, again, between);
     if (hearing->heard)
-        know(sc_track_heard_launched(&track, hearing->heard, &hearing->launching.told));
+        know(LOCKED(&track,
+                    sc_heard_launched(&track.order, hearing->heard, &hearing->launching.told)));
 }
 
 /* Returns the place of the launch that was given up for this one. */
@@ -448,7 +452,7 @@ static void launch_hearing(uint32_t stream, bool again)
 
 static struct sc_heard_run run(struct sc_heard_node *node)
 {
-    struct sc_heard_run ran = sc_track_heard_runs(&track, node);
+    struct sc_heard_run ran = LOCKED(&track, sc_heard_runs(&track.order, node));
     know(ran.point);
     return ran;
 }
@@ -522,7 +526,7 @@ START_TEST(it_goes_on_when_the_exec_is_gone)
 {
     struct hosts hosts = make_exec_of_hosts();
     launch_hearing(one, false);
-    sc_track_graph_remove(&track, sc_track_graph_detach(&track, EXEC));
+    LOCKED(&track, sc_graphs_remove(&track.graphs, sc_graphs_detach(&track.graphs, EXEC)));
     run(hosts.first);
     expect_in_flight(false, false, true, true);
     run(hosts.second); /* gives the last of it back */
@@ -534,8 +538,9 @@ START_TEST(a_changed_node_leaves_its_record_to_the_launches_before)
 {
     struct hosts hosts = make_exec_of_hosts();
     launch_hearing(one, false);
-    struct sc_heard_node *other = sc_track_heard_add(&track, EXEC, FIRST_NODE, function_of, &track);
-    sc_track_heard_replace(&track, other);
+    struct sc_heard_node *other =
+        LOCKED(&track, sc_graphs_add_heard(&track.graphs, EXEC, FIRST_NODE, function_of, &track));
+    LOCKED(&track, sc_heard_replace(&track.order, other));
     ck_assert_uint_eq(other->tells, 1);
     launch_hearing(one, true);
     run(hosts.first); /* of the launch before, and for the last time */
@@ -551,7 +556,8 @@ END_TEST
 START_TEST(a_change_that_was_refused_is_none)
 {
     struct hosts hosts = make_exec_of_hosts();
-    sc_track_heard_drop(&track, sc_track_heard_add(&track, EXEC, FIRST_NODE, function_of, &track));
+    LOCKED(&track, sc_heard_drop(&track.order, sc_graphs_add_heard(&track.graphs, EXEC, FIRST_NODE,
+                                                                   function_of, &track)));
     launch_hearing(one, false);
     run(hosts.first);
     run(hosts.second);
@@ -565,7 +571,7 @@ START_TEST(a_launch_that_was_refused_is_not_counted)
     struct hearing hearing;
     struct hosts hosts = make_exec_of_hosts();
     begin_hearing(&hearing, one);
-    sc_track_heard_fail(&track, hearing.heard);
+    LOCKED(&track, sc_heard_fail(&track.order, hearing.heard));
     sc_track_end(&track, &hearing.launching.call, false);
     sc_track_forget_point(&track, &hearing.launching.before);
     launch_hearing(one, false);
@@ -649,15 +655,15 @@ START_TEST(execs_that_come_and_go_take_no_more_memory)
         struct hosts hosts = make_exec_of_hosts();
         launch_hearing(one, false);
         begin_hearing(&refused, one);
-        sc_track_heard_fail(&track, refused.heard);
+        LOCKED(&track, sc_heard_fail(&track.order, refused.heard));
         sc_track_end(&track, &refused.launching.call, false);
         sc_track_forget_point(&track, &refused.launching.before);
-        struct sc_heard_node *other =
-            sc_track_heard_add(&track, EXEC, FIRST_NODE, function_of, &track);
-        sc_track_heard_replace(&track, other);
+        struct sc_heard_node *other = LOCKED(
+            &track, sc_graphs_add_heard(&track.graphs, EXEC, FIRST_NODE, function_of, &track));
+        LOCKED(&track, sc_heard_replace(&track.order, other));
         launch_hearing(one, true);
         if (turn % 2)
-            sc_track_graph_remove(&track, sc_track_graph_detach(&track, EXEC));
+            LOCKED(&track, sc_graphs_remove(&track.graphs, sc_graphs_detach(&track.graphs, EXEC)));
         run(hosts.first);
         run(hosts.second);
         run(other);

@@ -7,10 +7,10 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "track/guarded.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"

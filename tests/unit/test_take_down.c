@@ -165,7 +165,7 @@ static struct sc_hazard_event freed_by(void)
     struct sc_graph_use use;
     struct sc_graph_extra extra = {0};
     uint32_t graph = (uint32_t)sc_handles_get(&sc_track.graphs.by_handle, GRAPH);
-    ck_assert(sc_track_graph_use(&sc_track, graph, 0, &use, &extra));
+    ck_assert(SC_TRACKED(sc_graphs_use(track.graphs, graph, 0, &use, &extra)));
     return extra.freed_by;
 }
 

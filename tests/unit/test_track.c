@@ -1,4 +1,6 @@
 /* The whole tracker behind its lock: sentence by sentence what track/track.h promises. */
+#include "tests/unit/locked.h"
+#include "track/guarded.h"
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
@@ -14,7 +16,6 @@
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
@@ -1018,9 +1019,11 @@ START_TEST(what_is_let_go_for_other_bytes_is_not_watched)
     uintptr_t last = base + page_bytes - 64;
     issue_guarded(SC_D2H, base);
     issue_guarded(SC_D2H, last);
-    sc_track_let_go(&track, last, 8, SC_TOUCH_READ, true, SC_NO_VERDICT_NEIGHBOURS);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, last, 8, SC_TOUCH_READ, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64);
-    sc_track_let_go(&track, base + 200, 8, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 200, 8, SC_TOUCH_WRITE, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64);
 }
 END_TEST
@@ -1030,10 +1033,12 @@ START_TEST(a_source_that_is_compared_instead_is_watched)
     static char page[2 * LARGEST_PAGE];
     uintptr_t base = ((uintptr_t)page + page_bytes - 1) & ~(page_bytes - 1);
     issue_guarded(SC_H2D, base + page_bytes - 64);
-    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 64, 8, SC_TOUCH_WRITE, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 0, 0);
     issue_guarded(SC_H2D, base + 128);
-    sc_track_let_go(&track, base + 64, 8, SC_TOUCH_WRITE, false, SC_NO_VERDICT_KERNEL);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 64, 8, SC_TOUCH_WRITE, false,
+                                     SC_NO_VERDICT_KERNEL));
     ck_assert_unwatched(SC_NO_VERDICT_KERNEL, 1, 64);
 }
 END_TEST
@@ -1055,16 +1060,20 @@ START_TEST(what_is_let_go_between_rows_is_compared_or_counted)
     static char page[2 * LARGEST_PAGE];
     uintptr_t base = ((uintptr_t)page + page_bytes - 1) & ~(page_bytes - 1);
     issue_rows(SC_H2D, base, true);
-    sc_track_let_go(&track, base + 16, 16, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 16, 16, SC_TOUCH_WRITE, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 0, 0);
     issue_rows(SC_H2D, base, false); /* a kernel may write it */
-    sc_track_let_go(&track, base + 16, 16, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 16, 16, SC_TOUCH_WRITE, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64);
     issue_rows(SC_D2H, base + 256, false);
-    sc_track_let_go(&track, base + 256 + 100, 4, SC_TOUCH_READ, true, SC_NO_VERDICT_NEIGHBOURS);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 256 + 100, 4, SC_TOUCH_READ, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64); /* it is the operation that is touched */
     issue_rows(SC_D2H, base + 256, false);
-    sc_track_let_go(&track, base + 256 + 112, 4, SC_TOUCH_READ, true, SC_NO_VERDICT_NEIGHBOURS);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 256 + 112, 4, SC_TOUCH_READ, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 2, 128);
 }
 END_TEST
@@ -1073,9 +1082,9 @@ START_TEST(guards_that_are_given_up_are_counted_and_gone)
 {
     issue_guarded(SC_D2H, BASE);
     issue_guarded(SC_D2H, BASE + 10 * page_bytes);
-    sc_track_give_up_guards(&track);
+    LOCKED(&track, sc_guarded_give_up(&track.inflight));
     ck_assert_unwatched(SC_NO_VERDICT_MAPPINGS, 2, 128);
-    sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
+    LOCKED(&track, sc_guarded_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
     ck_assert_uint_eq(ops.count, 0);
 }
 END_TEST
@@ -1083,14 +1092,15 @@ END_TEST
 START_TEST(what_is_complete_stays_protected_and_may_be_touched)
 {
     issue_guarded(SC_D2H, BASE);
-    ck_assert(sc_track_watches(&track, BASE, SC_TOUCH_READ));
+    ck_assert(LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_READ)));
     sc_track_complete(&track, one, 1);
-    ck_assert_int_eq(sc_track_guarded_access(&track, BASE), SC_ACCESS_NONE);
-    ck_assert(!sc_track_watches(&track, BASE, SC_TOUCH_READ));
-    sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
+    ck_assert_int_eq(LOCKED(&track, sc_spans_access(&track.inflight.guards, BASE)), SC_ACCESS_NONE);
+    ck_assert(!LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_READ)));
+    LOCKED(&track, sc_guarded_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
     ck_assert_uint_eq(ops.count, 0);
-    sc_track_let_go(&track, BASE, 8, SC_TOUCH_READ, true, SC_NO_VERDICT_NEIGHBOURS);
-    ck_assert_int_eq(sc_track_guarded_access(&track, BASE), SC_ACCESS_ALL);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, BASE, 8, SC_TOUCH_READ, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
+    ck_assert_int_eq(LOCKED(&track, sc_spans_access(&track.inflight.guards, BASE)), SC_ACCESS_ALL);
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 0, 0);
 }
 END_TEST
@@ -1102,8 +1112,8 @@ START_TEST(a_source_is_watched_for_writes_alone)
     issue_guarded(SC_D2H, BASE);
     sc_track_complete(&track, one, 1);
     issue_guarded(SC_H2D, BASE);
-    ck_assert(!sc_track_watches(&track, BASE, SC_TOUCH_READ));
-    ck_assert(sc_track_watches(&track, BASE, SC_TOUCH_WRITE));
+    ck_assert(!LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_READ)));
+    ck_assert(LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_WRITE)));
 }
 END_TEST
 
@@ -1112,16 +1122,16 @@ START_TEST(what_is_issued_again_is_watched_again)
     issue_guarded(SC_D2H, BASE);
     sc_track_complete(&track, one, 1);
     issue_guarded(SC_D2H, BASE);
-    ck_assert(sc_track_watches(&track, BASE, SC_TOUCH_READ));
-    sc_track_touched(&track, BASE, 8, SC_TOUCH_READ, &ops);
+    ck_assert(LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_READ)));
+    LOCKED(&track, sc_guarded_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
     ck_assert_uint_eq(ops.count, 1);
 }
 END_TEST
 
 static unsigned beside(uintptr_t address, enum sc_touch touch, const struct sc_ticket *awaited)
 {
-    sc_track_note_awaited(&track, awaited);
-    sc_track_touched_beside(&track, address, 1, touch, &ops);
+    LOCKED(&track, sc_guarded_note_awaited(&track.inflight, awaited));
+    LOCKED(&track, sc_guarded_touched_beside(&track.inflight, address, 1, touch, &ops));
     return ops.count;
 }
 
@@ -1139,7 +1149,8 @@ START_TEST(who_has_waited_for_one_result_meets_the_incomplete_ones_of_its_page)
     ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_WRITE, &first), 2);
     ck_assert_uint_eq(beside(BASE + 200, SC_TOUCH_READ, &first), 0);
     ck_assert_uint_eq(beside(BASE + 256, SC_TOUCH_READ, &first), 0);
-    sc_track_let_go(&track, BASE, 8, SC_TOUCH_WRITE, true, SC_NO_VERDICT_NEIGHBOURS);
+    LOCKED(&track, sc_guarded_let_go(&track.inflight, BASE, 8, SC_TOUCH_WRITE, true,
+                                     SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_READ, &first), 0);
 }
 END_TEST
@@ -1160,18 +1171,21 @@ START_TEST(of_the_complete_only_the_latest_stay_protected)
     for (uintptr_t i = 0; i <= SC_RELEASED_MAX; i++) {
         issue_guarded(SC_D2H, BASE + i * page_bytes);
         sc_track_complete(&track, one, i + 1);
-        ck_assert_int_eq(sc_track_guarded_access(&track, BASE + i * page_bytes), SC_ACCESS_NONE);
+        ck_assert_int_eq(
+            LOCKED(&track, sc_spans_access(&track.inflight.guards, BASE + i * page_bytes)),
+            SC_ACCESS_NONE);
     }
-    ck_assert_int_eq(sc_track_guarded_access(&track, BASE), SC_ACCESS_ALL);
-    ck_assert_int_eq(sc_track_guarded_access(&track, BASE + page_bytes), SC_ACCESS_NONE);
+    ck_assert_int_eq(LOCKED(&track, sc_spans_access(&track.inflight.guards, BASE)), SC_ACCESS_ALL);
+    ck_assert_int_eq(LOCKED(&track, sc_spans_access(&track.inflight.guards, BASE + page_bytes)),
+                     SC_ACCESS_NONE);
 }
 END_TEST
 
 START_TEST(memory_that_is_forbidden_stays_so)
 {
     sc_track_add_range(&track, BASE, page_bytes, SC_PINNED, legacy, 0);
-    sc_track_set_guarding(&track, BASE, page_bytes, SC_GUARDING_FORBIDDEN);
-    sc_track_set_guarding(&track, BASE, page_bytes, SC_GUARDING_ALLOWED);
+    LOCKED(&track, sc_guarded_set(&track.inflight, BASE, page_bytes, SC_GUARDING_FORBIDDEN));
+    LOCKED(&track, sc_guarded_set(&track.inflight, BASE, page_bytes, SC_GUARDING_ALLOWED));
     ck_assert_int_eq(sc_track_find_range(&track, BASE).guarding, SC_GUARDING_FORBIDDEN);
 }
 END_TEST

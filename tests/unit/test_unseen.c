@@ -1,4 +1,5 @@
 /* Waits for the host that are not seen: what stands behind one, and until when. */
+#include "track/guarded.h"
 #include "track/inflight.h"
 #include "track/ops.h"
 #include "track/order.h"
@@ -13,7 +14,6 @@
 
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"

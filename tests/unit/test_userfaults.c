@@ -23,12 +23,12 @@
 #include "interpose/base/process.h"
 #include "interpose/memory/areas.h"
 
+#include "track/guarded.h"
 #include "track/pages.h"
 #include "track/spans.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
-#include "track/track_guards.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"

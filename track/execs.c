@@ -1,0 +1,175 @@
+/* Execs: made, known by name, launched; and their host nodes. */
+#include <string.h>
+
+#include "track/graphs_internal.h"
+
+#include "track/poison.h"
+
+void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t context)
+{
+    sc_graphs_drop_node(graphs, handle, 0);
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    if (!id)
+        return;
+    struct sc_exec *exec = &sc_graphs_at(graphs, id)->exec;
+    sc_heard_leave(graphs->order, &exec->heard);
+    exec->context = context;
+    exec->has_kernels = false;
+}
+
+void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empty)
+{
+    uint32_t id = sc_graphs_find(graphs, handle);
+    if (id)
+        sc_graphs_at(graphs, id)->exec.is_empty = is_empty;
+    sc_graphs_make_runs(graphs, handle);
+}
+
+void sc_graphs_meets_host(struct sc_graphs *graphs, uintptr_t handle, bool signals, bool awaits)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    if (!id)
+        return;
+    sc_graphs_at(graphs, id)->exec.signals |= signals;
+    sc_graphs_at(graphs, id)->exec.awaits_host |= awaits;
+}
+
+void sc_graphs_meets_kernel(struct sc_graphs *graphs, uintptr_t handle)
+{
+    uint32_t id = sc_graphs_find(graphs, handle);
+    if (id)
+        sc_graphs_at(graphs, id)->exec.has_kernels = true;
+}
+
+bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *names,
+                        uint32_t count)
+{
+    const struct sc_graph_names *known = &sc_graphs_known(graphs, handle)->exec.names;
+    if (!known->list || known->count != count)
+        return false;
+    memcpy(names, known->list, count * sizeof *names);
+    return true;
+}
+
+struct gone_execs {
+    size_t count, room;
+    uintptr_t *handles;
+};
+
+static void collect_exec(void *argument, uintptr_t handle)
+{
+    struct gone_execs *gone = argument;
+    if (gone->count < gone->room)
+        gone->handles[gone->count] = handle;
+    gone->count++;
+}
+
+void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context)
+{
+    struct gone_execs gone = {0};
+    sc_graphs_each_exec(graphs, context, collect_exec, &gone);
+    gone.room = gone.count;
+    gone.count = 0;
+    gone.handles = gone.room ? sc_pages_map(gone.room * sizeof *gone.handles) : NULL;
+    if (!gone.handles)
+        return;
+    sc_graphs_each_exec(graphs, context, collect_exec, &gone);
+    for (size_t i = 0; i < gone.count; i++)
+        sc_graphs_remove(graphs, sc_graphs_detach(graphs, gone.handles[i]));
+    sc_pages_unmap(gone.handles, gone.room * sizeof *gone.handles);
+}
+
+/* ---- uses ---- */
+
+bool sc_graphs_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at, struct sc_graph_use *use,
+                   struct sc_graph_extra *extra)
+{
+    const struct sc_graph_uses *uses = &sc_graphs_at(graphs, graph)->uses;
+    if (at >= uses->count)
+        return false;
+    *use = uses->list[at];
+    *extra = *sc_graphs_extra(graphs, use);
+    return true;
+}
+
+void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                         struct sc_graph_use *use, struct sc_graph_extra *extra)
+{
+    uintptr_t orphan = sc_graphs_orphan(node);
+    bool is_orphan = sc_graphs_of_node(graphs, node) == orphan;
+    const struct sc_graph_use *known = sc_graphs_same_use(graphs, is_orphan ? orphan : handle, use);
+    if (!known)
+        return;
+    uintptr_t name = use->node;
+    struct sc_shape shape = use->shape;
+    uint32_t range = use->range;
+    *extra = *sc_graphs_extra(graphs, known);
+    *use = *known;
+    use->node = name;
+    use->shape = shape;
+    use->range = range;
+}
+
+/* ---- host nodes ---- */
+
+struct sc_heard_node *sc_graphs_add_heard(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node,
+                                          void (*function)(void *), void *data)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, exec);
+    return id ? sc_heard_add(graphs->order, &sc_graphs_at(graphs, id)->exec.heard, node, function,
+                             data)
+              : NULL;
+}
+
+bool sc_graphs_hears(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
+{
+    return sc_heard_find(sc_graphs_known(graphs, exec)->exec.heard, node);
+}
+
+void sc_graphs_lose_heard(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
+{
+    if (sc_graphs_hears(graphs, exec, node))
+        sc_graphs_known(graphs, exec)->exec.heard->is_lost = true;
+}
+
+struct sc_heard_launch *sc_graphs_begin_heard(struct sc_graphs *graphs, uint32_t exec,
+                                              const struct sc_point *before,
+                                              const struct sc_heard_call *call, unsigned *given_up)
+{
+    return sc_heard_begin(graphs->order, sc_graphs_at(graphs, exec)->exec.heard, before, call,
+                          given_up);
+}
+
+/* ---- launches ---- */
+
+uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool waits, uint32_t *at)
+{
+    const struct sc_graph_events *events = &sc_graphs_at(graphs, exec)->exec.events;
+    while (*at < events->count) {
+        const struct sc_graph_event *event = &events->list[(*at)++];
+        if (event->waits == waits)
+            return event->event;
+    }
+    return 0;
+}
+
+void sc_graphs_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream)
+{
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    if (!id)
+        return;
+    struct sc_graph *graph = sc_graphs_at(graphs, id);
+    if (!graph->exec.context)
+        graph->exec.context = sc_order_stream(graphs->order, stream)->context;
+    sc_graphs_set_last_launch(graphs, graph, stream);
+}
+
+uint32_t sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle)
+{
+    uint32_t id = sc_graphs_find(graphs, handle);
+    if (!id)
+        return 0;
+    const struct sc_point *last = &sc_graphs_at(graphs, id)->exec.last_launch;
+    sc_order_signal(graphs->order, last);
+    return last->stream;
+}

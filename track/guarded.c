@@ -1,0 +1,188 @@
+#include "track/guarded.h"
+
+#include "track/comparisons.h"
+#include "track/inflight.h"
+#include "track/no_verdicts.h"
+
+#include "track/poison.h"
+
+void sc_guarded_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                        enum sc_touch touch, struct sc_ops *found)
+{
+    struct sc_ops_collector collector = {inflight, found, false};
+    found->count = 0;
+    sc_inflight_touched(inflight, address, size_bytes, touch, sc_inflight_collect, &collector);
+}
+
+void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticket *ticket)
+{
+    inflight->awaited = *ticket;
+}
+
+void sc_guarded_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                               enum sc_touch touch, struct sc_ops *found)
+{
+    struct sc_ops_collector collector = {inflight, found, false};
+    found->count = 0;
+    if (inflight->awaited.stream && !sc_order_known_done(inflight->order, &inflight->awaited))
+        sc_inflight_touched_beside(inflight, address, size_bytes, touch, sc_inflight_collect,
+                                   &collector);
+}
+
+void sc_guarded_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                       enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason)
+{
+    struct sc_unwatched unwatched = {0, 0};
+    sc_inflight_let_go(inflight, address, size_bytes, touch, keep_copies, &unwatched);
+    sc_no_verdicts_add_unwatched(inflight->no_verdicts, reason, unwatched.operations,
+                                 unwatched.bytes);
+}
+
+static struct sc_op *find_op(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    uint32_t id = sc_inflight_find(inflight, info);
+    return id ? sc_inflight_op(inflight, id) : NULL;
+}
+
+void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops *ops,
+                               int32_t thread, struct sc_ops *fresh)
+{
+    fresh->count = 0;
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        const struct sc_op *op = find_op(inflight, &ops->ops[i]);
+        if (!op || op->accused != thread)
+            sc_ops_add(fresh, &ops->ops[i]);
+    }
+}
+
+void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, int32_t thread)
+{
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        struct sc_op *op = find_op(inflight, &ops->ops[i]);
+        if (op)
+            op->accused = thread;
+    }
+}
+
+void sc_guarded_end_complete(struct sc_inflight *inflight, struct sc_ops *ops)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        uint32_t op = sc_inflight_find(inflight, &ops->ops[i]);
+        if (op && !sc_order_complete(inflight->order, &ops->ops[i].ticket))
+            ops->ops[kept++] = ops->ops[i];
+        else if (op)
+            sc_inflight_unguard(inflight, op);
+    }
+    ops->count = kept;
+}
+
+void sc_guarded_end(struct sc_inflight *inflight, const struct sc_ops *ops)
+{
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+        uint32_t op = sc_inflight_find(inflight, &ops->ops[i]);
+        if (op)
+            sc_inflight_unguard(inflight, op);
+    }
+}
+
+static uintptr_t whole_pages_end(const struct sc_inflight *inflight)
+{
+    return SIZE_MAX - inflight->guards.page_mask;
+}
+
+void sc_guarded_end_all(struct sc_inflight *inflight)
+{
+    struct sc_unwatched unused = {0, 0};
+    sc_inflight_let_go(inflight, 0, whole_pages_end(inflight), SC_TOUCH_WRITE, false, &unused);
+}
+
+static bool note_given_up(void *context, uint32_t span)
+{
+    struct sc_inflight *inflight = context;
+    uint32_t id = sc_spans_at(&inflight->guards, span)->op;
+    const struct sc_op *op = sc_inflight_op(inflight, id);
+    if (op->first_span == span)
+        sc_no_verdicts_note_unwatched(inflight->no_verdicts, SC_NO_VERDICT_MAPPINGS,
+                                      sc_shape_hull_bytes(&op->info.shape));
+    return true;
+}
+
+void sc_guarded_give_up(struct sc_inflight *inflight)
+{
+    sc_grid_overlaps_locked(&inflight->guards.grid, 0, whole_pages_end(inflight), note_given_up,
+                            inflight);
+    sc_guarded_end_all(inflight);
+}
+
+bool sc_guarded_apply(struct sc_inflight *inflight, unsigned lane, struct sc_access_change *change)
+{
+    bool more;
+    do
+        more = sc_spans_apply(&inflight->guards, lane, change);
+    while (more && !change->size_bytes);
+    return more;
+}
+
+void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_change *change,
+                       enum sc_no_verdict_reason reason)
+{
+    uint32_t op = sc_spans_refuse(&inflight->guards, change);
+    if (op) {
+        sc_no_verdicts_note_unwatched(
+            inflight->no_verdicts, reason,
+            sc_shape_hull_bytes(&sc_inflight_op(inflight, op)->info.shape));
+        sc_inflight_unguard(inflight, op);
+    }
+}
+
+struct change {
+    struct sc_inflight *inflight;
+    void (*apply)(struct sc_range *range, uint32_t value);
+    uint32_t value;
+};
+
+static bool change_range(void *context, uint32_t id)
+{
+    const struct change *change = context;
+    change->apply(sc_inflight_range(change->inflight, id), change->value);
+    return true;
+}
+
+static void change_ranges(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                          void (*apply)(struct sc_range *range, uint32_t value), uint32_t value)
+{
+    struct change change = {inflight, apply, value};
+    sc_grid_overlaps_locked(&inflight->range_grid, address, size_bytes, change_range, &change);
+}
+
+/* Memory that was found forbidden stays so, whoever has looked at it in the meantime. */
+static void set_guarding(struct sc_range *range, uint32_t guarding)
+{
+    if (atomic_load_explicit(&range->guarding, memory_order_relaxed) != SC_GUARDING_FORBIDDEN)
+        atomic_store_explicit(&range->guarding, guarding, memory_order_release);
+}
+
+void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                    enum sc_guarding guarding)
+{
+    struct sc_unwatched unwatched = {0, 0};
+    change_ranges(inflight, address, size_bytes, set_guarding, guarding);
+    if (guarding == SC_GUARDING_FORBIDDEN)
+        sc_inflight_let_go(inflight, address, size_bytes, SC_TOUCH_WRITE, false, &unwatched);
+    sc_no_verdicts_add_unwatched(inflight->no_verdicts, SC_NO_VERDICT_MEMORY, unwatched.operations,
+                                 unwatched.bytes);
+}
+
+static void limit_snapshots(struct sc_range *range, uint32_t snapshots)
+{
+    if (atomic_load_explicit(&range->snapshots, memory_order_relaxed) < snapshots)
+        atomic_store_explicit(&range->snapshots, snapshots, memory_order_release);
+}
+
+void sc_guarded_limit_snapshots(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                                enum sc_snapshots snapshots)
+{
+    change_ranges(inflight, address, size_bytes, limit_snapshots, snapshots);
+    sc_comparisons_await_all(inflight);
+}

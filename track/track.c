@@ -51,7 +51,6 @@ void sc_track_destroy(struct sc_track *track)
     sc_allocations_destroy(&track->allocations);
     sc_events_destroy(&track->events);
     sc_graphs_destroy(&track->graphs);
-    sc_node_authors_destroy(&track->node_authors);
     sc_holds_destroy(&track->holds);
     sc_inflight_destroy(&track->inflight);
     sc_order_destroy(&track->order);

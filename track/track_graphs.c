@@ -63,18 +63,18 @@ void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintpt
     unlock(track);
 }
 
-void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node)
+void sc_track_graph_doubt_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                               unsigned unsure)
 {
     lock(track);
-    sc_graphs_unjudge_node(&track->graphs, handle, node);
+    sc_graphs_doubt_node(&track->graphs, handle, node, unsure);
     unlock(track);
 }
 
-void sc_track_graph_unjudge_nodes(struct sc_track *track, uintptr_t handle,
-                                  struct sc_handles *nodes)
+void sc_track_graph_doubt_nodes(struct sc_track *track, uintptr_t handle, struct sc_handles *nodes)
 {
     lock(track);
-    sc_graphs_unjudge_nodes(&track->graphs, handle, nodes);
+    sc_graphs_doubt_nodes(&track->graphs, handle, nodes);
     unlock(track);
 }
 
@@ -214,35 +214,10 @@ void sc_track_graph_add_event(struct sc_track *track, uintptr_t handle,
     unlock(track);
 }
 
-void sc_track_graph_add_address(struct sc_track *track, uintptr_t exec, uintptr_t node,
-                                uintptr_t address)
-{
-    lock(track);
-    sc_graphs_add_address(&track->graphs, exec, node, address);
-    unlock(track);
-}
-
 void sc_track_graph_drop_addresses(struct sc_track *track, uintptr_t exec, uintptr_t node)
 {
     lock(track);
     sc_graphs_drop_addresses(&track->graphs, exec, node);
-    unlock(track);
-}
-
-uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_t index,
-                                  uintptr_t *into, uint32_t room)
-{
-    lock(track);
-    uint32_t count = sc_graphs_list_addresses(&track->graphs, exec, index, into, room);
-    unlock(track);
-    return count;
-}
-
-void sc_track_graph_add_device(struct sc_track *track, uintptr_t exec, uintptr_t node,
-                               const struct sc_device_use *use)
-{
-    lock(track);
-    sc_graphs_add_device(&track->graphs, exec, node, use);
     unlock(track);
 }
 
@@ -253,50 +228,28 @@ void sc_track_graph_leave_out_device(struct sc_track *track, uintptr_t exec)
     unlock(track);
 }
 
-void sc_track_note_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
-                               const struct sc_device_use *use, const struct sc_graph_author *by)
+struct sc_graph_author sc_track_graph_author(struct sc_track *track, uintptr_t graph,
+                                             uintptr_t node, const struct sc_graph_use *use)
 {
     lock(track);
-    sc_node_authors_note(&track->node_authors, graph, node, use, by);
-    unlock(track);
-}
-
-struct sc_graph_author sc_track_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
-                                            const struct sc_device_use *use)
-{
-    lock(track);
-    struct sc_graph_author found = sc_node_authors_find(&track->node_authors, graph, node, use);
+    struct sc_graph_author found = sc_graphs_author(&track->graphs, graph, node, use);
     unlock(track);
     return found;
 }
 
-/* What is freed is the block that is there when the graph is launched. */
-static void find_freed(struct sc_track *track, struct sc_device_use *use)
-{
-    const struct sc_allocation block = sc_allocations_find(&track->allocations, use->shape.address);
-    if (block.address == use->shape.address && block.size_bytes)
-        use->shape.width_bytes = use->shape.pitch_bytes = block.size_bytes;
-}
-
-uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at, int which,
-                               struct sc_device_use *into, uint32_t room)
+bool sc_track_graph_own(struct sc_track *track, uintptr_t exec, const struct sc_graph_own *own)
 {
     lock(track);
-    uint32_t count = sc_graphs_list_device(&track->graphs, exec, at, which, into, room);
-    for (uint32_t i = 0; i < count; i++)
-        if (into[i].direction == SC_FREE)
-            find_freed(track, &into[i]);
-    unlock(track);
-    return count;
-}
-
-bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec,
-                               const struct sc_graph_own *own)
-{
-    lock(track);
-    bool is_noted = sc_graphs_own_device(&track->graphs, exec, own);
+    bool is_noted = sc_graphs_own(&track->graphs, exec, own);
     unlock(track);
     return is_noted;
+}
+
+void sc_track_graph_settle_own(struct sc_track *track, uintptr_t exec)
+{
+    lock(track);
+    sc_graphs_settle_own(&track->graphs, exec);
+    unlock(track);
 }
 
 static bool is_known_block(struct sc_track *track, const struct sc_graph_own *own)
@@ -319,38 +272,6 @@ void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t co
             sc_allocations_add(&track->allocations, own->address, own->size_bytes, context, origin);
     }
     unlock(track);
-}
-
-void sc_track_graph_settle_device(struct sc_track *track, uintptr_t exec)
-{
-    lock(track);
-    sc_graphs_settle_device(&track->graphs, exec);
-    unlock(track);
-}
-
-void sc_track_graph_place_device(struct sc_track *track, uintptr_t exec,
-                                 const struct sc_graph_device_places *places)
-{
-    lock(track);
-    sc_graphs_place_device(&track->graphs, exec, places);
-    unlock(track);
-}
-
-void sc_track_graph_place_device_node(struct sc_track *track, uintptr_t exec, uintptr_t node,
-                                      const struct sc_graph_flags *flags)
-{
-    lock(track);
-    sc_graphs_place_device_node(&track->graphs, exec, node, flags);
-    unlock(track);
-}
-
-uint32_t sc_track_graph_all_device(struct sc_track *track, uintptr_t exec,
-                                   struct sc_graph_device_use *into, uint32_t room)
-{
-    lock(track);
-    uint32_t count = sc_graphs_all_device(&track->graphs, exec, into, room);
-    unlock(track);
-    return count;
 }
 
 bool sc_track_graph_add_race(struct sc_track *track, uintptr_t exec,
@@ -557,9 +478,9 @@ static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use 
 /* The host may hear of their end, and nobody knows when. */
 static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
 {
-    const struct sc_graph_uses *runs = &sc_graphs_at(&track->graphs, exec)->exec.runs;
-    for (uint32_t i = 0; i < runs->count && runs->list[i].told; i++) {
-        uint32_t op = find_last_run(track, &runs->list[i], stream);
+    const struct sc_exec *known = &sc_graphs_at(&track->graphs, exec)->exec;
+    for (uint32_t i = 0; i < known->host_runs && known->runs.list[i].told; i++) {
+        uint32_t op = find_last_run(track, &known->runs.list[i], stream);
         if (!op)
             continue;
         sc_inflight_op(&track->inflight, op)->info.unsure |= SC_UNSURE_UNJUDGED;
@@ -656,7 +577,7 @@ void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
     lock(track);
     struct sc_graph *graph = sc_graphs_at(&track->graphs, launch->exec);
     const struct sc_graph_uses *runs = &graph->exec.runs;
-    while (launch->done < runs->count &&
+    while (launch->done < graph->exec.host_runs &&
            issue_run_again(track, launch, &runs->list[launch->done])) {
         const struct sc_graph_use *run = &runs->list[launch->done++];
         launch->size_bytes +=
@@ -666,7 +587,7 @@ void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
                           atomic_load_explicit(&track->operations, memory_order_relaxed) +
                               launch->done,
                           memory_order_relaxed);
-    if (launch->done == runs->count)
+    if (launch->done == graph->exec.host_runs)
         sc_graphs_set_last_launch(&track->graphs, graph, launch->stream);
     unlock(track);
 }

@@ -14,10 +14,7 @@
 #include "track/hazard.h"
 #include "track/points.h"
 
-struct sc_device_use;
 struct sc_graph_author;
-struct sc_graph_device_places;
-struct sc_graph_device_use;
 struct sc_graph_event;
 struct sc_graph_extra;
 struct sc_graph_flags;
@@ -40,9 +37,9 @@ void sc_track_graph_add_all(struct sc_track *track, uintptr_t handle, uintptr_t 
 void sc_track_graph_drop_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 void sc_track_graph_enable_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
                                 bool enabled);
-void sc_track_graph_unjudge_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
-void sc_track_graph_unjudge_nodes(struct sc_track *track, uintptr_t handle,
-                                  struct sc_handles *nodes);
+void sc_track_graph_doubt_node(struct sc_track *track, uintptr_t handle, uintptr_t node,
+                               unsigned unsure);
+void sc_track_graph_doubt_nodes(struct sc_track *track, uintptr_t handle, struct sc_handles *nodes);
 void sc_track_graph_redirect_node(struct sc_track *track, uintptr_t handle, uintptr_t node);
 bool sc_track_graph_tell_of(struct sc_track *track, uintptr_t handle, uintptr_t node,
                             unsigned step);
@@ -96,30 +93,13 @@ void sc_track_graph_place_inner(struct sc_track *track, uintptr_t exec, uintptr_
                                 uintptr_t inner, const struct sc_graph_flags *flags);
 void sc_track_graph_lose_inner(struct sc_track *track, uintptr_t exec);
 
-/* Addresses of the exec's kernels (track/graph_addresses.h). Drop is for those of one node, or with
- * 0 of all. The exec is known in the last one. */
-void sc_track_graph_add_address(struct sc_track *track, uintptr_t exec, uintptr_t node,
-                                uintptr_t address);
+/* Drop is for the addresses of one kernel node, or with 0 of all. */
 void sc_track_graph_drop_addresses(struct sc_track *track, uintptr_t exec, uintptr_t node);
-uint32_t sc_track_graph_addresses(struct sc_track *track, uint32_t exec, uint32_t index,
-                                  uintptr_t *into, uint32_t room);
 
-/* What the exec's copies and memsets do with device memory (track/graph_device.h). The exec is
- * known where its id is asked for. What it frees is listed with the size that the block has now. */
-void sc_track_graph_add_device(struct sc_track *track, uintptr_t exec, uintptr_t node,
-                               const struct sc_device_use *use);
+/* Device memory of the exec besides what its nodes use of it (track/graphs.h). */
 void sc_track_graph_leave_out_device(struct sc_track *track, uintptr_t exec);
-uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at, int which,
-                               struct sc_device_use *into, uint32_t room);
-bool sc_track_graph_own_device(struct sc_track *track, uintptr_t exec,
-                               const struct sc_graph_own *own);
-void sc_track_graph_settle_device(struct sc_track *track, uintptr_t exec);
-void sc_track_graph_place_device(struct sc_track *track, uintptr_t exec,
-                                 const struct sc_graph_device_places *places);
-void sc_track_graph_place_device_node(struct sc_track *track, uintptr_t exec, uintptr_t node,
-                                      const struct sc_graph_flags *flags);
-uint32_t sc_track_graph_all_device(struct sc_track *track, uintptr_t exec,
-                                   struct sc_graph_device_use *into, uint32_t room);
+bool sc_track_graph_own(struct sc_track *track, uintptr_t exec, const struct sc_graph_own *own);
+void sc_track_graph_settle_own(struct sc_track *track, uintptr_t exec);
 bool sc_track_graph_add_race(struct sc_track *track, uintptr_t exec,
                              const struct sc_graph_race *race);
 bool sc_track_graph_next_race(struct sc_track *track, uint32_t exec, struct sc_graph_race *into);
@@ -131,11 +111,9 @@ bool sc_track_graph_next_race(struct sc_track *track, uint32_t exec, struct sc_g
 void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t context,
                               uint32_t origin);
 
-/* Who has added nodes that use device memory alone (track/node_authors.h). */
-void sc_track_note_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
-                               const struct sc_device_use *use, const struct sc_graph_author *by);
-struct sc_graph_author sc_track_node_author(struct sc_track *track, uintptr_t graph, uintptr_t node,
-                                            const struct sc_device_use *use);
+/* Who has added the node to the graph (sc_graphs_author). */
+struct sc_graph_author sc_track_graph_author(struct sc_track *track, uintptr_t graph,
+                                             uintptr_t node, const struct sc_graph_use *use);
 
 /* Host nodes of execs (track/heard.h), and launches around the driver's call. The exec is known.
  * What a run tells is returned as a point, of stream 0 if it is nothing, for sc_track_known. */

@@ -7,8 +7,6 @@
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
-#include "interpose/graph/copy_sides.h"
-#include "interpose/graph/device_nodes.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/exec_uses.h"
 #include "interpose/graph/host_nodes.h"
@@ -144,8 +142,7 @@ static struct sc_graph_flags drop_changed(struct exec_change *change)
     sc_track_graph_drop_node(&sc_track, exec, node);
     if (place == SC_PLACE_UNKNOWN) {
         sc_track_graph_lose_inner(&sc_track, exec);
-        flags.unsure |= SC_UNSURE_UNJUDGED;
-        flags.device.unsure |= SC_UNSURE_UNJUDGED;
+        flags.unsure |= SC_UNSURE_UNJUDGED | SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE;
     }
     return flags;
 }
@@ -174,18 +171,10 @@ static void changed(const struct exec_change *change)
         sc_track_graph_tell_of(&sc_track, change->by.graph, change->node, flags->told);
     if (flags->tells)
         sc_track_graph_let_tell(&sc_track, change->by.graph, change->node, flags->tells);
-    if (flags->unsure & SC_UNSURE_UNJUDGED)
-        sc_track_graph_unjudge_node(&sc_track, change->by.graph, change->node);
-    if (flags->device.node || flags->device.unsure)
-        sc_track_graph_place_device_node(&sc_track, change->by.graph, change->node, flags);
+    if (flags->unsure)
+        sc_track_graph_doubt_node(&sc_track, change->by.graph, change->node, flags->unsure);
     if (flags->disabled)
         sc_track_graph_enable_node(&sc_track, change->by.graph, change->node, false);
-}
-
-static void note_device(const struct exec_change *change, struct sc_copy_sides sides)
-{
-    if (!change->by.inner)
-        sc_device_nodes_note(change->by.graph, change->node, &sides, 0);
 }
 
 /* A source on a stack is replaced by the copy that the use keeps of it. */
@@ -215,7 +204,6 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
         return result;
     struct exec_change change = changing(call, exec, node);
     sc_node_uses_note_copy(&change.by, change.node, copy);
-    note_device(&change, sc_copy_sides_of_3d(copy));
     keep_stack_sides(&change, exec, node, copy, context, real);
     changed(&change);
     return result;
@@ -230,7 +218,6 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
         return result;
     struct exec_change change = changing(call, exec, node);
     sc_node_uses_note_memset(&change.by, change.node, fill);
-    note_device(&change, sc_node_uses_sides_of_memset(fill));
     changed(&change);
     return result;
 }
@@ -344,9 +331,6 @@ static void note_params(const struct exec_change *change, const CUgraphNodeParam
 {
     const struct sc_graph_call *by = &change->by;
     CUgraphNode node = (CUgraphNode)change->node;
-    struct sc_copy_sides sides;
-    if (sc_node_uses_sides_of(params, &sides))
-        note_device(change, sides);
     if (child)
         note_child(by, node, child);
     else if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)

@@ -835,7 +835,7 @@ static void end_captured(const struct sc_issue *issue)
     for (unsigned i = 0; i < issue->host_count; i++)
         sc_node_uses_note(&call, &issue->host[i]);
     if (is_of_device)
-        sc_node_uses_note_device(&call, 0, issue->uses.of, issue->uses.count);
+        sc_node_uses_note_device(&call, 0, &issue->uses);
     if (is_told)
         sc_beside_uses_captured(&call, &issue->uses);
 }

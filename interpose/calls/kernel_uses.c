@@ -13,6 +13,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/unfinished.h"
 #include "track/device_use.h"
+#include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/ops.h"
 #include "track/ordering.h"
@@ -216,11 +217,12 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
 /* As many as there is room for, from the index on, which goes on. False: there are no more. */
 static bool read_next(struct sc_kernel_parameters *read, uint32_t exec, uint32_t *index)
 {
-    uint32_t count =
-        sc_track_graph_addresses(&sc_track, exec, *index, read->addresses, SC_KERNEL_ADDRESSES_MAX);
-    *index += count;
-    read->count = count;
-    return count > 0;
+    const struct sc_exec *known = &sc_track_graph(&sc_track, exec)->exec;
+    uint32_t first = known->host_runs + known->device_runs;
+    for (read->count = 0;
+         read->count < SC_KERNEL_ADDRESSES_MAX && first + *index < known->runs.count; ++*index)
+        read->addresses[read->count++] = known->runs.list[first + *index].shape.address;
+    return read->count > 0;
 }
 
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,

@@ -2,10 +2,12 @@
 
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/node_uses.h"
 #include "report/options.h"
 #include "track/device_use.h"
-#include "track/graph_device.h"
+#include "track/graphs.h"
 #include "track/hazard.h"
+#include "track/ordering.h"
 #include "track/shape.h"
 #include "track/track.h"
 #include "track/track_device.h"
@@ -41,16 +43,29 @@ struct sc_device_uses sc_device_nodes_of(const struct sc_copy_sides *sides)
     return uses;
 }
 
-void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides,
-                          uint8_t unsure)
+void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
+                         const struct sc_device_use *uses, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct sc_graph_use use = *base;
+        const struct sc_graph_extra extra = {.fold = uses[i].fold, .inner = call->inner};
+        use.shape = uses[i].shape;
+        use.direction = uses[i].direction;
+        use.kind = SC_DEVICE;
+        use.reads_device = uses[i].access != SC_DEVICE_WRITES;
+        sc_track_graph_add(&sc_track, call->graph, &use,
+                           extra.fold.pitch_bytes || extra.inner ? &extra : NULL);
+    }
+}
+
+void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
+                          const struct sc_copy_sides *sides, uint8_t unsure)
 {
     if (!sc_device_nodes_are_asked() || (unsure && sc_options.kernels == SC_KERNELS_OFF))
         return;
-    struct sc_device_uses uses = sc_device_nodes_of(sides);
-    for (unsigned i = 0; i < uses.count; i++) {
-        uses.of[i].unsure = unsure;
-        sc_track_graph_add_device(&sc_track, exec, name, &uses.of[i]);
-    }
+    const struct sc_device_uses uses = sc_device_nodes_of(sides);
+    const struct sc_graph_use base = {.node = name, .unsure = unsure & SC_UNSURE_ALL};
+    sc_device_nodes_add(call, &base, uses.of, uses.count);
 }
 
 static bool meet_allocation(uintptr_t exec, CUgraphNode node)
@@ -58,8 +73,8 @@ static bool meet_allocation(uintptr_t exec, CUgraphNode node)
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     return sc_real.cuGraphMemAllocNodeGetParams &&
            sc_real.cuGraphMemAllocNodeGetParams(node, &params) == CUDA_SUCCESS &&
-           sc_track_graph_own_device(&sc_track, exec,
-                                     &(struct sc_graph_own){params.dptr, params.bytesize, 0});
+           sc_track_graph_own(&sc_track, exec,
+                              &(struct sc_graph_own){params.dptr, params.bytesize, 0});
 }
 
 /* Of memory that another node allocates that one says how much it is. */
@@ -68,7 +83,7 @@ static bool meet_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
     CUdeviceptr address;
     return sc_real.cuGraphMemFreeNodeGetParams &&
            sc_real.cuGraphMemFreeNodeGetParams(node, &address) == CUDA_SUCCESS &&
-           sc_track_graph_own_device(
+           sc_track_graph_own(
                &sc_track, exec,
                &(struct sc_graph_own){
                    address, sc_track_device_block_bytes(&sc_track, (uintptr_t)address), name});
@@ -85,5 +100,5 @@ void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgr
 
 void sc_device_nodes_met_all(uintptr_t exec)
 {
-    sc_track_graph_settle_device(&sc_track, exec);
+    sc_track_graph_settle_own(&sc_track, exec);
 }

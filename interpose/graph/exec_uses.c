@@ -15,7 +15,6 @@
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
-#include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -33,9 +32,8 @@ enum { LOOKS_MAX = 16 };
 struct making {
     const struct sc_graph_call *call; /* with the exec as the graph */
     struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
-    struct sc_handles unjudged; /* the exec's nodes that are not to be judged; made when needed */
-    struct sc_handles unsure; /* why the order of those is not certain that may use device memory */
-    struct sc_handles steps;  /* -> step + 1, of these */
+    struct sc_handles doubts; /* the exec's nodes -> why their order is not certain; made when it is
+                               * needed */
     bool works;               /* a node does something */
     bool is_blind;            /* which event a node records is not known */
     bool may_watch;           /* the exec knows the outermost graph's nodes by their own names */
@@ -68,26 +66,13 @@ static bool put(struct sc_handles *set, uintptr_t name, uint64_t value)
     return (made(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
 }
 
-static void end_set(struct sc_handles *set)
+/* `why`: as a node's flags have it. All of them are told of together: there may be as many as the
+ * exec has uses. */
+static void doubt(struct making *making, uintptr_t name, unsigned why)
 {
-    if (set)
-        sc_handles_destroy(set);
-}
-
-/* All of them are told of together: there may be as many as the exec has uses. */
-static void unjudge_name(struct making *making, uintptr_t name)
-{
-    if (!put(&making->unjudged, name, 1))
-        sc_track_graph_unjudge_node(&sc_track, making->call->graph, name);
-}
-
-/* Where that cannot be noted, it is not judged. */
-static void doubt_device(struct making *making, uintptr_t name, enum sc_unsure why)
-{
-    static const struct sc_graph_flags unjudged = {.device.unsure = SC_UNSURE_UNJUDGED};
-    uint64_t known = made(&making->unsure) ? sc_handles_get(&making->unsure, name) : 0;
-    if (!put(&making->unsure, name, known | why))
-        sc_track_graph_place_device_node(&sc_track, making->call->graph, name, &unjudged);
+    uint64_t known = made(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
+    if (!put(&making->doubts, name, known | why))
+        sc_track_graph_doubt_node(&sc_track, making->call->graph, name, why);
 }
 
 /* ---- a node ---- */
@@ -200,16 +185,20 @@ static void note_memory(struct met *met, CUgraphNodeType type)
     if (!sc_node_uses_sides(met->node, type, &sides))
         return;
     sc_node_uses_each_side(&sides, note_side, met);
+    const struct sc_graph_call call = call_of(met);
     if (!met->call->inner)
-        sc_device_nodes_note(met->call->graph, met->name, &sides,
-                             is_certain(met) ? 0 : SC_UNSURE_LEFT_OUT);
+        sc_device_nodes_note(&call, met->name, &sides, is_certain(met) ? 0 : SC_UNSURE_LEFT_OUT);
 }
 
-static void note_kernel(struct making *making)
+static void note_kernel(const struct met *met)
 {
+    struct making *making = met->making;
+    const struct sc_graph_call call = call_of(met);
     if (!making->has_kernels)
-        sc_track_graph_meets_kernel(&sc_track, making->call->graph);
+        sc_track_graph_meets_kernel(&sc_track, call.graph);
     making->has_kernels = true;
+    if (!making->bodies && !making->call->inner)
+        sc_kernel_nodes_note(&call, met->name, met->node);
 }
 
 /* Each look walks over the whole graph. */
@@ -246,9 +235,7 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     if (!is_host)
         note_signal(&met, type);
     if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-        note_kernel(making);
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL && !making->bodies && !making->call->inner)
-        sc_kernel_nodes_note(making->call->graph, name, node);
+        note_kernel(&met);
     if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         enter_bodies(making, in, node);
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
@@ -278,14 +265,13 @@ static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why
 {
     const struct level *level = context;
     uintptr_t name = name_of(level->making, sc_node_walk_top(level->graph, node));
-    if (why == SC_BEHIND_HOST_NODE)
-        doubt_device(level->making, name, SC_UNSURE_GATED);
-    else if (why == SC_BEHIND_UNSEEN)
-        doubt_device(level->making, name, SC_UNSURE_UNJUDGED);
-    else
-        unjudge_name(level->making, name);
-    if (why == SC_BEFORE_SIGNAL)
-        doubt_device(level->making, name, SC_UNSURE_ENDS);
+    static const unsigned doubts[] = {
+        [SC_BEFORE_SIGNAL] = SC_UNSURE_UNJUDGED | SC_UNSURE_ENDS << SC_UNSURE_OF_DEVICE,
+        [SC_BEHIND_WAIT] = SC_UNSURE_UNJUDGED,
+        [SC_BEHIND_HOST_NODE] = SC_UNSURE_GATED << SC_UNSURE_OF_DEVICE,
+        [SC_BEHIND_UNSEEN] = SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE,
+    };
+    doubt(level->making, name, doubts[why]);
 }
 
 static void unjudge(void *context, CUgraphNode node)
@@ -296,8 +282,8 @@ static void unjudge(void *context, CUgraphNode node)
 static bool names_memory(uintptr_t graph)
 {
     uint32_t id = sc_track_graph_find(&sc_track, graph);
-    return id && (sc_track_graph(&sc_track, id)->uses.count ||
-                  sc_track_graph(&sc_track, id)->exec.device.count);
+    const struct sc_graph *known = id ? sc_track_graph(&sc_track, id) : NULL;
+    return known && (sc_graph_names_host(known) || known->device_count);
 }
 
 /* Are its nodes asked for by their names? */
@@ -308,32 +294,11 @@ static bool has_known_nodes(uintptr_t exec)
     return names_memory(exec) || (known && (known->heard || known->has_inner));
 }
 
-static bool may_use_device(CUgraphNode node)
-{
-    CUgraphNodeType type;
-    return sc_device_nodes_are_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS &&
-           (type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET ||
-            type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
-            type == CU_GRAPH_NODE_TYPE_MEM_FREE);
-}
-
-/* What it does with device memory is not judged where that cannot be noted. */
-static bool tell_of_device(struct making *making, CUgraphNode node, unsigned step)
-{
-    uintptr_t name = name_of(making, node);
-    if (!may_use_device(node))
-        return false;
-    if (!put(&making->steps, name, step + 1))
-        doubt_device(making, name, SC_UNSURE_UNJUDGED);
-    return true;
-}
-
 static bool tell_of(void *context, CUgraphNode node, unsigned step)
 {
     const struct level *level = context;
-    bool names_host = sc_track_graph_tell_of(&sc_track, level->making->call->graph,
-                                             name_of(level->making, node), step);
-    return tell_of_device(level->making, node, step) || names_host;
+    return sc_track_graph_tell_of(&sc_track, level->making->call->graph,
+                                  name_of(level->making, node), step);
 }
 
 static void let_tell(void *context, CUgraphNode node, unsigned step)
@@ -430,16 +395,11 @@ static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
         .meet = meet_node, .leave = leave_node, .end = end_graph};
     sc_node_walk_graph(&walk, making, graph, top);
     uintptr_t exec = making->call->graph;
-    struct sc_handles *unjudged = made(&making->unjudged);
-    const struct sc_graph_device_places places = {.steps = made(&making->steps),
-                                                  .unsure = made(&making->unsure)};
-    if (unjudged)
-        sc_track_graph_unjudge_nodes(&sc_track, exec, unjudged);
-    if (places.steps || places.unsure)
-        sc_track_graph_place_device(&sc_track, exec, &places);
-    end_set(unjudged);
-    end_set(places.steps);
-    end_set(places.unsure);
+    struct sc_handles *doubts = made(&making->doubts);
+    if (!doubts)
+        return;
+    sc_track_graph_doubt_nodes(&sc_track, exec, doubts);
+    sc_handles_destroy(doubts);
 }
 
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)

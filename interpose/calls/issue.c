@@ -330,7 +330,7 @@ void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
     if (sides->src.unasked)
         sc_issue_touch(issue, SC_TOUCH_READ, &sides->src.shape);
     if (sc_issue_wants_device(issue))
-        sc_device_uses_of_sides(&issue->uses, sides);
+        sc_copy_sides_add_device(sides, &issue->uses);
 }
 
 /* `number`: of the operation, which was issued or is about to be. */
@@ -794,7 +794,8 @@ static void record(struct sc_issue *issue)
     note_queued(issue, &ops, now);
     sc_marks_issued(issue->stream, bytes, is_snapshotted(&ops), now);
     if (notes_uses_of_device(issue))
-        sc_device_uses_note_beside(&issue->uses, issue->call, issue->stream, &ops.of[0]);
+        sc_device_uses_note_all(issue->uses.of, issue->uses.count, issue->call, issue->stream,
+                                &ops.of[0]);
 }
 
 /* Work that no operation on host memory is part of comes before the stream's next one. */

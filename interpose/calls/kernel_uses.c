@@ -30,16 +30,6 @@
 
 #include "track/poison.h"
 
-/* One address, as a use of device memory. */
-static struct sc_device_uses use_at(uintptr_t address)
-{
-    struct sc_device_uses uses = {.count = 0};
-    sc_device_uses_add(&uses, &(struct sc_device_use){.shape = {address, 1, 1, 1},
-                                                      .direction = SC_NO_DIRECTION,
-                                                      .access = SC_DEVICE_READS});
-    return uses;
-}
-
 /* Leaves the addresses that are of device memory, each once. */
 static void keep_device(struct sc_kernel_parameters *read)
 {
@@ -48,15 +38,15 @@ static void keep_device(struct sc_kernel_parameters *read)
                       : 0;
 }
 
-/* `after`: as sc_device_uses_judge_behind has it. */
+/* `after`: as sc_device_uses_judge_all has it. */
 static void judge_device(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_kernel_parameters *read, const struct sc_point *after)
 {
     bool heals = sc_options.kernels == SC_KERNELS_ORDER;
     for (unsigned i = 0; i < read->count; i++) {
-        struct sc_device_uses uses = use_at(read->addresses[i]);
-        sc_device_uses_judge_behind(&uses, call, stream, heals ? SC_HEALED_BY_EDGE : SC_NOT_HEALED,
-                                    after);
+        const struct sc_device_use use = sc_device_use_named(read->addresses[i]);
+        sc_device_uses_judge_all(&use, 1, call, stream, heals ? SC_HEALED_BY_EDGE : SC_NOT_HEALED,
+                                 after);
     }
 }
 
@@ -190,8 +180,8 @@ static void note_device(const struct sc_call *call, struct sc_stream_record *str
                         const struct sc_kernel_parameters *read, struct sc_op_info *moment)
 {
     for (unsigned i = 0; i < read->count; i++) {
-        struct sc_device_uses uses = use_at(read->addresses[i]);
-        moment->ticket = sc_device_uses_note_beside(&uses, call, stream, moment);
+        const struct sc_device_use use = sc_device_use_named(read->addresses[i]);
+        moment->ticket = sc_device_uses_note_all(&use, 1, call, stream, moment);
     }
 }
 

@@ -22,27 +22,6 @@ bool sc_device_nodes_are_asked(void)
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
 
-static void add_side(struct sc_device_uses *uses, const struct sc_copy_side *side,
-                     enum sc_direction direction, enum sc_device_access access)
-{
-    sc_device_uses_add(uses, &(struct sc_device_use){.shape = side->shape,
-                                                     .fold = side->fold,
-                                                     .direction = direction,
-                                                     .access = access});
-}
-
-struct sc_device_uses sc_device_nodes_of(const struct sc_copy_sides *sides)
-{
-    enum sc_direction direction = sc_copy_sides_direction(sides);
-    bool fills_host = sides->is_fill && sides->dst.known;
-    struct sc_device_uses uses = {.count = 0};
-    if (!sides->src.used && !sides->is_fill)
-        add_side(&uses, &sides->src, direction, SC_DEVICE_READS);
-    if (sides->is_fill ? !fills_host : !sides->dst.used)
-        add_side(&uses, &sides->dst, direction, SC_DEVICE_WRITES);
-    return uses;
-}
-
 void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
                          const struct sc_device_use *uses, unsigned count)
 {
@@ -63,8 +42,9 @@ void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
 {
     if (!sc_device_nodes_are_asked() || (unsure && sc_options.kernels == SC_KERNELS_OFF))
         return;
-    const struct sc_device_uses uses = sc_device_nodes_of(sides);
+    struct sc_device_uses uses = {.count = 0};
     const struct sc_graph_use base = {.node = name, .unsure = unsure & SC_UNSURE_ALL};
+    sc_copy_sides_add_device(sides, &uses);
     sc_device_nodes_add(call, &base, uses.of, uses.count);
 }
 

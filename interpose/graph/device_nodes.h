@@ -16,15 +16,11 @@
 #include "interpose/graph/copy_sides.h"
 
 struct sc_device_use;
-struct sc_device_uses;
 struct sc_graph_call;
 struct sc_graph_use;
 
 /* Is anything to be noted? */
 bool sc_device_nodes_are_asked(void);
-
-/* What a copy or memset does with device memory. */
-struct sc_device_uses sc_device_nodes_of(const struct sc_copy_sides *sides);
 
 /* A node of the call's graph does this, besides what is noted of the node already. `base` has what
  * all these uses have. */

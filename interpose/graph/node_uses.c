@@ -145,7 +145,8 @@ void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
 static void note_sides_of_device(const struct sc_graph_call *call, uintptr_t node,
                                  const struct sc_copy_sides *sides)
 {
-    const struct sc_device_uses uses = sc_device_nodes_of(sides);
+    struct sc_device_uses uses = {.count = 0};
+    sc_copy_sides_add_device(sides, &uses);
     sc_node_uses_note_device(call, node, &uses);
 }
 

@@ -27,6 +27,12 @@ static bool either_writes(const struct sc_op_info *a, const struct sc_op_info *b
     return (writes(a) || writes(b)) && a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
 }
 
+bool sc_conflicts_clash(const struct sc_op_info *one, const struct sc_op_info *other)
+{
+    return either_writes(one, other) &&
+           sc_shapes_folded_touch(&one->shape, &one->fold, &other->shape, &other->fold);
+}
+
 bool sc_conflicts_covers(struct sc_order *order, const struct sc_op_info *later,
                          const struct sc_ticket *earlier)
 {
@@ -56,10 +62,9 @@ static bool visit_conflict(void *context, uint32_t id)
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
     const struct sc_op_info *later = search->later;
     bool conflict =
-        earlier->ticket.stream != later->ticket.stream && either_writes(earlier, later) &&
+        earlier->ticket.stream != later->ticket.stream && sc_conflicts_clash(earlier, later) &&
         sc_ordering_between(sc_ops_unsure(order, earlier), sc_ops_unsure(order, later)) !=
             SC_ORDER_UNKNOWN &&
-        sc_shapes_folded_touch(&earlier->shape, &earlier->fold, &later->shape, &later->fold) &&
         !is_ordered(order, later, earlier) && !has_told_by_flag(search->inflight, id);
     search->stopped = conflict && !search->visit(search->context, id);
     return !search->stopped;

@@ -15,6 +15,9 @@
 
 #include "track/inflight.h"
 
+/* Do they use a common byte that one of them writes? Whether they are in order is not asked. */
+bool sc_conflicts_clash(const struct sc_op_info *one, const struct sc_op_info *other);
+
 /* Would the later operation, which is not issued yet, come after the earlier one? */
 bool sc_conflicts_covers(struct sc_order *order, const struct sc_op_info *later,
                          const struct sc_ticket *earlier);

@@ -22,6 +22,13 @@ struct sc_device_use {
     uint32_t origin; /* of the memory, where it is known already (track/origins.h) */
 };
 
+/* Of a kernel that has the address. */
+static inline struct sc_device_use sc_device_use_named(uintptr_t address)
+{
+    return (struct sc_device_use){
+        .shape = {address, 1, 1, 1}, .access = SC_DEVICE_NAMES, .direction = SC_NO_DIRECTION};
+}
+
 enum { SC_DEVICE_USES_MAX = 2 };
 
 /* Those of a copy or memset. */

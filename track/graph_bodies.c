@@ -131,18 +131,19 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = first_inner(graphs, graph, outer, inner);
-    struct sc_graph_flags flags = {.unsure = SC_UNSURE_UNJUDGED,
+    struct sc_graph_flags flags = {.unsure = SC_UNSURE_UNJUDGED | SC_UNSURE_UNJUDGED
+                                                                      << SC_UNSURE_OF_DEVICE,
                                    .tells = sc_graph_told_by(graph, outer)};
-    if (use)
-        sc_graph_take_flags(&flags, sc_graph_use_at(graph, use));
+    unsigned seen = 0;
     while (use) {
         uint32_t next = next_inner(graphs, graph, use, inner);
+        sc_graph_take_flags(&flags, &seen, sc_graph_use_at(graph, use));
         sc_graphs_drop_use(graphs, graph, use);
         use = next;
     }
     lose_around(graphs, graph, outer, inner);
     sc_graph_drop_inner_events(graph, outer, inner);
-    sc_graph_device_drop(&graph->exec.device, outer);
+    sc_graph_drop_races(graph, outer);
     return flags;
 }
 
@@ -154,7 +155,7 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     uint32_t use = first_inner(graphs, graph, outer, inner);
     for (; use; use = next_inner(graphs, graph, use, inner)) {
         struct sc_graph_use *placed = sc_graph_use_at(graph, use);
-        placed->unsure = flags->unsure & SC_UNSURE_ALL;
+        placed->unsure = sc_graph_unsure_of(placed, flags->unsure) & SC_UNSURE_ALL;
         placed->told = flags->told & SC_TOLD_MAX;
     }
     if (flags->tells)
@@ -162,20 +163,13 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
-static void drop_device_around(void *context, uintptr_t inner, uint64_t directly)
-{
-    struct sc_graph *graph = context;
-    (void)directly;
-    sc_graph_device_drop(&graph->exec.device, outer_of(graph, inner));
-}
-
 static void lose_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++)
-        if (inner_of(graphs, graph, use))
+        if (inner_of(graphs, graph, use)) {
             sc_graph_enable_use(graph, sc_graph_use_at(graph, use), false);
-    if (graph->exec.has_inner)
-        sc_handles_each(&graph->exec.inner, drop_device_around, graph);
+            sc_graph_drop_races(graph, sc_graph_use_at(graph, use)->node);
+        }
 }
 
 void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle)
@@ -184,7 +178,6 @@ void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle)
     lose_inner(graphs, sc_graphs_known(graphs, handle));
 }
 
-/* Which of the device memory inside of the outer node it uses is not known. */
 void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
                            bool enabled)
 {
@@ -198,5 +191,5 @@ void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
     for (; use; use = next_inner(graphs, graph, use, node))
         sc_graph_enable_use(graph, sc_graph_use_at(graph, use), enabled);
     lose_around(graphs, graph, outer, node);
-    sc_graph_device_drop(&graph->exec.device, outer);
+    sc_graph_drop_races(graph, outer);
 }

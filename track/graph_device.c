@@ -1,58 +1,50 @@
-#include "track/graph_device.h"
-
-#include "track/shape.h"
+/* Device memory of an exec besides what its nodes use of it: memory that nodes allocate and free
+ * themselves, and races, which are two nodes that no edges order. */
+#include "track/checks.h"
+#include "track/graphs_internal.h"
 
 #include "track/poison.h"
 
-/* Four times as many are added until there are SC_GRAPH_DEVICE_MAX. */
-enum { CAPACITY_MIN = 8, OWN_MIN = 4 };
+enum { OWN_MIN = 4 };
 
-void sc_graph_device_give(struct sc_graph_device *device, struct sc_arena *arena)
+void sc_graph_give_device(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    if (device->list)
-        sc_arena_give(arena, device->list, device->capacity * sizeof *device->list);
+    SC_ASSERT_GUARDED(&graphs->pool);
+    struct sc_arena *arena = &graphs->order->arena;
+    struct sc_graph_device *device = &graph->exec.device;
     if (device->races)
         sc_arena_give(arena, device->races, SC_GRAPH_RACES_MAX * sizeof *device->races);
     if (device->own)
         sc_arena_give(arena, device->own, device->own_capacity * sizeof *device->own);
-    *device = (struct sc_graph_device){.list = NULL};
+    *device = (struct sc_graph_device){.own = NULL};
 }
 
-static bool make_room(struct sc_graph_device *device, struct sc_arena *arena)
+/* NULL: no memory. */
+static struct sc_graph *exec_of(struct sc_graphs *graphs, uintptr_t handle)
 {
-    if (device->count < device->capacity)
-        return true;
-    if (device->count >= SC_GRAPH_DEVICE_MAX)
-        return false;
-    struct sc_graph_device_use *larger =
-        sc_arena_grow(arena, device->list, &device->capacity, sizeof *device->list, CAPACITY_MIN);
-    if (larger)
-        device->list = larger;
-    return larger != NULL;
+    uint32_t id = sc_graphs_make_exec(graphs, handle);
+    return id ? sc_graphs_at(graphs, id) : NULL;
 }
 
 /* ---- memory that nodes allocate or free ---- */
 
-static bool make_room_for_own(struct sc_graph_device *device, struct sc_arena *arena)
+bool sc_graphs_own(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
 {
-    if (device->own_count < device->own_capacity)
-        return true;
-    struct sc_graph_own *larger =
-        device->own_count < SC_GRAPH_OWN_MAX
-            ? sc_arena_grow(arena, device->own, &device->own_capacity, sizeof *device->own, OWN_MIN)
-            : NULL;
-    if (larger)
+    SC_ASSERT_GUARDED(&graphs->pool);
+    struct sc_graph *graph = exec_of(graphs, handle);
+    struct sc_graph_device *device = graph ? &graph->exec.device : NULL;
+    if (!device || device->own_count == SC_GRAPH_OWN_MAX)
+        return false;
+    if (device->own_count == device->own_capacity) {
+        struct sc_graph_own *larger =
+            sc_arena_grow(&graphs->order->arena, device->own, &device->own_capacity,
+                          sizeof *device->own, OWN_MIN);
+        if (!larger)
+            return false;
         device->own = larger;
-    return larger != NULL;
-}
-
-bool sc_graph_device_own(struct sc_graph_device *device, struct sc_arena *arena,
-                         const struct sc_graph_own *own)
-{
-    bool has_room = make_room_for_own(device, arena);
-    if (has_room)
-        device->own[device->own_count++] = *own;
-    return has_room;
+    }
+    device->own[device->own_count++] = *own;
+    return true;
 }
 
 static bool is_own(const struct sc_graph_device *device, uintptr_t address, size_t size_bytes)
@@ -66,12 +58,6 @@ static bool is_own(const struct sc_graph_device *device, uintptr_t address, size
     return false;
 }
 
-static bool uses_own(const struct sc_graph_device *device, const struct sc_device_use *use)
-{
-    return device->own_count &&
-           is_own(device, use->shape.address, sc_shape_hull_bytes(&use->shape));
-}
-
 static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t address)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -82,51 +68,92 @@ static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t ad
     return false;
 }
 
-static void append(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t node,
-                   const struct sc_device_use *use)
+static bool uses_own(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
-    if (make_room(device, arena))
-        device->list[device->count++] = (struct sc_graph_device_use){.node = node, .use = *use};
+    return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-static void append_free(struct sc_graph_device *device, struct sc_arena *arena,
-                        const struct sc_graph_own *own)
+bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
-    const struct sc_device_use use = {.shape = {own->address, 1, 1, 1}, .direction = SC_FREE};
-    append(device, arena, own->freed_by, &use);
+    const struct sc_graph_device *device = &graph->exec.device;
+    if (sc_graph_is_address(use))
+        return graph->address_count < SC_GRAPH_DEVICE_MAX;
+    return graph->device_count < SC_GRAPH_DEVICE_MAX &&
+           (use->direction == SC_FREE || (!device->is_left_out && !uses_own(graph, use)));
 }
 
-void sc_graph_device_settle(struct sc_graph_device *device, struct sc_arena *arena)
+/* Uses of device memory, but for addresses of kernels: all, or those of the exec's own memory. */
+static void drop_uses(struct sc_graphs *graphs, struct sc_graph *graph, bool all)
 {
-    uint32_t kept = 0;
+    for (uint32_t use = 1; use <= graph->uses.count; use++) {
+        const struct sc_graph_use *dropped = sc_graph_use_at(graph, use);
+        if (sc_graph_is_of_device(dropped) && !sc_graph_is_address(dropped) &&
+            (all || uses_own(graph, dropped)))
+            sc_graphs_drop_use(graphs, graph, use);
+    }
+}
+
+static void leave_out(struct sc_graphs *graphs, struct sc_graph *graph)
+{
+    graph->exec.device.is_left_out = true;
+    graph->exec.device.race_count = 0;
+    drop_uses(graphs, graph, true);
+}
+
+void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
+{
+    SC_ASSERT_GUARDED(&graphs->pool);
+    struct sc_graph *graph = exec_of(graphs, handle);
+    if (graph)
+        leave_out(graphs, graph);
+}
+
+static void add_free(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
+{
+    const struct sc_graph_use use = {
+        .node = own->freed_by,
+        .shape = {own->address, 1, 1, 1},
+        .direction = SC_FREE,
+        .kind = SC_DEVICE,
+    };
+    sc_graphs_add(graphs, handle, &use, NULL, NULL);
+}
+
+void sc_graphs_settle_own(struct sc_graphs *graphs, uintptr_t handle)
+{
+    SC_ASSERT_GUARDED(&graphs->pool);
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    const struct sc_graph_device *device = &graph->exec.device;
     for (uint32_t i = 0; i < device->own_count; i++)
         if (!device->own[i].size_bytes && !is_own(device, device->own[i].address, 1))
-            sc_graph_device_leave_out(device);
-    for (uint32_t i = 0; i < device->count; i++)
-        if (!uses_own(device, &device->list[i].use))
-            device->list[kept++] = device->list[i];
-    device->count = kept;
+            leave_out(graphs, graph);
+    if (device->own_count)
+        drop_uses(graphs, graph, false);
     for (uint32_t i = 0; i < device->own_count; i++)
         if (device->own[i].freed_by && !is_allocated_here(device, device->own[i].address))
-            append_free(device, arena, &device->own[i]);
+            add_free(graphs, handle, &device->own[i]);
 }
 
-/* ---- what nodes do ---- */
-
-void sc_graph_device_add(struct sc_graph_device *device, struct sc_arena *arena, uintptr_t node,
-                         const struct sc_device_use *use)
+void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
-    if (!device->is_left_out && !uses_own(device, use))
-        append(device, arena, node, use);
+    SC_ASSERT_GUARDED(&graphs->pool);
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    for (uint32_t use = 1; use <= graph->uses.count; use++)
+        if (sc_graph_is_address(sc_graph_use_at(graph, use)) &&
+            (!node || sc_graph_use_at(graph, use)->node == node))
+            sc_graphs_drop_use(graphs, graph, use);
 }
+
+/* ---- races ---- */
 
 static bool is_of(const struct sc_graph_race *race, uintptr_t node)
 {
     return race->of[0].node == node || race->of[1].node == node;
 }
 
-static void drop_races(struct sc_graph_device *device, uintptr_t node)
+void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node)
 {
+    struct sc_graph_device *device = &graph->exec.device;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < device->race_count; i++)
         if (node && !is_of(&device->races[i], node))
@@ -134,138 +161,42 @@ static void drop_races(struct sc_graph_device *device, uintptr_t node)
     device->race_count = kept;
 }
 
-void sc_graph_device_drop(struct sc_graph_device *device, uintptr_t node)
+bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
+                        const struct sc_graph_race *race)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < device->count; i++)
-        if (node && device->list[i].node != node)
-            device->list[kept++] = device->list[i];
-    device->count = kept;
-    device->is_left_out &= node != 0;
-    device->own_count = node ? device->own_count : 0;
-    device->steps = node ? device->steps : 0;
-    drop_races(device, node);
-}
-
-void sc_graph_device_leave_out(struct sc_graph_device *device)
-{
-    device->is_left_out = true;
-    device->count = device->race_count = 0;
-}
-
-static void place_use(struct sc_graph_device *device, struct sc_graph_device_use *use,
-                      const struct sc_graph_device_use *place)
-{
-    use->told = place->told ? place->told : use->told;
-    use->unsure |= place->unsure;
-    device->steps |= 1u << use->told;
-}
-
-void sc_graph_device_place_node(struct sc_graph_device *device, uintptr_t node,
-                                const struct sc_graph_device_use *place)
-{
-    for (uint32_t i = 0; i < device->count; i++)
-        if (device->list[i].node == node)
-            place_use(device, &device->list[i], place);
-}
-
-static uint64_t value_in(struct sc_handles *set, uintptr_t node)
-{
-    return set ? sc_handles_get(set, node) : 0;
-}
-
-void sc_graph_device_place(struct sc_graph_device *device,
-                           const struct sc_graph_device_places *places)
-{
-    for (uint32_t i = 0; i < device->count; i++) {
-        struct sc_graph_device_use *use = &device->list[i];
-        uint64_t step = value_in(places->steps, use->node);
-        const struct sc_graph_device_use place = {
-            .told = (uint8_t)(step ? step - 1 : 0),
-            .unsure = (uint8_t)value_in(places->unsure, use->node),
-        };
-        place_use(device, use, &place);
-    }
-}
-
-const struct sc_graph_device_use *sc_graph_device_of(const struct sc_graph_device *device,
-                                                     uintptr_t node)
-{
-    for (uint32_t i = 0; i < device->count; i++)
-        if (device->list[i].node == node)
-            return &device->list[i];
-    return NULL;
-}
-
-static bool is_listed(const struct sc_graph_device *device, const struct sc_graph_device_use *use,
-                      int which)
-{
-    bool is_unsure = use->told && device->unsure >> use->told & 1;
-    bool is_noted = which >= 0 || which == SC_GRAPH_DEVICE_IN_FLIGHT;
-    enum sc_ordering ordering = sc_ordering_of(use->unsure, is_noted ? SC_AS_EARLIER : SC_AS_LATER);
-    if (is_unsure || ordering == SC_ORDER_UNKNOWN)
-        return false;
-    switch (which) {
-    case SC_GRAPH_DEVICE_ALL:
-    case SC_GRAPH_DEVICE_IN_FLIGHT:
-        return true;
-    case SC_GRAPH_DEVICE_FREE:
-        return ordering == SC_ORDER_CERTAIN;
-    case SC_GRAPH_DEVICE_GATED:
-        return ordering == SC_ORDER_POSSIBLE;
-    default:
-        return use->told == which;
-    }
-}
-
-uint32_t sc_graph_device_list(const struct sc_graph_device *device, uint32_t *at, int which,
-                              struct sc_device_use *into, uint32_t room,
-                              sc_graph_device_is_disabled *is_disabled, void *context)
-{
-    uint32_t count = 0;
-    for (; *at < device->count && count < room; ++*at) {
-        const struct sc_graph_device_use *use = &device->list[*at];
-        if (is_listed(device, use, which) && !is_disabled(context, use->node))
-            into[count++] = use->use;
-    }
-    return count;
-}
-
-uint32_t sc_graph_device_all(const struct sc_graph_device *device, struct sc_graph_device_use *into,
-                             uint32_t room)
-{
-    for (uint32_t i = 0; i < device->count && i < room; i++)
-        into[i] = device->list[i];
-    return device->count;
-}
-
-bool sc_graph_device_add_race(struct sc_graph_device *device, struct sc_arena *arena,
-                              const struct sc_graph_race *race)
-{
-    if (!device->races)
-        device->races = sc_arena_take(arena, SC_GRAPH_RACES_MAX * sizeof *device->races);
-    if (!device->races || device->race_count == SC_GRAPH_RACES_MAX)
+    SC_ASSERT_GUARDED(&graphs->pool);
+    struct sc_graph *graph = exec_of(graphs, handle);
+    struct sc_graph_device *device = graph ? &graph->exec.device : NULL;
+    if (device && !device->races)
+        device->races =
+            sc_arena_take(&graphs->order->arena, SC_GRAPH_RACES_MAX * sizeof *device->races);
+    if (!device || !device->races || device->race_count == SC_GRAPH_RACES_MAX)
         return false;
     device->races[device->race_count++] = *race;
     return true;
 }
 
 /* What a value orders is behind a wait for it, and may be behind any other node. */
-static bool is_unjudged(const struct sc_graph_device *device, const struct sc_graph_race *race)
+static bool is_unjudged(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
 {
-    for (uint32_t i = 0; i < device->count; i++)
-        if ((device->list[i].unsure & SC_UNSURE_UNJUDGED) && is_of(race, device->list[i].node))
+    for (uint32_t use = sc_graph_first_of(graphs, graph, node); use;
+         use = sc_graph_next_of(graph, use))
+        if (sc_graph_is_of_device(sc_graph_use_at(graph, use)) &&
+            (sc_graph_use_at(graph, use)->unsure & SC_UNSURE_UNJUDGED))
             return true;
     return false;
 }
 
-bool sc_graph_device_next_race(struct sc_graph_device *device, struct sc_graph_race *into,
-                               sc_graph_device_is_disabled *is_disabled, void *context)
+bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_race *into)
 {
-    for (uint32_t i = 0; i < device->race_count; i++) {
-        struct sc_graph_race *race = &device->races[i];
-        if (race->is_told || is_disabled(context, race->of[0].node) ||
-            is_disabled(context, race->of[1].node) || is_unjudged(device, race))
+    SC_ASSERT_GUARDED(&graphs->pool);
+    struct sc_graph *graph = sc_graphs_at(graphs, id);
+    for (uint32_t i = 0; i < graph->exec.device.race_count; i++) {
+        struct sc_graph_race *race = &graph->exec.device.races[i];
+        uintptr_t first = race->of[0].node, second = race->of[1].node;
+        if (race->is_told || sc_graph_is_disabled(graph, first) ||
+            sc_graph_is_disabled(graph, second) || is_unjudged(graphs, graph, first) ||
+            is_unjudged(graphs, graph, second))
             continue;
         race->is_told = true;
         *into = *race;

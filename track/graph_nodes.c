@@ -1,6 +1,5 @@
-/* What is kept of single nodes besides the memory that they name: whether they are enabled and
- * judged, what they tell, the events that they record and wait for, the addresses of kernels, the
- * device memory of copies and memsets, their names.
+/* What is kept of single nodes besides the memory that they use: whether they are enabled and
+ * judged, what they tell, the events that they record and wait for, their names.
  */
 #include <string.h>
 
@@ -34,27 +33,31 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
         return;
     sc_graph_enable_inner(graphs, graph, node, enabled);
     note_enabled(graph, node, enabled);
-    sc_graph_addresses_changed(&graph->exec.addresses);
     sc_graph_note_stale(graph);
 }
 
-void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+static void doubt_use(struct sc_graph_use *use, unsigned unsure)
+{
+    use->unsure |= sc_graph_unsure_of(use, unsure) & SC_UNSURE_ALL;
+}
+
+void sc_graphs_doubt_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                          unsigned unsure)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
-        sc_graph_use_at(graph, use)->unsure |= SC_UNSURE_UNJUDGED;
+        doubt_use(sc_graph_use_at(graph, use), unsure);
     sc_graph_note_stale(graph);
 }
 
-void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes)
+void sc_graphs_doubt_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     for (uint32_t i = 0; i < graph->uses.count; i++)
-        if (sc_handles_get(nodes, graph->uses.list[i].node))
-            graph->uses.list[i].unsure |= SC_UNSURE_UNJUDGED;
+        doubt_use(&graph->uses.list[i], (unsigned)sc_handles_get(nodes, graph->uses.list[i].node));
     sc_graph_note_stale(graph);
 }
 
@@ -62,11 +65,17 @@ bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t nod
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
-    uint32_t first = sc_graph_first_of(graphs, graph, node);
-    for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
-        sc_graph_use_at(graph, use)->told = step & SC_TOLD_MAX;
+    bool used = false;
+    for (uint32_t id = sc_graph_first_of(graphs, graph, node); id;
+         id = sc_graph_next_of(graph, id)) {
+        struct sc_graph_use *use = sc_graph_use_at(graph, id);
+        if (sc_graph_is_address(use))
+            continue;
+        use->told = step & SC_TOLD_MAX;
+        used = true;
+    }
     sc_graph_note_stale(graph);
-    return first;
+    return used;
 }
 
 void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
@@ -92,10 +101,15 @@ uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node)
     return step;
 }
 
-void sc_graph_take_flags(struct sc_graph_flags *flags, const struct sc_graph_use *use)
+void sc_graph_take_flags(struct sc_graph_flags *flags, unsigned *seen,
+                         const struct sc_graph_use *use)
 {
+    unsigned shift = sc_graph_is_of_device(use) ? SC_UNSURE_OF_DEVICE : 0;
+    if (*seen >> shift & 1)
+        return;
+    *seen |= 1u << shift;
     flags->disabled = use->disabled;
-    flags->unsure = use->unsure;
+    flags->unsure = (uint16_t)((flags->unsure & ~(SC_UNSURE_ALL << shift)) | use->unsure << shift);
     flags->told = use->told;
 }
 
@@ -105,13 +119,11 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     uint32_t first = sc_graph_first_of(graphs, graph, node);
     struct sc_graph_flags flags = {.tells = sc_graph_told_by(graph, node)};
-    const struct sc_graph_device_use *device = sc_graph_device_of(&graph->exec.device, node);
-    if (device)
-        flags.device = *device;
-    if (!first)
-        return flags;
-    sc_graph_take_flags(&flags, sc_graph_use_at(graph, first));
-    flags.disabled = sc_graph_is_disabled(graph, node); /* the use may be of an inner node */
+    unsigned seen = 0;
+    for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
+        sc_graph_take_flags(&flags, &seen, sc_graph_use_at(graph, use));
+    if (first) /* which may be of an inner node */
+        flags.disabled = sc_graph_is_disabled(graph, node);
     return flags;
 }
 
@@ -165,12 +177,12 @@ void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
 {
     sc_graph_drop_inner_events(graph, node, 0);
-    if (!node)
-        sc_graph_forget_inner(graph);
-    sc_graph_addresses_drop(&graph->exec.addresses, node);
-    sc_graph_device_drop(&graph->exec.device, node);
-    graph->exec.signals &= node != 0;
-    graph->exec.awaits_host &= node != 0;
+    sc_graph_drop_races(graph, node);
+    if (node)
+        return;
+    sc_graph_forget_inner(graph);
+    graph->exec.device.own_count = 0;
+    graph->exec.device.is_left_out = graph->exec.signals = graph->exec.awaits_host = false;
 }
 
 static void give_events(struct sc_graphs *graphs, struct sc_graph *graph)
@@ -208,120 +220,6 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
     sc_graph_note_stale(graph);
 }
 
-/* ---- addresses of kernels ---- */
-
-void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                           uintptr_t address)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    uint32_t id = sc_graphs_make_exec(graphs, handle);
-    if (id)
-        sc_graph_addresses_add(&sc_graphs_at(graphs, id)->exec.addresses, &graphs->order->arena,
-                               node, address);
-}
-
-void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    sc_graph_addresses_drop(&sc_graphs_known(graphs, handle)->exec.addresses, node);
-}
-
-static bool is_disabled_in(void *graph, uintptr_t node)
-{
-    return sc_graph_is_disabled(graph, node);
-}
-
-uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_t index,
-                                  uintptr_t *into, uint32_t room)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_at(graphs, id);
-    return sc_graph_addresses_list(&graph->exec.addresses, index, into, room, is_disabled_in,
-                                   graph);
-}
-
-/* ---- device memory ---- */
-
-void sc_graphs_add_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                          const struct sc_device_use *use)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    uint32_t id = sc_graphs_make_exec(graphs, handle);
-    if (id)
-        sc_graph_device_add(&sc_graphs_at(graphs, id)->exec.device, &graphs->order->arena, node,
-                            use);
-}
-
-void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    uint32_t id = sc_graphs_make_exec(graphs, handle);
-    if (id)
-        sc_graph_device_leave_out(&sc_graphs_at(graphs, id)->exec.device);
-}
-
-bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle,
-                          const struct sc_graph_own *own)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    uint32_t id = sc_graphs_make_exec(graphs, handle);
-    return id &&
-           sc_graph_device_own(&sc_graphs_at(graphs, id)->exec.device, &graphs->order->arena, own);
-}
-
-void sc_graphs_settle_device(struct sc_graphs *graphs, uintptr_t handle)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    sc_graph_device_settle(&sc_graphs_known(graphs, handle)->exec.device, &graphs->order->arena);
-}
-
-uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at, int which,
-                               struct sc_device_use *into, uint32_t room)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_at(graphs, id);
-    return sc_graph_device_list(&graph->exec.device, at, which, into, room, is_disabled_in, graph);
-}
-
-void sc_graphs_place_device(struct sc_graphs *graphs, uintptr_t handle,
-                            const struct sc_graph_device_places *places)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    sc_graph_device_place(&sc_graphs_known(graphs, handle)->exec.device, places);
-}
-
-void sc_graphs_place_device_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                                 const struct sc_graph_flags *flags)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    sc_graph_device_place_node(&sc_graphs_known(graphs, handle)->exec.device, node, &flags->device);
-}
-
-uint32_t sc_graphs_all_device(struct sc_graphs *graphs, uintptr_t handle,
-                              struct sc_graph_device_use *into, uint32_t room)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    uint32_t id = sc_graphs_find(graphs, handle);
-    return id ? sc_graph_device_all(&sc_graphs_at(graphs, id)->exec.device, into, room) : 0;
-}
-
-bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
-                        const struct sc_graph_race *race)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    uint32_t id = sc_graphs_find(graphs, handle);
-    return id && sc_graph_device_add_race(&sc_graphs_at(graphs, id)->exec.device,
-                                          &graphs->order->arena, race);
-}
-
-bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_race *into)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_at(graphs, id);
-    return graph->exec.device.race_count &&
-           sc_graph_device_next_race(&graph->exec.device, into, is_disabled_in, graph);
-}
-
 /* ---- names ---- */
 
 static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
@@ -356,8 +254,7 @@ void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
     SC_ASSERT_GUARDED(&graphs->pool);
     give_names(graphs, graph);
     give_events(graphs, graph);
-    sc_graph_addresses_give(&graph->exec.addresses, &graphs->order->arena);
-    sc_graph_device_give(&graph->exec.device, &graphs->order->arena);
+    sc_graph_give_device(graphs, graph);
     if (graph->exec.disables)
         sc_handles_destroy(&graph->exec.disabled);
     graph->exec.disables = false;

@@ -1,8 +1,18 @@
-/* Runs: the memory of an exec as a launch uses it, in pieces as large as there are. */
+/* Runs: the memory of an exec as a launch uses it. Of host memory these are pieces as large as
+ * there are. */
 #include "track/checks.h"
 #include "track/graphs_internal.h"
 
 #include "track/poison.h"
+
+enum sort { OF_HOST, OF_DEVICE, ADDRESS };
+
+static enum sort sort_of(const struct sc_graph_use *use)
+{
+    if (sc_graph_is_address(use))
+        return ADDRESS;
+    return sc_graph_is_of_device(use) ? OF_DEVICE : OF_HOST;
+}
 
 /* What no node tells of comes last. */
 static uint32_t step_of(const struct sc_graph_use *use)
@@ -12,6 +22,8 @@ static uint32_t step_of(const struct sc_graph_use *use)
 
 static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
+    if (sort_of(a) == OF_DEVICE)
+        return a->interval_next < b->interval_next;
     if (a->told != b->told)
         return step_of(a) < step_of(b);
     return a->direction != b->direction ? a->direction < b->direction
@@ -32,9 +44,10 @@ static void sift_down(struct sc_graph_use *list, uint32_t root, uint32_t count)
 }
 
 /* A heap sort: qsort may allocate. What a program captured in order needs none. */
-static void sort(struct sc_graph_use *list, uint32_t count)
+static void sort_from(const struct sc_graph_uses *runs, uint32_t first)
 {
-    uint32_t ordered = 1;
+    struct sc_graph_use *list = first < runs->count ? &runs->list[first] : NULL;
+    uint32_t count = runs->count - first, ordered = 1;
     while (ordered < count && !comes_before(&list[ordered], &list[ordered - 1]))
         ordered++;
     if (ordered >= count)
@@ -114,13 +127,67 @@ static uint32_t find_stands(struct sc_graph_events *events)
 
 /* ---- the runs ---- */
 
-static void append_use(struct sc_graphs *graphs, struct sc_graph_uses *runs,
-                       const struct sc_graph_use *use, uint32_t unsure)
+/* Those of one sort. `unsure`: steps, as bits, of which it is not known what tells. */
+static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
+                        const struct sc_graph_uses *uses, enum sort sort, uint32_t unsure)
 {
-    struct sc_graph_use appended = *use;
-    if (unsure >> use->told & 1)
-        appended.unsure |= SC_UNSURE_UNJUDGED;
-    append_run(graphs, runs, &appended);
+    for (uint32_t i = 0; i < uses->count; i++) {
+        struct sc_graph_use use = uses->list[i];
+        if (use.disabled || use.kind == SC_STACK || sort_of(&use) != sort)
+            continue;
+        if (unsure >> use.told & 1)
+            use.unsure |= SC_UNSURE_UNJUDGED;
+        if (sort == OF_HOST)
+            append_run(graphs, runs, &use);
+        else
+            sc_graph_uses_append(graphs, runs, &use);
+    }
+}
+
+static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
+                           const struct sc_graph_uses *uses, uint32_t unsure)
+{
+    uint32_t kept = 0;
+    append_uses(graphs, runs, uses, OF_HOST, unsure);
+    sort_from(runs, 0);
+    for (uint32_t i = 0; i < runs->count; i++) {
+        if (kept && continues(&runs->list[kept - 1], &runs->list[i]))
+            extend(&runs->list[kept - 1], &runs->list[i]);
+        else
+            runs->list[kept++] = runs->list[i];
+    }
+    runs->count = kept;
+}
+
+static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
+                             const struct sc_graph_uses *uses)
+{
+    uint32_t first = runs->count, kept = first;
+    append_uses(graphs, runs, uses, ADDRESS, 0);
+    sort_from(runs, first);
+    for (uint32_t i = first; i < runs->count; i++)
+        if (kept == first || runs->list[i].shape.address != runs->list[kept - 1].shape.address)
+            runs->list[kept++] = runs->list[i];
+    runs->count = kept;
+}
+
+static uint32_t steps_of(const struct sc_graph_uses *runs, uint32_t first)
+{
+    uint32_t steps = 0;
+    for (uint32_t i = first; i < runs->count; i++)
+        steps |= 1u << runs->list[i].told;
+    return steps;
+}
+
+bool sc_graphs_run_is(const struct sc_graph_use *run, int which)
+{
+    bool is_noted = which >= 0 || which == SC_RUNS_IN_FLIGHT;
+    bool is_gated = run->unsure & SC_UNSURE_GATED;
+    if (sc_ordering_of(run->unsure, is_noted ? SC_AS_EARLIER : SC_AS_LATER) == SC_ORDER_UNKNOWN)
+        return false;
+    if (which >= 0)
+        return run->told == which;
+    return which == SC_RUNS_GATED ? is_gated : which != SC_RUNS_FREE || !is_gated;
 }
 
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
@@ -130,23 +197,20 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
     if (!id)
         return;
     struct sc_graph *graph = sc_graphs_at(graphs, id);
+    struct sc_exec *exec = &graph->exec;
     struct sc_graph_uses runs = {0};
-    uint32_t unsure = find_stands(&graph->exec.events);
-    graph->exec.device.unsure = unsure;
-    for (uint32_t i = 0; i < graph->uses.count; i++)
-        if (!graph->uses.list[i].disabled && graph->uses.list[i].kind != SC_STACK)
-            append_use(graphs, &runs, &graph->uses.list[i], unsure);
-    sort(runs.list, runs.count);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < runs.count; i++) {
-        if (kept && continues(&runs.list[kept - 1], &runs.list[i]))
-            extend(&runs.list[kept - 1], &runs.list[i]);
-        else
-            runs.list[kept++] = runs.list[i];
-    }
-    runs.count = kept;
-    sc_graph_uses_give(graphs, &graph->exec.runs);
-    graph->exec.runs = runs;
+    uint32_t unsure = find_stands(&exec->events);
+    make_host_runs(graphs, &runs, &graph->uses, unsure);
+    exec->host_runs = runs.count;
+    if (graph->device_count)
+        append_uses(graphs, &runs, &graph->uses, OF_DEVICE, unsure);
+    sort_from(&runs, exec->host_runs);
+    exec->device_runs = runs.count - exec->host_runs;
+    exec->device_steps = steps_of(&runs, exec->host_runs);
+    if (graph->address_count)
+        append_addresses(graphs, &runs, &graph->uses);
+    sc_graph_uses_give(graphs, &exec->runs);
+    exec->runs = runs;
     graph->is_exec = true;
-    graph->exec.is_stale = false;
+    exec->is_stale = false;
 }

@@ -254,12 +254,14 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     return id;
 }
 
-/* Nobody frees a stack. */
+/* Nobody frees a stack, and nothing holds device memory. */
 static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use *use,
                       const struct sc_graph_bounds *bounds)
 {
     struct sc_graph *graph = sc_graphs_at(graphs, id);
-    if (use->kind == SC_STACK)
+    if (sc_graph_is_of_device(use))
+        use->interval_next = graph->device_added++;
+    if (use->kind == SC_STACK || sc_graph_is_of_device(use))
         return true;
     use->interval = find_interval(graphs, graph, use);
     if (!use->interval)
@@ -317,7 +319,8 @@ static bool is_waited_for(const struct sc_graph_use *use)
         .call = SC_COPY_NODE,
         .dst = sc_copy_manner_place(use->kind),
     };
-    return use->waits || (use->direction == SC_D2H && sc_copy_manner_of(&asked).waits);
+    return use->waits || (use->direction == SC_D2H && !sc_graph_is_of_device(use) &&
+                          sc_copy_manner_of(&asked).waits);
 }
 
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one)
@@ -326,6 +329,10 @@ void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, 
         graph->freed_count += (uint32_t)one;
     if (use->kind == SC_STACK)
         graph->stack_count += (uint32_t)one;
+    if (sc_graph_is_address(use))
+        graph->address_count += (uint32_t)one;
+    else if (sc_graph_is_of_device(use))
+        graph->device_count += (uint32_t)one;
     if (!use->disabled && is_waited_for(use))
         graph->waiting_count += (uint32_t)one;
     sc_graph_note_stale(graph);
@@ -374,6 +381,8 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = find_or_make(graphs, handle);
     struct sc_graph *graph = id ? sc_graphs_at(graphs, id) : NULL;
+    if (graph && sc_graph_is_of_device(use) && !sc_graph_takes_device(graph, use))
+        return true;
     struct sc_graph_use *added = graph ? place_use(graphs, graph, use) : NULL;
     if (!added)
         return false;
@@ -554,6 +563,33 @@ const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_
             return known;
     }
     return NULL;
+}
+
+static bool is_by_the_same(const struct sc_graph_author *a, const struct sc_graph_author *b)
+{
+    return a->api == b->api && a->stack == b->stack;
+}
+
+/* A node that was captured has no name: it is known by its bytes. */
+struct sc_graph_author sc_graphs_author(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                                        const struct sc_graph_use *use)
+{
+    static const struct sc_graph_author unknown;
+    SC_ASSERT_GUARDED(&graphs->pool);
+    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    const struct sc_graph_use *found = NULL;
+    uint32_t first = sc_graph_first_of(graphs, graph, node);
+    if (first)
+        return sc_graph_use_at(graph, first)->author;
+    for (uint32_t i = 0; i < graph->uses.count; i++) {
+        const struct sc_graph_use *known = &graph->uses.list[i];
+        if (known->node || is_hole(known) || !sc_graph_uses_alike(known, use))
+            continue;
+        if (found && !is_by_the_same(&found->author, &known->author))
+            return unknown;
+        found = known;
+    }
+    return found ? found->author : unknown;
 }
 
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node)

@@ -1,4 +1,4 @@
-/* Graphs and execs, and the host memory that their nodes name.
+/* Graphs and execs, and the memory that their nodes use.
  *
  * A graph keeps raw addresses. Memory that a graph or an exec names must not go back to where it
  * came from while a launch could still use it. So frees look here (sc_graphs_name), and are noted
@@ -6,6 +6,11 @@
  *
  * Graphs and execs are alike here: a handle with uses. The uses of an exec are put together as
  * runs, at which its launches look.
+ *
+ * A use of device memory is a use of kind SC_DEVICE, where device memory is watched. An address
+ * among the parameters of a kernel node is such a use as well, of one byte and in no direction.
+ * Nothing holds device memory, and nobody is asked about it when it is freed: such uses lie behind
+ * no interval. A graph that is no exec keeps them to know who added its nodes.
  *
  * The index knows allocations rather than uses: a thousand nodes that read one buffer lie behind
  * one interval.
@@ -22,14 +27,13 @@
 #define SC_TRACK_GRAPHS_H
 
 #include "track/frames.h"
-#include "track/graph_addresses.h"
-#include "track/graph_device.h"
 #include "track/graph_place.h"
 #include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"
 #include "track/heard.h"
 #include "track/order.h"
+#include "track/ordering.h"
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/told.h"
@@ -44,7 +48,7 @@ struct sc_graph_author {
     uint32_t stack;
 };
 
-/* What one node does with host memory. */
+/* What one node does with memory of either space. */
 struct sc_graph_use {
     uintptr_t node; /* 0: not known */
     struct sc_shape shape;
@@ -53,19 +57,25 @@ struct sc_graph_use {
     uint32_t origin;                 /* of the range (track/origins.h) */
     uint32_t extra;                  /* id of what few uses have, or 0 */
     uint32_t interval;               /* that it lies behind, or 0 */
-    uint32_t interval_next;          /* the next use behind the same one, as its index + 1 */
+    uint32_t interval_next;          /* the next use behind the same one, as its index + 1; of
+                                      * device memory: how many such uses were added before */
     enum sc_direction direction : 8; /* bit-fields, as captures write thousands of these */
     enum sc_buffer_kind kind : 8;
     bool disabled : 1;
-    uint32_t unsure : SC_UNSURE_BITS; /* enum sc_unsure: nodes behind it tell the host of its end,
-                                       * which is not seen; or a launch may leave it out */
+    uint32_t unsure : SC_UNSURE_BITS; /* enum sc_unsure, by what stands before and behind the node;
+                                       * or a launch may leave it out */
     uint32_t told : 5; /* the step that it is of (track/told.h); 0: no node tells of it */
     bool freed : 1;
     bool redirected : 1; /* the node of the exec uses the copy instead */
     bool waits : 1;      /* a target: a launch returns when the copy is complete */
     bool in_call : 1;    /* a launch reads the source before it returns, where memory of its kind is
                             read late elsewhere */
+    bool reads_device : 1; /* SC_DEVICE: the node merely reads there */
 };
+
+/* What a use of device memory of the node does not share with one of host memory is shifted by
+ * this: why the order of either is not certain (enum sc_unsure). */
+enum { SC_UNSURE_OF_DEVICE = SC_UNSURE_BITS };
 
 struct sc_graph_extra {
     struct sc_hazard_event freed_by;
@@ -91,12 +101,40 @@ struct sc_graph_bounds {
     size_t size_bytes;
 };
 
+/* Memory that a node of the exec allocates or frees. */
+struct sc_graph_own {
+    uintptr_t address;
+    size_t size_bytes;  /* 0: it is not known how much is freed */
+    uintptr_t freed_by; /* the node; 0: it allocates */
+};
+
+/* Two nodes that use a common byte of device memory, and that no edges order. */
+struct sc_graph_race {
+    struct sc_graph_use of[2];   /* with those who added them; api NULL: not known */
+    struct sc_hazard_event made; /* the exec, with these nodes */
+    bool is_told;
+};
+
+/* What an exec has besides its uses of device memory. */
+struct sc_graph_device {
+    bool is_left_out; /* of this exec no such use is kept any more */
+    struct sc_graph_own *own;
+    uint32_t own_count, own_capacity;
+    struct sc_graph_race *races; /* SC_GRAPH_RACES_MAX, or NULL */
+    uint32_t race_count;
+};
+
+enum {
+    SC_GRAPH_DEVICE_MAX = 8192, /* uses of device memory, and so many addresses of kernels */
+    SC_GRAPH_RACES_MAX = 16,
+    SC_GRAPH_OWN_MAX = 256,
+};
+
 struct sc_graph_flags {
     bool disabled;
-    uint8_t unsure;
-    uint8_t told;                      /* of a use of the node */
-    uint8_t tells;                     /* of an event or a host function of the node */
-    struct sc_graph_device_use device; /* a use of device memory, or zeroes */
+    uint16_t unsure; /* of host memory, and of device memory << SC_UNSURE_OF_DEVICE */
+    uint8_t told;    /* of a use of the node */
+    uint8_t tells;   /* of an event or a host function of the node */
 };
 
 struct sc_graph_uses {
@@ -119,7 +157,12 @@ struct sc_graph_events {
 /* What only execs have. */
 struct sc_exec {
     uint32_t context;            /* the exec goes with it; 0: not known */
-    struct sc_graph_uses runs;   /* neighbouring uses as one, for the launch */
+    struct sc_graph_uses runs;   /* what a launch does: host memory, with neighbouring uses as one;
+                                  * then device memory, in the order in which it was added; then
+                                  * addresses of kernels, each once and in their order */
+    uint32_t host_runs;          /* of these, so many are of the first kind */
+    uint32_t device_runs;        /* and so many of the second */
+    uint32_t device_steps;       /* that the second are of, as bits */
     bool is_stale;               /* the runs are to be made anew */
     bool is_empty;               /* the nodes do nothing: a launch is no work */
     bool signals;                /* the nodes may tell the host how far the launch has come */
@@ -128,13 +171,12 @@ struct sc_exec {
     struct sc_point last_launch; /* no other stream gets the id of its stream */
     struct sc_graph_names names; /* of the nodes, in the driver's order */
     struct sc_graph_events events;
-    struct sc_graph_addresses addresses; /* of kernel nodes, where they are asked for */
-    struct sc_graph_device device;       /* memory of it that copies and memsets use */
-    struct sc_heard *heard;              /* host nodes; NULL: none is known */
-    bool disables;                       /* a node was disabled once */
-    struct sc_handles disabled;          /* then: the nodes that are. An update leaves them so */
-    bool has_inner;                      /* there are inner nodes */
-    struct sc_handles inner;             /* then: these -> the node directly around them */
+    struct sc_graph_device device; /* memory of it that nodes allocate and free, and races */
+    struct sc_heard *heard;        /* host nodes; NULL: none is known */
+    bool disables;                 /* a node was disabled once */
+    struct sc_handles disabled;    /* then: the nodes that are. An update leaves them so */
+    bool has_inner;                /* there are inner nodes */
+    struct sc_handles inner;       /* then: these -> the node directly around them */
 };
 
 /* One for each place in a list of uses. Uses are named by their index + 1; 0: none. */
@@ -158,6 +200,9 @@ struct sc_graph {
     uint32_t freed_count;   /* uses of memory that was freed */
     uint32_t stack_count;   /* uses of a stack */
     uint32_t waiting_count; /* targets of copies that a launch waits for */
+    uint32_t device_count;  /* uses of device memory, but for addresses of kernels */
+    uint32_t address_count; /* these */
+    uint32_t device_added;  /* uses of either sort that there ever were */
     bool is_exec;
     struct sc_exec exec; /* of a graph that is none: zeros */
 };
@@ -201,6 +246,22 @@ static inline struct sc_graph *sc_graphs_at(struct sc_graphs *graphs, uint32_t g
     return sc_pool_at(&graphs->pool, graph);
 }
 
+static inline bool sc_graph_is_of_device(const struct sc_graph_use *use)
+{
+    return use->kind == SC_DEVICE;
+}
+
+/* Is the use an address that a kernel has? */
+static inline bool sc_graph_is_address(const struct sc_graph_use *use)
+{
+    return sc_graph_is_of_device(use) && use->direction == SC_NO_DIRECTION;
+}
+
+static inline bool sc_graph_names_host(const struct sc_graph *graph)
+{
+    return graph->uses.count != graph->hole_count + graph->device_count + graph->address_count;
+}
+
 /* What few uses have. Of a use that has none of it: zeros. */
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
                                              const struct sc_graph_use *use);
@@ -228,7 +289,9 @@ void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context);
 void *sc_graphs_take_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever);
 
 /* Adds a use, with a copy of `extra` unless that is NULL. The graph is made known if it is not.
- * `bounds` is NULL where nothing is known but the use itself. False: no memory. */
+ * `bounds` is NULL where nothing is known but the use itself. Left out are uses of device memory
+ * beyond SC_GRAPH_DEVICE_MAX, and those that the graph does not take (graph_device.c). False: no
+ * memory. */
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds);
 
@@ -256,13 +319,14 @@ void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node
 /* The node of the exec uses the copies instead of a stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
-/* Operations of the node are not to be judged. */
-void sc_graphs_unjudge_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
+/* The order of the node's uses is not certain for these reasons, as flags have them, besides. */
+void sc_graphs_doubt_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                          unsigned unsure);
 
-/* The same for each node in `nodes`, in one pass over the uses. */
-void sc_graphs_unjudge_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes);
+/* The same for each node in `nodes`, which are -> reasons, in one pass over the uses. */
+void sc_graphs_doubt_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes);
 
-/* Uses of the node are of the step. False: the node has none. */
+/* Uses of the node are of the step, but for addresses. False: the node has none. */
 bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step);
 
 /* The node, which records events or is a host node that is known, tells up to the step. */
@@ -278,9 +342,8 @@ void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer);
 
-/* The flags of what the inner node uses, and what is within it. That is dropped, and so is what is
- * known of the device memory of all inside of `outer`. Where it used no host memory it is unjudged.
- */
+/* The flags of what the inner node uses, and what is within it. That is dropped. Where it used no
+ * memory it is unjudged. */
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner);
 
@@ -338,46 +401,38 @@ bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *n
 void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
                          const struct sc_graph_event *event);
 
-/* A kernel node of the exec has the address among its parameters. The second one drops those of the
- * node, or with 0 of all. The last one lists them (sc_graph_addresses_list), without those of nodes
- * that are disabled. */
-void sc_graphs_add_address(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                           uintptr_t address);
-void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
-uint32_t sc_graphs_list_addresses(struct sc_graphs *graphs, uint32_t id, uint32_t index,
-                                  uintptr_t *into, uint32_t room);
+/* A node of the exec allocates or frees this memory. False: there is no room for more. When all of
+ * it is known it is settled: uses of it are dropped, and the next ones are not added. The free of
+ * what no node allocates is a use, of its first byte. */
+bool sc_graphs_own(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own);
+void sc_graphs_settle_own(struct sc_graphs *graphs, uintptr_t handle);
 
-/* A node of the exec does this with device memory. Of an exec that is left out, nothing is kept
- * until it is made anew. The last one lists it (sc_graph_device_list), without nodes that are
- * disabled. */
-void sc_graphs_add_device(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                          const struct sc_device_use *use);
+/* Drops the exec's uses of device memory. None is added until the exec is made anew. */
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle);
-bool sc_graphs_own_device(struct sc_graphs *graphs, uintptr_t handle,
-                          const struct sc_graph_own *own);
-void sc_graphs_settle_device(struct sc_graphs *graphs, uintptr_t handle);
-uint32_t sc_graphs_list_device(struct sc_graphs *graphs, uint32_t id, uint32_t *at, int which,
-                               struct sc_device_use *into, uint32_t room);
 
-/* Where its nodes stand (sc_graph_device_place); and where one does that was changed. */
-void sc_graphs_place_device(struct sc_graphs *graphs, uintptr_t handle,
-                            const struct sc_graph_device_places *places);
-void sc_graphs_place_device_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                                 const struct sc_graph_flags *flags);
-
-/* The same of all nodes, and the races among them (track/graph_device.h). */
-uint32_t sc_graphs_all_device(struct sc_graphs *graphs, uintptr_t handle,
-                              struct sc_graph_device_use *into, uint32_t room);
+/* A race goes with either node. False: there is no room for more. */
 bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
                         const struct sc_graph_race *race);
+
+/* The next race that was not told of and of which no node is disabled, or unjudged: it counts as
+ * told. False: there is none. */
 bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_race *into);
 
-/* The exec's uses are complete: makes the runs. Plain uses of neighbouring bytes of one
- * range in the same direction and of the same step become one; stacks and disabled nodes are left
- * out. Runs of a step come before those of later steps, and what no node tells of comes last. Where
- * several nodes record one event, nobody knows which of them the host has heard of: the event
+/* The addresses of the node are dropped, or with 0 of all. */
+void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
+
+/* The exec's uses are complete: makes the runs. Plain uses of neighbouring bytes of one range of
+ * host memory in the same direction and of the same step become one; stacks and disabled nodes are
+ * left out. Those of a step come before those of later steps, and what no node tells of comes last.
+ * Where several nodes record one event, nobody knows which of them the host has heard of: the event
  * stands for what all of them tell of, and what only some of them do is not judged. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
+
+/* Is the run of device memory one of these? To be held against what came before a launch: all,
+ * those that are not gated, those that are. To be noted behind a launch: those in flight, or of
+ * them those of a step (0 or more). Pure. */
+enum { SC_RUNS_ALL = -1, SC_RUNS_FREE = -2, SC_RUNS_GATED = -3, SC_RUNS_IN_FLIGHT = -4 };
+bool sc_graphs_run_is(const struct sc_graph_use *run, int which);
 
 /* A use of the same bytes in the same direction, as the graph that an exec is made from has it, or
  * NULL. */
@@ -393,11 +448,16 @@ void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 bool sc_graphs_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at, struct sc_graph_use *use,
                    struct sc_graph_extra *extra);
 
+/* Who has added the node to the graph of that handle, as this use of the node says or another one.
+ * api NULL: that is not known, or it is one of several callers. */
+struct sc_graph_author sc_graphs_author(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                                        const struct sc_graph_use *use);
+
 /* The handle of the graph that knows the node, or of the orphan; 0: none. Execs do not count. */
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);
 
-/* Does any graph name memory in the interval? The first, which is lock-free, answers no only if
- * that is so. */
+/* Does any graph name host memory in the interval? The first, which is lock-free, answers no only
+ * if that is so. */
 static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t address,
                                       size_t size_bytes)
 {

@@ -1,5 +1,6 @@
 /* What the files that make up the graphs share (graphs.c, graph_nodes.c, graph_links.c,
- * graph_runs.c, graph_frees.c, graph_bodies.c), and what checks them (consistency.c). */
+ * graph_runs.c, graph_frees.c, graph_bodies.c, graph_device.c), and what checks them
+ * (consistency.c). */
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 
@@ -40,13 +41,22 @@ void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, 
 
 void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool enabled);
 
-/* What the flags of a node have of its use. */
-void sc_graph_take_flags(struct sc_graph_flags *flags, const struct sc_graph_use *use);
+/* What the flags of a node have of its use: of the first one of either space. `seen` is 0 at first.
+ */
+void sc_graph_take_flags(struct sc_graph_flags *flags, unsigned *seen,
+                         const struct sc_graph_use *use);
+
+/* Is the use to be added? Of device memory. */
+bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use);
+
+/* The races of the node are dropped, or with 0 of all. */
+void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node);
+void sc_graph_give_device(struct sc_graphs *graphs, struct sc_graph *graph);
 
 /* Up to which step the node tells. */
 uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node);
 
-/* Drops the events and addresses of the node; or with 0 of all nodes, and the inner nodes. The
+/* Drops the events and races of the node; or with 0 all that is known of nodes but their uses. The
  * second one drops only events, of what is within an inner node. */
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node);
 void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_t inner);
@@ -76,6 +86,12 @@ static inline bool sc_graph_is_disabled(struct sc_graph *graph, uintptr_t node)
     return graph->exec.disables && node && sc_handles_get(&graph->exec.disabled, node);
 }
 
+/* Of the reasons in a node's flags those of the use's space. */
+static inline unsigned sc_graph_unsure_of(const struct sc_graph_use *use, unsigned unsure)
+{
+    return (sc_graph_is_of_device(use) ? unsure >> SC_UNSURE_OF_DEVICE : unsure) & SC_UNSURE_ALL;
+}
+
 static inline uintptr_t sc_graph_use_end(const struct sc_graph_use *use)
 {
     return use->shape.address + sc_shape_hull_bytes(&use->shape);
@@ -94,6 +110,8 @@ static inline struct sc_graph_interval *sc_graphs_interval_at(struct sc_graphs *
 static inline bool sc_graph_uses_alike(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
     return a->shape.address == b->shape.address && a->direction == b->direction &&
+           sc_graph_is_of_device(a) == sc_graph_is_of_device(b) &&
+           a->reads_device == b->reads_device &&
            sc_shape_hull_bytes(&a->shape) == sc_shape_hull_bytes(&b->shape);
 }
 

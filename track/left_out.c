@@ -84,11 +84,7 @@ static struct sc_device_use use_of(const struct sc_left_out_op *op, unsigned i)
 {
     if (i < op->use_count)
         return op->uses[i];
-    return (struct sc_device_use){
-        .shape = {op->names[i - op->use_count], 1, 1, 1},
-        .access = SC_DEVICE_NAMES,
-        .direction = SC_NO_DIRECTION,
-    };
+    return sc_device_use_named(op->names[i - op->use_count]);
 }
 
 void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,

@@ -44,8 +44,7 @@ struct sc_track_scope sc_track_enter(struct sc_track *track) SC_UNFOLLOWED
                                    .holds = &track->holds,
                                    .graphs = &track->graphs,
                                    .events = &track->events,
-                                   .allocations = &track->allocations,
-                                   .node_authors = &track->node_authors};
+                                   .allocations = &track->allocations};
 }
 
 void sc_track_leave(const struct sc_track_scope *scope) SC_UNFOLLOWED
@@ -70,7 +69,6 @@ void sc_track_destroy(struct sc_track *track)
     sc_allocations_destroy(&track->allocations);
     sc_events_destroy(&track->events);
     sc_graphs_destroy(&track->graphs);
-    sc_node_authors_destroy(&track->node_authors);
     sc_holds_destroy(&track->holds);
     sc_inflight_destroy(&track->inflight);
     sc_order_destroy(&track->order);

@@ -42,7 +42,6 @@ struct sc_track_scope {
     struct sc_graphs *graphs SC_GUARDED_BY(sc_track);
     struct sc_events *events SC_GUARDED_BY(sc_track);
     struct sc_allocations *allocations SC_GUARDED_BY(sc_track);
-    struct sc_node_authors *node_authors SC_GUARDED_BY(sc_track);
 };
 
 /* Takes the lock, and gives it back. For the macros below. */

@@ -30,26 +30,6 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
     unlock(track);
 }
 
-/* What is freed is the block that is there when the graph is launched. */
-static void find_freed(struct sc_track *track, struct sc_device_use *use)
-{
-    size_t bytes = sc_allocations_block_bytes(&track->allocations, use->shape.address);
-    if (bytes)
-        use->shape.width_bytes = use->shape.pitch_bytes = bytes;
-}
-
-uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at, int which,
-                               struct sc_device_use *into, uint32_t room)
-{
-    lock(track);
-    uint32_t count = sc_graphs_list_device(&track->graphs, exec, at, which, into, room);
-    for (uint32_t i = 0; i < count; i++)
-        if (into[i].direction == SC_FREE)
-            find_freed(track, &into[i]);
-    unlock(track);
-    return count;
-}
-
 void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t context,
                               uint32_t origin)
 {
@@ -119,9 +99,9 @@ static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use 
 /* The host may hear of their end, and nobody knows when. */
 static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
 {
-    const struct sc_graph_uses *runs = &sc_graphs_at(&track->graphs, exec)->exec.runs;
-    for (uint32_t i = 0; i < runs->count && runs->list[i].told; i++) {
-        uint32_t op = find_last_run(track, &runs->list[i], stream);
+    const struct sc_exec *known = &sc_graphs_at(&track->graphs, exec)->exec;
+    for (uint32_t i = 0; i < known->host_runs && known->runs.list[i].told; i++) {
+        uint32_t op = find_last_run(track, &known->runs.list[i], stream);
         if (!op)
             continue;
         sc_inflight_op(&track->inflight, op)->info.unsure |= SC_UNSURE_UNJUDGED;
@@ -193,7 +173,7 @@ void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
     lock(track);
     struct sc_graph *graph = sc_graphs_at(&track->graphs, launch->exec);
     const struct sc_graph_uses *runs = &graph->exec.runs;
-    while (launch->done < runs->count &&
+    while (launch->done < graph->exec.host_runs &&
            issue_run_again(track, launch, &runs->list[launch->done])) {
         const struct sc_graph_use *run = &runs->list[launch->done++];
         launch->size_bytes +=
@@ -203,7 +183,7 @@ void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
                           atomic_load_explicit(&track->operations, memory_order_relaxed) +
                               launch->done,
                           memory_order_relaxed);
-    if (launch->done == runs->count)
+    if (launch->done == graph->exec.host_runs)
         sc_graphs_set_last_launch(&track->graphs, graph, launch->stream);
     unlock(track);
 }

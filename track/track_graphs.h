@@ -12,7 +12,6 @@
 
 #include "track/points.h"
 
-struct sc_device_use;
 struct sc_graph_extra;
 struct sc_graph_use;
 struct sc_told;
@@ -24,11 +23,6 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
 
 /* Does a graph name memory in the interval? Lock-free where none is near. */
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes);
-
-/* What the exec's nodes do with device memory (sc_graphs_list_device). What it frees is listed with
- * the size that the block has now. */
-uint32_t sc_track_graph_device(struct sc_track *track, uint32_t exec, uint32_t *at, int which,
-                               struct sc_device_use *into, uint32_t room);
 
 /* A launch of the exec hands out what its nodes allocate: what was done there is over, or the
  * driver puts in order with it what comes later. Memory that is not known, since it was freed

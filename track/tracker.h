@@ -9,7 +9,6 @@
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
-#include "track/node_authors.h"
 #include "track/track.h"
 #include "track/track_views.h"
 
@@ -23,7 +22,6 @@ struct SC_LOCK sc_track {
     struct sc_graphs graphs;
     struct sc_events events;
     struct sc_allocations allocations;
-    struct sc_node_authors node_authors;
     struct sc_no_verdicts no_verdicts;
     _Atomic uint64_t operations;
 };

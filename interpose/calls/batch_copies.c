@@ -122,7 +122,7 @@ static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t inde
         return;
     add_sides(issue, copy);
     if (sc_issue_wants_device(issue))
-        sc_device_uses_of_sides(&issue->uses, &copy->sides);
+        sc_copy_sides_add_device(&copy->sides, &issue->uses);
     issue->joins_stream = false;
 }
 
@@ -197,8 +197,8 @@ static void note_uses_of_device(const struct sc_issue *issue, const struct sc_is
         .ticks = issued->ticks,
         .thread = sc_thread_id(),
     };
-    sc_device_uses_note_beside(&issue->uses, issue->call, issue->stream,
-                               ops->count ? &ops->of[0] : &moment);
+    sc_device_uses_note_all(issue->uses.of, issue->uses.count, issue->call, issue->stream,
+                            ops->count ? &ops->of[0] : &moment);
 }
 
 static void note_first_use(struct sc_recent_use *use, const struct sc_issue_ops *ops)

@@ -27,23 +27,6 @@
 
 #include "track/poison.h"
 
-static void add_side(struct sc_device_uses *uses, const struct sc_copy_side *side,
-                     enum sc_direction direction, enum sc_device_access access)
-{
-    if (!side->used)
-        sc_device_uses_add(uses, &(struct sc_device_use){.shape = side->shape,
-                                                         .fold = side->fold,
-                                                         .direction = direction,
-                                                         .access = access});
-}
-
-void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides)
-{
-    enum sc_direction direction = sc_copy_sides_direction(sides);
-    add_side(uses, &sides->src, direction, SC_DEVICE_READS);
-    add_side(uses, &sides->dst, direction, SC_DEVICE_WRITES);
-}
-
 /* `after`: what it comes after besides, or NULL. */
 static struct sc_op_info describe(const struct sc_device_use *use, const struct sc_call *call,
                                   struct sc_stream_record *stream, const struct sc_point *after)
@@ -56,7 +39,7 @@ static struct sc_op_info describe(const struct sc_device_use *use, const struct 
         .direction = use->direction,
         .kind = SC_DEVICE,
         .origin = use->origin,
-        .reads_device = use->access == SC_DEVICE_READS,
+        .reads_device = use->access != SC_DEVICE_WRITES,
         .unsure = use->unsure,
         .after = after,
         .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
@@ -172,14 +155,7 @@ static bool may_heal(void)
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing)
 {
-    sc_device_uses_judge_behind(uses, call, stream, healing, NULL);
-}
-
-void sc_device_uses_judge_behind(const struct sc_device_uses *uses, const struct sc_call *call,
-                                 struct sc_stream_record *stream, enum sc_device_healing healing,
-                                 const struct sc_point *after)
-{
-    sc_device_uses_judge_all(uses->of, uses->count, call, stream, healing, after);
+    sc_device_uses_judge_all(uses->of, uses->count, call, stream, healing, NULL);
 }
 
 void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
@@ -276,19 +252,11 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
     return ticket;
 }
 
-struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,
-                                            const struct sc_call *call,
-                                            struct sc_stream_record *stream,
-                                            const struct sc_op_info *op)
-{
-    return sc_device_uses_note_all(uses->of, uses->count, call, stream, op);
-}
-
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
                          struct sc_stream_record *stream, uint64_t place)
 {
     struct sc_op_info moment = sc_device_uses_moment(call, stream, place);
-    sc_device_uses_note_beside(uses, call, stream, &moment);
+    sc_device_uses_note_all(uses->of, uses->count, call, stream, &moment);
 }
 
 /* Of the whole allocation: nobody may use it behind its free. */

@@ -29,23 +29,16 @@ struct sc_device_use;
 struct sc_device_uses;
 struct sc_op_info;
 
-/* The sides of a copy that are device memory. */
-void sc_device_uses_of_sides(struct sc_device_uses *uses, const struct sc_copy_sides *sides);
-
 /* How a call is put behind what it would race with. A call that blocks the host waits before it is
  * made, at most stall_limit: an edge in its stream would last as long as what it waits for, which
  * may wait for the program. */
 enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT, SC_NOT_HEALED };
 
-/* Before the call, which is about to be made on the stream. `after`: what the call comes after as
- * well, or NULL. */
+/* Before the call, which is about to be made on the stream. */
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing);
-void sc_device_uses_judge_behind(const struct sc_device_uses *uses, const struct sc_call *call,
-                                 struct sc_stream_record *stream, enum sc_device_healing healing,
-                                 const struct sc_point *after);
 
-/* The same for many uses. */
+/* The same for any number of uses. `after`: what the call comes after as well, or NULL. */
 void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after);
@@ -70,15 +63,10 @@ struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
 /* Gives the operation the ticket, stack, time and thread of such a moment. */
 void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info *moment);
 
-/* As sc_device_uses_note, beside the call's operation on host memory, which was recorded, or at
- * such a moment: ticket, stack, time and thread are those of `op`, and they may wait unseen if `op`
- * may. Returns the ticket that they have, for further uses of the same call. */
-struct sc_ticket sc_device_uses_note_beside(const struct sc_device_uses *uses,
-                                            const struct sc_call *call,
-                                            struct sc_stream_record *stream,
-                                            const struct sc_op_info *op);
-
-/* The same for one or more uses. Callers that have many read so many at a time. */
+/* As sc_device_uses_note for one or more uses, beside the call's operation on host memory, which
+ * was recorded, or at such a moment: ticket, stack, time and thread are those of `op`, and they may
+ * wait unseen if `op` may. Returns the ticket that they have, for further uses of the same call.
+ * Callers that have many read so many at a time. */
 enum { SC_DEVICE_USES_AT_ONCE = 16 };
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,

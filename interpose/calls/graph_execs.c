@@ -8,8 +8,6 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
-#include "interpose/graph/copy_sides.h"
-#include "interpose/graph/device_nodes.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/exec_uses.h"
 #include "interpose/graph/host_nodes.h"
@@ -105,8 +103,7 @@ static struct sc_graph_flags drop_changed(struct exec_change *change)
     sc_graphs_drop_node(track.graphs, exec, node);
     if (place == SC_PLACE_UNKNOWN) {
         sc_graphs_lose_inner(track.graphs, exec);
-        flags.unsure |= SC_UNSURE_UNJUDGED;
-        flags.device.unsure |= SC_UNSURE_UNJUDGED;
+        flags.unsure |= SC_UNSURE_UNJUDGED | SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE;
     }
     return flags;
 }
@@ -136,18 +133,10 @@ static void changed(const struct exec_change *change)
         sc_graphs_tell_of(track.graphs, exec, change->node, flags->told);
     if (flags->tells)
         sc_graphs_let_tell(track.graphs, exec, change->node, flags->tells);
-    if (flags->unsure & SC_UNSURE_UNJUDGED)
-        sc_graphs_unjudge_node(track.graphs, exec, change->node);
-    if (flags->device.node || flags->device.unsure)
-        sc_graphs_place_device_node(track.graphs, exec, change->node, flags);
+    if (flags->unsure)
+        sc_graphs_doubt_node(track.graphs, exec, change->node, flags->unsure);
     if (flags->disabled)
         sc_graphs_enable_node(track.graphs, exec, change->node, false);
-}
-
-static void note_device(const struct exec_change *change, struct sc_copy_sides sides)
-{
-    if (!change->by.inner)
-        sc_device_nodes_note(change->by.graph, change->node, &sides, 0);
 }
 
 /* A source on a stack is replaced by the copy that the use keeps of it. */
@@ -179,19 +168,12 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
         return result;
     struct exec_change change = changing(call, exec, node);
     sc_node_uses_note_copy(&change.by, change.node, copy);
-    note_device(&change, sc_copy_sides_of_3d(copy));
     keep_stack_sides(&change, exec, node, copy, context, real);
     changed(&change);
     return result;
 }
 
-static void note_memset(const struct exec_change *change, const CUDA_MEMSET_NODE_PARAMS *fill)
-{
-    sc_node_uses_note_memset(&change->by, change->node, fill);
-    note_device(change, sc_node_uses_sides_of_memset(fill));
-}
-
-#define NODE_FILL(params) note_memset(&change, params)
+#define NODE_FILL(params) sc_node_uses_note_memset(&change.by, change.node, params)
 #define NODE_RECORD(event) sc_exec_uses_note_event(&change.by, change.node, event, false)
 #define NODE_WAIT(event) sc_exec_uses_note_event(&change.by, change.node, event, true)
 
@@ -294,9 +276,6 @@ static void note_params(const struct exec_change *change, const CUgraphNodeParam
 {
     const struct sc_graph_call *by = &change->by;
     CUgraphNode node = (CUgraphNode)change->node;
-    struct sc_copy_sides sides;
-    if (sc_node_uses_sides_of(params, &sides))
-        note_device(change, sides);
     if (child)
         note_child(by, node, child);
     else if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)

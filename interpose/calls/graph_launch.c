@@ -29,7 +29,6 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
-#include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/heard.h"
@@ -171,9 +170,9 @@ static void begin_run(struct sc_issue *issue, const struct launch *launch,
 /* What the launch has to be ordered after; most have nothing that could conflict with them. */
 static void order_runs(const struct launch *launch)
 {
-    const struct sc_graph_uses *runs = &launch->graph->exec.runs;
-    for (uint32_t i = 0; i < runs->count; i++) {
-        const struct sc_graph_use *run = &runs->list[i];
+    const struct sc_exec *exec = &launch->graph->exec;
+    for (uint32_t i = 0; i < exec->host_runs; i++) {
+        const struct sc_graph_use *run = &exec->runs.list[i];
         struct sc_issue issue;
         if (!run->freed && !sc_direction_writes_host(run->direction) &&
             !sc_track_may_conflict(&sc_track, run->range, run->direction, launch->stream->id))
@@ -207,16 +206,16 @@ static size_t record_run(const struct launch *launch, const struct sc_graph_use 
 static size_t record_runs_of(const struct launch *launch, unsigned step, uint32_t *at,
                              const struct sc_op_info *moment)
 {
-    const struct sc_graph_uses *runs = &launch->graph->exec.runs;
+    const struct sc_exec *exec = &launch->graph->exec;
     size_t size_bytes = 0;
-    for (; *at < runs->count && runs->list[*at].told == step; ++*at)
-        size_bytes += record_run(launch, &runs->list[*at], moment->stack, launch->ticks);
+    for (; *at < exec->host_runs && exec->runs.list[*at].told == step; ++*at)
+        size_bytes += record_run(launch, &exec->runs.list[*at], moment->stack, launch->ticks);
     return size_bytes;
 }
 
 static void record_runs(const struct launch *launch)
 {
-    const struct sc_graph_uses *runs = &launch->graph->exec.runs;
+    const struct sc_exec *exec = &launch->graph->exec;
     struct sc_relaunch again = {
         .exec = launch->exec,
         .stream = launch->stream->id,
@@ -231,9 +230,9 @@ static void record_runs(const struct launch *launch)
     again.guards = sc_options.guard && again.unseen_waits.waits == 0;
     if (launch->again)
         sc_track_launch_again(&sc_track, &again);
-    bool whole = launch->again && again.done == runs->count;
-    for (uint32_t i = again.done; i < runs->count; i++)
-        again.size_bytes += record_run(launch, &runs->list[i], again.stack, again.ticks);
+    bool whole = launch->again && again.done == exec->host_runs;
+    for (uint32_t i = again.done; i < exec->host_runs; i++)
+        again.size_bytes += record_run(launch, &exec->runs.list[i], again.stack, again.ticks);
     sc_guard_apply_own();
     sc_marks_issued(launch->stream, again.size_bytes, false, again.ticks);
     if (!whole)
@@ -268,17 +267,19 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->has_kernels = true;
     if (!graph)
         return;
+    if (graph->exec.is_stale)
+        SC_TRACKED(sc_graphs_make_runs(track.graphs, (uintptr_t)exec));
     uint32_t last = graph->exec.last_launch.stream;
     launch->again = last == launch->stream->id;
     launch->is_empty = graph->exec.is_empty;
     launch->has_kernels = graph->exec.has_kernels;
-    launch->uses_device = graph->exec.device.count != 0;
-    launch->device_steps = graph->exec.device.steps;
+    launch->uses_device = graph->exec.device_runs != 0;
+    launch->device_steps = graph->exec.device_steps;
     launch->allocates = graph->exec.device.own_count != 0;
     launch->races = graph->exec.device.race_count != 0;
     if (last && !launch->again && !graph->exec.is_empty)
         launch->last = &graph->exec.last_launch;
-    if (graph->uses.count)
+    if (sc_graph_names_host(graph))
         launch->graph = graph;
     launch->records = graph->exec.events.records;
     launch->awaits_events = graph->exec.events.waits;
@@ -291,8 +292,6 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->is_known = behind_seen && !is_lost;
     launch->judges_device =
         launch->is_known && !(launch->awaits && (has_events(launch) || launch->hears));
-    if (graph->exec.is_stale)
-        SC_TRACKED(sc_graphs_make_runs(track.graphs, (uintptr_t)exec));
 }
 
 /* A launch with host memory is an operation itself: no mark is wanted before it, unless the host
@@ -407,7 +406,7 @@ static void judge_uses(const struct launch *launch)
 {
     if (sc_unlikely(launch->races))
         report_races(launch);
-    judge_copies(launch, launch->hears ? SC_GRAPH_DEVICE_FREE : SC_GRAPH_DEVICE_ALL);
+    judge_copies(launch, launch->hears ? SC_RUNS_FREE : SC_RUNS_ALL);
     if (judges_kernels(launch))
         sc_kernel_uses_judge_graph(launch->call, launch->stream, launch->exec, launch->last,
                                    launch->host);
@@ -421,7 +420,7 @@ static void judge_uses(const struct launch *launch)
 static void open_host_nodes(struct launch *launch)
 {
     launch->open = sc_host_functions_launched(launch->ticks, launch->stream->id, 0);
-    judge_copies(launch, SC_GRAPH_DEVICE_GATED);
+    judge_copies(launch, SC_RUNS_GATED);
 }
 
 /* A stack is taken. */
@@ -440,7 +439,7 @@ static void note_uses(const struct launch *launch)
     if (sc_likely(!launch->uses_device) || !launch->judges_device || tells(launch))
         return;
     const struct sc_launch_uses uses = uses_of(launch);
-    sc_launch_uses_note(&uses, SC_GRAPH_DEVICE_IN_FLIGHT, &moment);
+    sc_launch_uses_note(&uses, SC_RUNS_IN_FLIGHT, &moment);
 }
 
 /* ---- around the call ----

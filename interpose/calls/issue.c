@@ -331,7 +331,7 @@ void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
     if (sides->src.unasked)
         sc_issue_touch(issue, SC_TOUCH_READ, &sides->src.shape);
     if (sc_issue_wants_device(issue))
-        sc_device_uses_of_sides(&issue->uses, sides);
+        sc_copy_sides_add_device(sides, &issue->uses);
 }
 
 /* `number`: of the operation, which was issued or is about to be. */
@@ -795,7 +795,8 @@ static void record(struct sc_issue *issue)
     note_queued(issue, &ops, now);
     sc_marks_issued(issue->stream, bytes, is_snapshotted(&ops), now);
     if (notes_uses_of_device(issue))
-        sc_device_uses_note_beside(&issue->uses, issue->call, issue->stream, &ops.of[0]);
+        sc_device_uses_note_all(issue->uses.of, issue->uses.count, issue->call, issue->stream,
+                                &ops.of[0]);
 }
 
 /* Work that no operation on host memory is part of comes before the stream's next one. */
@@ -836,7 +837,7 @@ static void end_captured(const struct sc_issue *issue)
     for (unsigned i = 0; i < issue->host_count; i++)
         sc_node_uses_note(&call, &issue->host[i]);
     if (is_of_device)
-        sc_node_uses_note_device(&call, 0, issue->uses.of, issue->uses.count);
+        sc_node_uses_note_device(&call, 0, &issue->uses);
     if (is_told)
         sc_beside_uses_captured(&call, &issue->uses);
 }

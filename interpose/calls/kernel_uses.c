@@ -29,16 +29,6 @@
 
 #include "track/poison.h"
 
-/* One address, as a use of device memory. */
-static struct sc_device_uses use_at(uintptr_t address)
-{
-    struct sc_device_uses uses = {.count = 0};
-    sc_device_uses_add(&uses, &(struct sc_device_use){.shape = {address, 1, 1, 1},
-                                                      .direction = SC_NO_DIRECTION,
-                                                      .access = SC_DEVICE_READS});
-    return uses;
-}
-
 /* Leaves the addresses that are of device memory, each once. */
 static void keep_device(struct sc_kernel_parameters *read)
 {
@@ -47,15 +37,15 @@ static void keep_device(struct sc_kernel_parameters *read)
                       : 0;
 }
 
-/* `after`: as sc_device_uses_judge_behind has it. */
+/* `after`: as sc_device_uses_judge_all has it. */
 static void judge_device(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_kernel_parameters *read, const struct sc_point *after)
 {
     bool heals = sc_options.kernels == SC_KERNELS_ORDER;
     for (unsigned i = 0; i < read->count; i++) {
-        struct sc_device_uses uses = use_at(read->addresses[i]);
-        sc_device_uses_judge_behind(&uses, call, stream, heals ? SC_HEALED_BY_EDGE : SC_NOT_HEALED,
-                                    after);
+        const struct sc_device_use use = sc_device_use_named(read->addresses[i]);
+        sc_device_uses_judge_all(&use, 1, call, stream, heals ? SC_HEALED_BY_EDGE : SC_NOT_HEALED,
+                                 after);
     }
 }
 
@@ -189,8 +179,8 @@ static void note_device(const struct sc_call *call, struct sc_stream_record *str
                         const struct sc_kernel_parameters *read, struct sc_op_info *moment)
 {
     for (unsigned i = 0; i < read->count; i++) {
-        struct sc_device_uses uses = use_at(read->addresses[i]);
-        moment->ticket = sc_device_uses_note_beside(&uses, call, stream, moment);
+        const struct sc_device_use use = sc_device_use_named(read->addresses[i]);
+        moment->ticket = sc_device_uses_note_all(&use, 1, call, stream, moment);
     }
 }
 
@@ -216,11 +206,13 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
 /* As many as there is room for, from the index on, which goes on. False: there are no more. */
 static bool read_next(struct sc_kernel_parameters *read, uint32_t exec, uint32_t *index)
 {
-    uint32_t count = SC_TRACKED(sc_graphs_list_addresses(track.graphs, exec, *index,
-                                                         read->addresses, SC_KERNEL_ADDRESSES_MAX));
-    *index += count;
-    read->count = count;
-    return count > 0;
+    SC_TRACK_SCOPE(track);
+    const struct sc_exec *known = &sc_graphs_at(track.graphs, exec)->exec;
+    uint32_t first = known->host_runs + known->device_runs;
+    for (read->count = 0;
+         read->count < SC_KERNEL_ADDRESSES_MAX && first + *index < known->runs.count; ++*index)
+        read->addresses[read->count++] = known->runs.list[first + *index].shape.address;
+    return read->count > 0;
 }
 
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,

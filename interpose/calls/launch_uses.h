@@ -1,5 +1,5 @@
 /* What the copies and memsets of a launched graph do with device memory (SC501, SC502). The exec
- * knows it, node by node (track/graph_device.h).
+ * knows it, node by node (track/graphs.h).
  *
  * Locks: none may be held. errno may change. Calls the driver where something is found: not for a
  * signal handler.
@@ -23,7 +23,7 @@ struct sc_launch_uses {
 };
 
 /* Before the call. What its nodes wait for comes before all of them: which of them stand behind the
- * wait is not asked. `which` uses: as sc_graph_device_list has it. */
+ * wait is not asked. `which` uses: as sc_graphs_run_is has it. */
 void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which);
 
 /* The driver has accepted the launch. All these uses have one ticket, which is left in `moment`

@@ -100,7 +100,7 @@ static bool is_serialized(const struct copy *copy)
 static struct sc_device_uses uses_of(const struct copy *copy)
 {
     struct sc_device_uses uses = {.count = 0};
-    sc_device_uses_of_sides(&uses, &copy->sides);
+    sc_copy_sides_add_device(&copy->sides, &uses);
     return uses;
 }
 

@@ -5,6 +5,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
+#include "track/device_use.h"
 #include "track/track.h"
 #include "track/track_ranges.h"
 
@@ -239,6 +240,26 @@ void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdev
         ask_both_in_place(sides);
     sides->src.unasked = !sides->src.used;
     sides->src.host = sides->dst.host = false;
+}
+
+/* ---- what it does with device memory ---- */
+
+static void add_side(struct sc_device_uses *uses, const struct sc_copy_side *side,
+                     enum sc_direction direction, enum sc_device_access access)
+{
+    sc_device_uses_add(uses, &(struct sc_device_use){.shape = side->shape,
+                                                     .fold = side->fold,
+                                                     .direction = direction,
+                                                     .access = access});
+}
+
+void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses)
+{
+    enum sc_direction direction = sc_copy_sides_direction(sides);
+    if (!sides->src.used && !sides->is_fill)
+        add_side(uses, &sides->src, direction, SC_DEVICE_READS);
+    if (sides->is_fill ? !sides->dst.known : !sides->dst.used)
+        add_side(uses, &sides->dst, direction, SC_DEVICE_WRITES);
 }
 
 /* ---- what the driver does ---- */

@@ -15,6 +15,8 @@
 #include "track/hazard.h"
 #include "track/shape.h"
 
+struct sc_device_uses;
+
 struct sc_copy_side {
     bool used;                /* the side is host memory, or managed, and not empty */
     bool host;                /* the side is host memory, and not managed */
@@ -68,6 +70,9 @@ void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdevic
                            size_t size_bytes, bool in_place);
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                              size_t size_bytes, bool in_place);
+
+/* Adds what the operation does with device memory. Pure. */
+void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses);
 
 /* What the driver does with a copy of these sides. Pure. */
 struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,

@@ -2,12 +2,13 @@
 
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/node_uses.h"
 #include "report/options.h"
 #include "track/allocations.h"
 #include "track/device_use.h"
-#include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
+#include "track/ordering.h"
 #include "track/shape.h"
 #include "track/track.h"
 #include "track/track_views.h"
@@ -20,38 +21,31 @@ bool sc_device_nodes_are_asked(void)
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
 
-static void add_side(struct sc_device_uses *uses, const struct sc_copy_side *side,
-                     enum sc_direction direction, enum sc_device_access access)
+void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
+                         const struct sc_device_use *uses, unsigned count)
 {
-    sc_device_uses_add(uses, &(struct sc_device_use){.shape = side->shape,
-                                                     .fold = side->fold,
-                                                     .direction = direction,
-                                                     .access = access});
+    SC_TRACK_SCOPE(track);
+    for (unsigned i = 0; i < count; i++) {
+        struct sc_graph_use use = *base;
+        const struct sc_graph_extra extra = {.fold = uses[i].fold, .inner = call->inner};
+        use.shape = uses[i].shape;
+        use.direction = uses[i].direction;
+        use.kind = SC_DEVICE;
+        use.reads_device = uses[i].access != SC_DEVICE_WRITES;
+        sc_graphs_add(track.graphs, call->graph, &use,
+                      extra.fold.pitch_bytes || extra.inner ? &extra : NULL, NULL);
+    }
 }
 
-struct sc_device_uses sc_device_nodes_of(const struct sc_copy_sides *sides)
-{
-    enum sc_direction direction = sc_copy_sides_direction(sides);
-    bool fills_host = sides->is_fill && sides->dst.known;
-    struct sc_device_uses uses = {.count = 0};
-    if (!sides->src.used && !sides->is_fill)
-        add_side(&uses, &sides->src, direction, SC_DEVICE_READS);
-    if (sides->is_fill ? !fills_host : !sides->dst.used)
-        add_side(&uses, &sides->dst, direction, SC_DEVICE_WRITES);
-    return uses;
-}
-
-void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides,
-                          uint8_t unsure)
+void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
+                          const struct sc_copy_sides *sides, uint8_t unsure)
 {
     if (!sc_device_nodes_are_asked() || (unsure && sc_options.kernels == SC_KERNELS_OFF))
         return;
-    struct sc_device_uses uses = sc_device_nodes_of(sides);
-    SC_TRACK_SCOPE(track);
-    for (unsigned i = 0; i < uses.count; i++) {
-        uses.of[i].unsure = unsure;
-        sc_graphs_add_device(track.graphs, exec, name, &uses.of[i]);
-    }
+    struct sc_device_uses uses = {.count = 0};
+    const struct sc_graph_use base = {.node = name, .unsure = unsure & SC_UNSURE_ALL};
+    sc_copy_sides_add_device(sides, &uses);
+    sc_device_nodes_add(call, &base, uses.of, uses.count);
 }
 
 static bool meet_allocation(uintptr_t exec, CUgraphNode node)
@@ -59,8 +53,8 @@ static bool meet_allocation(uintptr_t exec, CUgraphNode node)
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     return sc_real.cuGraphMemAllocNodeGetParams &&
            sc_real.cuGraphMemAllocNodeGetParams(node, &params) == CUDA_SUCCESS &&
-           SC_TRACKED(sc_graphs_own_device(
-               track.graphs, exec, &(struct sc_graph_own){params.dptr, params.bytesize, 0}));
+           SC_TRACKED(sc_graphs_own(track.graphs, exec,
+                                    &(struct sc_graph_own){params.dptr, params.bytesize, 0}));
 }
 
 /* Of memory that another node allocates that one says how much it is. */
@@ -72,7 +66,7 @@ static bool meet_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
         return false;
     SC_TRACK_SCOPE(track);
     size_t bytes = sc_allocations_block_bytes(track.allocations, (uintptr_t)address);
-    return sc_graphs_own_device(track.graphs, exec, &(struct sc_graph_own){address, bytes, name});
+    return sc_graphs_own(track.graphs, exec, &(struct sc_graph_own){address, bytes, name});
 }
 
 void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgraphNodeType type)
@@ -86,5 +80,5 @@ void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgr
 
 void sc_device_nodes_met_all(uintptr_t exec)
 {
-    SC_TRACKED(sc_graphs_settle_device(track.graphs, exec));
+    SC_TRACKED(sc_graphs_settle_own(track.graphs, exec));
 }

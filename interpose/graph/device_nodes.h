@@ -1,9 +1,8 @@
-/* What the copies and memsets of an exec do with device memory, where that is watched
- * (track/graph_device.h). What a node in the body of a conditional node does is noted as certain
- * where the body is (interpose/graph/certain_bodies.h). Elsewhere it is possible, and noted only
- * where possible uses are asked for, as those of kernels are (the option `kernels`). Left out is
- * memory that nodes allocate or free: what an address means there follows from where the nodes
- * stand.
+/* What the nodes of graphs do with device memory, where that is watched (track/graphs.h). What a
+ * node in the body of a conditional node does is noted as certain where the body is
+ * (interpose/graph/certain_bodies.h). Elsewhere it is possible, and noted only where possible uses
+ * are asked for, as those of kernels are (the option `kernels`). Left out is memory that nodes
+ * allocate or free: what an address means there follows from where the nodes stand.
  *
  * Locks: the tracker's inside. Not for a signal handler.
  */
@@ -16,18 +15,22 @@
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
 
-struct sc_device_uses;
+struct sc_device_use;
+struct sc_graph_call;
+struct sc_graph_use;
 
 /* Is anything to be noted? */
 bool sc_device_nodes_are_asked(void);
 
-/* What a copy or memset does with device memory. */
-struct sc_device_uses sc_device_nodes_of(const struct sc_copy_sides *sides);
+/* A node of the call's graph does this, besides what is noted of the node already. `base` has what
+ * all these uses have. */
+void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
+                         const struct sc_device_use *uses, unsigned count);
 
-/* A node that the exec knows by the name does this, besides what is noted of the node already.
- * `unsure`: SC_UNSURE_LEFT_OUT where a launch may leave it out, or 0. */
-void sc_device_nodes_note(uintptr_t exec, uintptr_t name, const struct sc_copy_sides *sides,
-                          uint8_t unsure);
+/* The same of a copy or memset of the call's exec, which knows the node by the name. `unsure`:
+ * SC_UNSURE_LEFT_OUT where a launch may leave it out, or 0. */
+void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
+                          const struct sc_copy_sides *sides, uint8_t unsure);
 
 /* The exec has the node, which is of this type, and knows it by the name. When all were met, what
  * nodes do with memory that others allocate or free is left out. Where nobody knows how much one

@@ -6,15 +6,14 @@
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/reaper/hazards.h"
-#include "track/device_use.h"
-#include "track/graph_device.h"
+#include "track/conflicts.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard.h"
-#include "track/node_authors.h"
+#include "track/ops.h"
 #include "track/pool.h"
-#include "track/shape.h"
 #include "track/track.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -25,12 +24,18 @@ enum {
     WORD_BITS = 64,
 };
 
+struct use {
+    const struct sc_graph_use *is;
+    struct sc_op_info op; /* as which it is held against others */
+};
+
 struct finding {
-    uintptr_t exec, graph;
+    const struct sc_graph *exec;
+    uintptr_t graph;
     const CUgraphNode *nodes;
     uint32_t count;
     uint32_t use_count;
-    struct sc_graph_device_use *uses;
+    struct use *uses;
     uint32_t *node_of;         /* of each use: the place of its node; the count: none is known */
     struct sc_handles by_node; /* -> place + 1 */
     struct sc_handles by_name; /* the same */
@@ -39,11 +44,9 @@ struct finding {
     CUgraphNode *found; /* by one question to the driver */
 };
 
-static bool conflict(const struct sc_graph_device_use *a, const struct sc_graph_device_use *b)
+static bool conflict(const struct use *a, const struct use *b)
 {
-    return a->node != b->node &&
-           (a->use.access != SC_DEVICE_READS || b->use.access != SC_DEVICE_READS) &&
-           sc_shapes_folded_touch(&a->use.shape, &a->use.fold, &b->use.shape, &b->use.fold);
+    return a->is->node != b->is->node && sc_conflicts_clash(&a->op, &b->op);
 }
 
 /* Most graphs have none. */
@@ -123,12 +126,30 @@ static bool is_ordered(const struct finding *finding, uint32_t a, uint32_t b)
            has_bit(row_of(finding, node_b), a) || has_bit(row_of(finding, node_a), b);
 }
 
-static struct sc_hazard_event author_of(const struct finding *finding, uint32_t use)
+/* Of a node that uses host memory, too, that is known with that memory. Where it is not, it says
+ * the call that made the exec. */
+static struct sc_graph_author author_by_host(const struct finding *finding, uintptr_t name,
+                                             const struct sc_hazard_event *made)
 {
-    uintptr_t node = (uintptr_t)finding->nodes[finding->node_of[use]];
-    const struct sc_graph_author by = SC_TRACKED(
-        sc_node_authors_find(track.node_authors, finding->graph, node, &finding->uses[use].use));
-    return sc_hazards_author(&by);
+    const struct sc_graph_uses *uses = &finding->exec->uses;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const struct sc_graph_author *author = &uses->list[i].author;
+        bool is_known = author->api != made->api || author->stack != made->stack;
+        if (uses->list[i].node == name && author->api && is_known)
+            return *author;
+    }
+    return (struct sc_graph_author){.api = NULL};
+}
+
+static struct sc_graph_use with_author(const struct finding *finding, uint32_t at,
+                                       const struct sc_hazard_event *made)
+{
+    struct sc_graph_use use = *finding->uses[at].is;
+    uintptr_t node = (uintptr_t)finding->nodes[finding->node_of[at]];
+    use.author = SC_TRACKED(sc_graphs_author(track.graphs, finding->graph, node, &use));
+    if (!use.author.api)
+        use.author = author_by_host(finding, use.node, made);
+    return use;
 }
 
 static void note_races(const struct finding *finding, const struct sc_call *call)
@@ -141,11 +162,9 @@ static void note_races(const struct finding *finding, const struct sc_call *call
                 continue;
             if (!race.made.api)
                 race.made = sc_hazards_event(&(struct sc_culprit){call->api, call->site, NULL});
-            race.of[0] = finding->uses[k];
-            race.of[1] = finding->uses[i];
-            race.authors[0] = author_of(finding, k);
-            race.authors[1] = author_of(finding, i);
-            has_room = SC_TRACKED(sc_graphs_add_race(track.graphs, finding->exec, &race));
+            race.of[0] = with_author(finding, k, &race.made);
+            race.of[1] = with_author(finding, i, &race.made);
+            has_room = SC_TRACKED(sc_graphs_add_race(track.graphs, finding->exec->handle, &race));
         }
 }
 
@@ -158,7 +177,7 @@ static bool name_nodes(struct finding *finding, sc_name_of *name_of, const void 
         named = sc_handles_put(&finding->by_node, (uintptr_t)finding->nodes[i], i + 1) == 0 &&
                 sc_handles_put(&finding->by_name, name_of(context, finding->nodes[i]), i + 1) == 0;
     for (uint32_t i = 0; named && i < finding->use_count; i++) {
-        uint64_t place = sc_handles_get(&finding->by_name, finding->uses[i].node);
+        uint64_t place = sc_handles_get(&finding->by_name, finding->uses[i].is->node);
         finding->node_of[i] = place ? (uint32_t)place - 1 : finding->count;
     }
     return named;
@@ -201,22 +220,40 @@ static void find_in_pages(struct finding *finding, const struct sc_call *call, s
     sc_pages_unmap(pages, size_bytes);
 }
 
+static void collect(struct finding *finding)
+{
+    const struct sc_graph_uses *uses = &finding->exec->uses;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const struct sc_graph_use *use = &uses->list[i];
+        if (sc_graph_is_of_device(use) && !sc_graph_is_address(use))
+            finding->uses[finding->use_count++] = (struct use){
+                use,
+                {.shape = use->shape,
+                 .fold = sc_track_graph_extra(&sc_track, use)->fold,
+                 .direction = use->direction,
+                 .kind = use->kind,
+                 .reads_device = use->reads_device},
+            };
+    }
+}
+
 void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const CUgraphNode *nodes,
                           size_t count, sc_name_of *name_of, const void *context)
 {
-    uintptr_t exec = made->graph;
-    const struct sc_call *call = made->by;
-    struct finding finding = {
-        .exec = exec, .graph = (uintptr_t)graph, .nodes = nodes, .count = (uint32_t)count};
+    uint32_t exec;
+    struct finding finding = {.exec = sc_track_graph(&sc_track, made->graph, &exec),
+                              .graph = (uintptr_t)graph,
+                              .nodes = nodes,
+                              .count = (uint32_t)count};
     size_t size_bytes = USES_MAX * sizeof *finding.uses;
-    if (count != finding.count || SC_TRACKED(sc_graphs_all_device(track.graphs, exec, NULL, 0)) < 2)
+    if (count != finding.count || !finding.exec || finding.exec->device_count < 2 ||
+        finding.exec->device_count > USES_MAX)
         return;
     finding.uses = sc_pages_map(size_bytes);
     if (!finding.uses)
         return;
-    finding.use_count =
-        SC_TRACKED(sc_graphs_all_device(track.graphs, exec, finding.uses, USES_MAX));
-    if (finding.use_count <= USES_MAX && has_conflict(&finding))
-        find_in_pages(&finding, call, name_of, context);
+    collect(&finding);
+    if (has_conflict(&finding))
+        find_in_pages(&finding, made->by, name_of, context);
     sc_pages_unmap(finding.uses, size_bytes);
 }

@@ -1,5 +1,5 @@
 /* Nodes of an exec that use the same device memory, one of them to write, and that no edges put in
- * an order, not even by way of others (track/graph_device.h keeps them).
+ * an order, not even by way of others (track/graphs.h keeps them).
  *
  * Looked for in the outermost graph, when the exec is made or updated; a child graph counts as its
  * node. Locks: the tracker's inside. Not for a signal handler: the driver is called. errno may

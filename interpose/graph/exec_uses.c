@@ -15,7 +15,6 @@
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
-#include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard.h"
@@ -32,9 +31,8 @@ enum { LOOKS_MAX = 16 };
 struct making {
     const struct sc_graph_call *call; /* with the exec as the graph */
     struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
-    struct sc_handles unjudged; /* the exec's nodes that are not to be judged; made when needed */
-    struct sc_handles unsure; /* why the order of those is not certain that may use device memory */
-    struct sc_handles steps;  /* -> step + 1, of these */
+    struct sc_handles doubts; /* the exec's nodes -> why their order is not certain; made when it is
+                               * needed */
     bool works;               /* a node does something */
     bool is_blind;            /* which event a node records is not known */
     bool may_watch;           /* the exec knows the outermost graph's nodes by their own names */
@@ -67,26 +65,13 @@ static bool put(struct sc_handles *set, uintptr_t name, uint64_t value)
     return (made(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
 }
 
-static void end_set(struct sc_handles *set)
+/* `why`: as a node's flags have it. All of them are told of together: there may be as many as the
+ * exec has uses. */
+static void doubt(struct making *making, uintptr_t name, unsigned why)
 {
-    if (set)
-        sc_handles_destroy(set);
-}
-
-/* All of them are told of together: there may be as many as the exec has uses. */
-static void unjudge_name(struct making *making, uintptr_t name)
-{
-    if (!put(&making->unjudged, name, 1))
-        SC_TRACKED(sc_graphs_unjudge_node(track.graphs, making->call->graph, name));
-}
-
-/* Where that cannot be noted, it is not judged. */
-static void doubt_device(struct making *making, uintptr_t name, enum sc_unsure why)
-{
-    static const struct sc_graph_flags unjudged = {.device.unsure = SC_UNSURE_UNJUDGED};
-    uint64_t known = made(&making->unsure) ? sc_handles_get(&making->unsure, name) : 0;
-    if (!put(&making->unsure, name, known | why))
-        SC_TRACKED(sc_graphs_place_device_node(track.graphs, making->call->graph, name, &unjudged));
+    uint64_t known = made(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
+    if (!put(&making->doubts, name, known | why))
+        SC_TRACKED(sc_graphs_doubt_node(track.graphs, making->call->graph, name, why));
 }
 
 /* ---- a node ---- */
@@ -199,16 +184,20 @@ static void note_memory(struct met *met, CUgraphNodeType type)
     if (!sc_node_uses_sides(met->node, type, &sides))
         return;
     sc_node_uses_each_side(&sides, note_side, met);
+    const struct sc_graph_call call = call_of(met);
     if (!met->call->inner)
-        sc_device_nodes_note(met->call->graph, met->name, &sides,
-                             is_certain(met) ? 0 : SC_UNSURE_LEFT_OUT);
+        sc_device_nodes_note(&call, met->name, &sides, is_certain(met) ? 0 : SC_UNSURE_LEFT_OUT);
 }
 
-static void note_kernel(struct making *making)
+static void note_kernel(const struct met *met)
 {
+    struct making *making = met->making;
+    const struct sc_graph_call call = call_of(met);
     if (!making->has_kernels)
-        SC_TRACKED(sc_graphs_meets_kernel(track.graphs, making->call->graph));
+        SC_TRACKED(sc_graphs_meets_kernel(track.graphs, call.graph));
     making->has_kernels = true;
+    if (!making->bodies && !making->call->inner)
+        sc_kernel_nodes_note(&call, met->name, met->node);
 }
 
 /* Each look walks over the whole graph. */
@@ -246,9 +235,7 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     if (!is_host)
         note_signal(&met, type);
     if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-        note_kernel(making);
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL && !making->bodies && !making->call->inner)
-        sc_kernel_nodes_note(making->call->graph, name, node);
+        note_kernel(&met);
     if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         enter_bodies(making, in, node);
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
@@ -278,14 +265,13 @@ static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why
 {
     const struct level *level = context;
     uintptr_t name = name_of(level->making, sc_node_walk_top(level->graph, node));
-    if (why == SC_BEHIND_HOST_NODE)
-        doubt_device(level->making, name, SC_UNSURE_GATED);
-    else if (why == SC_BEHIND_UNSEEN)
-        doubt_device(level->making, name, SC_UNSURE_UNJUDGED);
-    else
-        unjudge_name(level->making, name);
-    if (why == SC_BEFORE_SIGNAL)
-        doubt_device(level->making, name, SC_UNSURE_ENDS);
+    static const unsigned doubts[] = {
+        [SC_BEFORE_SIGNAL] = SC_UNSURE_UNJUDGED | SC_UNSURE_ENDS << SC_UNSURE_OF_DEVICE,
+        [SC_BEHIND_WAIT] = SC_UNSURE_UNJUDGED,
+        [SC_BEHIND_HOST_NODE] = SC_UNSURE_GATED << SC_UNSURE_OF_DEVICE,
+        [SC_BEHIND_UNSEEN] = SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE,
+    };
+    doubt(level->making, name, doubts[why]);
 }
 
 static void unjudge(void *context, CUgraphNode node)
@@ -297,7 +283,7 @@ static bool names_memory(uintptr_t exec)
 {
     SC_TRACK_SCOPE(track);
     const struct sc_graph *graph = sc_graphs_known(track.graphs, exec);
-    return graph->uses.count || graph->exec.device.count;
+    return sc_graph_names_host(graph) || graph->device_count;
 }
 
 /* Are its nodes asked for by their names? */
@@ -309,32 +295,11 @@ static bool has_known_nodes(uintptr_t exec)
     return names || known->heard || known->has_inner;
 }
 
-static bool may_use_device(CUgraphNode node)
-{
-    CUgraphNodeType type;
-    return sc_device_nodes_are_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS &&
-           (type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET ||
-            type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_CONDITIONAL ||
-            type == CU_GRAPH_NODE_TYPE_MEM_FREE);
-}
-
-/* What it does with device memory is not judged where that cannot be noted. */
-static bool tell_of_device(struct making *making, CUgraphNode node, unsigned step)
-{
-    uintptr_t name = name_of(making, node);
-    if (!may_use_device(node))
-        return false;
-    if (!put(&making->steps, name, step + 1))
-        doubt_device(making, name, SC_UNSURE_UNJUDGED);
-    return true;
-}
-
 static bool tell_of(void *context, CUgraphNode node, unsigned step)
 {
     const struct level *level = context;
-    bool names_host = SC_TRACKED(sc_graphs_tell_of(track.graphs, level->making->call->graph,
-                                                   name_of(level->making, node), step));
-    return tell_of_device(level->making, node, step) || names_host;
+    return SC_TRACKED(sc_graphs_tell_of(track.graphs, level->making->call->graph,
+                                        name_of(level->making, node), step));
 }
 
 static void let_tell(void *context, CUgraphNode node, unsigned step)
@@ -425,29 +390,17 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, level.making->call->graph));
 }
 
-static void note_places(uintptr_t exec, struct sc_handles *unjudged,
-                        const struct sc_graph_device_places *places)
-{
-    SC_TRACK_SCOPE(track);
-    if (unjudged)
-        sc_graphs_unjudge_nodes(track.graphs, exec, unjudged);
-    if (places->steps || places->unsure)
-        sc_graphs_place_device(track.graphs, exec, places);
-}
-
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
 {
     static const struct sc_node_walk walk = {
         .meet = meet_node, .leave = leave_node, .end = end_graph};
     sc_node_walk_graph(&walk, making, graph, top);
     uintptr_t exec = making->call->graph;
-    struct sc_handles *unjudged = made(&making->unjudged);
-    const struct sc_graph_device_places places = {.steps = made(&making->steps),
-                                                  .unsure = made(&making->unsure)};
-    note_places(exec, unjudged, &places);
-    end_set(unjudged);
-    end_set(places.steps);
-    end_set(places.unsure);
+    struct sc_handles *doubts = made(&making->doubts);
+    if (!doubts)
+        return;
+    SC_TRACKED(sc_graphs_doubt_nodes(track.graphs, exec, doubts));
+    sc_handles_destroy(doubts);
 }
 
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child)

@@ -19,7 +19,6 @@
 #include "report/options.h"
 #include "track/device_use.h"
 #include "track/graphs.h"
-#include "track/node_authors.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
@@ -135,24 +134,20 @@ void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_us
 }
 
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
-                              const struct sc_device_use *uses, unsigned count)
+                              const struct sc_device_uses *uses)
 {
-    if (!count || !sc_device_nodes_are_asked())
+    if (!uses->count || !sc_device_nodes_are_asked())
         return;
-    const struct sc_graph_author author = author_of(call);
-    SC_TRACK_SCOPE(track);
-    for (unsigned i = 0; i < count; i++)
-        sc_node_authors_note(track.node_authors, call->graph, node, &uses[i], &author);
+    const struct sc_graph_use base = {.node = node, .author = author_of(call)};
+    sc_device_nodes_add(call, &base, uses->of, uses->count);
 }
 
-/* Of others the host's memory says who has added them. */
 static void note_sides_of_device(const struct sc_graph_call *call, uintptr_t node,
                                  const struct sc_copy_sides *sides)
 {
-    bool is_of_host = sides->src.used || (sides->is_fill ? sides->dst.known : sides->dst.used);
-    const struct sc_device_uses uses = sc_device_nodes_of(sides);
-    if (!is_of_host)
-        sc_node_uses_note_device(call, node, uses.of, uses.count);
+    struct sc_device_uses uses = {.count = 0};
+    sc_copy_sides_add_device(sides, &uses);
+    sc_node_uses_note_device(call, node, &uses);
 }
 
 static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
@@ -194,7 +189,7 @@ static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     return side;
 }
 
-struct sc_copy_sides sc_node_uses_sides_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
+static struct sc_copy_sides sides_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     return (struct sc_copy_sides){.dst = side_of_memset(fill), .is_fill = true};
 }
@@ -202,7 +197,7 @@ struct sc_copy_sides sc_node_uses_sides_of_memset(const CUDA_MEMSET_NODE_PARAMS 
 void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                               const CUDA_MEMSET_NODE_PARAMS *fill)
 {
-    struct sc_copy_sides sides = sc_node_uses_sides_of_memset(fill);
+    struct sc_copy_sides sides = sides_of_memset(fill);
     note_sides_of_device(call, node, &sides);
     sides.dst.used = sides.dst.known;
     note_side(call, node, SC_MEMSET, &sides.dst);
@@ -217,7 +212,7 @@ bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_s
         *sides = sides_of_copy(&copy);
     else if (type == CU_GRAPH_NODE_TYPE_MEMSET &&
              sc_real.cuGraphMemsetNodeGetParams(node, &fill) == CUDA_SUCCESS)
-        *sides = sc_node_uses_sides_of_memset(&fill);
+        *sides = sides_of_memset(&fill);
     else
         return false;
     return true;
@@ -267,19 +262,6 @@ static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
         .width = params->memset.width,
         .height = params->memset.height,
     };
-}
-
-bool sc_node_uses_sides_of(const CUgraphNodeParams *params, struct sc_copy_sides *sides)
-{
-    if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
-        *sides = sides_of_copy(&params->memcpy.copyParams);
-    } else if (params->type == CU_GRAPH_NODE_TYPE_MEMSET) {
-        const CUDA_MEMSET_NODE_PARAMS fill = fill_of(params);
-        *sides = sc_node_uses_sides_of_memset(&fill);
-    } else {
-        return false;
-    }
-    return true;
 }
 
 void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,

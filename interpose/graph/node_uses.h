@@ -1,4 +1,4 @@
-/* What the nodes of a graph do with host memory, noted as calls make or change them
+/* What the nodes of a graph do with memory, noted as calls make or change them
  * (track/graphs.h keeps it).
  *
  * Locks: none is held; the tracker's may be taken inside. Not for a signal handler.
@@ -15,7 +15,7 @@
 #include "track/hazard.h"
 
 struct sc_host_use;
-struct sc_device_use;
+struct sc_device_uses;
 struct sc_graph_use;
 struct sc_graph_extra;
 struct sc_walked_graph;
@@ -45,9 +45,9 @@ static inline uintptr_t sc_graph_call_node(const struct sc_graph_call *call, CUg
 /* Notes a captured operation. */
 void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_use *named);
 
-/* Notes who has added a node that uses device memory alone; `node`: 0 where it was captured. */
+/* The same of device memory, where it is watched; `node`: 0 where it was captured. */
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
-                              const struct sc_device_use *uses, unsigned count);
+                              const struct sc_device_uses *uses);
 
 /* Note a node by its parameters. */
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
@@ -68,10 +68,6 @@ void sc_node_uses_note_all(uintptr_t graph, CUgraph of);
 /* What a node of this type copies or sets, as the driver says. Nothing is known of the memory of a
  * memset: it may be the device's. False: the node is of another type, or the driver refuses. */
 bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides);
-
-/* The same of parameters that a node was given. */
-bool sc_node_uses_sides_of(const CUgraphNodeParams *params, struct sc_copy_sides *sides);
-struct sc_copy_sides sc_node_uses_sides_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill);
 
 /* Calls visit for each side, whether the side is used or not. */
 typedef void sc_visit_side(void *context, enum sc_direction direction,

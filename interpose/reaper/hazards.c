@@ -16,8 +16,6 @@
 #include "report/annotations.h"
 #include "report/options.h"
 #include "track/comparisons.h"
-#include "track/device_use.h"
-#include "track/graph_device.h"
 #include "track/graphs.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
@@ -297,18 +295,6 @@ static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
     };
 }
 
-static struct sc_hazard_node describe_node(const struct sc_device_use *use,
-                                           const struct sc_hazard_event *author)
-{
-    return (struct sc_hazard_node){
-        .direction = use->direction,
-        .reads = use->access == SC_DEVICE_READS,
-        .address = use->shape.address,
-        .size_bytes = sc_shape_hull_bytes(&use->shape),
-        .author = *author,
-    };
-}
-
 struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
 {
     return (struct sc_hazard_event){.api = author->api,
@@ -318,10 +304,21 @@ struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
                                     .stack = author->stack};
 }
 
+static struct sc_hazard_node describe_node(const struct sc_graph_use *use)
+{
+    return (struct sc_hazard_node){
+        .direction = use->direction,
+        .reads = use->reads_device,
+        .address = use->shape.address,
+        .size_bytes = sc_shape_hull_bytes(&use->shape),
+        .author = sc_hazards_author(&use->author),
+    };
+}
+
 void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit)
 {
     int saved = errno;
-    const struct sc_hazard_node first = describe_node(&race->of[0].use, &race->authors[0]);
+    const struct sc_hazard_node first = describe_node(&race->of[0]);
     const struct sc_hazard_event *by = first.author.api ? &first.author : &race->made;
     struct sc_hazard hazard = {
         .code = SC501,
@@ -340,7 +337,7 @@ void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_cu
                  .time_ns = by->time_ns,
                  .stack = by->stack},
         .event = sc_hazards_event(culprit),
-        .nodes = {first, describe_node(&race->of[1].use, &race->authors[1])},
+        .nodes = {first, describe_node(&race->of[1])},
     };
     sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);

@@ -1,103 +1,152 @@
-/* track/graph_device.c: what the copies and memsets of an exec do with device memory. */
-#include "track/device_use.h"
-#include "track/graph_device.h"
+/* Device memory in track/graphs.h: what nodes do there, what they allocate and free, addresses of
+ * kernels, races, and who added a node. */
+#include "track/graphs.h"
 #include "track/handles.h"
+#include "track/hazard.h"
+#include "track/order.h"
 #include "track/ordering.h"
-#include "track/pool.h"
+#include "track/shape.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <check.h>
 
-enum { MAX = SC_GRAPH_DEVICE_MAX };
+enum { MAX = SC_GRAPH_DEVICE_MAX, GRAPH = 0x6000, OTHER = 0x6010, EXEC = 0x7000 };
 
-static struct sc_arena arena;
-static struct sc_graph_device device;
-static uintptr_t disabled; /* node */
-static struct sc_device_use listed[MAX + 1];
+static struct sc_order order;
+static struct sc_graphs graphs;
 
-static bool is_disabled(void *context, uintptr_t node)
+static void set_up(void)
 {
-    (void)context;
-    return node == disabled;
+    sc_order_init(&order);
+    ck_assert_int_eq(sc_graphs_init(&graphs, &order), 0);
+    ck_assert_uint_ne(sc_graphs_make_exec(&graphs, EXEC), 0);
 }
 
-static uint32_t list(uint32_t *at, uint32_t room)
+static void take_down(void)
 {
-    return sc_graph_device_list(&device, at, SC_GRAPH_DEVICE_ALL, listed, room, is_disabled, NULL);
+    sc_graphs_remove(&graphs, sc_graphs_detach(&graphs, EXEC));
+    sc_graphs_destroy(&graphs);
+    sc_order_destroy(&order);
 }
 
-/* How many there are, and the first one's address. */
-static uint32_t list_which(int which, uintptr_t *first)
+static struct sc_graph *exec(void)
 {
-    uint32_t at = 0;
-    listed[0].shape.address = 0;
-    uint32_t count = sc_graph_device_list(&device, &at, which, listed, MAX, is_disabled, NULL);
-    *first = listed[0].shape.address;
-    return count;
+    return sc_graphs_at(&graphs, sc_graphs_find(&graphs, EXEC));
 }
 
-static uint32_t list_all(void)
+static struct sc_graph_use use_at(uintptr_t node, uintptr_t address)
 {
-    uint32_t at = 0;
-    return list(&at, MAX + 1);
+    return (struct sc_graph_use){
+        .node = node, .shape = {address, 8, 8, 1}, .direction = SC_MEMSET, .kind = SC_DEVICE};
+}
+
+static void add_use(uintptr_t handle, struct sc_graph_use use)
+{
+    ck_assert(sc_graphs_add(&graphs, handle, &use, NULL, NULL));
 }
 
 static void add(uintptr_t node, uintptr_t address)
 {
-    const struct sc_device_use use = {.shape = {address, 8, 8, 1}, .direction = SC_MEMSET};
-    sc_graph_device_add(&device, &arena, node, &use);
+    add_use(EXEC, use_at(node, address));
+}
+
+static void add_address(uintptr_t node, uintptr_t address)
+{
+    struct sc_graph_use use = use_at(node, address);
+    use.shape.width_bytes = use.shape.pitch_bytes = 1;
+    use.direction = SC_NO_DIRECTION;
+    add_use(EXEC, use);
+}
+
+static void add_host(uintptr_t node, uintptr_t address)
+{
+    struct sc_graph_use use = use_at(node, address);
+    use.kind = SC_REGISTERED;
+    use.direction = SC_H2D;
+    add_use(EXEC, use);
 }
 
 /* `freed_by`: 0: it is allocated. */
 static bool own(uintptr_t address, size_t size_bytes, uintptr_t freed_by)
 {
-    return sc_graph_device_own(&device, &arena,
-                               &(struct sc_graph_own){address, size_bytes, freed_by});
+    return sc_graphs_own(&graphs, EXEC, &(struct sc_graph_own){address, size_bytes, freed_by});
 }
 
-static void set_up(void)
+static const struct sc_graph_use *runs(void)
 {
-    memset(&arena, 0, sizeof arena);
-    memset(&device, 0, sizeof device);
-    disabled = 0;
+    sc_graphs_make_runs(&graphs, EXEC);
+    return &exec()->exec.runs.list[exec()->exec.host_runs];
 }
 
-static void take_down(void)
+static uint32_t count(void)
 {
-    sc_graph_device_give(&device, &arena);
-    ck_assert_ptr_null(device.list);
-    sc_arena_destroy(&arena);
+    runs();
+    return exec()->exec.device_runs;
 }
+
+static uintptr_t address_at(uint32_t at)
+{
+    ck_assert_uint_lt(at, count());
+    return runs()[at].shape.address;
+}
+
+static uint32_t address_count(void)
+{
+    runs();
+    return exec()->exec.runs.count - exec()->exec.host_runs - exec()->exec.device_runs;
+}
+
+/* How many there are, and the first one's address. */
+static uint32_t count_which(int which, uintptr_t *first)
+{
+    const struct sc_graph_use *list = runs();
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < exec()->exec.device_runs; i++)
+        if (sc_graphs_run_is(&list[i], which) && found++ == 0)
+            *first = list[i].shape.address;
+    return found;
+}
+
+/* ---- what nodes do ---- */
 
 START_TEST(all_are_listed_as_they_came)
 {
-    ck_assert_uint_eq(list_all(), 0);
+    ck_assert_uint_eq(count(), 0);
     add(1, 50);
     add(2, 30);
     add(2, 50);
-    ck_assert_uint_eq(list_all(), 3);
-    ck_assert_uint_eq(listed[0].shape.address, 50);
-    ck_assert_uint_eq(listed[1].shape.address, 30);
-    ck_assert_uint_eq(listed[2].shape.address, 50);
-    ck_assert_int_eq(listed[2].direction, SC_MEMSET);
+    ck_assert_uint_eq(count(), 3);
+    ck_assert_uint_eq(address_at(0), 50);
+    ck_assert_uint_eq(address_at(1), 30);
+    ck_assert_uint_eq(address_at(2), 50);
+    ck_assert_int_eq(runs()[2].direction, SC_MEMSET);
 }
 END_TEST
 
-START_TEST(they_come_in_pieces)
+START_TEST(host_memory_comes_first_and_addresses_last)
 {
-    uint32_t at = 0;
-    for (uintptr_t i = 0; i < 10; i++)
-        add(i % 2, i);
-    disabled = 1;
-    ck_assert_uint_eq(list(&at, 2), 2);
-    ck_assert_uint_eq(listed[1].shape.address, 2);
-    ck_assert_uint_eq(list(&at, 2), 2);
-    ck_assert_uint_eq(listed[0].shape.address, 4);
-    ck_assert_uint_eq(list(&at, 2), 1);
-    ck_assert_uint_eq(listed[0].shape.address, 8);
-    ck_assert_uint_eq(list(&at, 2), 0);
+    add_address(1, 30);
+    add(2, 20);
+    add_host(3, 40);
+    add_address(1, 10);
+    add_host(3, 48);
+    add(2, 28); /* neighbours stay apart */
+    ck_assert_uint_eq(count(), 2);
+    ck_assert_uint_eq(exec()->exec.host_runs, 1);
+    ck_assert_uint_eq(exec()->exec.runs.count, 5);
+    ck_assert_uint_eq(runs()[2].shape.address, 10);
+    ck_assert_uint_eq(runs()[3].shape.address, 30);
+    ck_assert(sc_graph_names_host(exec()));
+    sc_graphs_drop_node(&graphs, EXEC, 3);
+    ck_assert(!sc_graph_names_host(exec()));
+}
+END_TEST
+
+START_TEST(nobody_is_asked_about_it)
+{
+    add(1, 50);
+    ck_assert(!sc_graphs_name(&graphs, 50, 8));
 }
 END_TEST
 
@@ -105,42 +154,162 @@ START_TEST(a_node_that_is_disabled_does_nothing_until_it_is_enabled)
 {
     add(1, 10);
     add(2, 20);
-    disabled = 1;
-    ck_assert_uint_eq(list_all(), 1);
-    ck_assert_uint_eq(listed[0].shape.address, 20);
-    disabled = 0;
-    ck_assert_uint_eq(list_all(), 2);
+    sc_graphs_enable_node(&graphs, EXEC, 1, false);
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_uint_eq(address_at(0), 20);
+    sc_graphs_enable_node(&graphs, EXEC, 1, true);
+    ck_assert_uint_eq(count(), 2);
 }
 END_TEST
 
-START_TEST(a_node_that_changes_drops_its_own)
+START_TEST(a_node_that_changes_drops_its_own_and_comes_last)
 {
     add(1, 10);
     add(2, 20);
     add(1, 30);
-    sc_graph_device_drop(&device, 1);
-    ck_assert_uint_eq(list_all(), 1);
-    ck_assert_uint_eq(listed[0].shape.address, 20);
-    sc_graph_device_drop(&device, 3);
-    ck_assert_uint_eq(list_all(), 1);
-    sc_graph_device_drop(&device, 0);
-    ck_assert_uint_eq(list_all(), 0);
+    sc_graphs_drop_node(&graphs, EXEC, 1);
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_uint_eq(address_at(0), 20);
+    sc_graphs_drop_node(&graphs, EXEC, 3);
+    add(1, 40);
+    ck_assert_uint_eq(count(), 2);
+    ck_assert_uint_eq(address_at(1), 40);
+    sc_graphs_drop_node(&graphs, EXEC, 0);
+    ck_assert_uint_eq(count(), 0);
 }
 END_TEST
 
 START_TEST(what_is_left_out_comes_back_with_the_next_exec)
 {
     add(1, 10);
-    sc_graph_device_leave_out(&device);
+    add_address(4, 10);
+    sc_graphs_leave_out_device(&graphs, EXEC);
     add(2, 20);
-    ck_assert_uint_eq(list_all(), 0);
-    sc_graph_device_drop(&device, 1);
-    ck_assert_uint_eq(list_all(), 0);
-    sc_graph_device_drop(&device, 0);
+    ck_assert_uint_eq(count(), 0);
+    ck_assert_uint_eq(address_count(), 1);
+    sc_graphs_drop_node(&graphs, EXEC, 1);
+    add(2, 20);
+    ck_assert_uint_eq(count(), 0);
+    sc_graphs_drop_node(&graphs, EXEC, 0);
     add(3, 30);
-    ck_assert_uint_eq(list_all(), 1);
+    ck_assert_uint_eq(count(), 1);
 }
 END_TEST
+
+START_TEST(where_a_node_stands_says_what_is_asked_of_it)
+{
+    struct sc_handles doubts;
+    uintptr_t first = 0;
+    ck_assert_int_eq(sc_handles_init(&doubts), 0);
+    for (uintptr_t node = 1; node <= 6; node++)
+        add(node, 10 * node);
+    ck_assert_uint_eq(count_which(SC_RUNS_FREE, &first), 6);
+    ck_assert_uint_eq(count_which(SC_RUNS_IN_FLIGHT, &first), 6);
+    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 2, 1));
+    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 3, 2));
+    ck_assert(!sc_graphs_tell_of(&graphs, EXEC, 7, 2));
+    sc_handles_put(&doubts, 4, SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE);
+    sc_handles_put(&doubts, 5, SC_UNSURE_GATED << SC_UNSURE_OF_DEVICE);
+    sc_handles_put(&doubts, 6, SC_UNSURE_ENDS << SC_UNSURE_OF_DEVICE);
+    sc_graphs_doubt_nodes(&graphs, EXEC, &doubts);
+    sc_graphs_doubt_node(&graphs, EXEC, 1, SC_UNSURE_UNJUDGED); /* of host memory */
+    ck_assert_uint_eq(count_which(SC_RUNS_ALL, &first), 5);
+    ck_assert_uint_eq(count_which(SC_RUNS_IN_FLIGHT, &first), 4);
+    ck_assert_uint_eq(count_which(SC_RUNS_FREE, &first), 4);
+    ck_assert_uint_eq(count_which(SC_RUNS_GATED, &first), 1);
+    ck_assert_uint_eq(first, 50);
+    ck_assert_uint_eq(count_which(0, &first), 2);
+    ck_assert_uint_eq(count_which(1, &first), 1);
+    ck_assert_uint_eq(first, 20);
+    ck_assert_uint_eq(count_which(2, &first), 1);
+    ck_assert_uint_eq(first, 30);
+    ck_assert_uint_eq(exec()->exec.device_steps, 1 << 0 | 1 << 1 | 1 << 2);
+    sc_handles_destroy(&doubts);
+}
+END_TEST
+
+START_TEST(what_two_nodes_tell_of_by_one_event_is_not_asked_of)
+{
+    uintptr_t first = 0;
+    const struct sc_graph_event early = {.node = 8, .event = 0x50, .tells = 1};
+    const struct sc_graph_event late = {.node = 9, .event = 0x50, .tells = 2};
+    add(2, 20);
+    add(3, 30);
+    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 2, 1));
+    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 3, 2));
+    sc_graphs_add_event(&graphs, EXEC, &early);
+    sc_graphs_add_event(&graphs, EXEC, &late);
+    ck_assert_uint_eq(count_which(2, &first), 0);
+    ck_assert_uint_eq(count_which(1, &first), 1);
+    ck_assert_uint_eq(count_which(SC_RUNS_ALL, &first), 1);
+}
+END_TEST
+
+/* As it does in the hands of a call that gives the node other parameters. */
+START_TEST(a_node_that_changes_stays_where_it_stands)
+{
+    uintptr_t first = 0;
+    unsigned unsure = (SC_UNSURE_ENDS | SC_UNSURE_GATED) << SC_UNSURE_OF_DEVICE;
+    add_host(1, 10);
+    add(1, 10);
+    sc_graphs_tell_of(&graphs, EXEC, 1, 3);
+    sc_graphs_doubt_node(&graphs, EXEC, 1, unsure | SC_UNSURE_UNJUDGED);
+    const struct sc_graph_flags before = sc_graphs_flags(&graphs, EXEC, 1);
+    ck_assert_uint_eq(before.unsure, unsure | SC_UNSURE_UNJUDGED);
+    ck_assert_uint_eq(before.told, 3);
+    sc_graphs_drop_node(&graphs, EXEC, 1);
+    add(1, 20);
+    ck_assert_uint_eq(count_which(0, &first), 1);
+    sc_graphs_tell_of(&graphs, EXEC, 1, before.told);
+    sc_graphs_doubt_node(&graphs, EXEC, 1, before.unsure);
+    ck_assert_uint_eq(count_which(0, &first), 0);
+    ck_assert_uint_eq(count_which(3, &first), 0);
+    ck_assert_uint_eq(count_which(SC_RUNS_GATED, &first), 1);
+    ck_assert_uint_eq(first, 20);
+}
+END_TEST
+
+START_TEST(an_inner_node_has_its_own)
+{
+    static const uintptr_t names[] = {1};
+    const struct sc_graph_extra of_inner = {.inner = 11}, of_other = {.inner = 12};
+    struct sc_graph_use use = use_at(1, 10), other = use_at(1, 30);
+    ck_assert(sc_graphs_add(&graphs, EXEC, &use, &of_inner, NULL));
+    ck_assert(sc_graphs_add(&graphs, EXEC, &other, &of_other, NULL));
+    sc_graphs_note_inner(&graphs, EXEC, 11, 1);
+    sc_graphs_note_inner(&graphs, EXEC, 12, 1);
+    sc_graphs_set_names(&graphs, EXEC, names, 1);
+    sc_graphs_enable_node(&graphs, EXEC, 11, false);
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_uint_eq(address_at(0), 30);
+    sc_graphs_enable_node(&graphs, EXEC, 11, true);
+    ck_assert_uint_eq(count(), 2);
+    struct sc_graph_flags flags = sc_graphs_drop_inner(&graphs, EXEC, 1, 12);
+    ck_assert_uint_eq(flags.unsure, SC_UNSURE_UNJUDGED);
+    ck_assert_uint_eq(address_at(0), 10);
+    flags = sc_graphs_drop_inner(&graphs, EXEC, 1, 12); /* it uses no more now */
+    ck_assert_uint_eq(flags.unsure, SC_UNSURE_UNJUDGED | SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE);
+    sc_graphs_lose_inner(&graphs, EXEC);
+    ck_assert_uint_eq(count(), 0);
+}
+END_TEST
+
+START_TEST(there_is_an_end)
+{
+    for (uintptr_t i = 0; i < MAX + 5; i++) {
+        add(1, i);
+        add_address(2, MAX + 5 - i);
+    }
+    ck_assert_uint_eq(count(), MAX);
+    ck_assert_uint_eq(address_count(), MAX);
+    for (uintptr_t i = 0; i < MAX; i++) {
+        ck_assert_uint_eq(exec()->exec.runs.list[i].shape.address, i);
+        ck_assert_uint_eq(exec()->exec.runs.list[MAX + i].shape.address, i + 6);
+    }
+}
+END_TEST
+
+/* ---- memory that nodes allocate or free ---- */
 
 START_TEST(memory_that_nodes_allocate_is_left_out_and_nothing_else)
 {
@@ -150,14 +319,14 @@ START_TEST(memory_that_nodes_allocate_is_left_out_and_nothing_else)
     add(3, 50);
     add(4, 30);
     add(4, 13); /* its last byte is the first one */
-    sc_graph_device_settle(&device, &arena);
-    ck_assert_uint_eq(list_all(), 3);
-    ck_assert_uint_eq(listed[2].shape.address, 50);
+    sc_graphs_settle_own(&graphs, EXEC);
+    ck_assert_uint_eq(count(), 3);
+    ck_assert_uint_eq(address_at(2), 50);
     add(5, 40);
-    ck_assert_uint_eq(list_all(), 3);
-    sc_graph_device_drop(&device, 0);
+    ck_assert_uint_eq(count(), 3);
+    sc_graphs_drop_node(&graphs, EXEC, 0);
     add(5, 40);
-    ck_assert_uint_eq(list_all(), 1);
+    ck_assert_uint_eq(count(), 1);
 }
 END_TEST
 
@@ -166,17 +335,17 @@ START_TEST(a_free_of_unknown_memory_leaves_all_else_out)
     add(1, 10);
     ck_assert(own(100, 0, 7));
     ck_assert(own(90, 20, 0)); /* another node allocates it */
-    sc_graph_device_settle(&device, &arena);
-    ck_assert_uint_eq(list_all(), 1);
+    sc_graphs_settle_own(&graphs, EXEC);
+    ck_assert_uint_eq(count(), 1);
     ck_assert(own(200, 0, 8));
-    sc_graph_device_settle(&device, &arena);
-    ck_assert_uint_eq(list_all(), 1);
-    ck_assert_int_eq(listed[0].direction, SC_FREE);
-    ck_assert_uint_eq(listed[0].shape.address, 200);
-    ck_assert_uint_eq(listed[0].shape.width_bytes, 1);
+    sc_graphs_settle_own(&graphs, EXEC);
+    ck_assert_uint_eq(count(), 1);
+    ck_assert_int_eq(runs()[0].direction, SC_FREE);
+    ck_assert_uint_eq(address_at(0), 200);
+    ck_assert_uint_eq(runs()[0].shape.width_bytes, 1);
     add(2, 300);
-    ck_assert_uint_eq(list_all(), 1);
-    sc_graph_device_drop(&device, 0);
+    ck_assert_uint_eq(count(), 1);
+    sc_graphs_drop_node(&graphs, EXEC, 0);
     for (unsigned i = 0; i < SC_GRAPH_OWN_MAX; i++)
         ck_assert(own(i, 1, 0));
     ck_assert(!own(7, 1, 0));
@@ -190,90 +359,66 @@ START_TEST(the_free_of_what_others_allocate_is_a_use)
     ck_assert(own(100, 50, 3));
     ck_assert(own(200, 50, 0));
     ck_assert(own(200, 0, 4));
-    sc_graph_device_settle(&device, &arena);
-    ck_assert_uint_eq(list_all(), 2);
-    ck_assert_uint_eq(listed[0].shape.address, 400);
-    ck_assert_uint_eq(listed[1].shape.address, 100);
-    ck_assert_uint_eq(listed[1].shape.width_bytes, 1);
-    ck_assert_int_eq(listed[1].direction, SC_FREE);
-    ck_assert_uint_eq(sc_graph_device_of(&device, 3)->use.shape.address, 100);
-    ck_assert_ptr_null(sc_graph_device_of(&device, 4));
+    sc_graphs_settle_own(&graphs, EXEC);
+    ck_assert_uint_eq(count(), 2);
+    ck_assert_uint_eq(address_at(0), 400);
+    ck_assert_uint_eq(address_at(1), 100);
+    ck_assert_uint_eq(runs()[1].shape.width_bytes, 1);
+    ck_assert_int_eq(runs()[1].direction, SC_FREE);
+    ck_assert_uint_eq(runs()[1].node, 3);
 }
 END_TEST
 
-static void put(struct sc_handles *set, uintptr_t node, uint64_t value)
-{
-    ck_assert_int_eq(sc_handles_put(set, node, value), 0);
-}
+/* ---- addresses of kernels ---- */
 
-START_TEST(where_a_node_stands_says_what_is_asked_of_it)
+START_TEST(an_address_is_there_once_and_in_order)
 {
-    struct sc_handles steps, unsure;
-    uintptr_t first;
-    ck_assert_int_eq(sc_handles_init(&steps) | sc_handles_init(&unsure), 0);
-    for (uintptr_t node = 1; node <= 6; node++)
-        add(node, 10 * node);
-    put(&steps, 2, 1 + 1);
-    put(&steps, 3, 2 + 1);
-    put(&unsure, 4, SC_UNSURE_UNJUDGED);
-    put(&unsure, 5, SC_UNSURE_GATED);
-    put(&unsure, 6, SC_UNSURE_ENDS);
-    sc_graph_device_place(&device, &(struct sc_graph_device_places){.unsure = NULL});
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 6);
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_IN_FLIGHT, &first), 6);
-    sc_graph_device_place(&device, &(struct sc_graph_device_places){&steps, &unsure});
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_ALL, &first), 5);
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_IN_FLIGHT, &first), 4);
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_FREE, &first), 4);
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_GATED, &first), 1);
-    ck_assert_uint_eq(first, 50);
-    ck_assert_uint_eq(list_which(0, &first), 2);
-    ck_assert_uint_eq(list_which(1, &first), 1);
-    ck_assert_uint_eq(first, 20);
-    ck_assert_uint_eq(list_which(2, &first), 1);
-    ck_assert_uint_eq(first, 30);
-    device.unsure = 1u << 2;
-    ck_assert_uint_eq(list_which(2, &first), 0);
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_ALL, &first), 4);
-    ck_assert_uint_eq(sc_graph_device_of(&device, 3)->told, 2);
-    ck_assert_ptr_null(sc_graph_device_of(&device, 7));
-    sc_handles_destroy(&steps);
-    sc_handles_destroy(&unsure);
+    add_address(1, 30);
+    add_address(2, 10);
+    add_address(1, 10);
+    add_address(2, 11);
+    ck_assert_uint_eq(address_count(), 3);
+    ck_assert_uint_eq(runs()[0].shape.address, 10);
+    ck_assert_uint_eq(runs()[1].shape.address, 11);
+    ck_assert_uint_eq(runs()[2].shape.address, 30);
+    sc_graphs_enable_node(&graphs, EXEC, 2, false);
+    ck_assert_uint_eq(address_count(), 2);
+    sc_graphs_enable_node(&graphs, EXEC, 1, false);
+    ck_assert_uint_eq(address_count(), 0);
 }
 END_TEST
 
-/* As it does in the hands of a call that gives the node other parameters. */
-START_TEST(a_node_that_changes_stays_where_it_stands)
+START_TEST(addresses_go_with_their_node_and_are_of_no_step)
 {
-    uintptr_t first;
-    add(1, 10);
-    const struct sc_graph_device_use place = {.told = 3,
-                                              .unsure = SC_UNSURE_ENDS | SC_UNSURE_GATED};
-    sc_graph_device_place_node(&device, 1, &place);
-    const struct sc_graph_device_use before = *sc_graph_device_of(&device, 1);
-    sc_graph_device_drop(&device, 1);
-    add(1, 20);
-    ck_assert_uint_eq(list_which(0, &first), 1);
-    sc_graph_device_place_node(&device, 1, &before);
-    ck_assert_uint_eq(list_which(0, &first), 0);
-    ck_assert_uint_eq(list_which(3, &first), 0);
-    ck_assert_uint_eq(list_which(SC_GRAPH_DEVICE_GATED, &first), 1);
-    ck_assert_uint_eq(first, 20);
-    ck_assert_uint_eq(sc_graph_device_of(&device, 1)->told, 3);
+    add_address(1, 30);
+    add_address(2, 10);
+    add(2, 10);
+    add_address(3, 40);
+    ck_assert(!sc_graphs_tell_of(&graphs, EXEC, 1, 1));
+    sc_graphs_drop_addresses(&graphs, EXEC, 2);
+    ck_assert_uint_eq(address_count(), 2);
+    ck_assert_uint_eq(count(), 1);
+    sc_graphs_drop_node(&graphs, EXEC, 3);
+    ck_assert_uint_eq(address_count(), 1);
+    sc_graphs_drop_addresses(&graphs, EXEC, 0);
+    ck_assert_uint_eq(address_count(), 0);
+    ck_assert_uint_eq(count(), 1);
 }
 END_TEST
+
+/* ---- races ---- */
 
 static bool add_race(uintptr_t first, uintptr_t second)
 {
     const struct sc_graph_race race = {.of = {{.node = first}, {.node = second}}};
-    return sc_graph_device_add_race(&device, &arena, &race);
+    return sc_graphs_add_race(&graphs, EXEC, &race);
 }
 
 /* 0: there is none. */
 static uintptr_t next_race(void)
 {
     struct sc_graph_race race;
-    return sc_graph_device_next_race(&device, &race, is_disabled, NULL) ? race.of[0].node : 0;
+    return sc_graphs_next_race(&graphs, sc_graphs_find(&graphs, EXEC), &race) ? race.of[0].node : 0;
 }
 
 START_TEST(a_race_is_told_once_and_not_of_disabled_nodes)
@@ -281,12 +426,13 @@ START_TEST(a_race_is_told_once_and_not_of_disabled_nodes)
     ck_assert_uint_eq(next_race(), 0);
     ck_assert(add_race(1, 2));
     ck_assert(add_race(3, 4));
-    disabled = 2;
+    sc_graphs_enable_node(&graphs, EXEC, 2, false);
     ck_assert_uint_eq(next_race(), 3);
     ck_assert_uint_eq(next_race(), 0);
-    disabled = 1;
+    sc_graphs_enable_node(&graphs, EXEC, 2, true);
+    sc_graphs_enable_node(&graphs, EXEC, 1, false);
     ck_assert_uint_eq(next_race(), 0);
-    disabled = 0;
+    sc_graphs_enable_node(&graphs, EXEC, 1, true);
     ck_assert_uint_eq(next_race(), 1);
     ck_assert_uint_eq(next_race(), 0);
 }
@@ -294,11 +440,10 @@ END_TEST
 
 START_TEST(a_race_is_not_told_of_what_stands_behind_an_unseen_wait)
 {
-    const struct sc_graph_device_use behind = {.unsure = SC_UNSURE_UNJUDGED};
     add(1, 10);
     add(2, 10);
     ck_assert(add_race(1, 2));
-    sc_graph_device_place_node(&device, 2, &behind);
+    sc_graphs_doubt_node(&graphs, EXEC, 2, SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE);
     ck_assert_uint_eq(next_race(), 0);
     ck_assert(add_race(3, 4));
     ck_assert_uint_eq(next_race(), 3);
@@ -310,11 +455,30 @@ START_TEST(a_race_goes_with_either_node)
     add_race(1, 2);
     add_race(2, 3);
     add_race(4, 5);
-    sc_graph_device_drop(&device, 2);
+    sc_graphs_drop_node(&graphs, EXEC, 2);
     ck_assert_uint_eq(next_race(), 4);
     ck_assert_uint_eq(next_race(), 0);
     add_race(1, 2);
-    sc_graph_device_drop(&device, 0);
+    sc_graphs_drop_node(&graphs, EXEC, 0);
+    ck_assert_uint_eq(next_race(), 0);
+}
+END_TEST
+
+START_TEST(a_race_goes_when_something_inside_of_its_node_changes)
+{
+    const struct sc_graph_extra of_inner = {.inner = 11};
+    struct sc_graph_use use = use_at(1, 10);
+    ck_assert(sc_graphs_add(&graphs, EXEC, &use, &of_inner, NULL));
+    sc_graphs_note_inner(&graphs, EXEC, 11, 1);
+    add_race(1, 2);
+    sc_graphs_drop_inner(&graphs, EXEC, 1, 11);
+    ck_assert_uint_eq(next_race(), 0);
+    ck_assert(sc_graphs_add(&graphs, EXEC, &use, &of_inner, NULL));
+    add_race(1, 2);
+    sc_graphs_enable_node(&graphs, EXEC, 11, false);
+    ck_assert_uint_eq(next_race(), 0);
+    add_race(1, 2);
+    sc_graphs_lose_inner(&graphs, EXEC);
     ck_assert_uint_eq(next_race(), 0);
 }
 END_TEST
@@ -327,13 +491,59 @@ START_TEST(there_is_room_for_some_races)
 }
 END_TEST
 
-START_TEST(there_is_an_end)
+/* ---- who added a node ---- */
+
+static void note(uintptr_t graph, uintptr_t node, uintptr_t address, uint32_t stack)
 {
-    for (uintptr_t i = 0; i < MAX + 5; i++)
-        add(1, i);
-    ck_assert_uint_eq(list_all(), MAX);
-    for (uintptr_t i = 0; i < MAX; i++)
-        ck_assert_uint_eq(listed[i].shape.address, i);
+    struct sc_graph_use use = use_at(node, address);
+    use.author = (struct sc_graph_author){.api = "memset", .stack = stack};
+    add_use(graph, use);
+}
+
+/* 0: not known. */
+static uint32_t find(uintptr_t graph, uintptr_t node, uintptr_t address)
+{
+    const struct sc_graph_use use = use_at(node, address);
+    const struct sc_graph_author by = sc_graphs_author(&graphs, graph, node, &use);
+    return by.api ? by.stack : 0;
+}
+
+START_TEST(a_captured_node_is_known_by_its_graph_and_its_bytes)
+{
+    ck_assert_uint_eq(find(GRAPH, 7, 64), 0);
+    note(GRAPH, 0, 64, 1);
+    note(OTHER, 0, 64, 2);
+    note(GRAPH, 0, 128, 3);
+    ck_assert_uint_eq(find(GRAPH, 7, 64), 1);
+    ck_assert_uint_eq(find(OTHER, 7, 64), 2);
+    ck_assert_uint_eq(find(GRAPH, 7, 128), 3);
+    ck_assert_uint_eq(find(OTHER, 7, 128), 0);
+    struct sc_graph_use read = use_at(7, 64);
+    read.reads_device = true;
+    ck_assert_ptr_null(sc_graphs_author(&graphs, GRAPH, 7, &read).api);
+}
+END_TEST
+
+START_TEST(a_node_with_a_name_is_known_by_it)
+{
+    note(GRAPH, 7, 64, 1);
+    note(GRAPH, 8, 64, 2);
+    ck_assert_uint_eq(find(GRAPH, 7, 64), 1);
+    ck_assert_uint_eq(find(GRAPH, 8, 64), 2);
+    ck_assert_uint_eq(find(GRAPH, 9, 64), 0);
+    sc_graphs_drop_node(&graphs, GRAPH, 7);
+    note(GRAPH, 7, 64, 3);
+    ck_assert_uint_eq(find(GRAPH, 7, 64), 3);
+}
+END_TEST
+
+START_TEST(of_several_callers_none_is_named)
+{
+    note(GRAPH, 0, 64, 1);
+    note(GRAPH, 0, 64, 1);
+    ck_assert_uint_eq(find(GRAPH, 7, 64), 1);
+    note(GRAPH, 0, 64, 2);
+    ck_assert_uint_eq(find(GRAPH, 7, 64), 0);
 }
 END_TEST
 
@@ -343,20 +553,29 @@ int main(void)
     TCase *cases = tcase_create("cases");
     tcase_add_checked_fixture(cases, set_up, take_down);
     tcase_add_test(cases, all_are_listed_as_they_came);
-    tcase_add_test(cases, they_come_in_pieces);
+    tcase_add_test(cases, host_memory_comes_first_and_addresses_last);
+    tcase_add_test(cases, nobody_is_asked_about_it);
     tcase_add_test(cases, a_node_that_is_disabled_does_nothing_until_it_is_enabled);
-    tcase_add_test(cases, a_node_that_changes_drops_its_own);
+    tcase_add_test(cases, a_node_that_changes_drops_its_own_and_comes_last);
     tcase_add_test(cases, what_is_left_out_comes_back_with_the_next_exec);
+    tcase_add_test(cases, where_a_node_stands_says_what_is_asked_of_it);
+    tcase_add_test(cases, what_two_nodes_tell_of_by_one_event_is_not_asked_of);
+    tcase_add_test(cases, a_node_that_changes_stays_where_it_stands);
+    tcase_add_test(cases, an_inner_node_has_its_own);
+    tcase_add_test(cases, there_is_an_end);
     tcase_add_test(cases, memory_that_nodes_allocate_is_left_out_and_nothing_else);
     tcase_add_test(cases, a_free_of_unknown_memory_leaves_all_else_out);
     tcase_add_test(cases, the_free_of_what_others_allocate_is_a_use);
-    tcase_add_test(cases, where_a_node_stands_says_what_is_asked_of_it);
-    tcase_add_test(cases, a_node_that_changes_stays_where_it_stands);
+    tcase_add_test(cases, an_address_is_there_once_and_in_order);
+    tcase_add_test(cases, addresses_go_with_their_node_and_are_of_no_step);
     tcase_add_test(cases, a_race_is_told_once_and_not_of_disabled_nodes);
     tcase_add_test(cases, a_race_is_not_told_of_what_stands_behind_an_unseen_wait);
     tcase_add_test(cases, a_race_goes_with_either_node);
+    tcase_add_test(cases, a_race_goes_when_something_inside_of_its_node_changes);
     tcase_add_test(cases, there_is_room_for_some_races);
-    tcase_add_test(cases, there_is_an_end);
+    tcase_add_test(cases, a_captured_node_is_known_by_its_graph_and_its_bytes);
+    tcase_add_test(cases, a_node_with_a_name_is_known_by_it);
+    tcase_add_test(cases, of_several_callers_none_is_named);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

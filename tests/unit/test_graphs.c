@@ -255,9 +255,9 @@ START_TEST(removing_what_is_not_there_changes_nothing)
     sc_graphs_drop_node(&graphs, OTHER, 0);
     sc_graphs_drop_node(&graphs, GRAPH, 9);
     sc_graphs_enable_node(&graphs, OTHER, 1, false);
-    sc_graphs_unjudge_node(&graphs, OTHER, 1);
-    sc_graphs_unjudge_nodes(&graphs, OTHER, &none);
-    sc_graphs_unjudge_nodes(&graphs, GRAPH, &none);
+    sc_graphs_doubt_node(&graphs, OTHER, 1, SC_UNSURE_UNJUDGED);
+    sc_graphs_doubt_nodes(&graphs, OTHER, &none);
+    sc_graphs_doubt_nodes(&graphs, GRAPH, &none);
     sc_handles_destroy(&none);
     sc_graphs_add_all(&graphs, GRAPH, OTHER);
     sc_graphs_make_runs(&graphs, OTHER);
@@ -462,7 +462,7 @@ START_TEST(what_stands_before_a_signal_is_not_judged)
     add_plain(EXEC, 1, BASE, 64);
     add_plain(EXEC, 2, BASE + 64, 64);
     add(EXEC, plain(1, SC_D2H, BASE + PAGE, 64));
-    sc_graphs_unjudge_node(&graphs, EXEC, 1);
+    sc_graphs_doubt_node(&graphs, EXEC, 1, SC_UNSURE_UNJUDGED);
     ck_assert(use_at(EXEC, 0)->unsure && use_at(EXEC, 2)->unsure);
     ck_assert(!use_at(EXEC, 1)->unsure);
     merge(EXEC); /* neighbours, but not alike */
@@ -482,7 +482,7 @@ START_TEST(many_are_told_of_at_once)
         if (node % 3 == 0)
             ck_assert_int_eq(sc_handles_put(&nodes, node, 1), 0);
     }
-    sc_graphs_unjudge_nodes(&graphs, EXEC, &nodes);
+    sc_graphs_doubt_nodes(&graphs, EXEC, &nodes);
     for (uint32_t i = 0; i < 500; i++)
         ck_assert_int_eq(use_at(EXEC, i)->unsure != 0, (i + 1) % 3 == 0);
     sc_handles_destroy(&nodes);
@@ -1190,7 +1190,7 @@ static void change_somehow(uint32_t node)
 {
     uint32_t way = chance(10);
     if (way == 0)
-        sc_graphs_unjudge_node(&graphs, EXEC, node + 1);
+        sc_graphs_doubt_node(&graphs, EXEC, node + 1, SC_UNSURE_UNJUDGED);
     else if (way < 4)
         sc_graphs_enable_node(&graphs, EXEC, node + 1, way == 1);
     else if (way == 4)

@@ -48,29 +48,6 @@ static void wait(const struct sc_call *call, CUstream handle, CUevent event)
     sc_track_end_wait(&sc_track, &made, true);
 }
 
-/* What the wrapper would have served, or kept. */
-static void pinned(const void *address, size_t size_bytes, unsigned flags,
-                   const struct sc_call *call)
-{
-    sc_host_memory_pinned(address, size_bytes, flags, call);
-}
-
-static void registered(const void *address, size_t size_bytes, unsigned flags,
-                       const struct sc_call *call)
-{
-    sc_host_memory_registered(address, size_bytes, flags, call);
-}
-
-static void managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call)
-{
-    sc_host_memory_managed(address, size_bytes, call);
-}
-
-static void leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
-{
-    sc_host_memory_leaves(address, kind, call);
-}
-
 /* ---- what to do, from the rows of api.def ---- */
 
 #define DO_BEFORE(arguments) wrapper(SC_MEMBERS(a, arguments))

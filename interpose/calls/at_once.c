@@ -12,7 +12,6 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
-#include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "report/report.h"
 #include "track/no_verdicts.h"

@@ -4,8 +4,6 @@
  */
 #include "interpose/calls/context_calls.h"
 
-#include <errno.h>
-
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"

@@ -2,9 +2,7 @@
 
 #include <stddef.h>
 
-#include "interpose/driver/call.h"
 #include "interpose/reaper/hazards.h"
-#include "interpose/streams/streams.h"
 #include "track/device_use.h"
 #include "track/graph_device.h"
 #include "track/graphs.h"

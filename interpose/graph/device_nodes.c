@@ -6,7 +6,6 @@
 #include "track/device_use.h"
 #include "track/graph_device.h"
 #include "track/hazard.h"
-#include "track/shape.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"

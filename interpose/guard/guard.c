@@ -31,7 +31,6 @@
 #include "track/peek.h"
 #include "track/shape.h"
 #include "track/spans.h"
-#include "track/ticks.h"
 #include "track/track_guards.h"
 #include "track/track_ranges.h"
 #include "track/track_views.h"

@@ -17,7 +17,6 @@
 #include "interpose/guard/mappings.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
-#include "track/hazard.h"
 #include "track/pages.h"
 #include "track/track.h"
 #include "track/track_graphs.h"

@@ -1,7 +1,5 @@
 #include "interpose/base/locals.h"
 
-#include <stddef.h>
-
 #include "interpose/base/own_stack.h"
 #include "interpose/base/unwind.h"
 

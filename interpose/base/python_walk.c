@@ -7,7 +7,6 @@
 
 #include "track/peek.h"
 #include "track/python_codes.h"
-#include "track/python_lines.h"
 
 #include "track/poison.h"
 

@@ -20,7 +20,6 @@
 #include "report/report.h"
 #include "track/objects.h"
 #include "track/stacks.h"
-#include "track/text.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"

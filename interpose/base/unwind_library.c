@@ -1,7 +1,6 @@
 #include "interpose/base/unwind_library.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 
 #include "report/libraries.h"
 #include "report/options.h"

@@ -10,7 +10,6 @@
 #define SC_INTERPOSE_BASE_UNWINDER_PIPE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* What stands for either end: the number of no descriptor, and not -1, which stands for none. */
 enum { SC_UNWINDER_PIPE = -0x5343 };

@@ -4,7 +4,6 @@
 #ifndef SC_INTERPOSE_BASE_UPCALLS_H
 #define SC_INTERPOSE_BASE_UPCALLS_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -12,7 +12,6 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
-#include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "report/report.h"
 #include "track/no_verdicts.h"
@@ -154,12 +153,6 @@ static void leave_unjudged(const struct sc_at_once *touch, const struct sc_op_in
     give_no_verdict(SC_NO_VERDICT_UNSEEN, ops.count > 0);
 }
 
-/* A default stream that captures refuses the call. */
-static bool is_refused(struct sc_stream_record *stream)
-{
-    return sc_streams_is_captured(stream);
-}
-
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
 {
     int saved = errno;
@@ -172,7 +165,8 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
         .range = range,
     };
     bool is_seen = sc_track_unseen_behind(&sc_track, touch->stream->id, touch->after).waits == 0;
-    if (!sc_replaying_prepares() && !is_refused(touch->stream))
+    /* A default stream that captures refuses the call. */
+    if (!sc_replaying_prepares() && !sc_streams_is_captured(touch->stream))
         (is_seen ? judge : leave_unjudged)(touch, &bytes);
     errno = saved;
 }

@@ -8,7 +8,6 @@
 #include "interpose/guard/guard.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/large_copies.h"
-#include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/copy_manner.h"
 #include "track/hazard.h"

@@ -4,9 +4,6 @@
 
 #include "interpose/capture/beside.h"
 #include "track/device_use.h"
-#include "track/hazard.h"
-#include "track/left_out.h"
-#include "track/shape.h"
 
 #include "track/poison.h"
 

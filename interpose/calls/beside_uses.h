@@ -10,7 +10,6 @@
 #define SC_INTERPOSE_CALLS_BESIDE_USES_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "interpose/calls/device_uses.h"
 #include "interpose/driver/call.h"

@@ -4,8 +4,6 @@
  */
 #include "interpose/calls/context_calls.h"
 
-#include <errno.h>
-
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
@@ -194,30 +192,14 @@ static CUcontext primary_context(CUdevice device)
     return sc_active() ? sc_contexts_primary(device) : NULL;
 }
 
-CUresult cuCtxDestroy(CUcontext handle)
+SC_VERSIONS(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext handle), (handle))
 {
-    SC_WRAPPER(cuCtxDestroy);
     struct sc_context *context = ending(handle);
     return ended(context, real(handle));
 }
 
-CUresult cuCtxDestroy_v2(CUcontext handle)
+SC_VERSIONS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
 {
-    SC_WRAPPER(cuCtxDestroy_v2);
-    struct sc_context *context = ending(handle);
-    return ended(context, real(handle));
-}
-
-CUresult cuDevicePrimaryCtxReset(CUdevice device)
-{
-    SC_WRAPPER(cuDevicePrimaryCtxReset);
-    struct sc_context *context = ending(primary_context(device));
-    return ended(context, real(device));
-}
-
-CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
-{
-    SC_WRAPPER(cuDevicePrimaryCtxReset_v2);
     struct sc_context *context = ending(primary_context(device));
     return ended(context, real(device));
 }
@@ -255,16 +237,8 @@ static CUresult released(CUresult result, const struct releasing *releasing)
     return result;
 }
 
-CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+SC_VERSIONS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 {
-    SC_WRAPPER(cuDevicePrimaryCtxRelease);
-    struct releasing releasing = release_begins(device);
-    return released(real(device), &releasing);
-}
-
-CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
-{
-    SC_WRAPPER(cuDevicePrimaryCtxRelease_v2);
     struct releasing releasing = release_begins(device);
     return released(real(device), &releasing);
 }

@@ -14,15 +14,12 @@
 #ifndef SC_INTERPOSE_CALLS_DEVICE_USES_H
 #define SC_INTERPOSE_CALLS_DEVICE_USES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "interpose/driver/call.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
-#include "track/hazard.h"
-#include "track/shape.h"
 
 struct sc_allocation;
 struct sc_device_use;

@@ -141,16 +141,8 @@ static void event_ends(CUevent event)
     sc_captures_note_event(event, NULL);
 }
 
-CUresult cuEventDestroy(CUevent event)
+SC_VERSIONS(cuEventDestroy, cuEventDestroy_v2, (CUevent event), (event))
 {
-    SC_WRAPPER(cuEventDestroy);
-    event_ends(event);
-    return real(event);
-}
-
-CUresult cuEventDestroy_v2(CUevent event)
-{
-    SC_WRAPPER(cuEventDestroy_v2);
     event_ends(event);
     return real(event);
 }

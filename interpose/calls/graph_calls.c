@@ -67,19 +67,11 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
     return added_any(call, result, node, graph, params, child);
 }
 
-CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                           const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params)
+SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
+            (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies,
+             const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params),
+            (node, graph, dependencies, edges, count, params))
 {
-    SC_WRAPPER(cuGraphAddNode_v2);
-    CUgraph child = sc_node_uses_child_of(params);
-    CUresult result = real(node, graph, dependencies, edges, count, params);
-    return added_any(call, result, node, graph, params, child);
-}
-
-CUresult cuGraphAddNode_v3(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                           const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params)
-{
-    SC_WRAPPER(cuGraphAddNode_v3);
     CUgraph child = sc_node_uses_child_of(params);
     CUresult result = real(node, graph, dependencies, edges, count, params);
     return added_any(call, result, node, graph, params, child);

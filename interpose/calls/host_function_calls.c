@@ -1,6 +1,5 @@
 /* Host functions: when one starts, everything before it on its stream is done. */
 #include "interpose/base/upcalls.h"
-#include "interpose/calls/issue.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"

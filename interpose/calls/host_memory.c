@@ -70,8 +70,8 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
 
 /* Memory that the program maps for kernels may be written by them at any time; write-combined
  * memory is not made to be read. */
-static void add_pinned(const void *address, size_t bytes, unsigned flags,
-                       const struct sc_call *call)
+void sc_host_memory_pinned(const void *address, size_t bytes, unsigned flags,
+                           const struct sc_call *call)
 {
     add_range(address, bytes, SC_PINNED, call);
     if (flags & (CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
@@ -81,7 +81,7 @@ static void add_pinned(const void *address, size_t bytes, unsigned flags,
 
 /* Where the device does not let the host touch managed memory while it works, to read a source
  * would be a fault of the program's. */
-static void add_managed(CUdeviceptr address, size_t bytes, const struct sc_call *call)
+void sc_host_memory_managed(CUdeviceptr address, size_t bytes, const struct sc_call *call)
 {
     const void *memory = (const void *)(uintptr_t)address;
     const struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
@@ -91,8 +91,8 @@ static void add_managed(CUdeviceptr address, size_t bytes, const struct sc_call 
                                               SC_SNAPSHOTS_NONE));
 }
 
-static void add_registered(const void *address, size_t bytes, unsigned flags,
-                           const struct sc_call *call)
+void sc_host_memory_registered(const void *address, size_t bytes, unsigned flags,
+                               const struct sc_call *call)
 {
     SC_TRACKED(sc_graphs_note_registered(track.graphs, (uintptr_t)address, bytes));
     add_range(address, bytes, SC_REGISTERED, call);
@@ -116,7 +116,7 @@ static bool serve(void **address, size_t bytes, unsigned flags, const struct sc_
     if (!ours)
         return false;
     *address = ours;
-    add_pinned(ours, bytes, flags, call);
+    sc_host_memory_pinned(ours, bytes, flags, call);
     return true;
 }
 
@@ -127,7 +127,7 @@ CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
         return CUDA_SUCCESS;
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
-        add_pinned(*address, bytes, flags, call);
+        sc_host_memory_pinned(*address, bytes, flags, call);
     return result;
 }
 
@@ -158,7 +158,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     SC_WRAPPER(cuMemAllocManaged);
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS) {
-        add_managed(*address, bytes, call);
+        sc_host_memory_managed(*address, bytes, call);
         sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_MANAGED, *address, bytes, 0});
     }
     return result;
@@ -184,30 +184,15 @@ static bool may_be_registered(const void *address, size_t bytes)
     return !sc_pinned_overlaps((uintptr_t)address, bytes);
 }
 
-static CUresult registered(CUresult result, const void *address, size_t bytes, unsigned flags,
-                           const struct sc_call *call)
+SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t bytes, unsigned flags),
+            (address, bytes, flags))
 {
+    if (!may_be_registered(address, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
-        add_registered(address, bytes, flags, call);
+        sc_host_memory_registered(address, bytes, flags, call);
     return result;
-}
-
-CUresult cuMemHostRegister(void *address, size_t bytes, unsigned flags)
-{
-    SC_WRAPPER(cuMemHostRegister);
-    if (!may_be_registered(address, bytes))
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    return registered(result, address, bytes, flags, call);
-}
-
-CUresult cuMemHostRegister_v2(void *address, size_t bytes, unsigned flags)
-{
-    SC_WRAPPER(cuMemHostRegister_v2);
-    if (!may_be_registered(address, bytes))
-        return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    return registered(result, address, bytes, flags, call);
 }
 
 struct giving_back {
@@ -303,23 +288,6 @@ static bool free_is_deferred(struct giving_back *giving, const struct sc_range_i
     if (sc_take_down_passes(&taken))
         giving->result = wait_as_the_driver_does(giving->call);
     return true;
-}
-
-void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags,
-                           const struct sc_call *call)
-{
-    add_pinned(address, size_bytes, flags, call);
-}
-
-void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags,
-                               const struct sc_call *call)
-{
-    add_registered(address, size_bytes, flags, call);
-}
-
-void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call)
-{
-    add_managed(address, size_bytes, call);
 }
 
 typedef CUresult give_back_function(void *address);

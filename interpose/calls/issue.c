@@ -12,7 +12,6 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/sync.h"
-#include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/device_nodes.h"

@@ -2,7 +2,6 @@
 
 #include <stddef.h>
 
-#include "interpose/driver/call.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"

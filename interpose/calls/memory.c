@@ -4,7 +4,6 @@
 #include "interpose/calls/device_memory.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/driver/driver.h"
-#include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
 #include "track/allocations.h"
 #include "track/track_device.h"

@@ -59,16 +59,8 @@ static CUresult stream_ended(const struct stream_ending *ending, CUresult result
     return result;
 }
 
-CUresult cuStreamDestroy(CUstream stream)
+SC_VERSIONS(cuStreamDestroy, cuStreamDestroy_v2, (CUstream stream), (stream))
 {
-    SC_WRAPPER(cuStreamDestroy);
-    struct stream_ending ending = stream_ends(stream);
-    return stream_ended(&ending, real(stream));
-}
-
-CUresult cuStreamDestroy_v2(CUstream stream)
-{
-    SC_WRAPPER(cuStreamDestroy_v2);
     struct stream_ending ending = stream_ends(stream);
     return stream_ended(&ending, real(stream));
 }

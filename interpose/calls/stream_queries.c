@@ -30,32 +30,20 @@ static CUresult asked(struct sc_detour *detour, CUresult result)
     return sc_detour_end(detour, result);
 }
 
-SC_PAIR(cuStreamGetFlags, _ptsz, (CUstream stream, unsigned *flags), (stream, flags))
-{
-    struct sc_detour detour;
-    if (!is_answered(&detour, call, stream, flags))
-        return asked(&detour, real(stream, flags));
-    *flags = CU_STREAM_DEFAULT;
-    return sc_detour_end(&detour, CUDA_SUCCESS);
-}
+/* What the answer is of the legacy stream. */
+#define QUESTION(symbol, type, known)                                                              \
+    SC_PAIR(symbol, _ptsz, (CUstream stream, type * answer), (stream, answer))                     \
+    {                                                                                              \
+        struct sc_detour detour;                                                                   \
+        if (!is_answered(&detour, call, stream, answer))                                           \
+            return asked(&detour, real(stream, answer));                                           \
+        *answer = known;                                                                           \
+        return sc_detour_end(&detour, CUDA_SUCCESS);                                               \
+    }
 
-SC_PAIR(cuStreamGetPriority, _ptsz, (CUstream stream, int *priority), (stream, priority))
-{
-    struct sc_detour detour;
-    if (!is_answered(&detour, call, stream, priority))
-        return asked(&detour, real(stream, priority));
-    *priority = 0;
-    return sc_detour_end(&detour, CUDA_SUCCESS);
-}
-
-SC_PAIR(cuStreamGetCtx, _ptsz, (CUstream stream, CUcontext *context), (stream, context))
-{
-    struct sc_detour detour;
-    if (!is_answered(&detour, call, stream, context))
-        return asked(&detour, real(stream, context));
-    *context = current_context();
-    return sc_detour_end(&detour, CUDA_SUCCESS);
-}
+QUESTION(cuStreamGetFlags, unsigned, CU_STREAM_DEFAULT)
+QUESTION(cuStreamGetPriority, int, 0)
+QUESTION(cuStreamGetCtx, CUcontext, current_context())
 
 /* ---- only reported where they are refused ---- */
 

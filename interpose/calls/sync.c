@@ -240,19 +240,9 @@ CUresult cuEventQuery(CUevent event)
 }
 
 /* It succeeds only if both events are complete. */
-CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+SC_VERSIONS(cuEventElapsedTime, cuEventElapsedTime_v2,
+            (float *milliseconds, CUevent start, CUevent end), (milliseconds, start, end))
 {
-    SC_WRAPPER(cuEventElapsedTime);
-    struct sc_sync first = sc_sync_begin_event(call, start);
-    struct sc_sync second = sc_sync_begin_event(call, end);
-    CUresult result = real(milliseconds, start, end);
-    sc_sync_end(&first, result);
-    return sc_sync_end(&second, result);
-}
-
-CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end)
-{
-    SC_WRAPPER(cuEventElapsedTime_v2);
     struct sc_sync first = sc_sync_begin_event(call, start);
     struct sc_sync second = sc_sync_begin_event(call, end);
     CUresult result = real(milliseconds, start, end);

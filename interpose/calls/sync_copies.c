@@ -6,8 +6,6 @@
  * are only work. (track/copy_manner.h; docs/driver.md, Q5, Q6, Synchronous copies) */
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
-#include "interpose/base/unwind.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/calls/at_once.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
@@ -26,7 +24,6 @@
 #include "interpose/streams/unfinished.h"
 #include "track/copy_manner.h"
 #include "track/device_use.h"
-#include "track/hazard.h"
 #include "track/history.h"
 #include "track/pages.h"
 #include "track/points.h"

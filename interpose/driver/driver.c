@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "interpose/base/loader.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver_code.h"

@@ -63,6 +63,13 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
 
 /* The body of both follows. `arguments` names the parameters. */
 #define SC_PAIR(symbol, variant, parameters, arguments)                                            \
+    SC_TWO(symbol, symbol##variant, true, parameters, arguments)
+
+/* The same for two versions of a function that take the same. */
+#define SC_VERSIONS(symbol, later, parameters, arguments)                                          \
+    SC_TWO(symbol, later, false, parameters, arguments)
+
+#define SC_TWO(symbol, other, is_per_thread, parameters, arguments)                                \
     static CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,     \
                                   SC_LIST parameters);                                             \
     CUresult symbol parameters                                                                     \
@@ -70,9 +77,9 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
         SC_PROLOGUE(symbol, false);                                                                \
         return symbol##_body(call, real, SC_LIST arguments);                                       \
     }                                                                                              \
-    CUresult symbol##variant parameters                                                            \
+    CUresult other parameters                                                                      \
     {                                                                                              \
-        SC_PROLOGUE(symbol##variant, true);                                                        \
+        SC_PROLOGUE(other, is_per_thread);                                                         \
         return symbol##_body(call, real, SC_LIST arguments);                                       \
     }                                                                                              \
     static CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,     \

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +25,6 @@
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
-#include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/entry/injected.h"

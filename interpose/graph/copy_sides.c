@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
 #include "track/device_use.h"

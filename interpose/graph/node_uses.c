@@ -7,7 +7,6 @@
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
-#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/device_nodes.h"

@@ -10,7 +10,6 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
-#include "track/frames.h"
 #include "track/graphs.h"
 #include "track/pool.h"
 #include "track/shape.h"

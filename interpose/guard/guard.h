@@ -18,7 +18,6 @@
 #ifndef SC_INTERPOSE_GUARD_GUARD_H
 #define SC_INTERPOSE_GUARD_GUARD_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

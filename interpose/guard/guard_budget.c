@@ -1,7 +1,5 @@
 #include "interpose/guard/guard_budget.h"
 
-#include <stddef.h>
-
 #include "interpose/base/process.h"
 #include "track/ticks.h"
 

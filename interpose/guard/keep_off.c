@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"

@@ -13,14 +13,11 @@
 #ifndef SC_INTERPOSE_GUARD_LOSSES_H
 #define SC_INTERPOSE_GUARD_LOSSES_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "interpose/base/process.h"
 #include "interpose/reaper/hazards.h"
-#include "track/hazard.h"
 #include "track/pages.h"
 #include "track/track.h"
 #include "track/track_views.h"

@@ -10,7 +10,6 @@
 #include "interpose/base/unwind.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
-#include "track/frames.h"
 #include "track/hazard.h"
 #include "track/ops.h"
 #include "track/shape.h"

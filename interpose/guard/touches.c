@@ -1,7 +1,6 @@
 /* Touches of memory in flight: by the program, which faults, and by the kernel or the driver on its
  * behalf, which are asked about before. */
 #include <errno.h>
-#include <stdatomic.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"

@@ -2,7 +2,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
  * writes for the device, pageable memory; of registered memory the device has the pages. The
  * driver's own unmapping passes through while we are inside of it.
  */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/mman.h>

@@ -1,6 +1,5 @@
 #include "interpose/memory/areas.h"
 
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>

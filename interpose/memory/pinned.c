@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"

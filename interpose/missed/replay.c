@@ -18,7 +18,6 @@
 #include "interpose/streams/streams.h"
 #include "report/options.h"
 #include "track/frames.h"
-#include "track/hazard.h"
 #include "track/track.h"
 #include "track/track_order.h"
 
@@ -46,29 +45,6 @@ static void wait(const struct sc_call *call, CUstream handle, CUevent event)
     sc_event_calls_join(stream, event);
     sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &made);
     sc_track_end_wait(&sc_track, &made, true);
-}
-
-/* What the wrapper would have served, or kept. */
-static void pinned(const void *address, size_t size_bytes, unsigned flags,
-                   const struct sc_call *call)
-{
-    sc_host_memory_pinned(address, size_bytes, flags, call);
-}
-
-static void registered(const void *address, size_t size_bytes, unsigned flags,
-                       const struct sc_call *call)
-{
-    sc_host_memory_registered(address, size_bytes, flags, call);
-}
-
-static void managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call)
-{
-    sc_host_memory_managed(address, size_bytes, call);
-}
-
-static void leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
-{
-    sc_host_memory_leaves(address, kind, call);
 }
 
 /* ---- what to do, from the rows of api.def ---- */

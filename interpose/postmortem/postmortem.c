@@ -18,7 +18,6 @@
 #include "interpose/streams/unfinished.h"
 #include "report/postmortem_line.h"
 #include "report/report.h"
-#include "track/hazard.h"
 #include "track/history.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"

@@ -1,6 +1,5 @@
 #include "interpose/reaper/edges.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stddef.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"

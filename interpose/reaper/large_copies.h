@@ -7,7 +7,6 @@
 #ifndef SC_INTERPOSE_REAPER_LARGE_COPIES_H
 #define SC_INTERPOSE_REAPER_LARGE_COPIES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

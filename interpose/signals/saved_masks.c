@@ -3,7 +3,6 @@
 #include "interpose/signals/saved_masks.h"
 
 #include <setjmp.h>
-#include <stdint.h>
 #include <ucontext.h>
 
 #include "interpose/base/loader.h"

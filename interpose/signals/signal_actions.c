@@ -3,7 +3,6 @@
  * program's action for SIGSEGV is kept by us (signals.h), the masks of other handlers do not really
  * block SIGSEGV, and what the thread believes of SIGSEGV is in the frame that they find and return
  * to (sigreturn.h). What is read back is what was set. */
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -2,7 +2,6 @@
 
 #include "interpose/signals/signal_mask.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>

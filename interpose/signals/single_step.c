@@ -227,20 +227,15 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
 }
 
 /* What `done` touches may fault as well, without the flag. */
-static bool is_step_of(const ucontext_t *context)
-{
-    return is_stepped_here() && has_flag(context);
-}
-
 bool sc_single_step_is_begun(const void *context)
 {
-    return is_step_of(context);
+    return is_stepped_here() && has_flag(context);
 }
 
 void sc_single_step_cancel(void *context)
 {
     int saved = errno;
-    if (is_step_of(context)) {
+    if (sc_single_step_is_begun(context)) {
         clear_in_frame(context);
         finish(false);
     }
@@ -251,7 +246,7 @@ void sc_single_step_forget(const struct sc_fault *fault)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
     int saved = errno;
-    if (is_step_of(context)) {
+    if (sc_single_step_is_begun(context)) {
         clear_in_frame(context);
         end();
     }

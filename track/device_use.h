@@ -3,6 +3,7 @@
 #ifndef SC_TRACK_DEVICE_USE_H
 #define SC_TRACK_DEVICE_USE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "track/hazard.h"
@@ -27,6 +28,29 @@ static inline struct sc_device_use sc_device_use_named(uintptr_t address)
 {
     return (struct sc_device_use){
         .shape = {address, 1, 1, 1}, .access = SC_DEVICE_NAMES, .direction = SC_NO_DIRECTION};
+}
+
+static inline uintptr_t sc_device_use_end(const struct sc_device_use *use)
+{
+    return use->shape.address + sc_shape_hull_bytes(&use->shape);
+}
+
+/* Have they a byte in common? Most have not, which is to be seen at once. */
+static inline bool sc_device_uses_touch(const struct sc_device_use *a,
+                                        const struct sc_device_use *b)
+{
+    return a->shape.address < sc_device_use_end(b) && b->shape.address < sc_device_use_end(a) &&
+           sc_shapes_folded_touch(&a->shape, &a->fold, &b->shape, &b->fold);
+}
+
+/* May the one write a byte of the other? A kernel may write from its address on, to the end of the
+ * allocation that the other lies in, which begins at `base`. */
+static inline bool sc_device_use_may_write(const struct sc_device_use *writer,
+                                           const struct sc_device_use *memory, uintptr_t base)
+{
+    if (writer->access == SC_DEVICE_NAMES)
+        return writer->shape.address >= base && writer->shape.address < sc_device_use_end(memory);
+    return writer->access == SC_DEVICE_WRITES && sc_device_uses_touch(writer, memory);
 }
 
 enum { SC_DEVICE_USES_MAX = 2 };

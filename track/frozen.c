@@ -1,5 +1,7 @@
 #include "track/frozen.h"
 
+#include "track/pool.h"
+
 #include "track/poison.h"
 
 enum { LAUNCHES = 2 };
@@ -17,24 +19,11 @@ static void drop(struct sc_frozen *frozen, unsigned i)
     frozen->memories[i] = frozen->memories[--frozen->count];
 }
 
-void sc_frozen_written(struct sc_frozen *frozen, const struct sc_shape *shape,
-                       const struct sc_fold *fold)
+void sc_frozen_used(struct sc_frozen *frozen, const struct sc_device_use *use)
 {
-    for (unsigned i = frozen->count; i-- > 0;) {
-        const struct sc_frozen_memory *memory = &frozen->memories[i];
-        if (sc_shapes_folded_touch(&memory->shape, &memory->fold, shape, fold))
+    for (unsigned i = frozen->count; i-- > 0;)
+        if (sc_device_use_may_write(use, &frozen->memories[i].memory, frozen->memories[i].base))
             drop(frozen, i);
-    }
-}
-
-void sc_frozen_named(struct sc_frozen *frozen, uintptr_t address)
-{
-    for (unsigned i = frozen->count; i-- > 0;) {
-        const struct sc_frozen_memory *memory = &frozen->memories[i];
-        uintptr_t end = memory->shape.address + sc_shape_hull_bytes(&memory->shape);
-        if (address >= memory->base && address < end)
-            drop(frozen, i);
-    }
 }
 
 unsigned sc_frozen_forget(struct sc_frozen *frozen)
@@ -71,6 +60,8 @@ void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle)
         if (!memory->graph && !memory->exec_count)
             drop(frozen, i);
     }
+    if (frozen->writes)
+        sc_graph_writes_forget(frozen->writes, handle);
 }
 
 void sc_frozen_changed(struct sc_frozen *frozen)
@@ -80,6 +71,19 @@ void sc_frozen_changed(struct sc_frozen *frozen)
         if (!frozen->memories[i].exec_count)
             drop(frozen, i);
     }
+    if (frozen->writes) /* whose node it was is not known */
+        sc_graph_writes_forget_all(frozen->writes);
+}
+
+void sc_frozen_captured(struct sc_frozen *frozen, uintptr_t graph,
+                        const struct sc_graph_write *write)
+{
+    if (!frozen->writes)
+        frozen->writes = sc_pages_map(sizeof *frozen->writes);
+    if (frozen->writes && write)
+        sc_graph_writes_set(frozen->writes, graph, write);
+    else if (frozen->writes)
+        sc_graph_writes_forget(frozen->writes, graph);
 }
 
 void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
@@ -90,6 +94,8 @@ void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t
         if (memory->graph == graph && memory->exec_count < SC_FROZEN_EXECS_MAX)
             memory->execs[memory->exec_count++] = exec;
     }
+    if (frozen->writes)
+        sc_graph_writes_copy(frozen->writes, graph, exec);
 }
 
 static bool may_write(const struct sc_graph_write *write, int32_t thread,
@@ -97,13 +103,14 @@ static bool may_write(const struct sc_graph_write *write, int32_t thread,
 {
     if (!write || (write->named.count && thread == memory->hazard.event.thread))
         return true;
-    return sc_graph_write_may_touch(write, memory->shape.address,
-                                    sc_shape_hull_bytes(&memory->shape), memory->base);
+    return sc_graph_write_may_touch(write, memory->memory.shape.address,
+                                    sc_shape_hull_bytes(&memory->memory.shape), memory->base);
 }
 
-void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread,
-                        const struct sc_graph_write *write)
+void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread)
 {
+    const struct sc_graph_write *write =
+        frozen->writes ? sc_graph_writes_find(frozen->writes, exec) : NULL;
     for (unsigned i = 0; i < frozen->count; i++) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
         if (has_exec(memory, exec))

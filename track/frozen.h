@@ -20,24 +20,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/device_use.h"
 #include "track/graph_writes.h"
 #include "track/hazard.h"
-#include "track/shape.h"
 
 enum { SC_FROZEN_MAX = 32, SC_FROZEN_EXECS_MAX = 4 };
 
 struct sc_frozen_memory {
-    struct sc_hazard hazard; /* what is to be reported */
-    struct sc_shape shape;
-    struct sc_fold fold;
-    uintptr_t base;  /* where the allocation begins */
-    uintptr_t graph; /* 0: it is destroyed */
+    struct sc_hazard hazard;     /* what is to be reported */
+    struct sc_device_use memory; /* its bytes */
+    uintptr_t base;              /* where the allocation begins */
+    uintptr_t graph;             /* 0: it is destroyed */
     unsigned exec_count;
     uintptr_t execs[SC_FROZEN_EXECS_MAX]; /* further ones are not known */
     unsigned launches;
 };
 
 struct sc_frozen {
+    struct sc_graph_writes *writes; /* of graphs and execs; NULL: of none it is known */
     unsigned count;
     struct sc_frozen_memory memories[SC_FROZEN_MAX];
 };
@@ -45,15 +45,22 @@ struct sc_frozen {
 /* Hazard, bytes, base and graph are given. False: there is no room. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory);
 
-/* The bytes were written, or may have been, or are another allocation's now. */
-void sc_frozen_written(struct sc_frozen *frozen, const struct sc_shape *shape,
-                       const struct sc_fold *fold);
-
-/* A kernel was given the address, and may have written from there on. */
-void sc_frozen_named(struct sc_frozen *frozen, uintptr_t address);
+/* Work has used memory so, and may have written what is watched; or the bytes are another
+ * allocation's now, which counts as written. */
+void sc_frozen_used(struct sc_frozen *frozen, const struct sc_device_use *use);
 
 /* Anything may have been written. Returns how many memories are forgotten. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen);
+
+/* The graph was captured, and its launches write no more than that; NULL: that is not known. */
+void sc_frozen_captured(struct sc_frozen *frozen, uintptr_t graph,
+                        const struct sc_graph_write *write);
+
+/* Graphs and execs of which it is known what they write. */
+static inline unsigned sc_frozen_graphs(const struct sc_frozen *frozen)
+{
+    return frozen->writes ? frozen->writes->count : 0;
+}
 
 /* The exec is the graph's from now on, and no other's: it was made, or updated. */
 void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec);
@@ -62,13 +69,12 @@ void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t
 void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle);
 
 /* Some graph has other nodes than were captured, or they have other parameters: of no graph is it
- * known what its execs to come read. */
+ * known what its execs to come read, and of none what it writes. */
 void sc_frozen_changed(struct sc_frozen *frozen);
 
-/* The exec was launched by the thread, and writes no more than `write`; NULL: that is not known.
- * Behind it, sc_frozen_take gives what is frozen, until it returns false. */
-void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread,
-                        const struct sc_graph_write *write);
+/* The exec was launched by the thread. Behind it, sc_frozen_take gives what is frozen, until it
+ * returns false. */
+void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread);
 bool sc_frozen_take(struct sc_frozen *frozen, struct sc_hazard *hazard);
 
 #endif

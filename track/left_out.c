@@ -7,19 +7,17 @@
 
 #include "track/poison.h"
 
-/* `order`: of the call, among all of the thread since the capture began. */
-struct node_use {
+struct use {
     struct sc_device_use is;
     uintptr_t function;
-    uint32_t order;
-    uint32_t node;
+    uint32_t order; /* of the call, among all of the thread since the capture began */
+    uint32_t of;    /* captured: the node; beside the capture: the site */
 };
 
-struct beside_use {
-    struct sc_device_use is;
-    uintptr_t function;
-    uint32_t order;
-    uint32_t site;
+/* Those that were captured, or those beside the capture, in the order of the calls. */
+struct uses {
+    const struct use *list;
+    unsigned count;
 };
 
 struct allocation {
@@ -36,10 +34,10 @@ struct sc_left_out {
     uint64_t unknown;
     unsigned node_count, node_use_count, site_count, beside_use_count, allocation_count;
     struct sc_hazard sites[SC_LEFT_OUT_SITES_MAX];
-    struct beside_use beside_uses[SC_LEFT_OUT_USES_MAX];
+    struct use beside_uses[SC_LEFT_OUT_USES_MAX];
     struct allocation allocations[SC_LEFT_OUT_ALLOCATIONS_MAX];
     struct sc_hazard_copy nodes[SC_LEFT_OUT_CAPTURED_MAX];
-    struct node_use node_uses[SC_LEFT_OUT_NODE_USES_MAX];
+    struct use node_uses[SC_LEFT_OUT_NODE_USES_MAX];
 };
 
 struct sc_left_out *sc_left_out_new(void)
@@ -74,24 +72,17 @@ static bool has_room(struct sc_left_out *left_out, bool fits)
 
 /* ---- noting ---- */
 
-static unsigned count_of(const struct sc_left_out_op *op)
-{
-    return op->use_count + op->name_count;
-}
-
 /* The uses come first, and then the names. */
-static struct sc_device_use use_of(const struct sc_left_out_op *op, unsigned i)
+struct sc_device_use sc_left_out_use(const struct sc_left_out_op *op, unsigned i)
 {
-    if (i < op->use_count)
-        return op->uses[i];
-    return sc_device_use_named(op->names[i - op->use_count]);
+    return i < op->use_count ? op->uses[i] : sc_device_use_named(op->names[i - op->use_count]);
 }
 
 void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
                           const struct sc_left_out_op *op)
 {
     uint32_t order = ++left_out->order;
-    unsigned count = count_of(op);
+    unsigned count = sc_left_out_count(op);
     left_out->captured_count++;
     if (op->is_partly_known && !left_out->first_unknown)
         left_out->first_unknown = order;
@@ -103,7 +94,7 @@ void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_c
     left_out->nodes[node] = *what;
     for (unsigned i = 0; i < count; i++)
         left_out->node_uses[left_out->node_use_count++] =
-            (struct node_use){use_of(op, i), op->function, order, node};
+            (struct use){sc_left_out_use(op, i), op->function, order, node};
 }
 
 static bool is_set_up(const struct sc_left_out *left_out, const struct sc_device_use *use)
@@ -134,7 +125,7 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
                         const struct sc_left_out_op *op)
 {
     uint32_t order = ++left_out->order;
-    unsigned count = count_of(op);
+    unsigned count = sc_left_out_count(op);
     uint32_t site = site_of(left_out, what);
     if (count == 0 ||
         !has_room(left_out, site < SC_LEFT_OUT_SITES_MAX &&
@@ -143,10 +134,10 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
     if (site == left_out->site_count)
         left_out->sites[left_out->site_count++] = *what;
     for (unsigned i = 0; i < count; i++) {
-        struct sc_device_use use = use_of(op, i);
+        struct sc_device_use use = sc_left_out_use(op, i);
         if (!is_set_up(left_out, &use))
             left_out->beside_uses[left_out->beside_use_count++] =
-                (struct beside_use){use, op->function, order, site};
+                (struct use){use, op->function, order, site};
     }
 }
 
@@ -180,9 +171,14 @@ void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *o
 
 /* ---- judging ---- */
 
-static uintptr_t end_of(const struct sc_device_use *use)
+static struct uses captured(const struct sc_left_out *left_out)
 {
-    return use->shape.address + sc_shape_hull_bytes(&use->shape);
+    return (struct uses){left_out->node_uses, left_out->node_use_count};
+}
+
+static struct uses beside(const struct sc_left_out *left_out)
+{
+    return (struct uses){left_out->beside_uses, left_out->beside_use_count};
 }
 
 bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
@@ -194,18 +190,11 @@ bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
     for (unsigned i = 0; i < left_out->node_use_count; i++) {
         const struct sc_device_use *use = &left_out->node_uses[i].is;
         if (use->access == SC_DEVICE_WRITES)
-            sc_graph_write_add(&write->written, use->shape.address, end_of(use) - 1);
+            sc_graph_write_add(&write->written, use->shape.address, sc_device_use_end(use) - 1);
         else if (use->access == SC_DEVICE_NAMES)
             sc_graph_write_add(&write->named, use->shape.address, use->shape.address);
     }
     return true;
-}
-
-/* Most do not, which is to be seen at once. */
-static bool touch(const struct sc_device_use *a, const struct sc_device_use *b)
-{
-    return a->shape.address < end_of(b) && b->shape.address < end_of(a) &&
-           sc_shapes_folded_touch(&a->shape, &a->fold, &b->shape, &b->fold);
 }
 
 static bool has_same_bytes(const struct sc_device_use *one, const struct sc_device_use *other)
@@ -217,26 +206,25 @@ static bool has_same_bytes(const struct sc_device_use *one, const struct sc_devi
            one->fold.pitch_bytes == other->fold.pitch_bytes;
 }
 
-static bool names(const struct node_use *node, uint32_t order, uintptr_t address)
+static bool has_name(struct uses nodes, uint32_t order, uintptr_t address)
 {
-    return node->order == order && node->is.access == SC_DEVICE_NAMES &&
-           node->is.shape.address == address;
+    for (unsigned i = 0; i < nodes.count; i++)
+        if (nodes.list[i].order == order && nodes.list[i].is.access == SC_DEVICE_NAMES &&
+            nodes.list[i].is.shape.address == address)
+            return true;
+    return false;
 }
 
 /* Has the captured kernel all the addresses that the kernel beside the capture has, and are these
  * two or more? */
-static bool has_all_names(const struct sc_left_out *left_out, uint32_t captured, uint32_t beside)
+static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, uint32_t of)
 {
     unsigned count = 0;
-    for (unsigned i = 0; i < left_out->beside_use_count; i++) {
-        const struct beside_use *use = &left_out->beside_uses[i];
-        unsigned n = 0;
-        if (use->order != beside)
+    const struct uses uses = beside(left_out);
+    for (unsigned i = 0; i < uses.count; i++) {
+        if (uses.list[i].order != of)
             continue;
-        while (n < left_out->node_use_count &&
-               !names(&left_out->node_uses[n], captured, use->is.shape.address))
-            n++;
-        if (n == left_out->node_use_count)
+        if (!has_name(captured(left_out), order, uses.list[i].is.shape.address))
             return false;
         count++;
     }
@@ -245,13 +233,12 @@ static bool has_all_names(const struct sc_left_out *left_out, uint32_t captured,
 
 /* Is it a kernel that was tried in the place of another one? The graph has that one, with the same
  * memory. */
-static bool is_variant(const struct sc_left_out *left_out, const struct beside_use *use)
+static bool is_variant(const struct sc_left_out *left_out, const struct use *use)
 {
-    if (use->is.access != SC_DEVICE_NAMES)
-        return false;
-    for (unsigned i = 0; i < left_out->node_use_count; i++) {
-        const struct node_use *node = &left_out->node_uses[i];
-        if (names(node, node->order, use->is.shape.address) &&
+    const struct uses nodes = captured(left_out);
+    for (unsigned i = 0; use->is.access == SC_DEVICE_NAMES && i < nodes.count; i++) {
+        const struct use *node = &nodes.list[i];
+        if (node->is.access == SC_DEVICE_NAMES && node->is.shape.address == use->is.shape.address &&
             has_all_names(left_out, node->order, use->order))
             return true;
     }
@@ -259,10 +246,11 @@ static bool is_variant(const struct sc_left_out *left_out, const struct beside_u
 }
 
 /* Does the graph do the same? */
-static bool is_in_graph(const struct sc_left_out *left_out, const struct beside_use *use)
+static bool is_in_graph(const struct sc_left_out *left_out, const struct use *use)
 {
-    for (unsigned i = 0; i < left_out->node_use_count; i++) {
-        const struct node_use *node = &left_out->node_uses[i];
+    const struct uses nodes = captured(left_out);
+    for (unsigned i = 0; i < nodes.count; i++) {
+        const struct use *node = &nodes.list[i];
         if (node->is.access == use->is.access && node->is.direction == use->is.direction &&
             node->function == use->function && has_same_bytes(&node->is, &use->is))
             return true;
@@ -270,111 +258,74 @@ static bool is_in_graph(const struct sc_left_out *left_out, const struct beside_
     return is_variant(left_out, use);
 }
 
-/* A kernel may write from an address on, to the end of the allocation, which begins at `base`. */
-static bool may_write(const struct sc_device_use *writer, const struct sc_device_use *memory,
-                      uintptr_t base)
+/* May one of them have written there, by a call between the two? `base`: where the allocation
+ * begins; UINTPTR_MAX: what kernels may write does not count. */
+static bool is_written(struct uses uses, uint32_t behind, uint32_t before,
+                       const struct sc_device_use *memory, uintptr_t base)
 {
-    uintptr_t address = writer->shape.address;
-    if (writer->access == SC_DEVICE_NAMES)
-        return address >= base && address < end_of(memory);
-    return writer->access == SC_DEVICE_WRITES && touch(writer, memory);
-}
-
-/* Does captured work make, before that, what the use reads? A kernel of which nothing is known may.
- */
-static bool is_made_in_graph(const struct sc_left_out *left_out, const struct node_use *use)
-{
-    uintptr_t base = left_out->base_of(use->is.shape.address);
-    if (left_out->first_unknown && left_out->first_unknown < use->order)
-        return true;
-    for (unsigned i = 0; i < left_out->node_use_count; i++) {
-        const struct node_use *earlier = &left_out->node_uses[i];
-        if (earlier->order >= use->order)
-            return false;
-        if (may_write(&earlier->is, &use->is, base))
+    for (unsigned i = 0; i < uses.count && uses.list[i].order < before; i++)
+        if (uses.list[i].order > behind && sc_device_use_may_write(&uses.list[i].is, memory, base))
             return true;
-    }
     return false;
 }
 
-/* Does a captured copy or memset write there later, for the next launch? `memory`: what the node
- * reads, as far as it is known. */
-static bool is_made_for_next(const struct sc_left_out *left_out, const struct beside_use *use,
-                             const struct node_use *node)
+static uintptr_t allocation_of(const struct sc_left_out *left_out, const struct use *use)
 {
-    const struct sc_device_use *memory = node->is.access == SC_DEVICE_NAMES ? &use->is : &node->is;
-    for (unsigned i = left_out->node_use_count; i-- > 0;) {
-        const struct node_use *later = &left_out->node_uses[i];
-        if (later->order <= node->order)
-            return false;
-        if (later->is.access == SC_DEVICE_WRITES && touch(&later->is, memory))
-            return true;
-    }
-    return false;
+    return left_out->base_of(use->is.shape.address);
 }
 
-/* Is what the node reads in each launch what work beside the capture has left? */
-static bool is_left_to_it(const struct sc_left_out *left_out, const struct beside_use *use,
-                          const struct node_use *node)
+/* Is what the node reads in each launch what work beside the capture has left? It is not where
+ * captured work makes it before that, as a kernel may of which nothing is known. Nor is it where a
+ * captured copy or memset writes there later, for the next launch. */
+static bool is_left_to_it(const struct sc_left_out *left_out, const struct use *use,
+                          const struct use *node)
 {
-    return !is_made_in_graph(left_out, node) && !is_made_for_next(left_out, use, node);
+    bool is_named = node->is.access == SC_DEVICE_NAMES;
+    if (left_out->first_unknown && left_out->first_unknown < node->order)
+        return false;
+    return !is_written(captured(left_out), 0, node->order, &node->is,
+                       allocation_of(left_out, node)) &&
+           !is_written(captured(left_out), node->order, UINT32_MAX, is_named ? &use->is : &node->is,
+                       UINTPTR_MAX);
 }
 
-/* Has work beside the capture written there, between the two? */
-static bool is_made_beside(const struct sc_left_out *left_out, const struct beside_use *use,
-                           const struct node_use *written)
-{
-    uintptr_t base = left_out->base_of(use->is.shape.address);
-    for (unsigned i = 0; i < left_out->beside_use_count; i++) {
-        const struct beside_use *earlier = &left_out->beside_uses[i];
-        if (earlier->order >= use->order)
-            return false;
-        if (earlier->order > written->order && may_write(&earlier->is, &use->is, base))
-            return true;
-    }
-    return false;
-}
-
-static bool belong_together(const struct sc_left_out *left_out, const struct beside_use *use,
-                            const struct node_use *node)
+static bool belong_together(const struct sc_left_out *left_out, const struct use *use,
+                            const struct use *node)
 {
     bool writes = node->is.access == SC_DEVICE_WRITES;
     bool is_result = node->is.access == SC_DEVICE_READS && node->is.direction == SC_D2H;
     if (use->is.access == SC_DEVICE_WRITES)
         return !writes && is_left_to_it(left_out, use, node);
     if (writes)
-        return node->order < use->order && !is_made_beside(left_out, use, node);
+        return node->order < use->order && !is_written(beside(left_out), node->order, use->order,
+                                                       &use->is, allocation_of(left_out, use));
     return use->is.access == SC_DEVICE_NAMES && is_result && node->order > use->order &&
            is_left_to_it(left_out, use, node);
 }
 
-static const struct node_use *find_node(const struct sc_left_out *left_out,
-                                        const struct beside_use *use)
+static const struct use *find_node(const struct sc_left_out *left_out, const struct use *use)
 {
-    for (unsigned i = 0; i < left_out->node_use_count; i++) {
-        const struct node_use *node = &left_out->node_uses[i];
-        if (touch(&use->is, &node->is) && belong_together(left_out, use, node))
-            return is_in_graph(left_out, use) ? NULL : node;
-    }
+    const struct uses nodes = captured(left_out);
+    for (unsigned i = 0; i < nodes.count; i++)
+        if (sc_device_uses_touch(&use->is, &nodes.list[i].is) &&
+            belong_together(left_out, use, &nodes.list[i]))
+            return is_in_graph(left_out, use) ? NULL : &nodes.list[i];
     return NULL;
 }
 
 /* Kernels of which not all is known may use any memory, and so may operations that did not fit. */
-static bool has_to_do_with_graph(const struct sc_left_out *left_out, const struct beside_use *use)
+static bool has_to_do_with_graph(const struct sc_left_out *left_out, const struct use *use)
 {
-    if (left_out->first_unknown || left_out->is_full)
-        return true;
-    for (unsigned i = 0; i < left_out->node_use_count; i++) {
-        const struct node_use *node = &left_out->node_uses[i];
-        uintptr_t base = left_out->base_of(use->is.shape.address);
-        if (may_write(&node->is, &use->is, base) || touch(&use->is, &node->is))
-            return true;
-    }
-    return false;
+    const struct uses nodes = captured(left_out);
+    bool does = left_out->first_unknown || left_out->is_full ||
+                is_written(nodes, 0, UINT32_MAX, &use->is, allocation_of(left_out, use));
+    for (unsigned i = 0; !does && i < nodes.count; i++)
+        does = sc_device_uses_touch(&use->is, &nodes.list[i].is);
+    return does;
 }
 
 /* Whether the graph lacks it cannot be told. */
-static bool is_undecided(const struct sc_left_out *left_out, const struct beside_use *use)
+static bool is_undecided(const struct sc_left_out *left_out, const struct use *use)
 {
     return use->is.access == SC_DEVICE_WRITES && !has_to_do_with_graph(left_out, use);
 }
@@ -384,13 +335,13 @@ static void judge_site(const struct sc_left_out *left_out, uint32_t site, sc_lef
 {
     struct sc_left_out_finding finding = {.beside = &left_out->sites[site]};
     for (unsigned i = 0; i < left_out->beside_use_count; i++) {
-        const struct beside_use *use = &left_out->beside_uses[i];
-        if (use->site != site)
+        const struct use *use = &left_out->beside_uses[i];
+        if (use->of != site)
             continue;
-        const struct node_use *node = find_node(left_out, use);
+        const struct use *node = find_node(left_out, use);
         if (node) {
             finding.use = &use->is;
-            finding.captured = &left_out->nodes[node->node];
+            finding.captured = &left_out->nodes[node->of];
             finding.captured_use = &node->is;
             break;
         }

@@ -57,6 +57,13 @@ struct sc_left_out_op {
     bool is_partly_known; /* it may do more with memory than this */
 };
 
+/* What it does, one by one. */
+static inline unsigned sc_left_out_count(const struct sc_left_out_op *op)
+{
+    return op->use_count + op->name_count;
+}
+struct sc_device_use sc_left_out_use(const struct sc_left_out_op *op, unsigned i);
+
 struct sc_left_out;
 
 /* NULL: there is no memory. */

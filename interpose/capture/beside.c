@@ -20,7 +20,6 @@
 #include "track/hazard.h"
 #include "track/left_out.h"
 #include "track/no_verdicts.h"
-#include "track/pool.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
@@ -51,10 +50,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct open_capture captures[OPEN_MAX] SC_GUARDED_BY(lock);
 static unsigned capture_count SC_GUARDED_BY(lock);
 static struct sc_frozen frozen SC_GUARDED_BY(lock);
-static _Atomic unsigned frozen_count;  /* of its memories, for those without the lock */
-static struct sc_graph_writes *writes; /* NULL: of no graph it is known */
-static unsigned looks;                 /* since memory was last watched anew */
-static struct sc_left_out *spare;      /* of the capture before, whose pages are there; or NULL */
+static _Atomic unsigned frozen_count; /* of its memories, for those without the lock */
+static unsigned looks;                /* since memory was last watched anew */
+static struct sc_left_out *spare;     /* of the capture before, whose pages are there; or NULL */
 
 bool sc_beside_is_own(void)
 {
@@ -91,7 +89,7 @@ static void end(void) SC_RELEASES(lock)
         own += captures[i].thread == sc_thread_id();
     own_count = own;
     atomic_store_explicit(&frozen_count, frozen.count, memory_order_relaxed);
-    atomic_store_explicit(&sc_beside_graphs, writes ? writes->count : 0, memory_order_relaxed);
+    atomic_store_explicit(&sc_beside_graphs, sc_frozen_graphs(&frozen), memory_order_relaxed);
     atomic_store_explicit(&sc_beside_concerns, capture_count + frozen.count, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
 }
@@ -262,16 +260,14 @@ static void issued_beside_capture(const struct sc_beside_op *op)
     end();
 }
 
-/* A kernel may write wherever it has an address. */
 static void note_writes(const struct sc_beside_op *op)
 {
     const struct sc_left_out_op *does = &op->does;
     begin();
-    for (unsigned i = 0; i < does->use_count; i++)
-        if (does->uses[i].access == SC_DEVICE_WRITES)
-            sc_frozen_written(&frozen, &does->uses[i].shape, &does->uses[i].fold);
-    for (unsigned i = 0; i < does->name_count; i++)
-        sc_frozen_named(&frozen, does->names[i]);
+    for (unsigned i = 0; i < sc_left_out_count(does); i++) {
+        const struct sc_device_use use = sc_left_out_use(does, i);
+        sc_frozen_used(&frozen, &use);
+    }
     if (does->is_partly_known)
         sc_frozen_forget(&frozen);
     else if (++looks == LOOKS_MAX)
@@ -298,8 +294,10 @@ void sc_beside_allocated(uintptr_t address, size_t size_bytes)
     begin();
     for (unsigned i = 0; i < capture_count; i++)
         sc_left_out_allocated(captures[i].left_out, address, size_bytes);
-    sc_frozen_written(&frozen, &(struct sc_shape){address, size_bytes, size_bytes, 1},
-                      &(struct sc_fold){0, 0});
+    sc_frozen_used(&frozen, &(struct sc_device_use){
+                                .shape = {address, size_bytes, size_bytes, 1},
+                                .access = SC_DEVICE_WRITES,
+                            });
     end();
 }
 
@@ -317,10 +315,7 @@ void sc_beside_unknown(void)
 void sc_beside_contexts_gone(void)
 {
     sc_beside_unknown();
-    begin();
-    if (writes)
-        sc_graph_writes_forget_all(writes);
-    end();
+    sc_beside_node_changed();
 }
 
 /* ---- verdicts ---- */
@@ -349,8 +344,7 @@ static void watch(const struct sc_left_out_finding *finding, const struct sc_haz
     const struct sc_device_use *memory = memory_of(finding);
     const struct sc_frozen_memory watched = {
         .hazard = *hazard,
-        .shape = memory->shape,
-        .fold = memory->fold,
+        .memory = *memory,
         .base = sc_address_base(memory->shape.address),
         .graph = graph,
     };
@@ -395,12 +389,7 @@ static __attribute__((noinline)) void note_graph_writes(const struct open_captur
     struct sc_graph_write write;
     bool is_known = is_counted && sc_left_out_writes(capture->left_out, count, &write);
     begin();
-    if (!writes)
-        writes = sc_pages_map(sizeof *writes);
-    if (writes && is_known)
-        sc_graph_writes_set(writes, capture->graph, &write);
-    else if (writes)
-        sc_graph_writes_forget(writes, capture->graph);
+    sc_frozen_captured(&frozen, capture->graph, is_known ? &write : NULL);
     end();
 }
 
@@ -427,8 +416,6 @@ void sc_beside_instantiated(uintptr_t graph, uintptr_t exec)
 {
     begin();
     sc_frozen_instantiated(&frozen, graph, exec);
-    if (writes)
-        sc_graph_writes_copy(writes, graph, exec);
     end();
 }
 
@@ -436,8 +423,6 @@ void sc_beside_handle_gone(uintptr_t handle)
 {
     begin();
     sc_frozen_gone(&frozen, handle);
-    if (writes)
-        sc_graph_writes_forget(writes, handle);
     end();
 }
 
@@ -448,8 +433,6 @@ void sc_beside_node_added(uintptr_t graph)
         if (captures[i].graph == graph)
             note_unknown(captures[i].left_out);
     sc_frozen_gone(&frozen, graph); /* execs that were made before go on as they are */
-    if (writes)
-        sc_graph_writes_forget(writes, graph);
     end();
 }
 
@@ -457,8 +440,6 @@ void sc_beside_node_changed(void)
 {
     begin();
     sc_frozen_changed(&frozen);
-    if (writes) /* whose node it was is not known */
-        sc_graph_writes_forget_all(writes);
     end();
 }
 
@@ -477,8 +458,7 @@ void sc_beside_graph_launched(uintptr_t exec)
     if (!sc_beside_is_watching() || sc_replaying_prepares())
         return;
     begin();
-    sc_frozen_launched(&frozen, exec, sc_thread_id(),
-                       writes ? sc_graph_writes_find(writes, exec) : NULL);
+    sc_frozen_launched(&frozen, exec, sc_thread_id());
     end();
     while (take_frozen(&hazard))
         sc_reaper_report(&hazard);

@@ -12,8 +12,6 @@ enum { A = 0x10000, B = 0x20000, SIZE = 0x1000, GRAPH = 1, OTHER_GRAPH, EXEC, OT
 enum { OWN_THREAD = 77, OTHER_THREAD };
 
 static struct sc_frozen frozen;
-static const struct sc_fold no_fold;
-
 static struct sc_shape bytes_at(uintptr_t address)
 {
     return (struct sc_shape){address, SIZE, SIZE, 1};
@@ -23,7 +21,7 @@ static void add(uint32_t name, uintptr_t address, uintptr_t graph)
 {
     const struct sc_frozen_memory memory = {
         .hazard = {.code = SC305, .event = {.stack = name, .thread = OWN_THREAD}},
-        .shape = bytes_at(address),
+        .memory.shape = bytes_at(address),
         .base = address - SIZE,
         .graph = graph,
     };
@@ -39,15 +37,20 @@ static void set_up(void)
 
 static void write_at(uintptr_t address)
 {
-    struct sc_shape shape = bytes_at(address);
-    sc_frozen_written(&frozen, &shape, &no_fold);
+    sc_frozen_used(&frozen, &(struct sc_device_use){.shape = bytes_at(address)});
+}
+
+static void name(uintptr_t address)
+{
+    const struct sc_device_use use = sc_device_use_named(address);
+    sc_frozen_used(&frozen, &use);
 }
 
 /* The name of what a launch shows to be frozen, or 0. */
 static uint32_t launch(uintptr_t exec)
 {
     struct sc_hazard hazard = {0};
-    sc_frozen_launched(&frozen, exec, OWN_THREAD, NULL);
+    sc_frozen_launched(&frozen, exec, OWN_THREAD);
     bool found = sc_frozen_take(&frozen, &hazard);
     ck_assert(found || !hazard.event.stack);
     return hazard.event.stack;
@@ -88,7 +91,8 @@ START_TEST(another_exec_that_cannot_write_it_changes_nothing)
     sc_graph_write_add(&write.written, A - SIZE, A - 1);
     sc_graph_write_add(&write.named, A + SIZE, A + SIZE);
     ck_assert_uint_eq(launch(EXEC), 0);
-    sc_frozen_launched(&frozen, OTHER, OTHER_THREAD, &write);
+    sc_frozen_captured(&frozen, OTHER, &write);
+    sc_frozen_launched(&frozen, OTHER, OTHER_THREAD);
     ck_assert_uint_eq(launch(EXEC), 7);
 
     for (unsigned i = 0; i < 2; i++) {
@@ -96,7 +100,8 @@ START_TEST(another_exec_that_cannot_write_it_changes_nothing)
         write = (struct sc_graph_write){.written.count = 0};
         sc_graph_write_add(i ? &write.written : &write.named, A - 1, i ? A : A - 1);
         ck_assert_uint_eq(launch(EXEC), 0);
-        sc_frozen_launched(&frozen, OTHER, OTHER_THREAD, &write);
+        sc_frozen_captured(&frozen, OTHER, &write);
+        sc_frozen_launched(&frozen, OTHER, OTHER_THREAD);
         ck_assert_uint_eq(launch(EXEC), 0);
         ck_assert_uint_eq(launch(EXEC), 7);
     }
@@ -111,7 +116,8 @@ START_TEST(a_kernel_of_the_same_thread_may_write_anything)
     for (unsigned i = 0; i < 2; i++) {
         set_up();
         ck_assert_uint_eq(launch(EXEC), 0);
-        sc_frozen_launched(&frozen, OTHER, OWN_THREAD, &write);
+        sc_frozen_captured(&frozen, OTHER, &write);
+        sc_frozen_launched(&frozen, OTHER, OWN_THREAD);
         ck_assert_uint_eq(launch(EXEC), i == 0 ? 7 : 0);
         sc_graph_write_add(&write.named, B, B);
     }
@@ -132,13 +138,13 @@ END_TEST
 
 START_TEST(a_kernel_may_write_from_an_address_of_the_allocation_on)
 {
-    sc_frozen_named(&frozen, A + SIZE);
-    sc_frozen_named(&frozen, A - SIZE - 1);
+    name(A + SIZE);
+    name(A - SIZE - 1);
     ck_assert_uint_eq(frozen.count, 1);
-    sc_frozen_named(&frozen, A - SIZE);
+    name(A - SIZE);
     ck_assert_uint_eq(frozen.count, 0);
     add(8, A, GRAPH);
-    sc_frozen_named(&frozen, A + SIZE - 1);
+    name(A + SIZE - 1);
     ck_assert_uint_eq(frozen.count, 0);
 }
 END_TEST
@@ -206,8 +212,8 @@ START_TEST(several_memories_are_told_one_by_one)
     struct sc_hazard hazard;
     add(8, B, GRAPH);
     sc_frozen_instantiated(&frozen, GRAPH, OTHER);
-    sc_frozen_launched(&frozen, OTHER, OWN_THREAD, NULL);
-    sc_frozen_launched(&frozen, OTHER, OWN_THREAD, NULL);
+    sc_frozen_launched(&frozen, OTHER, OWN_THREAD);
+    sc_frozen_launched(&frozen, OTHER, OWN_THREAD);
     uint32_t names = 0;
     while (sc_frozen_take(&frozen, &hazard))
         names += hazard.event.stack;
@@ -217,7 +223,7 @@ END_TEST
 
 START_TEST(there_is_an_end_to_memories_and_execs)
 {
-    const struct sc_frozen_memory memory = {.shape = bytes_at(B), .graph = OTHER_GRAPH};
+    const struct sc_frozen_memory memory = {.memory.shape = bytes_at(B), .graph = OTHER_GRAPH};
     for (unsigned i = 1; i < SC_FROZEN_MAX; i++)
         add(8, B, OTHER_GRAPH);
     ck_assert(!sc_frozen_add(&frozen, &memory));

@@ -110,6 +110,17 @@ struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uin
     return id ? describe(allocations, id) : (struct sc_allocation){0};
 }
 
+uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t address)
+{
+    return sc_allocations_find(allocations, address).origin;
+}
+
+bool sc_allocations_begins(struct sc_allocations *allocations, uintptr_t address)
+{
+    const struct sc_allocation block = sc_allocations_find(allocations, address);
+    return block.size_bytes == 0 || block.address == address;
+}
+
 size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t address)
 {
     const struct sc_allocation block = sc_allocations_find(allocations, address);
@@ -139,6 +150,14 @@ bool sc_allocations_end_free(struct sc_allocations *allocations,
     if (freed)
         drop(allocations, id);
     return true;
+}
+
+size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address)
+{
+    const struct sc_allocation block = sc_allocations_begin_free(allocations, address);
+    if (block.size_bytes)
+        sc_allocations_end_free(allocations, &block, true);
+    return block.size_bytes;
 }
 
 void sc_allocations_remove_of(struct sc_allocations *allocations, uint32_t context)

@@ -41,6 +41,12 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
 /* The block that contains the address. */
 struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uintptr_t address);
 
+/* Its origin, or 0. */
+uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t address);
+
+/* Does a block begin there, or is none known that contains the address? */
+bool sc_allocations_begins(struct sc_allocations *allocations, uintptr_t address);
+
 /* How large the block is that begins there; 0: none is known. */
 size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t address);
 
@@ -52,6 +58,9 @@ struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocation
  * which nobody was handed since? */
 bool sc_allocations_end_free(struct sc_allocations *allocations,
                              const struct sc_allocation *allocation, bool freed);
+
+/* Both: the block that begins there is given back. Returns how large it was; 0: none is known. */
+size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address);
 
 /* The context is gone, and its memory with it. */
 void sc_allocations_remove_of(struct sc_allocations *allocations, uint32_t context);

@@ -136,6 +136,14 @@ void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t e
         sc_order_release(order, point);
 }
 
+void sc_events_wait(struct sc_events *events, struct sc_order *order, uint32_t stream,
+                    uintptr_t event)
+{
+    struct sc_point point;
+    if (sc_events_point(events, event, &point))
+        sc_order_wait(order, stream, &point);
+}
+
 void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event)
 {
     SC_TRACE("event-forget event", event);

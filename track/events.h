@@ -48,6 +48,11 @@ bool sc_events_point(struct sc_events *events, uintptr_t event, struct sc_point 
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point);
 
+/* Work issued on the stream from now on comes after what the event stands for: the driver has been
+ * told so already. */
+void sc_events_wait(struct sc_events *events, struct sc_order *order, uint32_t stream,
+                    uintptr_t event);
+
 /* The event is no more, or what it stands for is not known. */
 void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event);
 

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "track/checks.h"
+#include "track/conflicts.h"
 #include "track/consistency.h"
+#include "track/graphs.h"
+#include "track/ticks.h"
 #include "track/trace.h"
 
 #include "track/poison.h"
@@ -225,4 +228,185 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
     hold->age = 0;
     sc_pool_give(&holds->pool, id);
     SC_CHECK_OF(holds->pool.live, sc_consistency_of_holds(holds));
+}
+
+/* ---- what changes for holds that there are ---- */
+
+struct hold_change {
+    struct sc_holds *holds;
+    const struct sc_ticket *ticket; /* to wait for; NULL: graphs are forgotten */
+};
+
+static bool change_hold(void *context, uint32_t id)
+{
+    const struct hold_change *change = context;
+    struct sc_hold *hold = sc_holds_at(change->holds, id);
+    if (!change->ticket)
+        hold->by_graph = false;
+    else if (hold->kind != SC_HOLD_WAIT)
+        sc_holds_require(change->holds, id, change->ticket);
+    return true;
+}
+
+static void change_holds(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
+                         const struct sc_ticket *ticket)
+{
+    struct hold_change change = {holds, ticket};
+    sc_grid_overlaps_locked(&holds->grid, address, size_bytes ? size_bytes : 1, change_hold,
+                            &change);
+}
+
+void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes)
+{
+    change_holds(holds, address, size_bytes, NULL);
+}
+
+void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
+{
+    for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next)
+        if (sc_holds_at(holds, id)->context == context)
+            sc_holds_at(holds, id)->by_graph = false;
+}
+
+void sc_holds_wait_longer(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
+                          const struct sc_ticket *ticket)
+{
+    change_holds(holds, address, size_bytes, ticket);
+}
+
+struct earlier_search {
+    struct sc_holds *holds;
+    const struct sc_op_info *later;
+    struct sc_ticket *tickets;
+    unsigned count, max;
+};
+
+static bool note_earlier(void *context, uint32_t id)
+{
+    struct earlier_search *search = context;
+    const struct sc_hold *hold = sc_holds_at(search->holds, id);
+    const struct sc_op_info *later = search->later;
+    if (!hold->written && !sc_direction_writes_host(later->direction))
+        return true;
+    for (uint32_t i = 0; i < hold->ticket_count && search->count < search->max; i++)
+        if (hold->tickets[i].stream != later->ticket.stream &&
+            !sc_conflicts_covers(search->holds->order, later, &hold->tickets[i]))
+            search->tickets[search->count++] = hold->tickets[i];
+    return true;
+}
+
+unsigned sc_holds_before(struct sc_holds *holds, const struct sc_op_info *info,
+                         struct sc_ticket *tickets, unsigned max)
+{
+    struct earlier_search search = {holds, info, tickets, 0, max};
+    sc_grid_overlaps_locked(&holds->grid, info->shape.address, sc_shape_hull_bytes(&info->shape),
+                            note_earlier, &search);
+    return search.count;
+}
+
+void sc_holds_end(struct sc_holds *holds, uint32_t hold)
+{
+    sc_holds_remove(holds, hold, sc_now_ns());
+}
+
+void sc_holds_put_back(struct sc_holds *holds, uint32_t hold)
+{
+    sc_holds_at(holds, hold)->releasing = false;
+}
+
+/* Records are recycled; ages are not. */
+bool sc_holds_lives(struct sc_holds *holds, uint32_t hold, uint64_t age)
+{
+    return holds->oldest && sc_holds_at(holds, hold)->age == age;
+}
+
+void sc_holds_leave(struct sc_holds *holds, uint32_t hold, uint64_t age)
+{
+    if (sc_holds_lives(holds, hold, age) && !sc_holds_at(holds, hold)->releasing)
+        sc_holds_end(holds, hold);
+}
+
+struct sc_hold_totals sc_holds_totals(struct sc_holds *holds)
+{
+    return (struct sc_hold_totals){holds->held_peak_bytes, holds->held_peak_ns};
+}
+
+typedef void visit_ticket(void *context, const struct sc_ticket *ticket);
+
+static void each_awaited(struct sc_holds *holds, visit_ticket *visit, void *context)
+{
+    for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
+        const struct sc_hold *hold = sc_holds_at(holds, id);
+        for (uint32_t i = 0; i < hold->ticket_count; i++)
+            if (!sc_order_complete(holds->order, &hold->tickets[i]))
+                visit(context, &hold->tickets[i]);
+    }
+}
+
+static void count_ticket(void *count, const struct sc_ticket *ticket)
+{
+    (void)ticket;
+    ++*(unsigned *)count;
+}
+
+unsigned sc_holds_awaited(struct sc_holds *holds)
+{
+    unsigned count = 0;
+    each_awaited(holds, count_ticket, &count);
+    return count;
+}
+
+struct latest_tickets {
+    uint32_t after;
+    struct sc_ticket *tickets;
+    unsigned count, max;
+};
+
+static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
+{
+    unsigned low = 0;
+    unsigned high = latest->count;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (latest->tickets[middle].stream < stream)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A full list loses its highest stream to a lower one. */
+static void note_latest(void *context, const struct sc_ticket *ticket)
+{
+    struct latest_tickets *latest = context;
+    unsigned place = place_of(latest, ticket->stream);
+    struct sc_ticket *at = &latest->tickets[place];
+    if (ticket->stream <= latest->after || place == latest->max)
+        return;
+    if (place < latest->count && at->stream == ticket->stream) {
+        if (at->number < ticket->number)
+            *at = *ticket;
+        return;
+    }
+    latest->count += latest->count < latest->max;
+    memmove(at + 1, at, (latest->count - place - 1) * sizeof *at);
+    *at = *ticket;
+}
+
+unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
+                                  unsigned max)
+{
+    struct latest_tickets latest = {after, tickets, 0, max};
+    each_awaited(holds, note_latest, &latest);
+    return latest.count;
+}
+
+bool sc_holds_have_work(struct sc_holds *holds)
+{
+    bool work = sc_holds_awaited(holds) != 0;
+    for (uint32_t id = holds->oldest; id && !work; id = sc_holds_at(holds, id)->next)
+        work = !sc_hold_is_drivers(sc_holds_at(holds, id)->kind) &&
+               !sc_holds_wait_for_program(holds, sc_holds_at(holds, id));
+    return work;
 }

@@ -11,28 +11,13 @@
 #ifndef SC_TRACK_HOLD_H
 #define SC_TRACK_HOLD_H
 
-#include "track/graphs.h"
 #include "track/grid.h"
 #include "track/hold_kind.h"
-#include "track/order.h"
+#include "track/points.h"
 
-/* Does the memory go back to the driver? Then that happens inside the program's own waits for the
- * context, and not in the reaper. Pure. */
-static inline bool sc_hold_is_drivers(enum sc_hold_kind kind)
-{
-    return kind == SC_HOLD_FREE_PINNED || kind == SC_HOLD_UNREGISTER;
-}
-
-/* Which holds a search is for: a bit for each kind, and what must be so besides. */
-enum sc_hold_mask {
-    SC_HOLDS_FREED = 1 << SC_HOLD_FREE | 1 << SC_HOLD_FREE_PINNED,
-    SC_HOLDS_UNREGISTERED = 1 << SC_HOLD_UNREGISTER,
-    SC_HOLDS_DRIVERS = 1 << SC_HOLD_FREE_PINNED | 1 << SC_HOLD_UNREGISTER,
-    SC_HOLDS_REAPERS = 1 << SC_HOLD_FREE | 1 << SC_HOLD_UNMAP | 1 << SC_HOLD_WAIT,
-    SC_HOLDS_ALL = SC_HOLDS_DRIVERS | SC_HOLDS_REAPERS,
-    SC_HOLDS_BY_GRAPH = 1 << 16, /* and `by_graph` */
-    SC_HOLDS_STARTING = 1 << 17, /* and the hold starts at the address */
-};
+struct sc_graphs;
+struct sc_op_info;
+struct sc_order;
 
 enum { SC_HOLD_TICKETS_MAX = 4096 };
 
@@ -79,6 +64,50 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age);
 
 /* Ends a hold; what it held has been given back (or never will be). */
 void sc_holds_remove(struct sc_holds *holds, uint32_t hold, uint64_t now_ns);
+
+/* The same, now. */
+void sc_holds_end(struct sc_holds *holds, uint32_t hold);
+
+/* Whoever has taken the hold puts it back, to be taken later. */
+void sc_holds_put_back(struct sc_holds *holds, uint32_t hold);
+
+/* Is there still the hold of this age? Records are recycled; ages are not. */
+bool sc_holds_lives(struct sc_holds *holds, uint32_t hold, uint64_t age);
+
+/* Nobody waits any more for the hold, of kind SC_HOLD_WAIT and of this age: ends it, unless it has
+ * been taken. */
+void sc_holds_leave(struct sc_holds *holds, uint32_t hold, uint64_t age);
+
+/* The memory there is about to be something else: what a graph alone holds is held no longer. */
+void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
+/* The same for memory of a context that is gone. */
+void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
+
+/* Holds there wait for this operation, too: it is of a launch that uses freed memory. */
+void sc_holds_wait_longer(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
+                          const struct sc_ticket *ticket);
+
+/* Operations on freed memory are known to its holds only. Stores the tickets of those that a launch
+ * has to come after and does not come after. `info` is what the launch does with the freed memory.
+ * Returns how many tickets were stored. */
+unsigned sc_holds_before(struct sc_holds *holds, const struct sc_op_info *info,
+                         struct sc_ticket *tickets, unsigned max);
+
+struct sc_hold_totals {
+    uint64_t peak_bytes;
+    uint64_t peak_ns; /* the longest that one free waited */
+};
+struct sc_hold_totals sc_holds_totals(struct sc_holds *holds);
+
+/* How many tickets holds still wait for. A ticket counts for each hold. */
+unsigned sc_holds_awaited(struct sc_holds *holds);
+/* The latest such ticket of each stream, for the `max` lowest ids above `after`, in their order.
+ * Returns how many tickets were stored. Fewer than max: no stream is left. */
+unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
+                                  unsigned max);
+/* Is there a hold that the reaper ends, or one that still waits for an operation? A hold of pinned
+ * memory keeps the reaper busy until its operations are complete. */
+bool sc_holds_have_work(struct sc_holds *holds);
 
 /* Does the hold wait for a graph or a registration, which the program alone can end, whatever the
  * operations do? */

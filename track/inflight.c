@@ -232,6 +232,39 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
     sc_pool_give(&inflight->ranges, id);
 }
 
+void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address)
+{
+    uint32_t range = sc_grid_point_locked(&inflight->range_grid, address);
+    if (range)
+        sc_inflight_remove_range(inflight, range);
+}
+
+struct range_search {
+    struct sc_inflight *inflight;
+    uint32_t context;
+    uint32_t found;
+};
+
+static bool note_range_of_context(void *context, uint32_t id)
+{
+    struct range_search *search = context;
+    struct sc_range *range = sc_inflight_range(search->inflight, id);
+    if (atomic_load_explicit(&range->context, memory_order_relaxed) == search->context)
+        search->found = id;
+    return !search->found;
+}
+
+void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context)
+{
+    struct range_search search = {inflight, context, 0};
+    do {
+        search.found = 0;
+        sc_grid_overlaps_locked(&inflight->range_grid, 0, SIZE_MAX, note_range_of_context, &search);
+        if (search.found)
+            sc_inflight_remove_range(inflight, search.found);
+    } while (search.found);
+}
+
 uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 {
     return sc_grid_point(&inflight->range_grid, address);
@@ -902,6 +935,14 @@ void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_
     if (!visiting.stopped)
         sc_grid_overlaps_locked(&inflight->heap_grid, address, size_bytes, visit_in_flight,
                                 &visiting);
+}
+
+void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                      struct sc_ops *found)
+{
+    struct sc_ops_collector collector = {inflight, found, false};
+    found->count = 0;
+    sc_inflight_overlaps(inflight, address, size_bytes, sc_inflight_collect, &collector);
 }
 
 /* Has the function returned whose local the operation uses? The stack may be another thread's, and

@@ -125,6 +125,10 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
 /* Operations still on it stay, on no range. */
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t range);
 
+/* The one that contains the address, if any; and all of a context that is gone. */
+void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address);
+void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context);
+
 /* The range that contains the address, or 0. Lock-free but for SC_GRID_RETRY. */
 uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address);
 
@@ -197,6 +201,10 @@ typedef bool sc_inflight_visit(void *context, uint32_t op);
 bool sc_inflight_collect(void *collector, uint32_t op);
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context);
+
+/* Those that are to be judged. */
+void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                      struct sc_ops *found);
 
 /* Why its order is not certain now. */
 static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_info *info)

@@ -862,3 +862,40 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
            (ticket->legacy == stream->context && read_relaxed(&legacy->ended) > ticket->epoch) ||
            clock_covers(legacy->behind, ticket);
 }
+
+/* ---- of these ---- */
+
+void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origin)
+{
+    atomic_store_explicit(&sc_order_stream(order, stream)->origin, origin, memory_order_release);
+}
+
+struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
+                                      const struct sc_order_call *call)
+{
+    return call->stream ? sc_order_call_point(order, call) : sc_order_point(order, stream);
+}
+
+struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
+                                       struct sc_order_call *call)
+{
+    sc_order_begin(order, stream, call);
+    return sc_order_call_point(order, call);
+}
+
+void sc_order_call_signals(struct sc_order *order, uint32_t stream,
+                           const struct sc_order_call *call)
+{
+    struct sc_point point = sc_order_point_before(order, stream, call);
+    sc_order_signal(order, &point);
+    sc_order_release(order, &point);
+    sc_order_issue(order, stream);
+}
+
+void sc_order_wait_for(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket)
+{
+    struct sc_point point = {.stream = ticket->stream, .number = ticket->number};
+    if (!ticket->legacy)
+        point.call = ticket->epoch;
+    sc_order_wait(order, stream, &point);
+}

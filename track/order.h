@@ -105,6 +105,9 @@ void sc_order_destroy(struct sc_order *order);
 /* A legacy stream is its own context; others name theirs. 0: out of memory. */
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context);
 
+/* Which call has made it (track/origins.h). */
+void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origin);
+
 /* The handle is gone; tickets and points keep their meaning. The id is recycled when the last
  * reference to it is given back; its numbers go on counting, so that old points which still name
  * it never cover the new stream's work. */
@@ -120,6 +123,20 @@ void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point);
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call);
 void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issued);
+
+/* What the call comes after. `call`: of stream 0, where none had to begin. */
+struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
+                                      const struct sc_order_call *call);
+
+/* Begins a call that waits for all that it comes after. Returns that as a point. */
+struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
+                                       struct sc_order_call *call);
+
+/* The call is work that may tell the host, in a way that is not seen, of the end of what the call
+ * comes after. It has a number of its own, so that marks which are recorded behind it stand for
+ * more than the host may have heard of. */
+void sc_order_call_signals(struct sc_order *order, uint32_t stream,
+                           const struct sc_order_call *call);
 
 /* Ends a call that records an event, or waits for one. On a legacy stream such a call is work: it
  * comes after the blocking streams, and they come after it. On other streams such a call is no
@@ -163,6 +180,8 @@ void sc_order_release(struct sc_order *order, struct sc_point *point);
  * call there, which joins the blocking streams. That is left out, since the wait may be one of
  * ours. False: out of memory. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
+/* The same of one operation (an edge that we inserted). */
+void sc_order_wait_for(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket);
 /* The same for all streams of the context and of its green contexts, also for streams to come. A
  * synchronise of such a stream does not wait for the point until work has been issued there; the
  * record of an event is no work. A synchronise of the context waits for the point (docs/driver.md,

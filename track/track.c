@@ -4,6 +4,7 @@
 #include "track/comparisons.h"
 #include "track/conflicts.h"
 #include "track/consistency.h"
+#include "track/device.h"
 #include "track/kernel_flags.h"
 #include "track/own_lock.h"
 #include "track/source_copies.h"
@@ -89,13 +90,6 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
     return id;
 }
 
-void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t primary)
-{
-    lock(track);
-    sc_order_set_primary(&track->order, green, primary);
-    unlock(track);
-}
-
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
 {
     lock(track);
@@ -114,28 +108,11 @@ void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_cal
     unlock(track);
 }
 
-static struct sc_point call_point(struct sc_track *track, uint32_t stream,
-                                  const struct sc_order_call *call)
-{
-    return call->stream ? sc_order_call_point(&track->order, call)
-                        : sc_order_point(&track->order, stream);
-}
-
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
                                     const struct sc_order_call *call)
 {
     lock(track);
-    struct sc_point point = call_point(track, stream, call);
-    unlock(track);
-    return point;
-}
-
-struct sc_point sc_track_begin_to_wait(struct sc_track *track, uint32_t stream,
-                                       struct sc_order_call *call)
-{
-    lock(track);
-    sc_order_begin(&track->order, stream, call);
-    struct sc_point point = sc_order_call_point(&track->order, call);
+    struct sc_point point = sc_order_point_before(&track->order, stream, call);
     unlock(track);
     return point;
 }
@@ -147,13 +124,6 @@ void sc_track_end(struct sc_track *track, struct sc_order_call *call, bool issue
     lock(track);
     sc_order_end(&track->order, call, issued);
     unlock(track);
-}
-
-void sc_track_work(struct sc_track *track, uint32_t stream)
-{
-    struct sc_order_call call;
-    sc_track_begin(track, stream, &call);
-    sc_track_end(track, &call, true);
 }
 
 static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enum sc_scope scope)
@@ -264,31 +234,6 @@ void sc_track_known(struct sc_track *track, struct sc_point *point,
     unlock(track);
 }
 
-void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_order_call *call)
-{
-    lock(track);
-    struct sc_point point = call_point(track, stream, call);
-    sc_order_signal(&track->order, &point);
-    sc_order_release(&track->order, &point);
-    sc_order_issue(&track->order, stream);
-    unlock(track);
-}
-
-struct sc_ticket sc_track_unseen_begin(struct sc_track *track, uint32_t stream)
-{
-    lock(track);
-    struct sc_ticket from = sc_unseen_begin(&track->order, stream);
-    unlock(track);
-    return from;
-}
-
-void sc_track_unseen_end(struct sc_track *track, const struct sc_ticket *from)
-{
-    lock(track);
-    sc_unseen_end(&track->order, from);
-    unlock(track);
-}
-
 struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
                                              const struct sc_point *after)
 {
@@ -299,21 +244,6 @@ struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t st
     behind = sc_unseen_behind(&track->order, stream, after);
     unlock(track);
     return behind;
-}
-
-void sc_track_pass(struct sc_track *track, uint32_t stream)
-{
-    lock(track);
-    sc_order_pass(&track->order, stream);
-    unlock(track);
-}
-
-uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket)
-{
-    lock(track);
-    uint64_t first = sc_order_first_signal(&track->order, ticket);
-    unlock(track);
-    return first;
 }
 
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
@@ -350,27 +280,12 @@ void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, boo
     unlock(track);
 }
 
-struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t context)
-{
-    lock(track);
-    struct sc_point point = sc_order_context_record(&track->order, context);
-    unlock(track);
-    return point;
-}
-
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
 {
     if (sc_events_set_plain(&track->events, event, point))
         return;
     lock(track);
     sc_events_set(&track->events, &track->order, event, point);
-    unlock(track);
-}
-
-void sc_track_forget_event(struct sc_track *track, uintptr_t event)
-{
-    lock(track);
-    sc_events_forget(&track->events, &track->order, event);
     unlock(track);
 }
 
@@ -418,33 +333,6 @@ void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued
     unlock(track);
 }
 
-void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event)
-{
-    struct sc_point point;
-    lock(track);
-    if (sc_events_point(&track->events, event, &point))
-        sc_order_wait(&track->order, stream, &point);
-    unlock(track);
-}
-
-void sc_track_wait_context(struct sc_track *track, uint32_t context, struct sc_point *point)
-{
-    lock(track);
-    sc_order_wait_context(&track->order, context, point);
-    sc_order_release(&track->order, point);
-    unlock(track);
-}
-
-void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket)
-{
-    struct sc_point point = {.stream = ticket->stream, .number = ticket->number};
-    if (!ticket->legacy)
-        point.call = ticket->epoch;
-    lock(track);
-    sc_order_wait(&track->order, stream, &point);
-    unlock(track);
-}
-
 void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number)
 {
     SC_TRACE("complete stream number", stream, number);
@@ -469,28 +357,18 @@ static struct sc_stream *stream_of(struct sc_track *track, uint32_t stream)
 struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t id)
 {
     const struct sc_stream *stream = stream_of(track, id);
-    return (struct sc_stream_view){stream->handle, stream->device,
-                                   atomic_load_explicit(&stream->origin, memory_order_relaxed)};
-}
-
-void sc_track_set_stream_origin(struct sc_track *track, uint32_t stream, uint32_t origin)
-{
-    atomic_store_explicit(&stream_of(track, stream)->origin, origin, memory_order_release);
+    return (struct sc_stream_view){
+        .handle = stream->handle,
+        .device = stream->device,
+        .origin = atomic_load_explicit(&stream->origin, memory_order_relaxed),
+        .complete = atomic_load_explicit(&stream->complete, memory_order_acquire),
+        .done = atomic_load_explicit(&stream->done, memory_order_acquire),
+    };
 }
 
 uint64_t sc_track_issued(struct sc_track *track, uint32_t stream)
 {
     return sc_order_issued(&track->order, stream);
-}
-
-uint64_t sc_track_completed(struct sc_track *track, uint32_t stream)
-{
-    return atomic_load_explicit(&stream_of(track, stream)->complete, memory_order_acquire);
-}
-
-uint64_t sc_track_done(struct sc_track *track, uint32_t stream)
-{
-    return atomic_load_explicit(&stream_of(track, stream)->done, memory_order_acquire);
 }
 
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket)
@@ -503,16 +381,6 @@ bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *tick
     return sc_order_known_done(&track->order, ticket);
 }
 
-bool sc_track_is_signalled(struct sc_track *track, const struct sc_ticket *ticket)
-{
-    return sc_order_signalled(&track->order, ticket);
-}
-
-bool sc_track_has_signals(struct sc_track *track)
-{
-    return sc_order_has_signals(&track->order);
-}
-
 bool sc_track_is_due(struct sc_track *track, uint32_t stream)
 {
     return sc_order_is_due(&track->order, stream);
@@ -521,16 +389,6 @@ bool sc_track_is_due(struct sc_track *track, uint32_t stream)
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 {
     return sc_order_is_all_known(&track->order, stream);
-}
-
-bool sc_track_has_unseen_waits(struct sc_track *track)
-{
-    return !sc_unseen_none(&track->order.unseen);
-}
-
-bool sc_track_has_guards(struct sc_track *track)
-{
-    return atomic_load_explicit(&track->inflight.guards.busy, memory_order_relaxed) != 0;
 }
 
 bool sc_track_may_be_unapplied(struct sc_track *track, bool also_due)
@@ -545,46 +403,28 @@ bool sc_track_guards_until_known(struct sc_track *track)
     return track->inflight.guard_until_known;
 }
 
-struct sc_spans *sc_track_guards(struct sc_track *track)
-{
-    return &track->inflight.guards;
-}
-
 /* ---- operations ---- */
 
-void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
+static bool note_awaited(void *context, uint32_t id)
+{
+    struct sc_ops_collector *collector = context;
+    struct sc_inflight *inflight = collector->inflight;
+    const struct sc_op_info *info = &sc_inflight_op(inflight, id)->info;
+    bool done = sc_ops_is_copied(info) || sc_order_complete(inflight->order, &info->ticket);
+    return done || sc_inflight_collect(collector, id);
+}
+
+void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, bool awaited,
                         struct sc_ops *conflicts)
 {
     struct sc_ops_collector collector = {&track->inflight, conflicts, false};
     conflicts->count = 0;
+    if (info->kind == SC_DEVICE && !sc_device_may_overlap(&track->inflight, info->shape.address,
+                                                          sc_shape_hull_bytes(&info->shape)))
+        return;
     lock(track);
-    sc_conflicts_visit(&track->inflight, info, sc_inflight_collect, &collector);
-    unlock(track);
-}
-
-struct met_search {
-    struct sc_ops_collector collector;
-    bool awaited;
-};
-
-static bool note_met(void *context, uint32_t id)
-{
-    struct met_search *search = context;
-    struct sc_inflight *inflight = search->collector.inflight;
-    const struct sc_op_info *info = &sc_inflight_op(inflight, id)->info;
-    bool done = sc_ops_is_copied(info) || sc_order_complete(inflight->order, &info->ticket);
-    if (search->awaited && done)
-        return true;
-    return sc_inflight_collect(&search->collector, id);
-}
-
-void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool awaited,
-                  struct sc_ops *met)
-{
-    struct met_search search = {{&track->inflight, met, false}, awaited};
-    met->count = 0;
-    lock(track);
-    sc_conflicts_visit(&track->inflight, touch, note_met, &search);
+    sc_conflicts_visit(&track->inflight, info, awaited ? note_awaited : sc_inflight_collect,
+                       &collector);
     unlock(track);
 }
 
@@ -674,23 +514,18 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
     unlock(track);
 }
 
-void sc_track_seal_managed(struct sc_track *track, const struct sc_op_info *later,
-                           struct sc_ops *overwritten)
-{
-    overwritten->count = 0;
-    lock(track);
-    sc_inflight_seal_managed(&track->inflight, later, overwritten);
-    unlock(track);
-}
-
-void sc_track_issue_kernel(struct sc_track *track, struct sc_op_info *infos, unsigned count)
+void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
 {
     SC_OPS(unused);
     lock(track);
-    sc_order_renew(&track->order, &infos[0].ticket);
+    if (infos[0].ticket.number == 0)
+        sc_order_renew(&track->order, &infos[0].ticket);
     for (unsigned i = 0; i < count; i++) {
         infos[i].ticket = infos[0].ticket;
-        add_op(track, &infos[i], &unused);
+        if (infos[i].kind == SC_DEVICE)
+            sc_device_add(&track->inflight, &infos[i]);
+        else
+            add_op(track, &infos[i], &unused);
     }
     publish_watch(track);
     unlock(track);

@@ -18,21 +18,14 @@ struct sc_slot;
 struct sc_slot_source;
 struct sc_staging;
 struct sc_staging_block;
-struct sc_take_down;
 struct sc_track;
 
 /* Unordered operations in flight that conflict with what is about to be issued on
- * info->ticket.stream. No other field of the ticket counts here. */
-void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info,
+ * info->ticket.stream, or that a call does itself: it reads or writes the bytes, as the direction
+ * says. No other field of the ticket counts here. `awaited`: only operations for which the host has
+ * to wait, which are not complete and have no snapshot. */
+void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, bool awaited,
                         struct sc_ops *conflicts);
-
-/* The same for a call that reads or writes the bytes itself, as the direction of `touch` says.
- * `awaited`: only operations for which the host has to wait, which are not complete and have no
- * snapshot. */
-void sc_track_met(struct sc_track *track, const struct sc_op_info *touch, bool awaited,
-                  struct sc_ops *met);
-
-struct sc_take_down;
 
 struct sc_issued {
     struct sc_ops conflicts;   /* that are still there: a second thread was faster */
@@ -53,6 +46,11 @@ static inline void sc_issued_end(struct sc_issued *issued)
  * it. */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued);
+
+/* The driver has accepted one call, which is one operation to its stream: a launch that uses so
+ * many bytes of the host's, or so many uses of device memory. All get one number. The first one's
+ * ticket names that, or a number of 0 and the place of the call. */
+void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count);
 
 /* Takes a slot for a snapshot of the source. The caller gives back a slot that is not issued
  * (sc_staging_return). Returns
@@ -82,22 +80,9 @@ struct sc_kernel_host {
 void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresses, unsigned count,
                                struct sc_kernel_host *host);
 
-/* The driver has accepted the launch: remembers its operations, which get one ticket. */
-void sc_track_issue_kernel(struct sc_track *track, struct sc_op_info *infos, unsigned count);
-
 /* Before the launch, which may write the memory that it has addresses of
  * (sc_inflight_seal_for_kernel). */
 void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_host *host,
                               const struct sc_op_info *later, struct sc_ops *overwritten);
-
-/* Is there managed memory? Are sources in it in flight? Lock-free. */
-bool sc_track_knows_managed(struct sc_track *track);
-
-bool sc_track_reads_managed(struct sc_track *track);
-
-/* Before work that may write managed memory (sc_inflight_seal_managed); NULL: whatever it comes
- * after. */
-void sc_track_seal_managed(struct sc_track *track, const struct sc_op_info *later,
-                           struct sc_ops *overwritten);
 
 #endif

@@ -21,9 +21,6 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
                              uintptr_t handle, int device);
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream);
 
-/* `green` is a green context: a wait for the primary context waits for its work as well. */
-void sc_track_set_primary(struct sc_track *track, uint32_t green, uint32_t primary);
-
 /* Around a call of the driver that is work on the stream (track/order.h). What the call comes after
  * is asked for before the call is made. Each call that begins is ended once. Lock-free on a
  * non-blocking stream, and on a blocking stream if no legacy call was made since its last call. */
@@ -31,11 +28,6 @@ void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_cal
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
                                     const struct sc_order_call *call);
 void sc_track_end(struct sc_track *track, struct sc_order_call *call, bool issued);
-/* Begins a call that waits for all that it comes after. Returns that as a point. */
-struct sc_point sc_track_begin_to_wait(struct sc_track *track, uint32_t stream,
-                                       struct sc_order_call *call);
-/* A call that begins and ends at once. */
-void sc_track_work(struct sc_track *track, uint32_t stream);
 
 /* What a synchronise of this kind waits for, as of now. Taken before the real call. */
 enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
@@ -63,19 +55,11 @@ void sc_track_known(struct sc_track *track, struct sc_point *point,
                     const struct sc_comparisons *comparisons, struct sc_ops *overwritten);
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point);
 
-/* The call is work that may tell the host, in a way that is not seen, of the end of what the call
- * comes after. It has a number of its own, so that marks which are recorded behind it stand for
- * more than the host may have heard of. */
-void sc_track_signal(struct sc_track *track, uint32_t stream, const struct sc_order_call *call);
-
-/* Waits for the host that are not seen (track/unseen.h). Behind: what is issued now on the stream
- * comes after these, and so does what comes after the point; NULL: none. Lock-free where no such
- * wait is open anywhere. */
-struct sc_ticket sc_track_unseen_begin(struct sc_track *track, uint32_t stream);
-void sc_track_unseen_end(struct sc_track *track, const struct sc_ticket *from);
+/* The waits for the host that are not seen (track/unseen.h) behind which stands what is issued now
+ * on the stream, and what comes after the point; NULL: none. Lock-free where no such wait is open
+ * anywhere. */
 struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
                                              const struct sc_point *after);
-bool sc_track_is_seen(struct sc_track *track, uint32_t stream);
 
 /* Around the record of an event, which is a call on its stream. Begin returns the point that the
  * event will stand for. sc_track_set_event says so when the record has succeeded, and ends the
@@ -83,12 +67,9 @@ bool sc_track_is_seen(struct sc_track *track, uint32_t stream);
 struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
                                       struct sc_order_call *call);
 void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued);
-struct sc_point sc_track_context_record_point(struct sc_track *track, uint32_t context);
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point);
-void sc_track_forget_event(struct sc_track *track, uintptr_t event);
 
-/* Around a call that makes the stream wait for the event. sc_track_wait is for a wait of which the
- * driver has been told already. */
+/* Around a call that makes the stream wait for the event. */
 struct sc_wait {
     struct sc_order_call call;
     uintptr_t event;
@@ -97,21 +78,6 @@ struct sc_wait {
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait);
 void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued);
-void sc_track_wait(struct sc_track *track, uint32_t stream, uintptr_t event);
-
-/* All streams of the context and of its green contexts, also streams to come, wait for the point:
- * the event's, taken before the call. Ends the point. */
-void sc_track_wait_context(struct sc_track *track, uint32_t context, struct sc_point *point);
-
-/* sc_order_pass: an event that is recorded now stands for more than a mark behind the stream's last
- * operation. */
-void sc_track_pass(struct sc_track *track, uint32_t stream);
-
-/* sc_order_first_signal. */
-uint64_t sc_track_first_signal(struct sc_track *track, const struct sc_ticket *ticket);
-
-/* Work issued on `stream` from now on comes after the operation (an edge that we inserted). */
-void sc_track_order_after(struct sc_track *track, uint32_t stream, const struct sc_ticket *ticket);
 
 /* Everything on the stream up to `number` has been seen complete. */
 void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number);

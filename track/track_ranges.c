@@ -14,44 +14,6 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
     unlock(track);
 }
 
-void sc_track_remove_range(struct sc_track *track, uintptr_t address)
-{
-    lock(track);
-    uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
-    if (range)
-        sc_inflight_remove_range(&track->inflight, range);
-    unlock(track);
-}
-
-struct range_search {
-    struct sc_track *track;
-    uint32_t context;
-    uint32_t found;
-};
-
-static bool note_range_of_context(void *context, uint32_t id)
-{
-    struct range_search *search = context;
-    struct sc_range *range = sc_inflight_range(&search->track->inflight, id);
-    if (atomic_load_explicit(&range->context, memory_order_relaxed) == search->context)
-        search->found = id;
-    return !search->found;
-}
-
-void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context)
-{
-    struct range_search search = {track, context, 0};
-    lock(track);
-    do {
-        search.found = 0;
-        sc_grid_overlaps_locked(&track->inflight.range_grid, 0, SIZE_MAX, note_range_of_context,
-                                &search);
-        if (search.found)
-            sc_inflight_remove_range(&track->inflight, search.found);
-    } while (search.found);
-    unlock(track);
-}
-
 static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
 {
     struct sc_range_info info = {0};
@@ -149,24 +111,9 @@ bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_ki
 
 /* ---- what others read ---- */
 
-bool sc_track_has_ranges(struct sc_track *track)
-{
-    return !sc_grid_is_empty(&track->inflight.range_grid);
-}
-
-bool sc_track_may_have_range(struct sc_track *track, const void *address, size_t size_bytes)
-{
-    return sc_grid_may_overlap(&track->inflight.range_grid, (uintptr_t)address, size_bytes);
-}
-
 uint64_t sc_track_ranges_version(struct sc_track *track)
 {
     return atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire);
-}
-
-const struct sc_blocks *sc_track_range_blocks(struct sc_track *track)
-{
-    return &track->inflight.range_blocks;
 }
 
 bool sc_track_is_guarding_forbidden(struct sc_track *track, uintptr_t address)

@@ -32,9 +32,6 @@ void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         enum sc_buffer_kind kind, uint32_t context, uint32_t origin);
-void sc_track_remove_range(struct sc_track *track, uintptr_t address);
-/* The context is gone, and its memory with it. */
-void sc_track_remove_ranges_of(struct sc_track *track, uint32_t context);
 
 /* Lock-free unless a change is under way. */
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address);

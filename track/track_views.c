@@ -4,34 +4,47 @@
 
 #include "track/poison.h"
 
+/* ---- what there may be ---- */
+
+bool sc_track_has(struct sc_track *track, enum sc_presence what)
+{
+    struct sc_inflight *inflight = &track->inflight;
+    switch (what) {
+    case SC_HAS_RANGES:
+        return !sc_grid_is_empty(&inflight->range_grid);
+    case SC_HAS_MANAGED_RANGES:
+        return atomic_load_explicit(&inflight->managed_count, memory_order_relaxed) != 0;
+    case SC_HAS_OPERATIONS:
+        return !sc_grid_is_empty(&inflight->op_grid) || !sc_grid_is_empty(&inflight->heap_grid);
+    case SC_HAS_MANAGED_SOURCES:
+        return atomic_load_explicit(&inflight->managed_source_count, memory_order_relaxed) != 0;
+    case SC_HAS_HOLDS:
+        return !sc_grid_is_empty(&track->holds.grid);
+    case SC_HAS_SIGNALS:
+        return sc_order_has_signals(&track->order);
+    case SC_HAS_UNSEEN_WAITS:
+        return !sc_unseen_none(&track->order.unseen);
+    case SC_HAS_GUARDS:
+        return atomic_load_explicit(&inflight->guards.busy, memory_order_relaxed) != 0;
+    }
+    return true;
+}
+
+bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes)
+{
+    struct sc_inflight *inflight = &track->inflight;
+    return (what & SC_NEAR_HEAP_OPERATIONS &&
+            sc_grid_may_overlap(&inflight->heap_grid, address, size_bytes)) ||
+           (what & SC_NEAR_HOLDS && sc_grid_may_overlap(&track->holds.grid, address, size_bytes)) ||
+           (what & SC_NEAR_HEAP_GRAPHS &&
+            sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes)) ||
+           (what & SC_NEAR_HELD_OPERATIONS &&
+            sc_grid_may_overlap(&inflight->op_grid, address, size_bytes)) ||
+           (what & SC_NEAR_RANGES &&
+            sc_grid_may_overlap(&inflight->range_grid, address, size_bytes));
+}
+
 /* ---- memory ---- */
-
-bool sc_track_has_operations(struct sc_track *track)
-{
-    return !sc_grid_is_empty(&track->inflight.op_grid) ||
-           !sc_grid_is_empty(&track->inflight.heap_grid);
-}
-
-bool sc_track_has_holds(struct sc_track *track)
-{
-    return !sc_grid_is_empty(&track->holds.grid);
-}
-
-bool sc_track_may_have_operation(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    return sc_grid_may_overlap(&track->inflight.op_grid, address, size_bytes) ||
-           sc_track_may_have_heap_operation(track, address, size_bytes);
-}
-
-bool sc_track_may_have_heap_operation(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes);
-}
-
-bool sc_track_may_have_hold(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    return sc_holds_may_overlap(&track->holds, address, size_bytes);
-}
 
 uint64_t sc_track_operations(struct sc_track *track)
 {
@@ -40,21 +53,12 @@ uint64_t sc_track_operations(struct sc_track *track)
 
 /* ---- parts with modules of their own ---- */
 
-struct sc_no_verdicts *sc_track_no_verdicts(struct sc_track *track)
-{
-    return &track->no_verdicts;
-}
-
-struct sc_kept_off *sc_track_kept_off(struct sc_track *track)
-{
-    return &track->inflight.kept_off;
-}
-
-void sc_track_init_staging(struct sc_track *track, struct sc_staging *staging,
-                           size_t snapshot_max_bytes)
-{
-    sc_staging_init(staging, &track->order, snapshot_max_bytes);
-}
+const struct sc_track_parts sc_track_parts = {
+    .no_verdicts = &sc_track.no_verdicts,
+    .guards = &sc_track.inflight.guards,
+    .kept_off = &sc_track.inflight.kept_off,
+    .range_blocks = &sc_track.inflight.range_blocks,
+};
 
 const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id)
 {
@@ -66,31 +70,6 @@ const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
                                                   const struct sc_graph_use *use)
 {
     return sc_graphs_extra(&track->graphs, use);
-}
-
-/* ---- what may be in flight ---- */
-
-bool sc_track_is_seen(struct sc_track *track, uint32_t stream)
-{
-    return sc_unseen_none(&track->order.unseen) ||
-           sc_track_unseen_behind(track, stream, NULL).waits == 0;
-}
-
-bool sc_track_knows_managed(struct sc_track *track)
-{
-    return atomic_load_explicit(&track->inflight.managed_count, memory_order_relaxed) != 0;
-}
-
-bool sc_track_reads_managed(struct sc_track *track)
-{
-    return atomic_load_explicit(&track->inflight.managed_source_count, memory_order_relaxed) != 0;
-}
-
-bool sc_track_may_be_busy(struct sc_track *track, uintptr_t address, size_t size_bytes)
-{
-    return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes) ||
-           sc_grid_may_overlap(&track->holds.grid, address, size_bytes) ||
-           sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes);
 }
 
 bool sc_track_range_may_be_near(struct sc_track *track, const void *object)

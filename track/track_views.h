@@ -1,6 +1,5 @@
-/* What others read of the tracker, who have no business in it. Nothing is changed but where a
- * function says so, and none of them takes the lock: all are lock-free, and safe in a signal
- * handler. */
+/* What others read of the tracker, who have no business in it. Nothing is changed, and none of them
+ * takes the lock: all are lock-free, and safe in a signal handler. */
 #ifndef SC_TRACK_TRACK_VIEWS_H
 #define SC_TRACK_TRACK_VIEWS_H
 
@@ -16,51 +15,61 @@ struct sc_graph_use;
 struct sc_kept_off;
 struct sc_no_verdicts;
 struct sc_spans;
-struct sc_staging;
 struct sc_ticket;
 struct sc_track;
 
 /* ---- streams and order ---- */
 
-/* As the program knows the stream. */
 struct sc_stream_view {
-    uintptr_t handle;
+    uintptr_t handle; /* as the program knows it */
     int device;
-    uint32_t origin; /* track/origins.h */
+    uint32_t origin;   /* track/origins.h */
+    uint64_t complete; /* all up to this operation is seen complete */
+    uint64_t done;     /* and known to the host */
 };
 struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t stream);
-/* The one thing that is set here: when the stream is made. */
-void sc_track_set_stream_origin(struct sc_track *track, uint32_t stream, uint32_t origin);
 
-/* The stream's last operation, and up to which one all is seen complete, or known to the host. */
+/* The stream's last operation. */
 uint64_t sc_track_issued(struct sc_track *track, uint32_t stream);
-uint64_t sc_track_completed(struct sc_track *track, uint32_t stream);
-uint64_t sc_track_done(struct sc_track *track, uint32_t stream);
 
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket);
-bool sc_track_is_signalled(struct sc_track *track, const struct sc_ticket *ticket);
-bool sc_track_has_signals(struct sc_track *track);
 bool sc_track_is_due(struct sc_track *track, uint32_t stream);
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream);
-/* Is a wait for the host open that is not seen? */
-bool sc_track_has_unseen_waits(struct sc_track *track);
 
 /* ---- memory ---- */
 
-/* False only where there is none. */
-bool sc_track_has_ranges(struct sc_track *track);
-bool sc_track_has_operations(struct sc_track *track); /* on host memory */
-bool sc_track_has_holds(struct sc_track *track);
-bool sc_track_may_have_range(struct sc_track *track, const void *address, size_t size_bytes);
-bool sc_track_may_have_operation(struct sc_track *track, uintptr_t address, size_t size_bytes);
-bool sc_track_may_have_hold(struct sc_track *track, uintptr_t address, size_t size_bytes);
-/* On memory that the program can take away itself. */
-bool sc_track_may_have_heap_operation(struct sc_track *track, uintptr_t address, size_t size_bytes);
+/* False only where there is none, anywhere. */
+enum sc_presence {
+    SC_HAS_RANGES,
+    SC_HAS_MANAGED_RANGES,
+    SC_HAS_OPERATIONS,      /* on host memory */
+    SC_HAS_MANAGED_SOURCES, /* operations that read managed memory */
+    SC_HAS_HOLDS,
+    SC_HAS_SIGNALS,      /* or there were some */
+    SC_HAS_UNSEEN_WAITS, /* for the host, which are open */
+    SC_HAS_GUARDS,       /* pages that are protected, or about to be */
+};
+bool sc_track_has(struct sc_track *track, enum sc_presence what);
+
+/* False only where nothing of these lies in the interval. */
+enum sc_near {
+    SC_NEAR_RANGES = 1,
+    SC_NEAR_HELD_OPERATIONS = 2, /* on memory that only the driver frees */
+    SC_NEAR_HEAP_OPERATIONS = 4, /* on memory that the program can take away itself */
+    SC_NEAR_OPERATIONS = SC_NEAR_HELD_OPERATIONS | SC_NEAR_HEAP_OPERATIONS,
+    SC_NEAR_HOLDS = 8,
+    SC_NEAR_HEAP_GRAPHS = 16, /* uses of such memory by graphs */
+    SC_NEAR_HEAP = SC_NEAR_HEAP_OPERATIONS | SC_NEAR_HOLDS | SC_NEAR_HEAP_GRAPHS,
+};
+bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes);
+
+/* False only if no range is near the object, for callers that come too often to look further. An
+ * object that begins before the blocks of ranges does not reach into these. */
+bool sc_track_range_may_be_near(struct sc_track *track, const void *object);
 
 /* Counts changes of the ranges; odd while they change. */
 uint64_t sc_track_ranges_version(struct sc_track *track);
-const struct sc_blocks *sc_track_range_blocks(struct sc_track *track);
 /* Is the address in a range that may not be guarded? */
 bool sc_track_is_guarding_forbidden(struct sc_track *track, uintptr_t address);
 /* May the host read sources in the range by itself? */
@@ -91,21 +100,19 @@ static inline bool sc_track_watches_device(struct sc_track *track)
 bool sc_track_guards_until_known(struct sc_track *track);
 uint64_t sc_track_operations(struct sc_track *track);
 
-/* Is a page protected, or about to be? */
-bool sc_track_has_guards(struct sc_track *track);
-
 /* Is there a page whose access is to change? `also_due`: or one for the sake of what has ended on a
  * stream? */
 bool sc_track_may_be_unapplied(struct sc_track *track, bool also_due);
 
-/* ---- parts with modules of their own ---- */
+/* ---- parts with modules of their own, as far as these are lock-free ---- */
 
-struct sc_no_verdicts *sc_track_no_verdicts(struct sc_track *track);
-struct sc_spans *sc_track_guards(struct sc_track *track);
-struct sc_kept_off *sc_track_kept_off(struct sc_track *track);
-/* Staging memory whose operations are the tracker's. */
-void sc_track_init_staging(struct sc_track *track, struct sc_staging *staging,
-                           size_t snapshot_max_bytes);
+struct sc_track_parts {
+    struct sc_no_verdicts *no_verdicts;
+    struct sc_spans *guards;
+    struct sc_kept_off *kept_off;
+    const struct sc_blocks *range_blocks;
+};
+extern const struct sc_track_parts sc_track_parts; /* of the process's tracker */
 
 /* A graph or exec by its handle, with its id; NULL and 0: not known. It changes while others tell
  * of it. */

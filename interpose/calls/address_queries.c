@@ -5,6 +5,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
+#include "track/hold_kind.h"
 #include "track/track.h"
 #include "track/track_holds.h"
 #include "track/track_views.h"
@@ -15,8 +16,8 @@ static char pageable;
 
 static uintptr_t as_the_program_has_it(uintptr_t address)
 {
-    bool held =
-        sc_track_has_holds(&sc_track) && sc_active() && sc_track_is_given_back(&sc_track, address);
+    bool held = sc_track_has(&sc_track, SC_HAS_HOLDS) && sc_active() &&
+                sc_track_is_held(&sc_track, address, 1, SC_HOLDS_DRIVERS);
     return held ? (uintptr_t)&pageable : address;
 }
 

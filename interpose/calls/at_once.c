@@ -36,7 +36,7 @@ static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 
 static void give_no_verdict(enum sc_no_verdict_reason reason, unsigned count)
 {
-    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_TOUCHES, reason, count);
+    sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, count);
 }
 
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops, bool heals)
@@ -115,7 +115,7 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
     SC_OPS(ops);
     do {
         complete = 0;
-        sc_track_met(&sc_track, bytes, true, &ops);
+        sc_track_conflicts(&sc_track, bytes, true, &ops);
         for (unsigned i = 0; i < sc_ops_kept(&ops); i++) {
             if (is_passed(&ops.ops[i]))
                 continue;
@@ -133,7 +133,7 @@ static void judge(const struct sc_at_once *touch, const struct sc_op_info *bytes
 {
     bool heals = sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
     SC_OPS(ops);
-    sc_track_met(&sc_track, bytes, false, &ops);
+    sc_track_conflicts(&sc_track, bytes, false, &ops);
     if (ops.count == 0)
         return;
     report_each(touch, &ops, heals);
@@ -149,7 +149,7 @@ static void leave_unjudged(const struct sc_at_once *touch, const struct sc_op_in
 {
     SC_OPS(ops);
     (void)touch;
-    sc_track_met(&sc_track, bytes, false, &ops);
+    sc_track_conflicts(&sc_track, bytes, false, &ops);
     give_no_verdict(SC_NO_VERDICT_UNSEEN, ops.count > 0);
 }
 

@@ -56,7 +56,7 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
 /* Is nothing in flight anywhere? Lock-free. */
 static inline bool sc_at_once_is_idle(void)
 {
-    return !sc_track_has_operations(&sc_track);
+    return !sc_track_has(&sc_track, SC_HAS_OPERATIONS);
 }
 
 /* Judges a touch. The memory need not be the host's: no operation lies on other memory. Lock-free

@@ -21,6 +21,7 @@
 #include "track/copy_manner.h"
 #include "track/hazard.h"
 #include "track/ops.h"
+#include "track/order.h"
 #include "track/pages.h"
 #include "track/shape.h"
 #include "track/ticks.h"
@@ -166,7 +167,8 @@ void sc_batch_copies_begin(struct sc_batch *batch)
     if (batch->stream) {
         prepare_all(batch);
         if (batch->waits)
-            batch->point = sc_track_begin_to_wait(&sc_track, batch->stream->id, &batch->ordered);
+            batch->point =
+                SC_TRACKED(sc_order_begin_to_wait(track.order, batch->stream->id, &batch->ordered));
         else
             sc_track_begin(&sc_track, batch->stream->id, &batch->ordered);
     }

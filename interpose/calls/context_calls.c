@@ -19,16 +19,17 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
+#include "track/allocations.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/graphs.h"
 #include "track/hold.h"
+#include "track/hold_kind.h"
+#include "track/inflight.h"
 #include "track/points.h"
 #include "track/track.h"
-#include "track/track_device.h"
 #include "track/track_holds.h"
 #include "track/track_order.h"
-#include "track/track_ranges.h"
 
 #include "track/poison.h"
 
@@ -40,15 +41,23 @@ static _Atomic unsigned ended_contexts; /* gone, and not buried yet */
  * address later would wait for that. */
 static void end_pinned_holds(const struct sc_context *context)
 {
-    sc_track_forget_graph_holds_of(&sc_track, context->legacy);
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
         if (sc_hold_is_drivers(release.kind) && release.context == context->legacy)
-            sc_track_end_hold(&sc_track, release.hold);
+            SC_TRACKED(sc_holds_end(track.holds, release.hold));
         else
-            sc_track_put_back(&sc_track, release.hold);
+            SC_TRACKED(sc_holds_put_back(track.holds, release.hold));
         release = sc_track_take_ready(&sc_track, release.age);
     }
+}
+
+static void end_memory(const struct sc_context *context)
+{
+    SC_TRACK_SCOPE(track);
+    sc_inflight_remove_ranges_of(track.inflight, context->legacy);
+    sc_allocations_remove_of(track.allocations, context->legacy);
+    sc_graphs_context_gone(track.graphs, context->legacy);
+    sc_holds_forget_graphs_of(track.holds, context->legacy);
 }
 
 /* The tracker's locks are all that it takes, but the guard's and the reaper's. */
@@ -56,9 +65,7 @@ static void end_work(const struct sc_context *context)
 {
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_track_known(&sc_track, &point, NULL, NULL);
-    sc_track_remove_ranges_of(&sc_track, context->legacy);
-    sc_track_device_context_gone(&sc_track, context->legacy);
-    SC_TRACKED(sc_graphs_context_gone(track.graphs, context->legacy));
+    end_memory(context);
     sc_reaper_graph_changed();
     end_pinned_holds(context);
     sc_guard_apply();

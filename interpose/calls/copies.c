@@ -11,8 +11,8 @@
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/track.h"
-#include "track/track_ops.h"
 #include "track/track_ranges.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -53,7 +53,8 @@ static inline void host_and_device(struct sc_issue *issue, enum sc_direction dir
     const bool up = direction == SC_H2D;
     if (!sc_issue_is_on(issue))
         return;
-    if (sc_unlikely(sc_track_knows_managed(&sc_track) || sc_track_has_range(&sc_track, device))) {
+    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_RANGES) ||
+                    sc_track_has_range(&sc_track, device))) {
         sides_of_host_and_device(issue, direction, host_side, device, bytes);
         return;
     }

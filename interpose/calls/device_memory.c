@@ -30,7 +30,7 @@ static struct sc_allocation prepare(uintptr_t address)
 {
     sc_device_memory_left(&leaving.allocation, false);
     leaving.address = address;
-    leaving.allocation = sc_track_device_begin_free(&sc_track, address);
+    leaving.allocation = SC_TRACKED(sc_allocations_begin_free(track.allocations, address));
     return leaving.allocation;
 }
 
@@ -40,7 +40,7 @@ struct sc_allocation sc_device_memory_note_leaving(uintptr_t address)
     if (sc_replaying_prepares())
         return prepare(address);
     if (!sc_replaying_follows() || leaving.address != address)
-        return sc_track_device_begin_free(&sc_track, address);
+        return SC_TRACKED(sc_allocations_begin_free(track.allocations, address));
     struct sc_allocation left = leaving.allocation;
     leaving.address = 0;
     leaving.allocation = (struct sc_allocation){0};

@@ -22,6 +22,7 @@
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_device.h"
+#include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_views.h"
 
@@ -133,11 +134,12 @@ static void judge(const struct sc_op_info *info, const struct judgement *judgeme
                   enum sc_device_healing healing)
 {
     SC_OPS(conflicts);
-    sc_track_device_conflicts(&sc_track, info, &conflicts);
+    sc_track_conflicts(&sc_track, info, false, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_op_info *earlier = &conflicts.ops[i];
         if (!earlier->origin)
-            earlier->origin = sc_track_device_origin(&sc_track, earlier->shape.address);
+            earlier->origin =
+                SC_TRACKED(sc_allocations_origin(track.allocations, earlier->shape.address));
     }
     if (conflicts.count == 0)
         return;
@@ -215,8 +217,7 @@ static struct sc_op_info describe_with(const struct sc_device_use *use, const st
     struct sc_op_info info = describe(use, call, stream, NULL);
     sc_device_uses_set_moment(&info, op);
     info.unsure |= op->unsure & SC_UNSURE_WAITS;
-    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_OPERATIONS,
-                       SC_NO_VERDICT_UNSEEN,
+    sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_UNSEEN,
                        (info.unsure & SC_UNSURE_WAITS) || info.unseen_waits.waits);
     return info;
 }
@@ -245,7 +246,7 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
             infos[now] = describe_with(&uses[done], call, stream, op);
             infos[now].ticket = ticket;
         }
-        sc_track_device_issue(&sc_track, infos, now);
+        sc_track_issue_one(&sc_track, infos, now);
         ticket = infos[0].ticket;
     }
     mark(stream, &ticket, op->ticks);

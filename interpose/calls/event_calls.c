@@ -17,6 +17,8 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/checks.h"
+#include "track/events.h"
+#include "track/order.h"
 #include "track/points.h"
 #include "track/track.h"
 #include "track/track_order.h"
@@ -31,7 +33,7 @@ static CUresult captured_record(CUresult result, CUevent event, struct sc_stream
 {
     int saved = errno;
     if (result == CUDA_SUCCESS && !(flags & CU_EVENT_RECORD_EXTERNAL)) {
-        sc_track_forget_event(&sc_track, (uintptr_t)event);
+        SC_TRACKED(sc_events_forget(track.events, track.order, (uintptr_t)event));
         sc_captures_note_event(event, stream);
     }
     errno = saved;
@@ -46,7 +48,7 @@ static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_p
     else if (known)
         sc_track_forget_point(&sc_track, point);
     else if (sc_active() && result == CUDA_SUCCESS)
-        sc_track_forget_event(&sc_track, (uintptr_t)event);
+        SC_TRACKED(sc_events_forget(track.events, track.order, (uintptr_t)event));
     if (sc_active() && result == CUDA_SUCCESS)
         sc_captures_note_event(event, NULL);
     errno = saved;
@@ -58,7 +60,7 @@ static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_p
 static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
 {
     sc_marks_cover(stream);
-    sc_track_pass(&sc_track, stream->id);
+    SC_TRACKED(sc_order_pass(track.order, stream->id));
 }
 
 static struct sc_point begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered)
@@ -66,7 +68,7 @@ static struct sc_point begin_record(struct sc_stream_record *stream, struct sc_o
     ordered->stream = 0;
     if (!stream)
         return (struct sc_point){0};
-    if (sc_unlikely(sc_track_has_signals(&sc_track)) && !sc_replaying_is_on())
+    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_SIGNALS)) && !sc_replaying_is_on())
         mark_before_event(stream);
     sc_unfinished_record(stream);
     return sc_track_begin_record(&sc_track, stream->id, ordered);
@@ -137,7 +139,7 @@ static void event_ends(CUevent event)
 {
     if (!sc_active())
         return;
-    sc_track_forget_event(&sc_track, (uintptr_t)event);
+    SC_TRACKED(sc_events_forget(track.events, track.order, (uintptr_t)event));
     sc_captures_note_event(event, NULL);
 }
 
@@ -260,7 +262,7 @@ static CUresult context_recorded(const struct sc_call *call, CUevent event, stru
 static struct sc_point context_point(CUcontext handle)
 {
     struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;
-    return context ? sc_track_context_record_point(&sc_track, context->legacy)
+    return context ? SC_TRACKED(sc_order_context_record(track.order, context->legacy))
                    : (struct sc_point){0};
 }
 
@@ -301,6 +303,14 @@ static struct context_wait context_waits(CUcontext handle, CUevent event)
     return wait;
 }
 
+/* All streams of the context and of its green contexts, also streams to come. */
+static void wait_in_tracker(struct context_wait *wait)
+{
+    SC_TRACK_SCOPE(track);
+    sc_order_wait_context(track.order, wait->context->legacy, &wait->point);
+    sc_order_release(track.order, &wait->point);
+}
+
 static CUresult context_waited(const struct sc_call *call, struct context_wait *wait,
                                CUresult result)
 {
@@ -309,7 +319,7 @@ static CUresult context_waited(const struct sc_call *call, struct context_wait *
     if (!wait->context && result == CUDA_SUCCESS && sc_active() && wait->handle)
         wait->context = sc_contexts_of(wait->handle); /* in which what comes later waits */
     if (wait->context && result == CUDA_SUCCESS) {
-        sc_track_wait_context(&sc_track, wait->context->legacy, &wait->point);
+        wait_in_tracker(wait);
         /* Another thread may have waited for a stream meanwhile. */
         sc_unfinished_context_waits(wait->context);
     } else {

@@ -29,10 +29,14 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "track/device.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/heard.h"
+#include "track/hold.h"
+#include "track/hold_kind.h"
 #include "track/ops.h"
+#include "track/order.h"
 #include "track/ordering.h"
 #include "track/pages.h"
 #include "track/points.h"
@@ -40,13 +44,13 @@
 #include "track/ticks.h"
 #include "track/told.h"
 #include "track/track.h"
-#include "track/track_device.h"
 #include "track/track_graphs.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
 #include "track/track_views.h"
+#include "track/unseen.h"
 
 #include "track/poison.h"
 
@@ -98,7 +102,8 @@ static void report_freed(const struct launch *launch)
          i++) {
         if (!use.freed || use.disabled)
             continue;
-        bool held = sc_track_holds_for_graph(&sc_track, use.shape.address);
+        bool held =
+            sc_track_is_held(&sc_track, use.shape.address, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH);
         report_use(launch, SC401, held ? SC_ACTION_HELD : SC_ACTION_REPORTED, &use, &extra);
     }
 }
@@ -197,8 +202,8 @@ static size_t record_run(const struct launch *launch, const struct sc_graph_use 
     for (unsigned i = 0; launch->told && i < ops.count; i++)
         sc_told_note(launch->told, run->told, ops.of[i].ticket.number);
     if (ops.count && run->freed)
-        sc_track_hold_longer(&sc_track, run->shape.address, sc_shape_hull_bytes(&run->shape),
-                             &ops.of[0].ticket);
+        SC_TRACKED(sc_holds_wait_longer(track.holds, run->shape.address,
+                                        sc_shape_hull_bytes(&run->shape), &ops.of[0].ticket));
     return bytes;
 }
 
@@ -246,7 +251,7 @@ static void record_runs(const struct launch *launch)
 static bool is_behind_seen(const struct launch *launch)
 {
     struct sc_order_call ordered;
-    if (!sc_track_has_unseen_waits(&sc_track))
+    if (!sc_track_has(&sc_track, SC_HAS_UNSEEN_WAITS))
         return true;
     sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
     struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
@@ -311,7 +316,7 @@ static void note_signals(const struct launch *launch)
     if (!launch->signals)
         return;
     sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
-    sc_track_signal(&sc_track, launch->stream->id, &ordered);
+    SC_TRACKED(sc_order_call_signals(track.order, launch->stream->id, &ordered));
     sc_track_end(&sc_track, &ordered, false);
 }
 
@@ -327,7 +332,7 @@ static void begin_heard(struct launch *launch)
     sc_host_functions_dropped(launch->open);
     launch->seen = launch->judges_device = false;
     if (!launch->awaits)
-        launch->waits_from = sc_track_unseen_begin(&sc_track, launch->stream->id);
+        launch->waits_from = SC_TRACKED(sc_unseen_begin(track.order, launch->stream->id));
     launch->awaits = true;
 }
 
@@ -341,7 +346,7 @@ static void begin_call(struct launch *launch)
         sc_track_begin(&sc_track, launch->stream->id, &launch->ordered);
     launch->place = sc_order_place(&launch->ordered);
     if (launch->awaits)
-        launch->waits_from = sc_track_unseen_begin(&sc_track, launch->stream->id);
+        launch->waits_from = SC_TRACKED(sc_unseen_begin(track.order, launch->stream->id));
     if (launch->records || launch->hears)
         launch->before = sc_track_call_point(&sc_track, launch->stream->id, &launch->ordered);
     if (launch->hears)
@@ -557,13 +562,13 @@ static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
     else if (launch->graph)
         record_runs(launch);
     if (told.broken && notes_device)
-        sc_track_device_unsee(&sc_track, launch->stream->id, behind);
+        SC_TRACKED(sc_device_unsee(track.inflight, launch->stream->id, behind));
     sc_told_done(&told);
     launch->told = NULL;
     if (launch->heard)
         note_heard(launch, &told);
     if (launch->hears && notes_device && !told.broken)
-        sc_track_device_see(&sc_track, launch->stream->id, behind, noted_ticks);
+        SC_TRACKED(sc_device_see(track.inflight, launch->stream->id, behind, noted_ticks));
     end_records(launch, &told);
 }
 
@@ -600,7 +605,7 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
     sc_work_note(launch->call, launch->stream,
                  sc_track_issued(&sc_track, launch->stream->id) + !launch->graph, sc_ticks());
     if (launch->awaits)
-        sc_track_unseen_end(&sc_track, &launch->waits_from);
+        SC_TRACKED(sc_unseen_end(track.order, &launch->waits_from));
     if (launch->graph && launch->graph->stack_count)
         bring_results(launch);
     if (blocks_host(launch))

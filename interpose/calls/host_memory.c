@@ -39,7 +39,9 @@
 #include "track/allocations.h"
 #include "track/graphs.h"
 #include "track/guarded.h"
+#include "track/hold.h"
 #include "track/hold_kind.h"
+#include "track/inflight.h"
 #include "track/pages.h"
 #include "track/pool.h"
 #include "track/track.h"
@@ -169,10 +171,11 @@ static void settle(const void *address, size_t bytes)
 {
     if (sc_guard_busy() && sc_guard_overlaps(address, bytes))
         sc_guard_let_go(address, bytes); /* the driver could not pin protected pages */
-    if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes))
+    if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes, SC_HOLDS_REAPERS))
         sc_reaper_settle((uintptr_t)address, bytes, "cuMemHostRegister");
-    if (sc_active() && sc_track_is_unregistered(&sc_track, (uintptr_t)address, bytes)) {
-        sc_track_forget_graph_holds(&sc_track, (uintptr_t)address, bytes);
+    if (sc_active() &&
+        sc_track_is_held(&sc_track, (uintptr_t)address, bytes, SC_HOLDS_UNREGISTERED)) {
+        SC_TRACKED(sc_holds_forget_graphs(track.holds, (uintptr_t)address, bytes));
         sc_reaper_give_back_pinned(sc_contexts_of_memory());
     }
 }
@@ -304,7 +307,7 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
 {
     struct sc_sync sync = sc_sync_begin_free(giving->call);
     if (range->range)
-        sc_track_remove_range(&sc_track, range->address);
+        SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range->address));
     sc_guard_apply();
     CUresult result = sc_wrap_answered(giving->call, give_back_inside(give_back, giving->address));
     sc_permit_end(&giving->permit, result);
@@ -337,7 +340,7 @@ static bool may_keep(const struct giving_back *giving, const struct sc_range_inf
     SC_TAKE_DOWN taken = {.address = range->address, .size_bytes = range->size_bytes};
     if (!range->range || !sc_permit_is_refused(&giving->permit))
         return range->range;
-    sc_track_in_flight(&sc_track, range->address, range->size_bytes, &taken.found);
+    SC_TRACKED(sc_inflight_list(track.inflight, range->address, range->size_bytes, &taken.found));
     sc_take_down_report(&taken, code, &giving->culprit);
     return false;
 }
@@ -354,7 +357,8 @@ static bool end_kept(struct giving_back *giving, bool kept)
 static bool was_freed(const struct giving_back *giving, const struct sc_range_info *range)
 {
     return !range->range && sc_active() && giving->address &&
-           sc_track_is_freed(&sc_track, (uintptr_t)giving->address);
+           sc_track_is_held(&sc_track, (uintptr_t)giving->address, 1,
+                            SC_HOLDS_FREED | SC_HOLDS_STARTING);
 }
 
 CUresult cuMemFreeHost(void *address)
@@ -381,7 +385,7 @@ void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct
     sc_take_down_make(&taken, kind == SC_PINNED ? SC105 : SC103, &giving.culprit);
     sc_take_down_tell_graphs(range.address, range.size_bytes, kind == SC_REGISTERED,
                              &giving.culprit);
-    sc_track_remove_range(&sc_track, range.address);
+    SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range.address));
     sc_guard_apply();
 }
 
@@ -405,7 +409,8 @@ static bool unregister_is_kept(struct giving_back *giving, const struct sc_range
 CUresult cuMemHostUnregister(void *address)
 {
     SC_WRAPPER(cuMemHostUnregister);
-    bool is_gone = sc_active() && sc_track_is_given_back(&sc_track, (uintptr_t)address);
+    bool is_gone =
+        sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, 1, SC_HOLDS_DRIVERS);
     if (!is_gone && sc_pinned_end((uintptr_t)address))
         return CUDA_ERROR_INVALID_VALUE;
     struct giving_back giving = begin(address, SC_REGISTERED, call);
@@ -469,7 +474,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     struct sc_sync sync = freeing.waits ? sc_sync_begin_free(call) : sc_sync_begin_nothing(call);
     if (range.range) {
         sc_issue_seal(call, range.address, range.size_bytes);
-        sc_track_remove_range(&sc_track, range.address);
+        SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range.address));
     }
     CUresult result = sc_permit_end(&giving.permit, real(address));
     sc_device_memory_left(&freeing.allocation, result == CUDA_SUCCESS);

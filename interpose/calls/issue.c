@@ -28,8 +28,11 @@
 #include "report/options.h"
 #include "track/copy_manner.h"
 #include "track/history.h"
+#include "track/hold.h"
+#include "track/hold_kind.h"
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
+#include "track/order.h"
 #include "track/ordering.h"
 #include "track/shape.h"
 #include "track/spans.h"
@@ -174,9 +177,8 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
 
 bool sc_issue_is_kept_registered(const struct sc_shape *shape)
 {
-    size_t hull_bytes = sc_shape_hull_bytes(shape);
-    return sc_track_may_have_hold(&sc_track, shape->address, hull_bytes) &&
-           sc_track_is_unregistered(&sc_track, shape->address, hull_bytes);
+    return sc_track_is_held(&sc_track, shape->address, sc_shape_hull_bytes(shape),
+                            SC_HOLDS_UNREGISTERED);
 }
 
 void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
@@ -342,8 +344,8 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
         sc_hazards_report_order(SC204, action, conflicts, i, &later,
                                 &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
-    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_OPERATIONS,
-                       SC_NO_VERDICT_ROOM, conflicts->count - sc_ops_kept(conflicts));
+    sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
+                       conflicts->count - sc_ops_kept(conflicts));
 }
 
 static uint64_t next_number(const struct sc_stream_record *stream)
@@ -364,7 +366,7 @@ static __attribute__((noinline)) void report_left(const struct sc_issue *issue,
                                                   const struct sc_op_info *op)
 {
     SC_OPS(left);
-    sc_track_conflicts(&sc_track, op, &left);
+    sc_track_conflicts(&sc_track, op, false, &left);
     report_unordered(issue, SC_ACTION_REPORTED, &left, next_number(issue->stream));
 }
 
@@ -376,7 +378,7 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
     struct sc_op_info op;
     describe(issue, use, &op);
     op.unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, issue->after);
-    sc_track_conflicts(&sc_track, &op, &conflicts);
+    sc_track_conflicts(&sc_track, &op, false, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops one = sc_ops_one(&conflicts, i);
         if (order_after_one(issue, &op, &one))
@@ -394,7 +396,7 @@ static __attribute__((noinline)) void order_after_all_held(const struct sc_issue
     struct sc_ticket tickets[SC_TRACK_OPS_MAX];
     struct sc_op_info op;
     describe(issue, use, &op);
-    unsigned count = sc_track_held_before(&sc_track, &op, tickets, SC_TRACK_OPS_MAX);
+    unsigned count = SC_TRACKED(sc_holds_before(track.holds, &op, tickets, SC_TRACK_OPS_MAX));
     for (unsigned i = 0; i < count; i++)
         sc_marks_order_after(issue->stream, &tickets[i]);
 }
@@ -402,7 +404,8 @@ static __attribute__((noinline)) void order_after_all_held(const struct sc_issue
 static void order_after_held(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (issue->by_graph && use->kind == SC_PAGEABLE &&
-        sc_track_may_have_hold(&sc_track, use->shape.address, sc_shape_hull_bytes(&use->shape)))
+        sc_track_may_have(&sc_track, SC_NEAR_HOLDS, use->shape.address,
+                          sc_shape_hull_bytes(&use->shape)))
         order_after_all_held(issue, use);
 }
 
@@ -546,7 +549,8 @@ void sc_issue_call(struct sc_issue *issue)
     if (!issue->stream || issue->is_empty || sc_unlikely(sc_replaying_prepares()))
         return;
     if (issue->joins_stream)
-        issue->point = sc_track_begin_to_wait(&sc_track, issue->stream->id, &issue->ordered);
+        issue->point =
+            SC_TRACKED(sc_order_begin_to_wait(track.order, issue->stream->id, &issue->ordered));
     else
         sc_track_begin(&sc_track, issue->stream->id, &issue->ordered);
     issue->place = sc_order_place(&issue->ordered);
@@ -617,7 +621,7 @@ static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
         is_compared_whole(op) || is_over(issue, op))
         return;
     if (reason != SC_NO_VERDICT_COUNT) {
-        sc_no_verdicts_note_unwatched(sc_track_no_verdicts(&sc_track), reason,
+        sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, reason,
                                       sc_shape_hull_bytes(&op->shape));
         if (reason != SC_NO_VERDICT_UNSEEN || !is_later)
             return;
@@ -659,7 +663,7 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 
 static uint64_t lanes_to_guard(const struct sc_issue_ops *ops)
 {
-    const struct sc_spans *guards = sc_track_guards(&sc_track);
+    const struct sc_spans *guards = sc_track_parts.guards;
     uint64_t lanes = 0;
     for (unsigned i = 0; i < ops->count; i++)
         if (ops->of[i].guard_bytes)

@@ -81,7 +81,7 @@ static void judge_byte(const struct sc_op_info *info, const struct sc_call *call
                        struct sc_stream_record *stream)
 {
     SC_OPS(conflicts);
-    sc_track_conflicts(&sc_track, info, &conflicts);
+    sc_track_conflicts(&sc_track, info, false, &conflicts);
     const struct sc_later later = {
         .ticket = {.stream = stream->id, .number = sc_track_issued(&sc_track, stream->id) + 1}};
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
@@ -139,7 +139,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
     }
     if (count == 0)
         return;
-    sc_track_issue_kernel(&sc_track, infos, count);
+    sc_track_issue_one(&sc_track, infos, count);
     moment->ticket = infos[0].ticket;
     sc_guard_apply_own();
     sc_marks_issued_alone(stream, moment->ticks);
@@ -150,7 +150,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
 /* Is there memory that is known? */
 static bool may_matter(void)
 {
-    return sc_track_watches_device(&sc_track) || sc_track_has_ranges(&sc_track);
+    return sc_track_watches_device(&sc_track) || sc_track_has(&sc_track, SC_HAS_RANGES);
 }
 
 void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
@@ -167,7 +167,8 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
         keep_device(&read);
         judge_device(call, stream, &read, NULL);
         judge_host(call, stream, host, NULL);
-        seal_host(call, stream, host, NULL, sc_track_is_seen(&sc_track, stream->id));
+        seal_host(call, stream, host, NULL,
+                  sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     }
     errno = saved;
 }

@@ -6,7 +6,6 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "track/allocations.h"
-#include "track/track_device.h"
 
 #include "track/poison.h"
 
@@ -29,7 +28,9 @@ static size_t size_of(const struct sc_memory *memory)
 {
     if (memory->kind != SC_MEMORY_IMPORTED)
         return memory->size_bytes;
-    return sc_track_device_block_bytes(&sc_track, memory->name) ? 0 : bytes_at(memory->name);
+    return SC_TRACKED(sc_allocations_block_bytes(track.allocations, memory->name))
+               ? 0
+               : bytes_at(memory->name);
 }
 
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory)
@@ -48,8 +49,9 @@ void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *me
 static bool is_whole(const struct sc_memory *memory)
 {
     uintptr_t end = memory->name + memory->size_bytes;
-    return sc_track_device_begins_block(&sc_track, memory->name) &&
-           sc_track_device_begins_block(&sc_track, end);
+    SC_TRACK_SCOPE(track);
+    return sc_allocations_begins(track.allocations, memory->name) &&
+           sc_allocations_begins(track.allocations, end);
 }
 
 /* It waits for nothing before it unmaps, and a copy that finds nothing there ends the context. */
@@ -60,7 +62,7 @@ void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *
     const struct sc_allocation all = {
         .address = memory->name,
         .size_bytes = memory->size_bytes,
-        .origin = sc_track_device_origin(&sc_track, memory->name),
+        .origin = SC_TRACKED(sc_allocations_origin(track.allocations, memory->name)),
     };
     sc_device_uses_judge_free(call, &all);
 }
@@ -76,9 +78,7 @@ void sc_memory_note_left(const struct sc_memory *memory)
     uintptr_t at = memory->name;
     const uintptr_t end = at + (memory->size_bytes ? memory->size_bytes : 1);
     while (sc_active() && at < end && !is_there(memory)) {
-        const struct sc_allocation block = sc_track_device_begin_free(&sc_track, at);
-        if (block.size_bytes)
-            sc_track_device_end_free(&sc_track, &block, true, NULL);
-        at += block.size_bytes ? block.size_bytes : GRANULE_BYTES;
+        size_t freed_bytes = SC_TRACKED(sc_allocations_free(track.allocations, at));
+        at += freed_bytes ? freed_bytes : GRANULE_BYTES;
     }
 }

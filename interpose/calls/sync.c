@@ -19,6 +19,7 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "track/order.h"
 #include "track/points.h"
 #include "track/spans.h"
 #include "track/track.h"
@@ -79,7 +80,7 @@ struct sc_sync sc_sync_begin_copy(const struct sc_call *call, struct sc_stream_r
     sc_unfinished_legacy(stream);
     sync.on = true;
     sync.since_ticks = sc_unfinished_stream_since(stream);
-    sync.point = sc_track_begin_to_wait(&sc_track, stream->id, &sync.ordered);
+    sync.point = SC_TRACKED(sc_order_begin_to_wait(track.order, stream->id, &sync.ordered));
     sc_doubts_wait_begins(&sync.point);
     return sync;
 }

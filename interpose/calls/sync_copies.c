@@ -23,14 +23,15 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/copy_manner.h"
+#include "track/device.h"
 #include "track/device_use.h"
 #include "track/history.h"
+#include "track/order.h"
 #include "track/pages.h"
 #include "track/points.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
-#include "track/track_device.h"
 #include "track/track_order.h"
 #include "track/track_views.h"
 
@@ -178,7 +179,7 @@ static void begin_moved(struct copy *copy, CUstream handle)
     seal(copy);
     if (!stream)
         return;
-    sc_track_work(&sc_track, stream->id);
+    SC_TRACKED(sc_order_work(track.order, stream->id));
     copy->on = stream;
 }
 
@@ -245,7 +246,7 @@ static void order_contexts(const struct copy *copy)
         copy->sides.ordered_contexts[1],
         current ? current->legacy : 0,
     };
-    sc_track_device_serialized(&sc_track, contexts, 3);
+    SC_TRACKED(sc_device_forget_of(track.inflight, contexts, 3));
 }
 
 static CUresult end(struct copy *copy, CUresult result)

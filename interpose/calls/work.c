@@ -12,12 +12,14 @@
 #include "report/options.h"
 #include "track/hazard.h"
 #include "track/history.h"
+#include "track/inflight.h"
 #include "track/ops.h"
+#include "track/order.h"
 #include "track/ticks.h"
 #include "track/track.h"
-#include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_views.h"
+#include "track/unseen.h"
 
 #include "track/poison.h"
 
@@ -51,7 +53,7 @@ static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
 {
     SC_OPS(overwritten);
     const struct sc_op_info later = {.ticket = {.stream = stream->id}, .after = after};
-    sc_track_seal_managed(&sc_track, in_order ? &later : NULL, &overwritten);
+    SC_TRACKED(sc_inflight_seal_managed(track.inflight, in_order ? &later : NULL, &overwritten));
     if (!sc_replaying_is_on()) /* or it may have written them already */
         sc_hazards_report_overwritten(&overwritten,
                                       &(struct sc_culprit){call->api, call->site, NULL});
@@ -60,7 +62,7 @@ static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_point *after, bool in_order)
 {
-    if (sc_unlikely(sc_track_reads_managed(&sc_track)))
+    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_SOURCES)))
         seal_managed(call, stream, after, in_order);
 }
 
@@ -89,20 +91,21 @@ struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsign
         return work;
     if (kind & SC_WORK_AWAITS_HOST) {
         sc_unfinished_host_work(stream);
-        work.waits_from = sc_track_unseen_begin(&sc_track, stream->id);
+        work.waits_from = SC_TRACKED(sc_unseen_begin(track.order, stream->id));
     } else if (kind & SC_WORK_MAY_WRITE) {
         sc_unfinished_queued(stream, may_write(&work, stream));
     } else {
         sc_unfinished_legacy(stream);
     }
     if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE)
-        sc_work_may_write(call, stream, NULL, sc_track_is_seen(&sc_track, stream->id));
+        sc_work_may_write(call, stream, NULL,
+                          sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));
     if (kind & SC_WORK_SIGNALS && stream->kind == SC_STREAM_LEGACY)
         sc_streams_each(stream->context, mark_before_signal, NULL);
     sc_track_begin(&sc_track, stream->id, &work.ordered);
     if (kind & SC_WORK_SIGNALS)
-        sc_track_signal(&sc_track, stream->id, &work.ordered);
+        SC_TRACKED(sc_order_call_signals(track.order, stream->id, &work.ordered));
     work.stream = stream;
     return work;
 }
@@ -117,7 +120,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     if (work->kind & SC_WORK_AWAITS_HOST) {
         ticks = sc_unfinished_host_work(work->stream);
         if (result == CUDA_SUCCESS)
-            sc_track_unseen_end(&sc_track, &work->waits_from);
+            SC_TRACKED(sc_unseen_end(track.order, &work->waits_from));
     } else if (work->kind & SC_WORK_MAY_WRITE) {
         ticks = may_write(work, work->stream);
         if (result == CUDA_SUCCESS)

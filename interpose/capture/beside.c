@@ -13,6 +13,7 @@
 #include "interpose/reaper/reaper.h"
 #include "report/annotations.h"
 #include "report/frame_kinds.h"
+#include "track/allocations.h"
 #include "track/checks.h"
 #include "track/device_use.h"
 #include "track/frozen.h"
@@ -23,7 +24,6 @@
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
-#include "track/track_device.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -66,8 +66,8 @@ bool sc_beside_is_watching(void)
 
 static void count_unjudged(uint64_t count)
 {
-    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_OPERATIONS,
-                       SC_NO_VERDICT_CAPTURE, count);
+    sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_CAPTURE,
+                       count);
 }
 
 static void begin(void) SC_ACQUIRES(lock)
@@ -368,7 +368,7 @@ static void judge(void *graph, const struct sc_left_out_finding *finding)
     const struct sc_shape *bytes = &memory_of(finding)->shape;
     hazard.buffer_address = bytes->address;
     hazard.buffer_size_bytes = sc_shape_hull_bytes(bytes);
-    hazard.buffer_origin = sc_track_device_origin(&sc_track, bytes->address);
+    hazard.buffer_origin = SC_TRACKED(sc_allocations_origin(track.allocations, bytes->address));
     if (finding->captured_use->access == SC_DEVICE_WRITES)
         sc_reaper_report(&hazard);
     else

@@ -12,6 +12,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/checks.h"
+#include "track/events.h"
 #include "track/hazard.h"
 #include "track/points.h"
 #include "track/trace.h"
@@ -146,7 +147,7 @@ static void come_before(void *argument, struct sc_stream_record *stream) SC_UNFO
     uint32_t id = stream->id;
     pthread_mutex_unlock(&stream->lock);
     join_work(edges->context->detours.stream, stream);
-    sc_track_wait(&sc_track, id, (uintptr_t)edges->event);
+    SC_TRACKED(sc_events_wait(track.events, track.order, id, (uintptr_t)edges->event));
 }
 
 static void pay_wait(void *argument, struct sc_stream_record *stream)
@@ -223,7 +224,8 @@ static bool order_before(struct sc_context *context)
         sc_track_set_event(&sc_track, (uintptr_t)edges.event, &before);
     }
     if (made) {
-        sc_track_wait(&sc_track, context->detours.stream->id, (uintptr_t)context->detours.before);
+        SC_TRACKED(sc_events_wait(track.events, track.order, context->detours.stream->id,
+                                  (uintptr_t)context->detours.before));
         join_work(context->legacy_stream, context->detours.stream);
     }
     pthread_mutex_unlock(&context->detours.lock);
@@ -246,7 +248,8 @@ static void pay_wait_of_legacy(struct sc_context *context)
     if (!context->legacy_stream->owes_wait || legacy_is_blocked())
         return;
     sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detours.after, 0);
-    sc_track_wait(&sc_track, context->legacy, (uintptr_t)context->detours.after);
+    SC_TRACKED(sc_events_wait(track.events, track.order, context->legacy,
+                              (uintptr_t)context->detours.after));
     sc_unfinished_legacy(context->legacy_stream);
     join_work(context->detours.stream, context->legacy_stream);
     context->legacy_stream->owes_wait = false;
@@ -280,8 +283,8 @@ void sc_detours_pay(struct sc_stream_record *stream)
     struct edges edges = edges_of(stream->context, stream->context->detours.after);
     pay_wait(&edges, stream);
     join_work(stream->context->detours.stream, stream);
-    sc_track_wait(&sc_track, stream->id,
-                  (uintptr_t)edges.event); /* it may have been met just now */
+    SC_TRACKED(sc_events_wait(track.events, track.order, stream->id,
+                              (uintptr_t)edges.event)); /* it may have been met just now */
     sc_relaxed_end(&relaxed);
     errno = saved;
 }

@@ -51,11 +51,11 @@
 #include "report/suppressing.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
+#include "track/hold.h"
 #include "track/own_lock.h"
 #include "track/pool.h"
 #include "track/trace.h"
 #include "track/track.h"
-#include "track/track_holds.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
 
@@ -283,7 +283,7 @@ bool sc_life_is_ours(void)
 
 static void get_holds(void *holds)
 {
-    *(struct sc_hold_totals *)holds = sc_track_hold_totals(&sc_track);
+    *(struct sc_hold_totals *)holds = SC_TRACKED(sc_holds_totals(track.holds));
 }
 
 static struct sc_report_totals totals_of(int status, bool final)
@@ -297,7 +297,7 @@ static struct sc_report_totals totals_of(int status, bool final)
         .held_peak_ns = holds.peak_ns,
         .taken_early = sc_marks_taken_early(),
         .driver_late = sc_large_copies_driver_late(),
-        .no_verdicts = sc_track_no_verdicts(&sc_track),
+        .no_verdicts = sc_track_parts.no_verdicts,
         .guard = sc_guard_totals_get(),
         .exit_status = status,
         .final = final,

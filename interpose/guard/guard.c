@@ -40,7 +40,7 @@
 
 static struct sc_spans *guards(void)
 {
-    return sc_track_guards(&sc_track);
+    return sc_track_parts.guards;
 }
 
 /* ---- the pages ---- */
@@ -71,7 +71,7 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
     uintptr_t start = (uintptr_t)address & ~guards()->page_mask;
     size_t whole = size_bytes + ((uintptr_t)address - start);
     return sc_grid_may_overlap(&guards()->grid, start, whole) ||
-           sc_track_may_have_operation(&sc_track, (uintptr_t)address, size_bytes) ||
+           sc_track_may_have(&sc_track, SC_NEAR_OPERATIONS, (uintptr_t)address, size_bytes) ||
            atomic_load_explicit(&guards()->unapplied_count, memory_order_acquire) != 0 ||
            sc_spans_any_due(guards());
 }
@@ -261,7 +261,7 @@ static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struc
 
 static void note_unguarded(enum sc_no_verdict_reason reason, size_t size_bytes)
 {
-    sc_no_verdicts_note_unwatched(sc_track_no_verdicts(&sc_track), reason, size_bytes);
+    sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, reason, size_bytes);
 }
 
 /* Of a source that nobody guards the first and last page are compared in the end. */

@@ -33,7 +33,7 @@ struct sc_op_info;
 /* Is anything protected, or about to be let go? One relaxed load. */
 static inline bool sc_guard_busy(void)
 {
-    return __builtin_expect(sc_track_has_guards(&sc_track), 0);
+    return __builtin_expect(sc_track_has(&sc_track, SC_HAS_GUARDS), 0);
 }
 
 /* Can the interval touch an operation in flight, or a page that is protected for one? Lock-free;

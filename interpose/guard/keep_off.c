@@ -23,17 +23,17 @@ enum { PAGES_MAX = 256 }; /* of one object */
 
 static uintptr_t page_mask(void)
 {
-    return sc_track_guards(&sc_track)->page_mask;
+    return sc_track_parts.guards->page_mask;
 }
 
 static struct sc_kept_off *kept_off(void)
 {
-    return sc_track_kept_off(&sc_track);
+    return sc_track_parts.kept_off;
 }
 
 static struct sc_pages pages_of(const void *object, size_t size_bytes)
 {
-    return sc_spans_pages(sc_track_guards(&sc_track), (uintptr_t)object, size_bytes);
+    return sc_spans_pages(sc_track_parts.guards, (uintptr_t)object, size_bytes);
 }
 
 /* ---- letting go ---- */
@@ -119,8 +119,8 @@ static bool is_kept_off(uintptr_t address, size_t size_bytes)
 static bool may_be_in_range(const void *object, size_t size_bytes)
 {
     struct sc_pages pages = pages_of(object, size_bytes);
-    return sc_blocks_may_hold(sc_track_range_blocks(&sc_track), (uintptr_t)object, size_bytes) &&
-           sc_track_may_have_range(&sc_track, (void *)pages.start, pages.end - pages.start);
+    return sc_blocks_may_hold(sc_track_parts.range_blocks, (uintptr_t)object, size_bytes) &&
+           sc_track_may_have(&sc_track, SC_NEAR_RANGES, pages.start, pages.end - pages.start);
 }
 
 __thread struct sc_far_object sc_far_objects[SC_FAR_OBJECTS];

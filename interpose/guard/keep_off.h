@@ -27,7 +27,7 @@
 /* Is there memory that could be guarded? One load. */
 static inline bool sc_keep_off_may_be_needed(void)
 {
-    return sc_unlikely(sc_track_has_ranges(&sc_track));
+    return sc_unlikely(sc_track_has(&sc_track, SC_HAS_RANGES));
 }
 
 /* Objects that the calling thread used, and that lie on no page of a range, as long as the ranges

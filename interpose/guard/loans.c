@@ -11,7 +11,6 @@
 #include "track/kernel.h"
 #include "track/spans.h"
 #include "track/ticks.h"
-#include "track/track.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -204,9 +203,9 @@ static bool meets(struct loan *loan, const struct sc_access_change *change, stru
 static bool meets_kept_off(const struct sc_access_change *change, struct sc_lent *met)
 {
     struct sc_kept_pages found;
-    if (!sc_kept_off_find(sc_track_kept_off(&sc_track), change->address,
-                          change->address + change->size_bytes,
-                          sc_track_guards(&sc_track)->page_mask, &found))
+    if (!sc_kept_off_find(sc_track_parts.kept_off, change->address,
+                          change->address + change->size_bytes, sc_track_parts.guards->page_mask,
+                          &found))
         return false;
     *met = (struct sc_lent){found.start, found.end - found.start, SC_TOUCH_WRITE};
     return true;

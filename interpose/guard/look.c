@@ -33,13 +33,13 @@ enum {
 /* Could pages of it become guarded? */
 static bool may_be_in_range(const void *address, size_t size_bytes)
 {
-    return sc_blocks_may_hold(sc_track_range_blocks(&sc_track), (uintptr_t)address, size_bytes) &&
-           sc_track_may_have_range(&sc_track, address, size_bytes);
+    return sc_blocks_may_hold(sc_track_parts.range_blocks, (uintptr_t)address, size_bytes) &&
+           sc_track_may_have(&sc_track, SC_NEAR_RANGES, (uintptr_t)address, size_bytes);
 }
 
 static bool was_guarded_near(const void *address, size_t size_bytes)
 {
-    return sc_blocks_may_hold(&sc_track_guards(&sc_track)->ever, (uintptr_t)address, size_bytes);
+    return sc_blocks_may_hold(&sc_track_parts.guards->ever, (uintptr_t)address, size_bytes);
 }
 
 /* The kernel refuses what no buffer can have. */

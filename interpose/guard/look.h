@@ -41,8 +41,8 @@ static inline bool sc_look_is_allowed(void)
  * a moment when the last range is gone. */
 static inline bool sc_look_is_needed(void)
 {
-    return sc_unlikely(sc_track_has_ranges(&sc_track) || sc_guard_busy()) && sc_options.guard &&
-           sc_look_is_allowed();
+    return sc_unlikely(sc_track_has(&sc_track, SC_HAS_RANGES) || sc_guard_busy()) &&
+           sc_options.guard && sc_look_is_allowed();
 }
 
 /* The size may reach beyond the buffer, if the program knows that less comes. */

@@ -9,6 +9,7 @@
 #include "interpose/guard/mappings.h"
 #include "interpose/reaper/take_down.h"
 #include "track/guarded.h"
+#include "track/hold_kind.h"
 #include "track/ops.h"
 #include "track/own_lock.h"
 #include "track/track_holds.h"
@@ -50,13 +51,14 @@ bool sc_losses_are_pages(const void *address, size_t size_bytes)
 bool sc_losses_may_matter(const void *address, size_t size_bytes)
 {
     return sc_unlikely(sc_track_watches_libc(&sc_track)) && sc_active() && !sc_is_inside() &&
-           !sc_own_lock_depth && sc_track_may_be_busy(&sc_track, (uintptr_t)address, size_bytes);
+           !sc_own_lock_depth &&
+           sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)address, size_bytes);
 }
 
 static bool may_be_of_range(const void *address, size_t size_bytes)
 {
     return sc_active() && !sc_is_inside() && !sc_own_lock_depth && size_bytes != 0 &&
-           sc_track_may_have_range(&sc_track, address, size_bytes);
+           sc_track_may_have(&sc_track, SC_NEAR_RANGES, (uintptr_t)address, size_bytes);
 }
 
 bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes)

@@ -11,7 +11,6 @@
 #include "track/kernel.h"
 #include "track/spans.h"
 #include "track/ticks.h"
-#include "track/track.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -32,7 +31,7 @@ static _Atomic bool counting;
 
 static uint32_t spans(void)
 {
-    return atomic_load_explicit(&sc_track_guards(&sc_track)->busy, memory_order_relaxed);
+    return atomic_load_explicit(&sc_track_parts.guards->busy, memory_order_relaxed);
 }
 
 /* vm.max_map_count, which may be changed at any time. */

@@ -32,7 +32,7 @@ static struct lane {
 
 static struct sc_spans *guards(void)
 {
-    return sc_track_guards(&sc_track);
+    return sc_track_parts.guards;
 }
 
 static unsigned lane_of(uintptr_t address)

@@ -68,7 +68,7 @@ void sc_returned_frames_report(void)
     const uintptr_t low = known->low;
     const size_t size_bytes = known->high - low;
     int saved = errno;
-    if (!sc_track_may_have_heap_operation(&sc_track, low, size_bytes)) {
+    if (!sc_track_may_have(&sc_track, SC_NEAR_HEAP_OPERATIONS, low, size_bytes)) {
         known->high = 0;
     } else if (sc_own_stack_holds((uintptr_t)__builtin_frame_address(0))) {
         running = (struct sc_running){.here = lowest_of_program()};

@@ -22,7 +22,7 @@ static _Atomic uint64_t places[PLACES];
 
 static uintptr_t page_bytes(void)
 {
-    return sc_track_guards(&sc_track)->page_mask + 1;
+    return sc_track_parts.guards->page_mask + 1;
 }
 
 /* Which one it would be. From STEPS_MAX on the page is better let go. */

@@ -13,6 +13,7 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
+#include "track/hold_kind.h"
 #include "track/objects.h"
 #include "track/pages.h"
 #include "track/track_holds.h"

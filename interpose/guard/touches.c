@@ -30,6 +30,8 @@
 #include "track/grid.h"
 #include "track/guarded.h"
 #include "track/hazard.h"
+#include "track/hold.h"
+#include "track/hold_kind.h"
 #include "track/inflight.h"
 #include "track/kept_off.h"
 #include "track/no_verdicts.h"
@@ -52,7 +54,7 @@ enum { SLICE_NS = 1000 * 1000, FAULTS_BEFORE_MENDING = 4, LOOKS_MAX = 1000 };
 
 static struct sc_spans *guards(void)
 {
-    return sc_track_guards(&sc_track);
+    return sc_track_parts.guards;
 }
 
 static bool is_covered(uintptr_t address)
@@ -189,7 +191,7 @@ static bool are_excused(const struct sc_ops *ops, struct touch *touch)
 
 static void give_no_verdict(enum sc_no_verdict_reason reason)
 {
-    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_TOUCHES, reason, 1);
+    sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
 }
 
 static void leave_unwatched(const struct sc_ops *ops)
@@ -228,7 +230,7 @@ static void leave_kernels(struct sc_ops *ops, struct touch *touch)
             continue;
         if (touch->lets_kernels_go_on) {
             sc_excuses_kernel_waits(&op->ticket);
-            sc_kept_off_add(sc_track_kept_off(&sc_track), op->shape.address & ~guards()->page_mask);
+            sc_kept_off_add(sc_track_parts.kept_off, op->shape.address & ~guards()->page_mask);
         }
         if (touch->lets_kernels_go_on || !sc_hazards_heals(op))
             drop_op(ops, i);
@@ -412,7 +414,7 @@ static void handle(struct touch *touch)
 static void end_wait(struct touch *touch)
 {
     if (touch->hold)
-        sc_track_leave_hold(&sc_track, touch->hold, touch->hold_age);
+        SC_TRACKED(sc_holds_leave(track.holds, touch->hold, touch->hold_age));
     touch->hold = 0;
 }
 
@@ -450,7 +452,7 @@ static void look_around(void *argument)
 static void look_whether_ended(void *argument)
 {
     struct touch *touch = argument;
-    if (!sc_track_hold_lives(&sc_track, touch->hold, touch->hold_age))
+    if (!SC_TRACKED(sc_holds_lives(track.holds, touch->hold, touch->hold_age)))
         touch->hold = 0;
 }
 

@@ -14,7 +14,6 @@
 #include "interpose/signals/signals.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/track.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -39,7 +38,7 @@ static void answer(const struct sc_userfaults_event *event)
     enum sc_no_verdict_reason reason = SC_NO_VERDICT_HANDLER;
     bool denies = sc_userfaults_is_off(event->address) && may_deny(event->thread, &reason);
     if (!sc_protect_answer(event->address, denies))
-        sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_TOUCHES, reason, 1);
+        sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
 }
 
 static bool set_priority(int priority)

@@ -8,7 +8,7 @@
 #include "interpose/base/own_stack.h"
 #include "interpose/guard/guard.h"
 #include "track/track.h"
-#include "track/track_holds.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 

@@ -20,6 +20,8 @@
 #include "report/options.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
+#include "track/hold_kind.h"
+#include "track/inflight.h"
 #include "track/ops.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
@@ -47,7 +49,7 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
         .hold = true,
         .kind = SC_HOLD_FREE,
     };
-    if (sc_track_is_freed(&sc_track, request.address)) {
+    if (sc_track_is_held(&sc_track, request.address, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING)) {
         /* A second free: glibc says so, once it is one. */
         sc_reaper_settle(request.address, 1, culprit->api);
         return false;
@@ -65,7 +67,7 @@ static inline bool is_watching(void)
 static __attribute__((noinline)) bool free_is_deferred(void *block, void *site)
 {
     size_t size_bytes = block_bytes(block);
-    return sc_unlikely(sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes)) &&
+    return sc_unlikely(sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)block, size_bytes)) &&
            sc_active() && !sc_is_inside() &&
            defer_free(block, size_bytes, &(struct sc_culprit){"free", site, NULL});
 }
@@ -97,6 +99,14 @@ static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culp
     sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
+/* In flight, or by a graph. */
+static bool is_used(uintptr_t address, size_t size_bytes, struct sc_ops *found)
+{
+    SC_TRACK_SCOPE(track);
+    sc_inflight_list(track.inflight, address, size_bytes, found);
+    return found->count != 0 || sc_graphs_name(track.graphs, address, size_bytes);
+}
+
 /* Moves a block whose old place is still being read. False: nothing is in flight, or the caller
  * goes on as if we were not there. */
 static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_culprit *culprit,
@@ -105,10 +115,9 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
     size_t old_bytes = block_bytes(block);
     uintptr_t address = (uintptr_t)block;
     SC_OPS(found);
-    if (!sc_track_may_be_busy(&sc_track, address, old_bytes))
+    if (!sc_track_may_have(&sc_track, SC_NEAR_HEAP, address, old_bytes))
         return false;
-    sc_track_in_flight(&sc_track, address, old_bytes, &found);
-    if (found.count == 0 && !sc_track_graph_names(&sc_track, address, old_bytes))
+    if (!is_used(address, old_bytes, &found))
         return false;
     bool move = sc_options.mode == SC_MODE_FIX && !has_destination(&found) &&
                 atomic_load(&sc_allocator.usable_size) && new_bytes > 0;
@@ -141,7 +150,7 @@ static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
 {
     int saved = errno;
     size_t size_bytes = block_bytes(block);
-    if (!sc_track_may_be_busy(&sc_track, (uintptr_t)block, size_bytes) ||
+    if (!sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)block, size_bytes) ||
         !defer_free(block, size_bytes, culprit))
         return sc_real_libc_realloc(block, 0);
     errno = saved;

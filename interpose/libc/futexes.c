@@ -19,7 +19,6 @@
 #include "interpose/streams/host_functions.h"
 #include "track/blocks.h"
 #include "track/checks.h"
-#include "track/track.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -28,13 +27,13 @@
 static inline bool is_among_ranges(const void *object, size_t size_bytes)
 {
     uintptr_t first = (uintptr_t)object;
-    return !sc_blocks_are_beyond(sc_track_range_blocks(&sc_track), first, first + size_bytes - 1);
+    return !sc_blocks_are_beyond(sc_track_parts.range_blocks, first, first + size_bytes - 1);
 }
 
 /* Few of the others lie near one. One may lie on two pages. */
 static inline bool may_be_near_range(const void *object, size_t size_bytes)
 {
-    const struct sc_blocks *blocks = sc_track_range_blocks(&sc_track);
+    const struct sc_blocks *blocks = sc_track_parts.range_blocks;
     uintptr_t first = (uintptr_t)object;
     uintptr_t last = first + size_bytes - 1;
     return sc_blocks_may_hold_one(blocks, first) ||

@@ -20,6 +20,7 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
+#include "track/hold_kind.h"
 #include "track/ops.h"
 #include "track/pages.h"
 #include "track/track_holds.h"

@@ -35,7 +35,7 @@
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/track.h"
-#include "track/track_holds.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 

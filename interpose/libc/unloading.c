@@ -27,6 +27,7 @@
 #include "interpose/streams/marks.h"
 #include "report/options.h"
 #include "track/hazard.h"
+#include "track/hold_kind.h"
 #include "track/objects.h"
 #include "track/ops.h"
 #include "track/pages.h"

@@ -8,7 +8,6 @@
 #include "track/checks.h"
 #include "track/kernel.h"
 #include "track/spans.h"
-#include "track/track.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -67,7 +66,7 @@ static bool is_reserved_locked(void) SC_REQUIRES(lock)
     if (state == UNTRIED && !has_limit(RLIMIT_AS)) {
         sc_areas.start = sc_areas_reserve(size_bytes);
         sc_areas.size_bytes = sc_areas.start ? size_bytes : 0;
-        sc_spans_set_lanes(sc_track_guards(&sc_track), sc_areas.start, sc_areas.size_bytes,
+        sc_spans_set_lanes(sc_track_parts.guards, sc_areas.start, sc_areas.size_bytes,
                            sc_areas.start ? (size_t)SC_AREAS_SHARED * SC_AREAS_BYTES : 0);
     }
     if (state == UNTRIED)
@@ -77,7 +76,7 @@ static bool is_reserved_locked(void) SC_REQUIRES(lock)
 
 bool sc_areas_have_lane(uintptr_t address)
 {
-    return sc_areas_have(address) && sc_spans_lane(sc_track_guards(&sc_track), address) != 0;
+    return sc_areas_have(address) && sc_spans_lane(sc_track_parts.guards, address) != 0;
 }
 
 /* ---- pages of an area ---- */

@@ -109,7 +109,7 @@ static struct sc_staging_of_context *staging_of(struct sc_context *context)
     pthread_mutex_lock(&grow_lock);
     own = atomic_load_explicit(&context->staging, memory_order_relaxed);
     if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
-        sc_track_init_staging(&sc_track, &own->staging, largest());
+        SC_TRACKED(sc_staging_init(&own->staging, track.order, largest()));
         atomic_store_explicit(&context->staging, own, memory_order_release);
     }
     pthread_mutex_unlock(&grow_lock);

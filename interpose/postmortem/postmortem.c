@@ -87,7 +87,7 @@ static struct sc_postmortem_stream streams[OPERATIONS_MAX];
 static bool is_done(const struct sc_history_entry *entry)
 {
     struct sc_stream_record *record = sc_streams_of_id(entry->stream);
-    if (sc_track_done(&sc_track, entry->stream) >= entry->number)
+    if (sc_track_stream(&sc_track, entry->stream).done >= entry->number)
         return true;
     return record && sc_unfinished_is_done(record, entry->ticks);
 }

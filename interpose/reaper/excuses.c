@@ -127,7 +127,7 @@ static bool is_awaited(const struct sc_ticket *kernel)
 
 bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
 {
-    uint64_t complete = sc_track_completed(&sc_track, stream);
+    uint64_t complete = sc_track_stream(&sc_track, stream).complete;
     uint64_t now_ns = sc_now_ns();
     if (stand->since_ns == 0 || stand->complete != complete)
         *stand = (struct sc_excuses_stand){complete, now_ns};

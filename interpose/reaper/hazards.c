@@ -15,6 +15,7 @@
 #include "interpose/streams/contexts.h"
 #include "report/annotations.h"
 #include "report/options.h"
+#include "track/allocations.h"
 #include "track/comparisons.h"
 #include "track/graphs.h"
 #include "track/kernel.h"
@@ -24,7 +25,6 @@
 #include "track/spans.h"
 #include "track/ticks.h"
 #include "track/track.h"
-#include "track/track_device.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
 #include "track/track_views.h"
@@ -164,7 +164,7 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
         if (judged->counts[i])
             sc_reaper_report(&hazard);
         else
-            sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_TOUCHES,
+            sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES,
                                SC_NO_VERDICT_HEARD, 1);
     }
     errno = saved;
@@ -246,7 +246,7 @@ static uint64_t lanes_to_attend(const struct sc_point *point)
 {
     if (!sc_order_is_of_one_stream(point))
         return 0;
-    uint64_t lanes = sc_spans_lanes_of(sc_track_guards(&sc_track), point->stream);
+    uint64_t lanes = sc_spans_lanes_of(sc_track_parts.guards, point->stream);
     return __builtin_popcountll(lanes) <= ATTENDED_MAX ? lanes : 0;
 }
 
@@ -327,7 +327,7 @@ void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_cu
         .buffer_address = first.address,
         .buffer_size_bytes = first.size_bytes,
         .buffer_kind = SC_DEVICE,
-        .buffer_origin = sc_track_device_origin(&sc_track, first.address),
+        .buffer_origin = SC_TRACKED(sc_allocations_origin(track.allocations, first.address)),
         .copy = {.api = by->api,
                  .runtime_api = by->runtime_api,
                  .direction = first.direction,

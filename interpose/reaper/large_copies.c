@@ -9,6 +9,7 @@
 #include "interpose/streams/marks.h"
 #include "report/options.h"
 #include "track/hazard.h"
+#include "track/hold_kind.h"
 #include "track/ops.h"
 #include "track/ordering.h"
 #include "track/peek.h"

@@ -27,16 +27,17 @@
 #include "track/deadlines.h"
 #include "track/graphs.h"
 #include "track/hold.h"
+#include "track/hold_kind.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
 #include "track/ops.h"
+#include "track/order.h"
 #include "track/own_lock.h"
 #include "track/points.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
 #include "track/track_holds.h"
-#include "track/track_order.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
 
@@ -118,8 +119,9 @@ static void unlock_reaper(void) SC_RELEASES(reaper.lock)
 
 static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
-    bool signalled = sc_track_is_signalled(&sc_track, ticket);
-    uint64_t last = signalled ? sc_track_first_signal(&sc_track, ticket) : 0;
+    SC_TRACK_SCOPE(track);
+    bool signalled = sc_order_signalled(track.order, ticket);
+    uint64_t last = signalled ? sc_order_first_signal(track.order, ticket) : 0;
     return (struct verdict){
         .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
 }
@@ -159,7 +161,7 @@ static bool report_verdict(const struct verdict *verdict)
 /* Nothing is said of it. */
 static void give_no_verdict(const struct verdict *verdict, enum sc_no_verdict_reason reason)
 {
-    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track),
+    sc_no_verdicts_add(sc_track_parts.no_verdicts,
                        verdict->by_operation ? SC_NO_VERDICT_OPERATIONS : SC_NO_VERDICT_TOUCHES,
                        reason, 1);
 }
@@ -341,16 +343,16 @@ static bool give_back_pinned(const struct sc_release *release, const struct sc_c
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
     if (ended)
-        sc_track_end_hold(&sc_track, release->hold);
+        SC_TRACKED(sc_holds_end(track.holds, release->hold));
     else
-        sc_track_put_back(&sc_track, release->hold);
+        SC_TRACKED(sc_holds_put_back(track.holds, release->hold));
     if (ended && release->kind == SC_HOLD_UNREGISTER)
         sc_reaper_wake(); /* the memory under it may go back now */
 }
 
 void sc_reaper_give_back_pinned(const struct sc_context *context)
 {
-    if (sc_likely(!sc_track_has_holds(&sc_track)) || !context)
+    if (sc_likely(!sc_track_has(&sc_track, SC_HAS_HOLDS)) || !context)
         return;
     int saved = errno;
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -380,7 +382,7 @@ static void ask_awaited(void)
     uint32_t after = 0;
     unsigned count;
     do {
-        count = sc_track_awaited_streams(&sc_track, after, tickets, AWAITED_MAX);
+        count = SC_TRACKED(sc_holds_awaited_streams(track.holds, after, tickets, AWAITED_MAX));
         for (unsigned i = 0; i < count; i++)
             sc_marks_show_complete(&tickets[i]);
         after = tickets[AWAITED_MAX - 1].stream;
@@ -428,7 +430,7 @@ static void *run(void *argument)
         sc_guard_apply();
         give_back_ready();
         report_suspended(atomic_exchange(&reaper.decides_all, false));
-        bool has_work = sc_track_reaper_has_work(&sc_track) || suspended_since();
+        bool has_work = SC_TRACKED(sc_holds_have_work(track.holds)) || suspended_since();
         end_round();
         lock_reaper();
         if (!has_work)
@@ -580,9 +582,10 @@ struct awaited {
 
 static bool has_ended(const struct awaited *awaited)
 {
-    return awaited->taken
-               ? !sc_track_hold_lives(&sc_track, awaited->taken->held, awaited->taken->held_age)
-               : !sc_track_is_held(&sc_track, awaited->address, awaited->size_bytes);
+    return awaited->taken ? !SC_TRACKED(sc_holds_lives(track.holds, awaited->taken->held,
+                                                       awaited->taken->held_age))
+                          : !sc_track_is_held(&sc_track, awaited->address, awaited->size_bytes,
+                                              SC_HOLDS_REAPERS);
 }
 
 uint32_t sc_reaper_round(void)
@@ -634,7 +637,7 @@ bool sc_reaper_wait(const struct sc_take_down *taken, const char *api)
 
 bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api)
 {
-    sc_track_forget_graph_holds(&sc_track, address, size_bytes);
+    SC_TRACKED(sc_holds_forget_graphs(track.holds, address, size_bytes));
     return wait_until_ended(
         &(struct awaited){.api = api, .address = address, .size_bytes = size_bytes});
 }
@@ -751,7 +754,7 @@ void sc_reaper_child(void)
 
 void sc_reaper_graph_changed(void)
 {
-    if (sc_track_has_holds(&sc_track))
+    if (sc_track_has(&sc_track, SC_HAS_HOLDS))
         sc_reaper_wake();
 }
 

@@ -8,7 +8,7 @@
 #include "interpose/reaper/reaper.h"
 #include "report/options.h"
 #include "track/graphs.h"
-#include "track/hold.h"
+#include "track/hold_kind.h"
 #include "track/ops.h"
 #include "track/trace.h"
 #include "track/track.h"

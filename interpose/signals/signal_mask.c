@@ -19,7 +19,7 @@
 #include "interpose/signals/saved_masks.h"
 #include "interpose/signals/sharing.h"
 #include "track/track.h"
-#include "track/track_holds.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 

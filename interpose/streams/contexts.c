@@ -10,10 +10,10 @@
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
 #include "track/handles.h"
+#include "track/order.h"
 #include "track/pool.h"
 #include "track/trace.h"
 #include "track/track.h"
-#include "track/track_order.h"
 
 #include "track/poison.h"
 
@@ -99,7 +99,7 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
     SC_ASSERT(!context->primary || !context->primary->primary);
     context->legacy = context->legacy_stream->id;
     if (context->primary)
-        sc_track_set_primary(&sc_track, context->legacy, context->primary->legacy);
+        SC_TRACKED(sc_order_set_primary(track.order, context->legacy, context->primary->legacy));
     return sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;
 }
 

@@ -15,6 +15,7 @@
 #include "track/frontier.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
+#include "track/order.h"
 #include "track/points.h"
 #include "track/pool.h"
 #include "track/ticks.h"
@@ -604,7 +605,7 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
         sc_contexts_pop();
     }
     pthread_mutex_unlock(&stream->lock);
-    sc_no_verdicts_add(sc_track_no_verdicts(&sc_track), SC_NO_VERDICT_OPERATIONS,
+    sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS,
                        SC_NO_VERDICT_TAKEN_EARLY, !waits);
 }
 
@@ -712,7 +713,7 @@ static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record
                         const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
 {
     bool ordered = false;
-    if (!sc_track_is_seen(&sc_track, earlier->id))
+    if (sc_track_unseen_behind(&sc_track, earlier->id, NULL).waits != 0)
         return false;
     pthread_mutex_lock(&earlier->lock);
     CUevent event = event_behind_locked(earlier, ticket);
@@ -734,7 +735,7 @@ bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *
     bool ordered = earlier ? wait_behind(stream, earlier, ticket, wait, context)
                            : sc_track_is_complete(&sc_track, ticket);
     if (ordered)
-        sc_track_order_after(&sc_track, stream->id, ticket);
+        SC_TRACKED(sc_order_wait_for(track.order, stream->id, ticket));
     return ordered;
 }
 

@@ -11,6 +11,7 @@
 #include "interpose/streams/marks.h"
 #include "track/checks.h"
 #include "track/handles.h"
+#include "track/order.h"
 #include "track/points.h"
 #include "track/pool.h"
 #include "track/trace.h"
@@ -585,7 +586,7 @@ void sc_streams_created(CUstream handle, uint32_t origin)
         bury_stream(former);
     const struct sc_stream_record *stream = learn_stream(handle);
     if (stream)
-        sc_track_set_stream_origin(&sc_track, stream->id, origin);
+        SC_TRACKED(sc_order_set_origin(track.order, stream->id, origin));
 }
 
 static void drop_dead_marks(struct sc_stream_record *stream)

@@ -282,13 +282,14 @@ static void compare_buffer(int buffer)
          (range.kind != world.buffers[buffer].kind || range.address != buffer_address(buffer))))
         complain("the range of buffer %d is wrong", buffer);
     find_in_flight(buffer_address(buffer), BUFFER_BYTES, expected);
-    sc_track_in_flight(&tracker, buffer_address(buffer), BUFFER_BYTES, &found);
+    LOCKED(&tracker,
+           sc_inflight_list(&tracker.inflight, buffer_address(buffer), BUFFER_BYTES, &found));
     compare("in flight", &found, expected);
     for (int i = 0; i < world.copy_count; i++)
         watched |= expected[i] && is_heap(world.copies[i].info.kind);
-    if (watched && !sc_track_may_be_busy(&tracker, buffer_address(buffer), BUFFER_BYTES))
+    if (watched && !sc_track_may_have(&tracker, SC_NEAR_HEAP, buffer_address(buffer), BUFFER_BYTES))
         complain("buffer %d may well be busy", buffer);
-    if (sc_track_is_held(&tracker, buffer_address(buffer), BUFFER_BYTES) !=
+    if (sc_track_is_held(&tracker, buffer_address(buffer), BUFFER_BYTES, SC_HOLDS_REAPERS) !=
         is_held(buffer_address(buffer), BUFFER_BYTES, true))
         complain("buffer %d is held, or not", buffer);
 }
@@ -323,8 +324,9 @@ static void compare_watch(void)
     }
     if ((atomic_load(&tracker.front.libc_watch) != 0) != watch)
         complain("libc_watch is %d", !watch);
-    if (sc_track_awaited(&tracker) != awaited)
-        complain("holds wait for %u tickets, not %u", sc_track_awaited(&tracker), awaited);
+    if (LOCKED(&tracker, sc_holds_awaited(&tracker.holds)) != awaited)
+        complain("holds wait for %u tickets, not %u",
+                 LOCKED(&tracker, sc_holds_awaited(&tracker.holds)), awaited);
 }
 
 /* ---- bytes: who changed them ---- */
@@ -900,9 +902,9 @@ static void do_meet(const struct action *action)
     }
     say("a call on stream %d: buffer %d, %s", call->stream, call->buffer,
         sc_hazard_direction_string(call->info.direction));
-    sc_track_met(&tracker, &call->info, false, &found);
+    sc_track_conflicts(&tracker, &call->info, false, &found);
     compare("met", &found, met);
-    sc_track_met(&tracker, &call->info, true, &found);
+    sc_track_conflicts(&tracker, &call->info, true, &found);
     compare("awaited", &found, awaited);
 }
 
@@ -916,7 +918,7 @@ static void do_copy(const struct action *action)
     oracle_reach(&world.graph, copy->node, &before);
     for (int i = 0; i < world.copy_count; i++)
         expected[i] = conflict(&world.copies[i], copy, &before);
-    sc_track_conflicts(&tracker, &copy->info, &conflicts);
+    sc_track_conflicts(&tracker, &copy->info, false, &conflicts);
     compare("conflicts", &conflicts, expected);
     if (writes_host(&copy->info))
         seal(copy->info.shape.address, hull_bytes(&copy->info.shape));
@@ -947,7 +949,7 @@ static void do_work(const struct action *action)
 {
     say("work: stream %d", stream_in(action->a));
     oracle_add_node(&world.graph, stream_in(action->a));
-    sc_track_work(&tracker, id_of(stream_in(action->a)));
+    LOCKED(&tracker, sc_order_work(&tracker.order, id_of(stream_in(action->a))));
 }
 
 static void do_record(const struct action *action)
@@ -976,7 +978,8 @@ static void do_context_record(const struct action *action)
 {
     int event = action->b % EVENTS;
     int legacy = world.slots[action->a % 2];
-    struct sc_point point = sc_track_context_record_point(&tracker, id_of(legacy));
+    struct sc_point point =
+        LOCKED(&tracker, sc_order_context_record(&tracker.order, id_of(legacy)));
     say("record: context %d, event %d", action->a % 2, event);
     world.events[event] = oracle_add_context_record(&world.graph, legacy);
     sc_track_set_event(&tracker, event_handle(event), &point);
@@ -989,7 +992,8 @@ static void do_context_wait(const struct action *action)
     say("wait: context %d, event %d", action->a % 2, event);
     oracle_add_context_wait(&world.graph, legacy, world.events[event]);
     struct sc_point point = sc_track_event_point(&tracker, event_handle(event));
-    sc_track_wait_context(&tracker, id_of(legacy), &point);
+    LOCKED(&tracker, sc_order_wait_context(&tracker.order, id_of(legacy), &point));
+    sc_track_forget_point(&tracker, &point);
 }
 
 /* A successful query is the same to the tracker, here and below. */
@@ -1087,7 +1091,8 @@ static void do_event_destroy(const struct action *action)
 {
     say("destroy event %d", action->b % EVENTS);
     world.events[action->b % EVENTS] = ORACLE_NONE;
-    sc_track_forget_event(&tracker, event_handle(action->b % EVENTS));
+    LOCKED(&tracker,
+           sc_events_forget(&tracker.events, &tracker.order, event_handle(action->b % EVENTS)));
 }
 
 /* Another allocation at the same address; pageable memory has no range. */
@@ -1110,7 +1115,7 @@ static void do_replace_range(const struct action *action)
         if (world.copies[i].buffer == buffer)
             world.copies[i].range = 0;
     if (action->a & 1 || action->c % 4 == 3)
-        sc_track_remove_range(&tracker, buffer_address(buffer));
+        LOCKED(&tracker, sc_inflight_remove_range_at(&tracker.inflight, buffer_address(buffer)));
     renew_buffer(buffer, action->c);
 }
 
@@ -1169,7 +1174,7 @@ static void do_free(const struct action *action)
     take_down(&request);
     if (request.must_wait)
         return;
-    sc_track_remove_range(&tracker, request.address);
+    LOCKED(&tracker, sc_inflight_remove_range_at(&tracker.inflight, request.address));
     renew_buffer(buffer, action->c);
 }
 
@@ -1250,7 +1255,7 @@ static void do_reap(const struct action *action)
         complain("hold %d is described wrongly", at);
     world.holds[at].ended = true;
     forget_complete(&world.holds[at]);
-    sc_track_end_hold(&tracker, release.hold);
+    LOCKED(&tracker, sc_holds_end(&tracker.holds, release.hold));
 }
 
 /* The weights add up to 256: every value of `code` is an action. */

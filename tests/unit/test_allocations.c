@@ -1,4 +1,5 @@
 /* Device memory that the driver has handed out, and frees that last while others are handed it. */
+#include "tests/unit/locked.h"
 #include "track/allocations.h"
 #include "track/guarded.h"
 #include "track/hazard.h"
@@ -109,14 +110,15 @@ static unsigned conflicts(uint32_t stream)
 {
     SC_OPS(found);
     struct sc_op_info info = op_on(stream, SC_H2D);
-    sc_track_device_conflicts(&track, &info, &found);
+    sc_track_conflicts(&track, &info, false, &found);
     return found.count;
 }
 
 START_TEST(a_free_conflicts_with_later_uses)
 {
     sc_track_device_allocated(&track, BASE, 4096, legacy, FIRST);
-    struct sc_allocation block = sc_track_device_begin_free(&track, BASE);
+    struct sc_allocation block =
+        LOCKED(&track, sc_allocations_begin_free(&track.allocations, BASE));
     struct sc_op_info info = op_on(freeing, SC_FREE);
     sc_track_device_end_free(&track, &block, true, &info);
     ck_assert_uint_eq(conflicts(using), 1);
@@ -131,25 +133,29 @@ END_TEST
 START_TEST(a_free_of_what_is_handed_out_meanwhile_is_of_the_past)
 {
     sc_track_device_allocated(&track, BASE, 4096, legacy, FIRST);
-    struct sc_allocation block = sc_track_device_begin_free(&track, BASE);
+    struct sc_allocation block =
+        LOCKED(&track, sc_allocations_begin_free(&track.allocations, BASE));
     sc_track_device_allocated(&track, BASE + 512, 512, legacy, SECOND);
     struct sc_op_info info = op_on(freeing, SC_FREE);
     sc_track_device_end_free(&track, &block, true, &info);
     ck_assert_uint_eq(conflicts(using), 0);
-    ck_assert_uint_eq(sc_track_device_origin(&track, BASE + 512), SECOND);
+    ck_assert_uint_eq(LOCKED(&track, sc_allocations_origin(&track.allocations, BASE + 512)),
+                      SECOND);
 }
 END_TEST
 
 START_TEST(the_same_address_is_another_block)
 {
     sc_track_device_allocated(&track, BASE, 4096, legacy, FIRST);
-    struct sc_allocation block = sc_track_device_begin_free(&track, BASE);
+    struct sc_allocation block =
+        LOCKED(&track, sc_allocations_begin_free(&track.allocations, BASE));
     sc_track_device_allocated(&track, BASE, 4096, legacy, SECOND);
     struct sc_op_info info = op_on(freeing, SC_FREE);
     sc_track_device_end_free(&track, &block, true, &info);
     ck_assert_uint_eq(conflicts(using), 0);
-    ck_assert_uint_eq(sc_track_device_origin(&track, BASE), SECOND);
-    ck_assert_uint_eq(sc_track_device_begin_free(&track, BASE).size_bytes, 4096);
+    ck_assert_uint_eq(LOCKED(&track, sc_allocations_origin(&track.allocations, BASE)), SECOND);
+    ck_assert_uint_eq(
+        LOCKED(&track, sc_allocations_begin_free(&track.allocations, BASE)).size_bytes, 4096);
 }
 END_TEST
 
@@ -160,7 +166,7 @@ START_TEST(addresses_of_known_memory_are_kept_once)
     struct sc_op_info op = op_on(freeing, SC_H2D);
     op.shape.address = USED; /* of memory that is older than the library */
     sc_track_device_allocated(&track, BASE, 4096, legacy, FIRST);
-    sc_track_device_issue(&track, &op, 1);
+    sc_track_issue_one(&track, &op, 1);
     ck_assert_uint_eq(sc_track_device_keep_known(&track, addresses, 6), 3);
     ck_assert_uint_eq(addresses[0], BASE + 8);
     ck_assert_uint_eq(addresses[1], USED + 4);
@@ -176,7 +182,7 @@ START_TEST(addresses_of_flags_are_not_kept)
     sc_track_device_allocated(&track, BASE + 4096, 64, legacy, FIRST);
     sc_track_device_allocated(&track, BASE + 8192, 65, legacy, FIRST);
     op.shape.address = BASE;
-    sc_track_device_issue(&track, &op, 1); /* a bell is rung */
+    sc_track_issue_one(&track, &op, 1); /* a bell is rung */
     ck_assert_uint_eq(sc_track_device_keep_known(&track, addresses, 3), 1);
     ck_assert_uint_eq(addresses[0], BASE + 8192 + 60);
 }

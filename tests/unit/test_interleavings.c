@@ -738,7 +738,7 @@ static void frees_beside(void)
 {
     issue(base + 8);
     synchronise();
-    sc_track_remove_range(&sc_track, base);
+    LOCKED(&sc_track, sc_inflight_remove_range_at(&sc_track.inflight, base));
     sc_guard_apply();
 }
 
@@ -761,7 +761,7 @@ static void clean_world(void)
         struct sc_point point = sc_track_point(&sc_track, stream_ids[i], SC_SCOPE_STREAM);
         sc_track_known(&sc_track, &point, NULL, NULL);
     }
-    sc_track_remove_range(&sc_track, base);
+    LOCKED(&sc_track, sc_inflight_remove_range_at(&sc_track.inflight, base));
     sc_guard_apply();
     base ^= BASES_APART;
     memset(kernel, 0, sizeof kernel);

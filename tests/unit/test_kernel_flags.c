@@ -1,5 +1,6 @@
 /* Kernels that have addresses of host memory: what is in flight there, and until when.
  */
+#include "tests/unit/locked.h"
 #include "track/guarded.h"
 #include "track/hazard.h"
 #include "track/kernel_flags.h"
@@ -77,7 +78,7 @@ static void launch_of(uint32_t stream, const struct sc_kernel_host *host)
     struct sc_op_info infos[SC_KERNEL_HOST_MAX];
     for (unsigned i = 0; i < host->count; i++)
         infos[i] = use(stream, &host->bytes[i]);
-    sc_track_issue_kernel(&track, infos, host->count);
+    sc_track_issue_one(&track, infos, host->count);
     for (unsigned i = 0; i < host->count; i++)
         ck_assert_uint_eq(infos[i].ticket.number, infos[0].ticket.number);
 }
@@ -91,7 +92,7 @@ static void launch(uint32_t stream, uintptr_t first, uintptr_t second)
 
 static unsigned in_flight(uintptr_t address)
 {
-    sc_track_in_flight(&track, address, 1, &ops);
+    LOCKED(&track, sc_inflight_list(&track.inflight, address, 1, &ops));
     unsigned count = ops.count;
     sc_ops_end(&ops);
     return count;
@@ -104,7 +105,7 @@ static unsigned conflicts(uint32_t stream, enum sc_direction direction, uintptr_
                                     .ticket.stream = stream,
                                     .direction = direction,
                                     .range = sc_track_find_range(&track, address).range};
-    sc_track_conflicts(&track, &info, &ops);
+    sc_track_conflicts(&track, &info, false, &ops);
     unsigned count = ops.count;
     sc_ops_end(&ops);
     return count;
@@ -272,7 +273,7 @@ START_TEST(memory_is_held_for_a_kernel)
     SC_TAKE_DOWN request = take_down(false);
     ck_assert_uint_eq(request.found.count, 1);
     ck_assert_uint_ne(request.held, 0);
-    ck_assert_uint_eq(sc_track_awaited(&track), 1);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 1);
     ck_assert_uint_eq(in_flight(BUFFER), 0);
 }
 END_TEST
@@ -290,7 +291,7 @@ START_TEST(memory_that_passes_kernels_is_held_for_copies_alone)
     SC_TAKE_DOWN held = take_down(true);
     ck_assert_uint_eq(held.found.count, 2);
     ck_assert_uint_ne(held.held, 0);
-    ck_assert_uint_eq(sc_track_awaited(&track), 1);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 1);
     sc_track_complete(&track, two, 1);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, held.held);
 }

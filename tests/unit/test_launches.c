@@ -155,7 +155,7 @@ static void launch(uint32_t stream, bool again)
 static bool in_flight(unsigned page)
 {
     SC_OPS(ops);
-    sc_track_in_flight(&track, BASE + page * PAGE, 64, &ops);
+    LOCKED(&track, sc_inflight_list(&track.inflight, BASE + page * PAGE, 64, &ops));
     return ops.count;
 }
 
@@ -290,7 +290,7 @@ static unsigned judged(unsigned page)
                                .direction = SC_D2H,
                                .kind = SC_REGISTERED};
     SC_OPS(met);
-    sc_track_met(&track, &touch, false, &met);
+    sc_track_conflicts(&track, &touch, false, &met);
     return met.count;
 }
 

@@ -22,6 +22,7 @@
 #include "interpose/streams/marks.h"
 #include "report/annotations.h"
 #include "report/report.h"
+#include "tests/unit/locked.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
 #include "track/no_verdicts.h"
@@ -350,7 +351,7 @@ static void signal_host(void)
 {
     struct sc_order_call call;
     sc_track_begin(&sc_track, one, &call);
-    sc_track_signal(&sc_track, one, &call);
+    LOCKED(&sc_track, sc_order_call_signals(&sc_track.order, one, &call));
     sc_track_end(&sc_track, &call, true);
 }
 
@@ -921,7 +922,7 @@ START_TEST(a_hold_ends_with_its_operation)
     ck_assert(sc_reaper_wait(&taken, "free"));
     ck_assert_uint_eq(freed, BLOCK);
     ck_assert(!freed_early);
-    ck_assert(!sc_track_hold_lives(&sc_track, taken.held, taken.held_age));
+    ck_assert(!LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken.held, taken.held_age)));
 }
 END_TEST
 
@@ -948,7 +949,7 @@ START_TEST(a_wait_for_what_does_not_end_is_given_up)
     ck_assert(!sc_reaper_wait(&taken, "free"));
     ck_assert(!sc_reaper_settle(BLOCK, 64, "free"));
     ck_assert_uint_eq(freed, 0);
-    ck_assert(sc_track_hold_lives(&sc_track, taken.held, taken.held_age));
+    ck_assert(LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken.held, taken.held_age)));
 }
 END_TEST
 
@@ -975,7 +976,7 @@ static void take_down_for_graph(void)
         .node = 0x10, .shape = {BLOCK, 64, 64, 1}, .direction = SC_H2D, .kind = SC_REGISTERED};
     sc_track_graph_add(&sc_track, GRAPH, &use, NULL);
     take_down();
-    ck_assert(sc_track_holds_for_graph(&sc_track, BLOCK));
+    ck_assert(sc_track_is_held(&sc_track, BLOCK, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH));
 }
 
 START_TEST(an_unknown_graph_is_nothing_to_forget)
@@ -983,7 +984,7 @@ START_TEST(an_unknown_graph_is_nothing_to_forget)
     take_down_for_graph();
     sc_reaper_forget_graph(GRAPH + 1);
     sc_reaper_forget_graph(0);
-    ck_assert(sc_track_holds_for_graph(&sc_track, BLOCK));
+    ck_assert(sc_track_is_held(&sc_track, BLOCK, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH));
     ck_assert_uint_eq(threads_started, 0); /* nobody is woken */
 }
 END_TEST

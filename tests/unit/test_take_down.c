@@ -8,6 +8,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
+#include "tests/unit/locked.h"
 #include "track/brief_lock.h"
 #include "track/graphs.h"
 #include "track/handles.h"
@@ -76,7 +77,7 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *by)
 bool sc_reaper_wait(const struct sc_take_down *taken, const char *api)
 {
     ck_assert_ptr_nonnull(api);
-    ck_assert(sc_track_hold_lives(&sc_track, taken->held, taken->held_age));
+    ck_assert(LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken->held, taken->held_age)));
     note_step('w');
     return true;
 }
@@ -133,7 +134,7 @@ static void issue(void)
 static bool is_in_flight(void)
 {
     SC_OPS(found);
-    sc_track_in_flight(&sc_track, BLOCK, BLOCK_BYTES, &found);
+    LOCKED(&sc_track, sc_inflight_list(&sc_track.inflight, BLOCK, BLOCK_BYTES, &found));
     return found.count != 0;
 }
 
@@ -212,7 +213,7 @@ START_TEST(a_free_in_flight_is_deferred)
     ck_assert_int_eq(code, SC104);
     ck_assert_int_eq(action, SC_ACTION_DEFERRED);
     ck_assert_str_eq(steps, "ark");
-    ck_assert(sc_track_is_freed(&sc_track, BLOCK));
+    ck_assert(sc_track_is_held(&sc_track, BLOCK, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING));
     ck_assert(!is_in_flight());
 }
 END_TEST
@@ -248,7 +249,7 @@ static void launch_kernel(void)
                               .ticket.stream = one,
                               .direction = SC_NO_DIRECTION,
                               .kind = SC_PAGEABLE};
-    sc_track_issue_kernel(&sc_track, &info, 1);
+    sc_track_issue_one(&sc_track, &info, 1);
 }
 
 START_TEST(a_kernel_is_held_for_where_that_is_asked_for)
@@ -326,7 +327,7 @@ START_TEST(launches_are_told_of_the_call)
     ck_assert_str_eq(steps, "eark");
     ck_assert_str_eq(freed_by().api, "free");
     ck_assert(!freed_by().unregistered);
-    ck_assert(sc_track_holds_for_graph(&sc_track, BLOCK));
+    ck_assert(sc_track_is_held(&sc_track, BLOCK, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH));
 }
 END_TEST
 
@@ -357,9 +358,9 @@ START_TEST(only_who_settles_ends_what_is_held_for_a_graph)
     name_block_by_graph();
     ck_assert(make(of_kind(SC_HOLD_UNMAP)));
     make(of_kind(SC_HOLD_WAIT));
-    ck_assert(sc_track_holds_for_graph(&sc_track, BLOCK));
+    ck_assert(sc_track_is_held(&sc_track, BLOCK, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH));
     make(settles);
-    ck_assert(!sc_track_holds_for_graph(&sc_track, BLOCK));
+    ck_assert(!sc_track_is_held(&sc_track, BLOCK, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH));
 }
 END_TEST
 

@@ -99,7 +99,7 @@ static struct sc_ticket copy(uint32_t stream, uintptr_t address)
 
 static unsigned in_flight(uintptr_t address)
 {
-    sc_track_in_flight(&track, address, 64, &ops);
+    LOCKED(&track, sc_inflight_list(&track.inflight, address, 64, &ops));
     return ops.count;
 }
 
@@ -147,23 +147,30 @@ static bool watched(void)
     return atomic_load(&track.front.libc_watch) != 0;
 }
 
+static void end_ready(void)
+{
+    uint32_t ready = sc_track_take_ready(&track, 0).hold;
+    LOCKED(&track, sc_holds_end(&track.holds, ready));
+}
+
 START_TEST(a_wait_that_is_left_ends_unless_it_is_taken)
 {
     copy(one, BASE);
     struct sc_take_down left = take_down(BASE, SC_HOLD_WAIT, 0);
-    ck_assert(sc_track_hold_lives(&track, left.held, left.held_age));
-    sc_track_leave_hold(&track, left.held, left.held_age);
-    ck_assert(!sc_track_hold_lives(&track, left.held, left.held_age));
-    ck_assert(!sc_track_reaper_has_work(&track));
+    ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, left.held, left.held_age)));
+    LOCKED(&track, sc_holds_leave(&track.holds, left.held, left.held_age));
+    ck_assert(!LOCKED(&track, sc_holds_lives(&track.holds, left.held, left.held_age)));
+    ck_assert(!LOCKED(&track, sc_holds_have_work(&track.holds)));
     copy(one, BASE);
     struct sc_take_down taken = take_down(BASE, SC_HOLD_WAIT, 0);
-    sc_track_leave_hold(&track, taken.held, left.held_age); /* another one of that record */
-    ck_assert(sc_track_hold_lives(&track, taken.held, taken.held_age));
+    LOCKED(&track, sc_holds_leave(&track.holds, taken.held,
+                                  left.held_age)); /* another one of that record */
+    ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, taken.held, taken.held_age)));
     sc_track_complete(&track, one, 2);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, taken.held);
-    sc_track_leave_hold(&track, taken.held, taken.held_age);
-    ck_assert(sc_track_hold_lives(&track, taken.held, taken.held_age));
-    sc_track_end_hold(&track, taken.held);
+    LOCKED(&track, sc_holds_leave(&track.holds, taken.held, taken.held_age));
+    ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, taken.held, taken.held_age)));
+    LOCKED(&track, sc_holds_end(&track.holds, taken.held));
     sc_take_down_end(&left);
     sc_take_down_end(&taken);
 }
@@ -232,7 +239,7 @@ START_TEST(a_wait_keeps_what_the_event_meant_then)
     wait_for(two, EVENT);
     copy(one, BASE + 4096);
     record(one, EVENT);
-    sc_track_forget_event(&track, EVENT);
+    LOCKED(&track, sc_events_forget(&track.events, &track.order, EVENT));
     synchronise(two, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 0);
     ck_assert_uint_eq(in_flight(BASE + 4096), 1);
@@ -243,8 +250,8 @@ START_TEST(an_event_that_is_not_known_orders_nothing)
 {
     copy(one, BASE);
     record(one, EVENT);
-    sc_track_forget_event(&track, EVENT);
-    sc_track_forget_event(&track, EVENT);
+    LOCKED(&track, sc_events_forget(&track.events, &track.order, EVENT));
+    LOCKED(&track, sc_events_forget(&track.events, &track.order, EVENT));
     wait_for(two, EVENT);
     synchronise(two, SC_SCOPE_STREAM);
     synchronise_event(EVENT);
@@ -275,7 +282,7 @@ START_TEST(a_wait_is_work_on_legacy_only)
     ck_assert_uint_eq(in_flight(BASE), 1);
     synchronise(legacy, SC_SCOPE_STREAM);
     copy(blocking, BASE);
-    sc_track_wait(&track, legacy, EVENT + 1);
+    LOCKED(&track, sc_events_wait(&track.events, &track.order, legacy, EVENT + 1));
     synchronise(legacy, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 1);
     wait_for(legacy, EVENT);
@@ -289,15 +296,15 @@ START_TEST(other_work_joins_legacy_and_is_joined)
     copy(legacy, BASE);
     synchronise(blocking, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 1);
-    sc_track_work(&track, blocking);
+    LOCKED(&track, sc_order_work(&track.order, blocking));
     synchronise(blocking, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 0);
     copy(blocking, BASE);
-    sc_track_work(&track, legacy);
+    LOCKED(&track, sc_order_work(&track.order, legacy));
     record(two, EVENT); /* a non-blocking stream has no part in it */
     synchronise_event(EVENT);
     ck_assert_uint_eq(in_flight(BASE), 1);
-    sc_track_work(&track, two);
+    LOCKED(&track, sc_order_work(&track.order, two));
     synchronise(legacy, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 0);
 }
@@ -309,7 +316,7 @@ START_TEST(events_that_are_recorded_again_take_no_more_memory)
     for (int i = 0; i < 100000; i++) {
         copy(one, BASE);
         record(one, EVENT + (uintptr_t)i % 8);
-        sc_track_wait(&track, two, EVENT + (uintptr_t)i % 8);
+        LOCKED(&track, sc_events_wait(&track.events, &track.order, two, EVENT + (uintptr_t)i % 8));
         record(two, EVENT + 8);
         if (i == 1000)
             bump = track.order.arena.bump;
@@ -325,10 +332,10 @@ START_TEST(an_inserted_edge_ends_the_conflict)
     struct sc_op_info later = plain(two, SC_H2D, BASE, 64);
     issue(&earlier, &ops);
     ck_assert_uint_eq(ops.count, 0);
-    sc_track_conflicts(&track, &later, &ops);
+    sc_track_conflicts(&track, &later, false, &ops);
     ck_assert_uint_eq(ops.count, 1);
     ck_assert_uint_eq(ops.ops[0].ticket.number, earlier.ticket.number);
-    sc_track_order_after(&track, two, &ops.ops[0].ticket);
+    LOCKED(&track, sc_order_wait_for(&track.order, two, &ops.ops[0].ticket));
     issue(&later, &ops);
     ck_assert_uint_eq(ops.count, 0);
     synchronise(two, SC_SCOPE_STREAM);
@@ -343,7 +350,7 @@ START_TEST(conflicts_at_issue_are_those_before_it)
         issue(&info, &ops);
     }
     struct sc_op_info later = plain(two, SC_D2H, BASE + 11, 64);
-    sc_track_conflicts(&track, &later, &ops);
+    sc_track_conflicts(&track, &later, false, &ops);
     ck_assert_uint_eq(ops.count, 12);
     ops.count = 0;
     issue(&later, &ops);
@@ -357,7 +364,7 @@ END_TEST
 static unsigned met(uint32_t stream, enum sc_direction direction, bool awaited)
 {
     struct sc_op_info touch = plain(stream, direction, BASE, 64);
-    sc_track_met(&track, &touch, awaited, &ops);
+    sc_track_conflicts(&track, &touch, awaited, &ops);
     return ops.count;
 }
 
@@ -367,7 +374,7 @@ START_TEST(a_call_meets_what_it_does_not_come_after)
     issue(&target, &ops);
     ck_assert_uint_eq(met(legacy, SC_H2D, false), 1);
     ck_assert_uint_eq(met(one, SC_H2D, false), 0);
-    sc_track_order_after(&track, legacy, &target.ticket);
+    LOCKED(&track, sc_order_wait_for(&track.order, legacy, &target.ticket));
     ck_assert_uint_eq(met(legacy, SC_H2D, false), 0);
     ck_assert_uint_eq(met(two, SC_D2H, false), 1);
     synchronise(one, SC_SCOPE_STREAM);
@@ -400,15 +407,15 @@ START_TEST(what_waits_for_the_host_unseen_conflicts_with_nothing)
     source.unsure = SC_UNSURE_WAITS;
     issue(&source, &ops);
     ck_assert_uint_eq(met(legacy, SC_D2H, false), 0);
-    sc_track_conflicts(&track, &later, &ops);
+    sc_track_conflicts(&track, &later, false, &ops);
     ck_assert_uint_eq(ops.count, 0);
     source.unsure = 0;
     issue(&source, &ops); /* in its place */
     ck_assert_uint_eq(met(legacy, SC_D2H, false), 1);
-    sc_track_conflicts(&track, &later, &ops);
+    sc_track_conflicts(&track, &later, false, &ops);
     ck_assert_uint_eq(ops.count, 1);
     later.unsure = SC_UNSURE_WAITS;
-    sc_track_conflicts(&track, &later, &ops);
+    sc_track_conflicts(&track, &later, false, &ops);
     ck_assert_uint_eq(ops.count, 0);
 }
 END_TEST
@@ -481,11 +488,11 @@ START_TEST(ranges_come_and_go)
     ck_assert_uint_eq(sc_track_range_again(&track, info.range).address, BASE);
     ck_assert_uint_eq(sc_track_range_again(&track, info.range).size_bytes, 4096);
     ck_assert_uint_eq(sc_track_range_again(&track, info.range).origin, 77);
-    sc_track_remove_range(&track, BASE + 5);
+    LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, BASE + 5));
     ck_assert_uint_eq(sc_track_find_range(&track, BASE).range, 0);
     ck_assert(!sc_track_has_range(&track, BASE));
     ck_assert_uint_eq(sc_track_range_again(&track, info.range).size_bytes, 0);
-    sc_track_remove_range(&track, BASE);
+    LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, BASE));
 }
 END_TEST
 
@@ -502,7 +509,7 @@ START_TEST(a_range_says_what_could_be_in_conflict)
     copy(two, BASE + 4096);
     ck_assert(sc_track_may_conflict(&track, range, SC_D2H, two));
     ck_assert(sc_track_may_conflict(&track, range, SC_D2H, one));
-    sc_track_remove_range(&track, BASE);
+    LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, BASE));
     ck_assert(sc_track_may_conflict(&track, 0, SC_D2H, one));
 }
 END_TEST
@@ -536,7 +543,7 @@ START_TEST(a_range_says_whether_it_has_sources)
     synchronise(one, SC_SCOPE_STREAM);
     ck_assert(!sc_track_may_seal(&track, range, SC_PINNED));
     copy(one, BASE);
-    sc_track_remove_range(&track, BASE);
+    LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, BASE));
     sc_track_add_range(&track, BASE, 8192, SC_PINNED, legacy, 78);
     range = sc_track_find_range(&track, BASE).range;
     ck_assert(sc_track_may_seal(&track, range, SC_PINNED)); /* one is left that lies on none */
@@ -561,7 +568,7 @@ START_TEST(pinned_ranges_that_share_pages_have_their_neighbours_sources)
     synchronise(one, SC_SCOPE_STREAM);
     ck_assert(!may_seal(BASE + 2048));
     copy(two, BASE);
-    sc_track_remove_range(&track, BASE);
+    LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, BASE));
     synchronise(two, SC_SCOPE_STREAM);
     ck_assert(!may_seal(BASE + 2048));
     copy(two, BASE + 2048);
@@ -574,7 +581,7 @@ START_TEST(the_ranges_of_a_context_go_with_it)
     uint32_t other = sc_track_add_stream(&track, SC_STREAM_LEGACY, 0, 9, 1);
     for (uintptr_t i = 0; i < 300; i++)
         sc_track_add_range(&track, BASE + i * 4096, 4096, SC_PINNED, i % 3 ? other : legacy, 0);
-    sc_track_remove_ranges_of(&track, other);
+    LOCKED(&track, sc_inflight_remove_ranges_of(&track.inflight, other));
     for (uintptr_t i = 0; i < 300; i++)
         ck_assert_int_eq(sc_track_find_range(&track, BASE + i * 4096).range != 0, i % 3 == 0);
 }
@@ -613,18 +620,18 @@ START_TEST(a_held_free_is_released_when_its_operations_are_complete)
     ck_assert(!request.must_wait);
     ck_assert_uint_eq(in_flight(BASE), 0);
     ck_assert_uint_ne(track.holds.oldest, 0);
-    ck_assert(sc_track_is_held(&track, BASE + 63, 1));
-    ck_assert(!sc_track_is_held(&track, BASE + 64, 1));
-    ck_assert(sc_track_is_freed(&track, BASE));
-    ck_assert(!sc_track_is_freed(&track, BASE + 1));
-    ck_assert_uint_eq(sc_track_awaited(&track), 1);
-    ck_assert_uint_eq(sc_track_awaited_streams(&track, 0, awaited, 2), 1);
+    ck_assert(sc_track_is_held(&track, BASE + 63, 1, SC_HOLDS_REAPERS));
+    ck_assert(!sc_track_is_held(&track, BASE + 64, 1, SC_HOLDS_REAPERS));
+    ck_assert(sc_track_is_held(&track, BASE, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING));
+    ck_assert(!sc_track_is_held(&track, BASE + 1, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING));
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 1);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, 0, awaited, 2)), 1);
     ck_assert_uint_eq(awaited[0].stream, one);
     ck_assert_uint_eq(awaited[0].number, ticket.number);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
     sc_track_complete(&track, one, ticket.number);
-    ck_assert_uint_eq(sc_track_awaited(&track), 0);
-    ck_assert_uint_eq(sc_track_awaited_streams(&track, 0, awaited, 2), 0);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 0);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, 0, awaited, 2)), 0);
     struct sc_release release = sc_track_take_ready(&track, 0);
     ck_assert_uint_eq(release.hold, request.held);
     ck_assert_uint_eq(release.age, request.held_age);
@@ -632,9 +639,10 @@ START_TEST(a_held_free_is_released_when_its_operations_are_complete)
     ck_assert_uint_eq(release.address, BASE);
     ck_assert_uint_eq(release.size_bytes, 64);
     ck_assert_uint_eq(release.context, legacy);
-    ck_assert(sc_track_is_held(&track, BASE, 1)); /* until it has really gone back */
-    sc_track_end_hold(&track, release.hold);
-    ck_assert(!sc_track_is_held(&track, BASE, 1));
+    ck_assert(
+        sc_track_is_held(&track, BASE, 1, SC_HOLDS_REAPERS)); /* until it has really gone back */
+    LOCKED(&track, sc_holds_end(&track.holds, release.hold));
+    ck_assert(!sc_track_is_held(&track, BASE, 1, SC_HOLDS_REAPERS));
     ck_assert_uint_eq(track.holds.oldest, 0);
 }
 END_TEST
@@ -647,7 +655,7 @@ START_TEST(a_release_can_be_put_back)
     struct sc_release release = sc_track_take_ready(&track, 0);
     ck_assert_uint_ne(release.hold, 0);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
-    sc_track_put_back(&track, release.hold);
+    LOCKED(&track, sc_holds_put_back(&track.holds, release.hold));
     ck_assert_uint_eq(sc_track_take_ready(&track, release.age).hold, 0);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, release.hold);
 }
@@ -659,18 +667,18 @@ START_TEST(a_hold_lives_until_it_ends_whoever_comes_after)
     copy(one, BASE + 4096);
     struct sc_take_down first = take_down(BASE, SC_HOLD_WAIT, 0);
     struct sc_take_down second = take_down(BASE + 4096, SC_HOLD_WAIT, 0);
-    ck_assert(sc_track_hold_lives(&track, first.held, first.held_age));
-    sc_track_end_hold(&track, first.held);
-    ck_assert(!sc_track_hold_lives(&track, first.held, first.held_age));
+    ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, first.held, first.held_age)));
+    LOCKED(&track, sc_holds_end(&track.holds, first.held));
+    ck_assert(!LOCKED(&track, sc_holds_lives(&track.holds, first.held, first.held_age)));
     copy(one, BASE);
     struct sc_take_down third = take_down(BASE, SC_HOLD_WAIT, 0);
     ck_assert_uint_eq(third.held, first.held); /* the record is recycled */
-    ck_assert(!sc_track_hold_lives(&track, first.held, first.held_age));
-    ck_assert(sc_track_hold_lives(&track, third.held, third.held_age));
-    ck_assert(sc_track_hold_lives(&track, second.held, second.held_age));
-    sc_track_end_hold(&track, second.held);
-    sc_track_end_hold(&track, third.held);
-    ck_assert(!sc_track_hold_lives(&track, third.held, third.held_age));
+    ck_assert(!LOCKED(&track, sc_holds_lives(&track.holds, first.held, first.held_age)));
+    ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, third.held, third.held_age)));
+    ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, second.held, second.held_age)));
+    LOCKED(&track, sc_holds_end(&track.holds, second.held));
+    LOCKED(&track, sc_holds_end(&track.holds, third.held));
+    ck_assert(!LOCKED(&track, sc_holds_lives(&track.holds, third.held, third.held_age)));
 }
 END_TEST
 
@@ -684,7 +692,7 @@ START_TEST(a_free_of_what_is_held_is_held_behind_it)
     sc_track_complete(&track, one, ticket.number);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, unregister.held);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
-    sc_track_end_hold(&track, unregister.held);
+    LOCKED(&track, sc_holds_end(&track.holds, unregister.held));
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, freed.held);
 }
 END_TEST
@@ -697,7 +705,7 @@ START_TEST(what_goes_back_is_not_tracked_any_more)
     struct sc_ticket complete = copy(one, BASE);
     copy(two, BASE + 8);
     struct sc_ticket beside = copy(one, BASE + 64);
-    sc_track_hold_longer(&track, BASE, 64, &complete);
+    LOCKED(&track, sc_holds_wait_longer(&track.holds, BASE, 64, &complete));
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
     sc_track_complete(&track, one, beside.number);
     ck_assert_uint_eq(in_flight(BASE), 2);
@@ -712,9 +720,9 @@ static unsigned held_before(uint32_t stream, enum sc_direction direction, uintpt
 {
     struct sc_op_info info = plain(stream, direction, address, 64);
     struct sc_ticket tickets[4];
-    unsigned count = sc_track_held_before(&track, &info, tickets, 4);
+    unsigned count = LOCKED(&track, sc_holds_before(&track.holds, &info, tickets, 4));
     for (unsigned i = 0; i < count; i++)
-        sc_track_order_after(&track, stream, &tickets[i]);
+        LOCKED(&track, sc_order_wait_for(&track.order, stream, &tickets[i]));
     return count;
 }
 
@@ -750,7 +758,7 @@ START_TEST(past_max_held_nothing_changes_and_the_caller_waits)
     ck_assert_uint_ne(request.held, 0);
     ck_assert_uint_eq(request.found.count, 1);
     ck_assert_uint_eq(in_flight(BASE + 4096), 0);
-    struct sc_hold_totals totals = sc_track_hold_totals(&track);
+    struct sc_hold_totals totals = LOCKED(&track, sc_holds_totals(&track.holds));
     ck_assert_uint_eq(totals.peak_bytes, 64);
 }
 END_TEST
@@ -778,7 +786,7 @@ START_TEST(a_call_that_leaves_the_memory_waits_for_what_it_hurts)
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
     sc_track_complete(&track, one, hurt.number);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, request.held);
-    sc_track_end_hold(&track, request.held);
+    LOCKED(&track, sc_holds_end(&track.holds, request.held));
     request.hold = request.stays = false;
     sc_track_take_down(&track, &request);
     ck_assert_uint_eq(request.found.count, 1);
@@ -795,7 +803,7 @@ START_TEST(operations_ranges_and_holds_are_met)
     struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, 100);
     ck_assert_uint_eq(in_flight(BASE), 0);
     ck_assert(sc_track_meets(&track, BASE, 64));
-    sc_track_end_hold(&track, request.held);
+    LOCKED(&track, sc_holds_end(&track.holds, request.held));
     ck_assert(!sc_track_meets(&track, BASE, 64));
     sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy, 0);
     ck_assert(sc_track_meets(&track, BASE + 4095, 1 << 20));
@@ -833,19 +841,19 @@ START_TEST(each_awaited_stream_is_named_once_by_its_latest_operation)
         hold_behind(two, BASE + i * 4096);
     hold_behind(three, BASE + HOLDS * 4096);
     hold_behind(one, BASE + (HOLDS + 1) * 4096);
-    ck_assert_uint_eq(sc_track_awaited(&track), HOLDS + 2);
-    ck_assert_uint_eq(sc_track_awaited_streams(&track, 0, awaited, 2), 2);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), HOLDS + 2);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, 0, awaited, 2)), 2);
     ck_assert_uint_eq(awaited[0].stream, one);
     ck_assert_uint_eq(awaited[1].stream, two);
     ck_assert_uint_eq(awaited[1].number, HOLDS);
-    ck_assert_uint_eq(sc_track_awaited_streams(&track, two, awaited, 2), 1);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, two, awaited, 2)), 1);
     ck_assert_uint_eq(awaited[0].stream, three);
-    ck_assert_uint_eq(sc_track_awaited_streams(&track, three, awaited, 2), 0);
-    ck_assert_uint_eq(sc_track_awaited_streams(&track, 0, awaited, 3), 3);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, three, awaited, 2)), 0);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, 0, awaited, 3)), 3);
     sc_track_complete(&track, two, HOLDS - 1);
-    ck_assert_uint_eq(sc_track_awaited_streams(&track, one, awaited, 3), 2);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, one, awaited, 3)), 2);
     sc_track_complete(&track, two, HOLDS);
-    ck_assert_uint_eq(sc_track_awaited_streams(&track, one, awaited, 3), 1);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, one, awaited, 3)), 1);
 }
 END_TEST
 
@@ -861,9 +869,9 @@ START_TEST(any_number_of_operations_is_taken_down)
         struct sc_take_down request = take_down(BASE, SC_HOLD_FREE_PINNED, UINT64_MAX);
         ck_assert_uint_eq(request.found.count, 150);
         ck_assert_uint_eq(track.inflight.ops.live, 0);
-        ck_assert_uint_eq(sc_track_awaited(&track), 2);
+        ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 2);
         synchronise(legacy, SC_SCOPE_CONTEXT);
-        sc_track_end_hold(&track, sc_track_take_ready(&track, 0).hold);
+        end_ready();
     }
 }
 END_TEST
@@ -889,19 +897,19 @@ START_TEST(libc_is_watched_while_heap_memory_is_in_flight_or_held)
     sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy, 0);
     copy(one, BASE);
     ck_assert(!watched());
-    ck_assert(!sc_track_may_be_busy(&track, BASE, 64));
+    ck_assert(!sc_track_may_have(&track, SC_NEAR_HEAP, BASE, 64));
     take_down(BASE, SC_HOLD_FREE_PINNED, UINT64_MAX);
     ck_assert(watched());
-    ck_assert(sc_track_may_be_busy(&track, BASE, 64));
+    ck_assert(sc_track_may_have(&track, SC_NEAR_HEAP, BASE, 64));
     synchronise(one, SC_SCOPE_STREAM);
-    sc_track_end_hold(&track, sc_track_take_ready(&track, 0).hold);
+    end_ready();
     ck_assert(!watched());
     copy(one, BASE + 8192);
     ck_assert(watched());
-    ck_assert(sc_track_may_be_busy(&track, BASE + 8192, 1));
+    ck_assert(sc_track_may_have(&track, SC_NEAR_HEAP, BASE + 8192, 1));
     synchronise(one, SC_SCOPE_STREAM);
     ck_assert(!watched());
-    ck_assert(!sc_track_may_be_busy(&track, BASE + 8192, 1));
+    ck_assert(!sc_track_may_have(&track, SC_NEAR_HEAP, BASE + 8192, 1));
 }
 END_TEST
 
@@ -949,8 +957,9 @@ static void *run_program(void *argument)
         issue(&shared, &found);
         wrong |= found.count != 0;
         record(stream, EVENT + number);
-        sc_track_wait(&track, stream, EVENT + (number + 1) % THREADS);
-        sc_track_work(&track, stream);
+        LOCKED(&track,
+               sc_events_wait(&track.events, &track.order, stream, EVENT + (number + 1) % THREADS));
+        LOCKED(&track, sc_order_work(&track.order, stream));
         if (round % 3)
             synchronise(stream, SC_SCOPE_STREAM);
         struct sc_take_down request = {.address = own,
@@ -960,14 +969,14 @@ static void *run_program(void *argument)
                                        .max_held_bytes = UINT64_MAX};
         sc_track_take_down(&track, &request);
         wrong |= (request.held && round % 3) || request.must_wait; /* others may have waited, too */
-        sc_track_remove_range(&track, own);
+        LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, own));
         wrong |= sc_track_find_range(&track, own).range != 0;
         if (request.held) {
             sc_track_complete(&track, stream, mine.ticket.number);
-            while (sc_track_hold_lives(&track, request.held, request.held_age)) {
+            while (LOCKED(&track, sc_holds_lives(&track.holds, request.held, request.held_age))) {
                 struct sc_release release = sc_track_take_ready(&track, 0);
                 if (release.hold) /* maybe another thread's */
-                    sc_track_end_hold(&track, release.hold);
+                    LOCKED(&track, sc_holds_end(&track.holds, release.hold));
             }
         }
     }

@@ -1,4 +1,5 @@
 /* Waits for the host that are not seen: what stands behind one, and until when. */
+#include "tests/unit/locked.h"
 #include "track/guarded.h"
 #include "track/inflight.h"
 #include "track/ops.h"
@@ -52,9 +53,9 @@ static void await_host(uint32_t stream)
 {
     struct sc_order_call call;
     sc_track_begin(&track, stream, &call);
-    struct sc_ticket from = sc_track_unseen_begin(&track, stream);
+    struct sc_ticket from = LOCKED(&track, sc_unseen_begin(&track.order, stream));
     sc_track_end(&track, &call, true);
-    sc_track_unseen_end(&track, &from);
+    LOCKED(&track, sc_unseen_end(&track.order, &from));
 }
 
 static struct sc_point record(uint32_t stream)
@@ -82,7 +83,7 @@ static void synchronise(uint32_t stream)
 
 static bool is_seen(uint32_t stream)
 {
-    return sc_track_is_seen(&track, stream);
+    return sc_track_unseen_behind(&track, stream, NULL).waits == 0;
 }
 
 static struct sc_op_info upload(uint32_t stream)
@@ -125,7 +126,7 @@ END_TEST
 
 START_TEST(a_refused_call_is_no_wait)
 {
-    sc_track_unseen_begin(&track, one);
+    LOCKED(&track, sc_unseen_begin(&track.order, one));
     ck_assert(is_seen(one));
 }
 END_TEST
@@ -182,9 +183,9 @@ END_TEST
 
 START_TEST(an_event_within_the_call_may_stand_for_the_wait)
 {
-    struct sc_ticket from = sc_track_unseen_begin(&track, one);
+    struct sc_ticket from = LOCKED(&track, sc_unseen_begin(&track.order, one));
     struct sc_point event = record(one);
-    sc_track_unseen_end(&track, &from);
+    LOCKED(&track, sc_unseen_end(&track.order, &from));
     wait(two, &event);
     ck_assert(!is_seen(two));
     know(event); /* the wait is over, or the event does not stand for it */
@@ -198,7 +199,7 @@ START_TEST(the_legacy_stream_hands_it_on)
     await_host(blocking);
     ck_assert(is_seen(other_blocking));
     ck_assert(!is_seen(legacy));
-    sc_track_work(&track, legacy);
+    LOCKED(&track, sc_order_work(&track.order, legacy));
     ck_assert(!is_seen(other_blocking));
     synchronise(blocking);
     ck_assert(is_seen(other_blocking));
@@ -208,7 +209,7 @@ END_TEST
 
 START_TEST(legacy_work_before_the_wait_hands_nothing_on)
 {
-    sc_track_work(&track, legacy);
+    LOCKED(&track, sc_order_work(&track.order, legacy));
     await_host(blocking);
     ck_assert(is_seen(other_blocking));
 }
@@ -219,7 +220,8 @@ START_TEST(all_streams_of_a_context_that_waits_are_behind_it)
     await_host(one);
     struct sc_point event = record(one);
     struct sc_point again = sc_order_copy_point(&event);
-    sc_track_wait_context(&track, legacy, &event);
+    LOCKED(&track, sc_order_wait_context(&track.order, legacy, &event));
+    sc_track_forget_point(&track, &event);
     uint32_t fresh = add(SC_STREAM_NONBLOCKING);
     ck_assert(!is_seen(two) && !is_seen(blocking) && !is_seen(fresh));
     know(again);

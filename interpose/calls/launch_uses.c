@@ -2,23 +2,124 @@
 
 #include <stddef.h>
 
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/calls/issue.h"
+#include "interpose/driver/call.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/reaper/hazards.h"
+#include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
+#include "report/options.h"
 #include "track/allocations.h"
 #include "track/device_use.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
+#include "track/hold.h"
 #include "track/ops.h"
 #include "track/ordering.h"
+#include "track/pages.h"
 #include "track/points.h"
 #include "track/shape.h"
+#include "track/told.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/track_views.h"
 
 #include "track/poison.h"
 
-/* ---- against other work ---- */
+/* ---- host memory: an operation for each run ---- */
+
+/* Memory that was freed and is not held may have a new owner, who is free to free it. */
+static bool is_somebody_elses(const struct sc_graph_use *run)
+{
+    return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on());
+}
+
+static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *run)
+{
+    const struct sc_graph_extra *extra = sc_track_graph_extra(&sc_track, run);
+    if (run->in_call && !issue->stream->context->reads_pageable)
+        sc_issue_touch(issue, SC_TOUCH_READ, &run->shape);
+    else
+        sc_issue_host_shape(issue, run->direction, &run->shape);
+    sc_issue_folded(issue, 0, &extra->fold);
+}
+
+static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launch,
+                      const struct sc_graph_use *run)
+{
+    size_t hull_bytes = sc_shape_hull_bytes(&run->shape);
+    const struct sc_shape hull = {run->shape.address, hull_bytes, hull_bytes, 1};
+    sc_issue_on(issue, launch->call, launch->stream);
+    if (run->freed)
+        sc_issue_pageable(issue, run->direction, &hull, false);
+    else
+        begin_live_run(issue, run);
+    issue->joins_stream = false;
+    issue->waits_after = false;
+    issue->is_judged = launch->awaits_events; /* what stands behind the wait is unjudged */
+    uint8_t unjudged = is_somebody_elses(run) ? SC_UNSURE_UNJUDGED : 0;
+    sc_issue_of_graph(issue, run->unsure | unjudged, launch->ticks);
+    issue->place = launch->place;
+}
+
+/* Most have nothing that could conflict with them. */
+static void judge_run(const struct sc_launch_uses *launch, const struct sc_graph_use *run)
+{
+    struct sc_issue issue;
+    if (!run->freed && !sc_direction_writes_host(run->direction) &&
+        !sc_track_may_conflict(&sc_track, run->range, run->direction, launch->stream->id))
+        return;
+    begin_run(&issue, launch, run);
+    issue.after = launch->last;
+    if (issue.op_count)
+        sc_issue_ready(&issue);
+    else
+        sc_issue_judge_touches(&issue);
+}
+
+static size_t record_run(const struct sc_launch_uses *launch, const struct sc_graph_use *run,
+                         uint32_t stack)
+{
+    struct sc_issue issue;
+    struct sc_issue_ops ops;
+    begin_run(&issue, launch, run);
+    sc_issue_describe(&issue, &ops);
+    size_t bytes = ops.count ? sc_issue_record(&issue, &ops, stack, launch->ticks) : 0;
+    for (unsigned i = 0; launch->told && i < ops.count; i++)
+        sc_told_note(launch->told, run->told, ops.of[i].ticket.number);
+    if (ops.count && run->freed)
+        SC_TRACKED(sc_holds_wait_longer(track.holds, run->shape.address,
+                                        sc_shape_hull_bytes(&run->shape), &ops.of[0].ticket));
+    return bytes;
+}
+
+/* The runs that are as they were. Returns how many, and how many bytes these have. */
+static uint32_t record_again(const struct sc_launch_uses *launch, uint32_t stack,
+                             size_t *size_bytes)
+{
+    struct sc_relaunch again = {
+        .exec = launch->exec,
+        .stream = launch->stream->id,
+        .api = launch->call->api,
+        .stack = stack,
+        .thread = sc_thread_id(),
+        .ticks = launch->ticks,
+        .unseen_waits = sc_track_unseen_behind(&sc_track, launch->stream->id, NULL),
+        .told = launch->told,
+        .place = launch->place,
+    };
+    again.guards = sc_options.guard && again.unseen_waits.waits == 0;
+    sc_track_launch_again(&sc_track, &again);
+    *size_bytes = again.size_bytes;
+    return again.done;
+}
+
+/* ---- device memory ---- */
 
 static struct sc_device_use use_of(struct sc_graphs *graphs, const struct sc_graph_use *run)
 {
@@ -57,7 +158,7 @@ static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32
     return count;
 }
 
-static void judge_behind(const struct sc_launch_uses *launch, int which,
+static void judge_device(const struct sc_launch_uses *launch, int which,
                          const struct sc_point *after)
 {
     struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
@@ -66,32 +167,112 @@ static void judge_behind(const struct sc_launch_uses *launch, int which,
         sc_device_uses_judge_all(uses, count, launch->call, launch->stream, launch->healing, after);
 }
 
-void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
+/* What its nodes wait for comes before all of them: which of them stand behind the wait is not
+ * asked. */
+static void judge_device_behind_events(const struct sc_launch_uses *launch, int which)
 {
     struct sc_order_call ordered;
-    if (!launch->awaits_events) {
-        judge_behind(launch, which, launch->last);
-        return;
-    }
     sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
     struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
-    judge_behind(launch, which, &after);
+    judge_device(launch, which, &after);
     sc_track_end(&sc_track, &ordered, false);
     sc_track_forget_point(&sc_track, &after);
 }
 
-bool sc_launch_uses_note(const struct sc_launch_uses *launch, int which, struct sc_op_info *moment)
+/* With one ticket, which is left in `moment`. False: there are none. */
+static bool note_device(const struct sc_launch_uses *launch, int which, struct sc_op_info *moment)
 {
     struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
     uint32_t at = 0, count;
     bool any = false;
-    while ((count = next_uses(launch, which, &at, uses)) > 0) {
-        if (moment->ticks == 0)
-            *moment = sc_device_uses_moment(launch->call, launch->stream, launch->place);
+    for (; (count = next_uses(launch, which, &at, uses)) > 0; any = true)
         moment->ticket = sc_device_uses_note_all(uses, count, launch->call, launch->stream, moment);
-        any = true;
-    }
     return any;
+}
+
+/* ---- either ---- */
+
+void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
+{
+    uint32_t count = launch->graph && which != SC_RUNS_GATED ? launch->known->host_runs : 0;
+    for (uint32_t i = 0; i < count; i++)
+        judge_run(launch, &launch->known->runs.list[i]);
+    if (sc_likely(!launch->has_device))
+        return;
+    if (launch->awaits_events)
+        judge_device_behind_events(launch, which);
+    else
+        judge_device(launch, which, launch->last);
+}
+
+/* Of the step, or all; from the run on, which goes on. Returns how many bytes they have. */
+static size_t record_host(const struct sc_launch_uses *launch, int step, uint32_t *at,
+                          uint32_t stack)
+{
+    const struct sc_exec *exec = launch->known;
+    const struct sc_graph_use *runs = exec->runs.list;
+    size_t size_bytes = 0;
+    for (; launch->graph && *at < exec->host_runs; ++*at) {
+        if (step != SC_RUNS_IN_FLIGHT && runs[*at].told != step)
+            break;
+        size_bytes += record_run(launch, &runs[*at], stack);
+    }
+    return size_bytes;
+}
+
+/* Those of device memory get a number behind those of host memory. */
+static size_t record_step(const struct sc_launch_uses *launch, int step, uint32_t *at,
+                          struct sc_op_info *moment)
+{
+    size_t size_bytes = record_host(launch, step, at, moment->stack);
+    moment->ticket = (struct sc_ticket){.stream = launch->stream->id, .epoch = launch->place};
+    if ((launch->known->device_steps >> step & 1) && note_device(launch, step, moment))
+        sc_told_note(launch->told, (unsigned)step, moment->ticket.number);
+    return size_bytes;
+}
+
+/* What no node tells of comes last. */
+static size_t record_steps(const struct sc_launch_uses *launch, struct sc_op_info *moment)
+{
+    size_t size_bytes = 0;
+    uint32_t at = 0;
+    for (int step = 1; step <= SC_TOLD_MAX; step++)
+        size_bytes += record_step(launch, step, &at, moment);
+    return size_bytes + record_step(launch, 0, &at, moment);
+}
+
+/* `is_noted`: so is the launch. */
+static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_info *moment,
+                             bool *is_noted)
+{
+    size_t size_bytes = 0;
+    uint32_t at = 0;
+    if (launch->has_device)
+        note_device(launch, SC_RUNS_IN_FLIGHT, moment);
+    if (launch->graph && launch->again)
+        at = record_again(launch, moment->stack, &size_bytes);
+    *is_noted = launch->again && at == launch->known->host_runs;
+    return size_bytes + record_host(launch, SC_RUNS_IN_FLIGHT, &at, moment->stack);
+}
+
+void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment)
+{
+    const struct sc_op_info given = *moment;
+    bool is_noted = false;
+    if (!launch->graph && !launch->has_device)
+        return;
+    if (given.ticks == 0)
+        *moment = sc_device_uses_moment(launch->call, launch->stream, launch->place);
+    moment->unsure = given.unsure;
+    size_t size_bytes = launch->told && launch->has_device
+                            ? record_steps(launch, moment)
+                            : record_at_once(launch, moment, &is_noted);
+    if (!launch->graph)
+        return;
+    sc_guard_apply_own();
+    sc_marks_issued(launch->stream, size_bytes, false, launch->ticks);
+    if (!is_noted)
+        SC_TRACKED(sc_graphs_launched(track.graphs, launch->graph->handle, launch->stream->id));
 }
 
 /* ---- of nodes among themselves ---- */

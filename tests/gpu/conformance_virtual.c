@@ -159,8 +159,8 @@ static void reserve_row(const char *what, size_t bytes, size_t alignment, CUdevi
 
 static void ask_reserve(void)
 {
-    CUdeviceptr at = addresses(8 * G);
-    TRY(cuMemAddressFree(at, 8 * G));
+    CUdeviceptr at = addresses(512 * G);
+    TRY(cuMemAddressFree(at, 512 * G));
     reserve_row("a granule", G, 0, 0, 0);
     reserve_row("no bytes", 0, 0, 0, 0);
     reserve_row("4096 bytes", 4096, 0, 0, 0);

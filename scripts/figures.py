@@ -38,6 +38,14 @@ def functions_of_track(codes):
     return public, public & named
 
 
+def functions_of_the_tracker(codes):
+    return {name for name in functions_of_track(codes)[1] if name.startswith("sc_track_")}
+
+
+def peeks(codes):
+    return sum(len(PEEK.findall(code)) for path, code in codes.items() if path.startswith(OUTSIDE))
+
+
 def structs_of_an_access(codes):
     return sorted({f"{name} ({path})" for path, code in codes.items()
                    for name, body in STRUCT.findall(code) if OF_AN_ACCESS.search(body)
@@ -50,14 +58,13 @@ def show(texts):
     for folder, lines in lines_by_folder(codes).items():
         print(f"| {folder}/ | {lines} |")
     public, called = functions_of_track(codes)
-    tracker = {name for name in called if name.startswith("sc_track_")}
-    peeks = sum(len(PEEK.findall(code)) for path, code in codes.items() if path.startswith(OUTSIDE))
+    tracker = functions_of_the_tracker(codes)
     access = structs_of_an_access(codes)
     assertions = sum(len(ASSERTION.findall(code)) for path, code in codes.items()
                      if path != "track/checks.h")
     print(f"\nfunctions of track/: {len(public)}, called from outside: {len(called)}, of the tracker: "
           f"{len(tracker)}")
-    print(f"peeks into sc_track from outside of track/: {peeks}")
+    print(f"peeks into sc_track from outside of track/: {peeks(codes)}")
     print(f"structs with a shape or a direction: {len(access)}")
     for name in access:
         print(f"  {name}")

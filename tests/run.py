@@ -239,7 +239,7 @@ def fixed_addresses():
 
 
 SUITES = {
-    "arrows": lambda: [("arrows", script("check-arrows"))],
+    "arrows": lambda: [("arrows", script("check-arrows")), ("door", script("check-door"))],
     "format": lambda: [("format", script("check-format")), ("dialect", script("check-dialect")),
                        ("docs", script("check-docs"))],
     "unit": all_units,

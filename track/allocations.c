@@ -1,4 +1,4 @@
-#include "track/allocations.h"
+#include "track/allocations_internal.h"
 
 #include "track/checks.h"
 #include "track/trace.h"

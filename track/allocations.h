@@ -12,14 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/grid.h"
-#include "track/pool.h"
-
-struct sc_allocations {
-    struct sc_pool blocks;
-    struct sc_grid grid;
-    uint64_t made; /* so many, ever: a block's number is its own */
-};
+struct sc_allocations;
 
 struct sc_allocation {
     uintptr_t address;

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "track/kernel.h"
+#include "track/order.h"
 #include "track/source_copies.h"
 #include "track/source_costs.h"
 #include "track/ticks.h"

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "track/inflight.h"
+#include "track/order.h"
 
 enum {
     SC_COMPARISONS_MAX = 8,

@@ -3,6 +3,8 @@
 #include "track/checks.h"
 #include "track/inflight_internal.h"
 #include "track/kernel_flags.h"
+#include "track/order.h"
+#include "track/order_calls.h"
 
 #include "track/poison.h"
 

@@ -6,8 +6,8 @@
 #ifndef SC_TRACK_CONSISTENCY_H
 #define SC_TRACK_CONSISTENCY_H
 
-#include "track/graphs.h"
-#include "track/hold.h"
+#include "track/graphs_internal.h"
+#include "track/hold_internal.h"
 #include "track/inflight.h"
 #include "track/order.h"
 #include "track/spans.h"

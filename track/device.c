@@ -7,6 +7,7 @@
 #include "track/consistency.h"
 #include "track/inflight_internal.h"
 #include "track/no_verdicts.h"
+#include "track/order.h"
 #include "track/shape.h"
 #include "track/trace.h"
 

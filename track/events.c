@@ -5,6 +5,8 @@
 
 #include "track/brief_lock.h"
 #include "track/checks.h"
+#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/trace.h"
 
 #include "track/poison.h"

@@ -15,8 +15,10 @@
 #include <stdint.h>
 
 #include "track/handles.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/pool.h"
+
+struct sc_order;
 
 struct sc_events {
     struct sc_handles ids; /* handle -> id of a record */

@@ -1,7 +1,9 @@
 /* Execs: made, known by name, launched; and their host nodes. */
 #include <string.h>
 
+#include "track/graph_frees.h"
 #include "track/graphs_internal.h"
+#include "track/order.h"
 
 #include "track/poison.h"
 

@@ -2,6 +2,7 @@
  * themselves, and races, which are two nodes that no edges order. */
 #include "track/checks.h"
 #include "track/graphs_internal.h"
+#include "track/order.h"
 
 #include "track/poison.h"
 

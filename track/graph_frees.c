@@ -1,4 +1,5 @@
 /* Uses by where their memory is: what is freed, and who named it. */
+#include "track/graph_frees.h"
 #include "track/checks.h"
 #include "track/graphs_internal.h"
 

@@ -3,6 +3,7 @@
 
 #include "track/checks.h"
 #include "track/graphs_internal.h"
+#include "track/order.h"
 
 #include "track/poison.h"
 

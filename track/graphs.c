@@ -1,5 +1,6 @@
 #include "track/checks.h"
 #include "track/consistency.h"
+#include "track/graph_frees.h"
 #include "track/graphs_internal.h"
 
 #include <errno.h>
@@ -8,6 +9,8 @@
 
 #include "track/copy_manner.h"
 #include "track/inflight.h"
+#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/trace.h"
 
 #include "track/poison.h"
@@ -44,6 +47,16 @@ void sc_graphs_destroy(struct sc_graphs *graphs)
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
 {
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);
+}
+
+const struct sc_graph *sc_graphs_of_id(struct sc_graphs *graphs, uint32_t id)
+{
+    return sc_graphs_at(graphs, id);
+}
+
+bool sc_graphs_have_orphans(struct sc_graphs *graphs)
+{
+    return graphs->orphan_count != 0;
 }
 
 struct sc_graph *sc_graphs_known(struct sc_graphs *graphs, uintptr_t handle)

@@ -19,24 +19,27 @@
  * it was captured, cloned or came with a child. What an orphan names is kept as a graph of its own,
  * until the node or its graph is destroyed.
  *
- * Locks: every function needs the owner's lock, except sc_graphs_may_name, sc_graphs_find,
- * sc_graphs_at and sc_graphs_extra (lock-free; what they return is good for as long as the program
- * may use the handle).
+ * Locks: every function needs the owner's lock, except sc_graphs_find and sc_graphs_extra
+ * (lock-free; what they return is good for as long as the program may use the handle).
  */
 #ifndef SC_TRACK_GRAPHS_H
 #define SC_TRACK_GRAPHS_H
 
 #include "track/frames.h"
 #include "track/graph_place.h"
-#include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"
-#include "track/heard.h"
-#include "track/order.h"
 #include "track/ordering.h"
-#include "track/pool.h"
+#include "track/points.h"
 #include "track/shape.h"
-#include "track/told.h"
+
+struct sc_graph_link;
+struct sc_graphs;
+struct sc_heard;
+struct sc_heard_call;
+struct sc_heard_launch;
+struct sc_heard_node;
+struct sc_order;
 
 /* The call that captured, added or changed a node. */
 struct sc_graph_author {
@@ -179,13 +182,6 @@ struct sc_exec {
     struct sc_handles inner;       /* then: these -> the node directly around them */
 };
 
-/* One for each place in a list of uses. Uses are named by their index + 1; 0: none. */
-struct sc_graph_link {
-    uint32_t hashed_first; /* of the uses whose node has the hash of this place */
-    uint32_t hashed_next;  /* the next use whose node has the same hash */
-    uint32_t interval_previous;
-};
-
 /* A use that was dropped leaves a hole in the list: a disabled use of no bytes, whose
  * interval_next is the next hole. New uses fill the holes first. */
 struct sc_graph {
@@ -207,25 +203,6 @@ struct sc_graph {
     struct sc_exec exec; /* of a graph that is none: zeros */
 };
 
-struct sc_graph_interval {
-    struct sc_grid_node node;
-    uint32_t graph : 31;
-    bool heap : 1;           /* the grid that it is in */
-    uint32_t next, previous; /* of the same graph */
-    uint32_t first_use;      /* its index + 1 */
-};
-
-struct sc_graphs {
-    struct sc_pool pool, intervals, extras;
-    struct sc_grid grid;      /* of memory that only the driver frees */
-    struct sc_grid heap_grid; /* of memory that free() or munmap() could take away */
-    struct sc_handles by_handle;
-    struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
-    struct sc_handles copies;  /* addresses of copies */
-    struct sc_order *order;
-    _Atomic uint32_t orphan_count;
-};
-
 /* The handle under which an orphan is kept. It is no graph's and no exec's: theirs are even. */
 static inline uintptr_t sc_graphs_orphan(uintptr_t node)
 {
@@ -240,11 +217,6 @@ uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle);
 
 /* The graph of that handle; one of nothing if there is none. */
 struct sc_graph *sc_graphs_known(struct sc_graphs *graphs, uintptr_t handle);
-
-static inline struct sc_graph *sc_graphs_at(struct sc_graphs *graphs, uint32_t graph)
-{
-    return sc_pool_at(&graphs->pool, graph);
-}
 
 static inline bool sc_graph_is_of_device(const struct sc_graph_use *use)
 {
@@ -261,6 +233,8 @@ static inline bool sc_graph_names_host(const struct sc_graph *graph)
 {
     return graph->uses.count != graph->hole_count + graph->device_count + graph->address_count;
 }
+
+const struct sc_graph *sc_graphs_of_id(struct sc_graphs *graphs, uint32_t id);
 
 /* What few uses have. Of a use that has none of it: zeros. */
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
@@ -280,9 +254,6 @@ void sc_graphs_meets_host(struct sc_graphs *graphs, uintptr_t handle, bool signa
 
 /* There is a kernel among the nodes of the exec, whose telling has begun. */
 void sc_graphs_meets_kernel(struct sc_graphs *graphs, uintptr_t handle);
-
-/* The context is gone, and its execs with it. */
-void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context);
 
 /* Memory for a copy of what a node is to read. Unless the copy stays for ever, it goes with the
  * last use that has the copy as `saved` or begins at its address. NULL: no memory. */
@@ -354,13 +325,6 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 /* An inner node has changed. Nobody knows which, so all that they use is only kept. */
 void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle);
 
-/* The graph is destroyed, in two steps. Detach takes the handle away before the driver's call: the
- * driver may give the handle to another graph before that call has returned. The memory stays named
- * until remove. */
-uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle); /* 0: not known */
-void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);       /* it lives on */
-void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
-
 /* Calls visit for each exec of the context. It must not remove any. */
 void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
                          void (*visit)(void *argument, uintptr_t handle), void *argument);
@@ -371,10 +335,6 @@ uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool wai
 
 /* The launch and its operations have been issued. */
 void sc_graphs_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream);
-
-/* The host may learn in a way that is not seen when the last launch of the exec is done. Returns
- * the stream of that launch; 0: there was none. */
-uint32_t sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Host nodes of execs (track/heard.h). Lose: the driver calls the node's function past ours, and
  * nothing is heard of the exec any more. */
@@ -453,24 +413,10 @@ bool sc_graphs_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at, struct
 struct sc_graph_author sc_graphs_author(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                         const struct sc_graph_use *use);
 
+/* Is an orphan kept? */
+bool sc_graphs_have_orphans(struct sc_graphs *graphs);
+
 /* The handle of the graph that knows the node, or of the orphan; 0: none. Execs do not count. */
 uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);
-
-/* Does any graph name host memory in the interval? The first, which is lock-free, answers no only
- * if that is so. */
-static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t address,
-                                      size_t size_bytes)
-{
-    return sc_grid_may_overlap(&graphs->grid, address, size_bytes) ||
-           sc_grid_may_overlap(&graphs->heap_grid, address, size_bytes);
-}
-bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
-
-/* The program has registered the interval again: what was unregistered there is not gone. */
-void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
-
-/* The program has freed the interval. */
-void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
-                          const struct sc_hazard_event *by);
 
 #endif

@@ -1,10 +1,54 @@
 /* What the files that make up the graphs share (graphs.c, graph_nodes.c, graph_links.c,
- * graph_runs.c, graph_frees.c, graph_bodies.c, graph_device.c), and what checks them
- * (consistency.c). */
+ * graph_runs.c, graph_frees.c, graph_bodies.c, graph_device.c, execs.c), and their owner with them
+ * (tracker.h). */
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 
 #include "track/graphs.h"
+#include "track/grid.h"
+#include "track/handles.h"
+#include "track/heard.h"
+#include "track/pool.h"
+
+/* One for each place in a list of uses. Uses are named by their index + 1; 0: none. */
+struct sc_graph_link {
+    uint32_t hashed_first; /* of the uses whose node has the hash of this place */
+    uint32_t hashed_next;  /* the next use whose node has the same hash */
+    uint32_t interval_previous;
+};
+
+struct sc_graph_interval {
+    struct sc_grid_node node;
+    uint32_t graph : 31;
+    bool heap : 1;           /* the grid that it is in */
+    uint32_t next, previous; /* of the same graph */
+    uint32_t first_use;      /* its index + 1 */
+};
+
+struct sc_graphs {
+    struct sc_pool pool, intervals, extras;
+    struct sc_grid grid;      /* of memory that only the driver frees */
+    struct sc_grid heap_grid; /* of memory that free() or munmap() could take away */
+    struct sc_handles by_handle;
+    struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
+    struct sc_handles copies;  /* addresses of copies */
+    struct sc_order *order;
+    _Atomic uint32_t orphan_count;
+};
+
+/* Lock-free, as are the graph's fields for as long as the program may use the handle. */
+static inline struct sc_graph *sc_graphs_at(struct sc_graphs *graphs, uint32_t graph)
+{
+    return sc_pool_at(&graphs->pool, graph);
+}
+
+/* False only if no graph names host memory in the interval. Lock-free. */
+static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t address,
+                                      size_t size_bytes)
+{
+    return sc_grid_may_overlap(&graphs->grid, address, size_bytes) ||
+           sc_grid_may_overlap(&graphs->heap_grid, address, size_bytes);
+}
 
 /* Append returns the new use; NULL: there is no memory. Give gives the memory of the list back;
  * what the uses have as extras stays. */

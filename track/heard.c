@@ -3,6 +3,8 @@
 #include <stddef.h>
 
 #include "track/checks.h"
+#include "track/order.h"
+#include "track/order_calls.h"
 
 #include "track/poison.h"
 

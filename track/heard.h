@@ -16,8 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/order.h"
+#include "track/points.h"
 #include "track/told.h"
+
+struct sc_order;
 
 struct sc_heard;
 

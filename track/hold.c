@@ -1,4 +1,5 @@
-#include "track/hold.h"
+#include "track/graph_frees.h"
+#include "track/hold_internal.h"
 
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "track/conflicts.h"
 #include "track/consistency.h"
 #include "track/graphs.h"
+#include "track/order.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 

@@ -6,47 +6,22 @@
  * goes back, in whatever order the program gave up the two: what malloc hands out again must be as
  * pageable as its new owner takes it to be.
  *
- * Locks: every function needs the owner's lock, except sc_holds_may_overlap (lock-free).
+ * Locks: every function needs the owner's lock.
  */
 #ifndef SC_TRACK_HOLD_H
 #define SC_TRACK_HOLD_H
 
-#include "track/grid.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "track/hold_kind.h"
-#include "track/points.h"
 
 struct sc_graphs;
+struct sc_holds;
 struct sc_op_info;
 struct sc_order;
-
-enum { SC_HOLD_TICKETS_MAX = 4096 };
-
-struct sc_hold {
-    struct sc_grid_node node;
-    enum sc_hold_kind kind;
-    uint32_t context;          /* of the pinned memory; 0 for free and unmap */
-    uint64_t since_ns;         /* CLOCK_MONOTONIC */
-    struct sc_ticket *tickets; /* one of each stream, the last */
-    uint32_t ticket_count;
-    uint32_t ticket_capacity;
-    uint64_t age;            /* grows from hold to hold */
-    bool by_graph;           /* waits, too, until no graph names its memory */
-    bool written;            /* by an operation that it waits for */
-    uint32_t previous, next; /* in order of age */
-    bool releasing;
-};
-
-struct sc_holds {
-    struct sc_order *order;
-    struct sc_graphs *graphs;
-    struct sc_pool pool;
-    struct sc_grid grid;
-    uint32_t oldest, newest;
-    uint64_t made; /* holds made so far */
-    uint64_t held_bytes;
-    uint64_t held_peak_bytes;
-    uint64_t held_peak_ns;
-};
+struct sc_ticket;
 
 /* 0 or -ENOMEM */
 int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_graphs *graphs);
@@ -109,22 +84,7 @@ unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct
  * memory keeps the reaper busy until its operations are complete. */
 bool sc_holds_have_work(struct sc_holds *holds);
 
-/* Does the hold wait for a graph or a registration, which the program alone can end, whatever the
- * operations do? */
-bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold);
-
 /* A hold that overlaps the interval and is one of the mask (enum sc_hold_mask), or 0. */
 uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask);
-
-static inline bool sc_holds_may_overlap(struct sc_holds *holds, uintptr_t address,
-                                        size_t size_bytes)
-{
-    return sc_grid_may_overlap(&holds->grid, address, size_bytes);
-}
-
-static inline struct sc_hold *sc_holds_at(struct sc_holds *holds, uint32_t hold)
-{
-    return sc_pool_at(&holds->pool, hold);
-}
 
 #endif

@@ -25,9 +25,9 @@
 #include "track/grid.h"
 #include "track/kept_off.h"
 #include "track/ops.h"
-#include "track/order.h"
 #include "track/spans.h"
 #include "track/staging.h"
+#include "track/unseen.h"
 
 enum { SC_RETAINED_MAX = 1 << 16 };
 
@@ -125,10 +125,6 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
 /* Operations still on it stay, on no range. */
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t range);
 
-/* The one that contains the address, if any; and all of a context that is gone. */
-void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address);
-void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context);
-
 /* The range that contains the address, or 0. Lock-free but for SC_GRID_RETRY. */
 uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address);
 
@@ -176,10 +172,6 @@ static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_
 bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
                             const struct sc_shape *shape);
 
-/* Are the bytes of a source there already? Behind an operation that is still to write them, on
- * whatever stream, they are not. */
-bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info);
-
 /* False: out of memory, the operation is not tracked. An equal operation that it replaces is
  * returned in `overwritten` if its source was changed since. */
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
@@ -202,10 +194,6 @@ bool sc_inflight_collect(void *collector, uint32_t op);
 void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           sc_inflight_visit *visit, void *context);
 
-/* Those that are to be judged. */
-void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                      struct sc_ops *found);
-
 /* Why its order is not certain now. */
 static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_info *info)
 {
@@ -222,21 +210,11 @@ static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_
 bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                         struct sc_ops *overwritten);
 
-/* The device, or the host in order, is about to write the interval: copies made of sources there
- * are compared for the last time. */
-void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                      struct sc_ops *overwritten);
-
 /* A kernel that is about to be launched may write the range from the address on. The same is done
  * with sources there that the launch comes after: `later` names its stream, and what else it comes
  * after. NULL: with all sources there. */
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten);
-
-/* The same of managed memory, which any work of the device's may write: with all sources in it that
- * the work comes after. */
-void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
-                              struct sc_ops *overwritten);
 
 /* Calls visit for each operation not known done, guarded anywhere, that forbids the host to touch
  * one of these bytes so, until it returns false. The visitor must not change anything. */
@@ -254,10 +232,6 @@ void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address,
  * operation counts there when the first of its pages goes. */
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
-
-/* Does the page lie under an operation that is still guarded against such a touch? False: it is
- * protected for the sake of released ones at most. */
-bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch);
 
 /* Waits for the host that were not seen are known to be over: what stood behind them is guarded
  * from now on. */

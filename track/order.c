@@ -4,6 +4,7 @@
 
 #include "track/checks.h"
 #include "track/consistency.h"
+#include "track/order_calls.h"
 #include "track/trace.h"
 
 #include "track/poison.h"

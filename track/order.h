@@ -30,11 +30,10 @@
 
 #include "track/points.h"
 #include "track/pool.h"
+#include "track/staging_classes.h"
 #include "track/unseen.h"
 
 struct sc_slot;
-
-enum { SC_STAGING_CLASSES = 3 };
 
 /* What may tell the host that so many operations of a stream are done, in a way that is not seen.
  */
@@ -105,9 +104,6 @@ void sc_order_destroy(struct sc_order *order);
 /* A legacy stream is its own context; others name theirs. 0: out of memory. */
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context);
 
-/* Which call has made it (track/origins.h). */
-void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origin);
-
 /* The handle is gone; tickets and points keep their meaning. The id is recycled when the last
  * reference to it is given back; its numbers go on counting, so that old points which still name
  * it never cover the new stream's work. */
@@ -128,16 +124,6 @@ void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issue
 struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
                                       const struct sc_order_call *call);
 
-/* Begins a call that waits for all that it comes after. Returns that as a point. */
-struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
-                                       struct sc_order_call *call);
-
-/* The call is work that may tell the host, in a way that is not seen, of the end of what the call
- * comes after. It has a number of its own, so that marks which are recorded behind it stand for
- * more than the host may have heard of. */
-void sc_order_call_signals(struct sc_order *order, uint32_t stream,
-                           const struct sc_order_call *call);
-
 /* Ends a call that records an event, or waits for one. On a legacy stream such a call is work: it
  * comes after the blocking streams, and they come after it. On other streams such a call is no
  * work, and the stream learns nothing of what the call came after. No stream learns what its
@@ -147,16 +133,11 @@ void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, boo
 /* Lock-free: may there be something to note when a call begins on the stream? */
 bool sc_order_is_behind(struct sc_order *order, uint32_t stream);
 
-/* A call that begins and ends at once: without an operation, and with one, whose ticket is
- * returned. */
-void sc_order_work(struct sc_order *order, uint32_t stream);
+/* A call that begins and ends at once, with an operation whose ticket is returned. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 
 /* The driver has an operation on the stream that the ticket names. */
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
-
-/* A wait for the primary context waits for the green one as well, and not the other way round. */
-void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary);
 
 /* Points hold references: each is released once. sc_order_point stands for the work of one stream,
  * and on a legacy stream for what an operation issued there had joined. The two others walk all
@@ -166,28 +147,17 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
 void sc_order_renew_point(struct sc_order *order, struct sc_point *point); /* of its stream, now */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy);
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context);
-/* What an event of the context stands for: its point, and what its streams are to wait for. */
-struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context);
 struct sc_point sc_order_copy_point(const struct sc_point *point);
 /* The point also stands for what the other one, of the same stream, has joined. Nothing happens
  * where the stream itself has not joined that: its id was another stream's then. */
 void sc_order_join_other(struct sc_order *order, struct sc_point *point,
                          const struct sc_point *other);
-void sc_order_release(struct sc_order *order, struct sc_point *point);
 
 /* Work issued on `stream` from now on comes after the point: the driver has been told so already.
  * On a legacy stream that is so of the blocking streams, too. A wait on a legacy stream is also a
  * call there, which joins the blocking streams. That is left out, since the wait may be one of
  * ours. False: out of memory. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
-/* The same of one operation (an edge that we inserted). */
-void sc_order_wait_for(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket);
-/* The same for all streams of the context and of its green contexts, also for streams to come. A
- * synchronise of such a stream does not wait for the point until work has been issued there; the
- * record of an event is no work. A synchronise of the context waits for the point (docs/driver.md,
- * Green contexts). */
-void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point);
-
 /* The host knows that everything in the point is done. */
 void sc_order_known(struct sc_order *order, const struct sc_point *point);
 
@@ -212,16 +182,6 @@ static inline bool sc_order_has_signals(struct sc_order *order)
 {
     return atomic_load_explicit(&order->has_signals, memory_order_relaxed);
 }
-
-/* The stream takes a number for what is no operation. */
-void sc_order_pass(struct sc_order *order, uint32_t stream);
-
-/* How many operations of its stream the first signal behind the operation covers surely; 0 where
- * that cannot be told. */
-uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
-
-/* Does the point stand for the operation? */
-bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket);
 
 /* Would work issued on `stream` now come after the operation? */
 bool sc_order_covers(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket);

@@ -63,4 +63,7 @@ struct sc_unseen_mark {
     uint64_t begun; /* how many waits had begun by then; waits that began later do not count */
 };
 
+/* What a synchronise waits for. */
+enum sc_scope { SC_SCOPE_STREAM, SC_SCOPE_LEGACY, SC_SCOPE_CONTEXT };
+
 #endif

@@ -188,6 +188,14 @@ static inline bool sc_spans_any_due(const struct sc_spans *spans)
     return atomic_load_explicit(&spans->due, memory_order_acquire) != 0;
 }
 
+/* Is there a page whose access is to change? `also_due`: or one for the sake of what has ended on a
+ * stream? */
+static inline bool sc_spans_may_be_unapplied(const struct sc_spans *spans, bool also_due)
+{
+    return atomic_load_explicit(&spans->unapplied_count, memory_order_acquire) != 0 ||
+           (also_due && sc_spans_any_due(spans));
+}
+
 /* The least that a live span on the page allows; or on any page that the interval touches. */
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes);

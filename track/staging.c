@@ -1,6 +1,7 @@
 #include "track/staging.h"
 
 #include "track/checks.h"
+#include "track/order.h"
 
 #include "track/poison.h"
 

@@ -10,13 +10,17 @@
 #ifndef SC_TRACK_STAGING_H
 #define SC_TRACK_STAGING_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "track/hazard.h"
-#include "track/order.h"
+#include "track/points.h"
 #include "track/shape.h"
+#include "track/staging_classes.h"
+
+struct sc_order;
 
 enum { SC_STAGING_BLOCK_BYTES = 2 << 20, SC_STAGING_CLASS_MAX = 64 << 20 };
 

@@ -6,10 +6,12 @@
 #include "track/consistency.h"
 #include "track/device.h"
 #include "track/kernel_flags.h"
+#include "track/order_calls.h"
 #include "track/own_lock.h"
 #include "track/source_copies.h"
 #include "track/trace.h"
 #include "track/track_internal.h"
+#include "track/track_streams.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -389,13 +391,6 @@ bool sc_track_is_due(struct sc_track *track, uint32_t stream)
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 {
     return sc_order_is_all_known(&track->order, stream);
-}
-
-bool sc_track_may_be_unapplied(struct sc_track *track, bool also_due)
-{
-    const struct sc_spans *guards = &track->inflight.guards;
-    return atomic_load_explicit(&guards->unapplied_count, memory_order_acquire) != 0 ||
-           (also_due && sc_spans_any_due(guards));
 }
 
 bool sc_track_guards_until_known(struct sc_track *track)

@@ -55,11 +55,27 @@ void sc_track_leave(const struct sc_track_scope *scope);
 
 /* The value of the expression, which is evaluated with the lock and names the scope `track`. */
 #define SC_TRACKED(...) SC_TRACKED_OF(&sc_track, __VA_ARGS__)
+
+#ifndef SC_CHECK_LOCKS
 #define SC_TRACKED_OF(tracker, ...)                                                                \
     __extension__({                                                                                \
         SC_TRACK_SCOPE_OF(tracker, track);                                                         \
         __VA_ARGS__;                                                                               \
     })
+#else                  /* clang, which follows no cleanup, is told where the lock is given back */
+struct sc_track_scope sc_track_told(struct sc_track *track) SC_ACQUIRES(*track);
+void sc_track_told_end(struct sc_track *track) SC_RELEASES(*track);
+#define SC_VALUE_(...) /* 0 where there is none */                                                 \
+    __builtin_choose_expr(__builtin_types_compatible_p(__typeof__(__VA_ARGS__), void),             \
+                          ((void)(__VA_ARGS__), 0), (__VA_ARGS__))
+#define SC_TRACKED_OF(tracker, ...)                                                                \
+    __extension__({                                                                                \
+        const struct sc_track_scope track = sc_track_told(tracker);                                \
+        __typeof__(SC_VALUE_(__VA_ARGS__)) value_ = SC_VALUE_(__VA_ARGS__);                        \
+        sc_track_told_end(tracker);                                                                \
+        value_;                                                                                    \
+    })
+#endif
 
 int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
 void sc_track_destroy(struct sc_track *track);

@@ -1,6 +1,8 @@
 /* The tracker's part for graphs and their launches. */
 #include "track/conflicts.h"
 #include "track/device.h"
+#include "track/graph_frees.h"
+#include "track/order_calls.h"
 #include "track/trace.h"
 #include "track/track_internal.h"
 

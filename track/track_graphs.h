@@ -1,7 +1,6 @@
 /* What graphs (track/graphs.h) and their launches have to do with other parts of the tracker.
  *
- * Every function takes the tracker's lock for itself, unless its comment says "lock-free"
- * (track/track.h).
+ * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
 #ifndef SC_TRACK_TRACK_GRAPHS_H
 #define SC_TRACK_TRACK_GRAPHS_H
@@ -10,26 +9,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/checks.h"
 #include "track/points.h"
 
+struct sc_graph;
 struct sc_graph_extra;
 struct sc_graph_use;
 struct sc_told;
-struct sc_track;
+struct SC_LOCK sc_track;
+extern struct sc_track sc_track; /* the process's own */
 
 /* A node of the graph has this use (sc_graphs_add), whose bytes go when its range goes. */
 void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,
-                        const struct sc_graph_extra *extra);
+                        const struct sc_graph_extra *extra) SC_EXCLUDES(*track);
 
 /* Does a graph name memory in the interval? Lock-free where none is near. */
-bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes);
+bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
+    SC_EXCLUDES(*track);
 
 /* A launch of the exec hands out what its nodes allocate: what was done there is over, or the
  * driver puts in order with it what comes later. Memory that is not known, since it was freed
  * behind the launch before or the node was added by hand, is known by the origin from now on.
  * `context`: as of sc_allocations_add. */
 void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t context,
-                              uint32_t origin);
+                              uint32_t origin) SC_EXCLUDES(*track);
+
+/* Lock-free: a graph or exec by its handle, with its id; NULL and 0: not known. It changes while
+ * others tell of it. */
+const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id);
+const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
+                                                  const struct sc_graph_use *use);
 
 /* ---- launches ----
  *
@@ -40,13 +49,13 @@ void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t co
 /* As sc_track_begin. The launch also comes after the last launch of the exec, and after the events
  * for which its nodes wait. */
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
-                           struct sc_order_call *call);
+                           struct sc_order_call *call) SC_EXCLUDES(*track);
 
 /* The events that the exec's nodes record stand for the point, which is of the stream before the
  * launch, and for what the nodes tell of. Where `told` is broken they stand for the point alone,
  * and what the nodes tell of is no longer judged. Ends the point. */
 void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
-                             const struct sc_told *told);
+                             const struct sc_told *told) SC_EXCLUDES(*track);
 
 /* The exec has been launched once more on the stream of its last launch. Its runs that are still in
  * flight there, and that are as they were, are issued again, up to the first run that is not so.
@@ -67,6 +76,6 @@ struct sc_relaunch {
     uint64_t place; /* of the call, in a legacy stream */
 };
 
-void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch);
+void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch) SC_EXCLUDES(*track);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "track/checks.h"
 #include "track/conflicts.h"
+#include "track/graph_frees.h"
 #include "track/track_internal.h"
 
 #include "track/ticks.h"

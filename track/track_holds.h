@@ -1,7 +1,6 @@
 /* The tracker's holds: memory that the program gives back, and that waits.
  *
- * Every function takes the tracker's lock for itself, unless its comment says "lock-free"
- * (track/track.h).
+ * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
 #ifndef SC_TRACK_TRACK_HOLDS_H
 #define SC_TRACK_TRACK_HOLDS_H
@@ -10,11 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/checks.h"
 #include "track/hazard.h"
 #include "track/hold_kind.h"
 #include "track/ops.h"
 
-struct sc_track;
+struct SC_LOCK sc_track;
+extern struct sc_track sc_track; /* the process's own */
 
 struct sc_take_down {
     uintptr_t address;
@@ -28,7 +29,7 @@ struct sc_take_down {
     bool passes_kernels;                        /* what only kernels may use is not held */
     bool stays;   /* the memory stays the program's: the operations remain tracked */
     bool settles; /* before a wait, holds for a graph are made ordinary ones: the memory becomes
-                     something else (sc_track_forget_graph_holds) */
+                     something else (sc_holds_forget_graphs) */
     /* results */
     struct sc_ops found; /* in flight; no longer tracked, unless `stays` or must_wait */
     bool by_graph;       /* a graph names the memory */
@@ -46,13 +47,15 @@ static inline void sc_take_down_end(struct sc_take_down *request)
 #define SC_TAKE_DOWN __attribute__((cleanup(sc_take_down_end))) struct sc_take_down
 
 /* Does an operation in flight, a hold or a range overlap the interval? Exact, under the lock. */
-bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes);
+bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes)
+    SC_EXCLUDES(*track);
 
-void sc_track_take_down(struct sc_track *track, struct sc_take_down *request);
+void sc_track_take_down(struct sc_track *track, struct sc_take_down *request) SC_EXCLUDES(*track);
 
 /* Makes a hold of kind SC_HOLD_WAIT for these operations, which stay. `request` says where, and
  * gets `held`; 0: there is no memory. */
-void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request);
+void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request)
+    SC_EXCLUDES(*track);
 
 struct sc_release {
     uint32_t hold; /* 0: nothing is ready */
@@ -67,10 +70,12 @@ struct sc_release {
 /* The oldest hold of more than this age that can be given back. Whoever takes the hold ends it, or
  * puts it back to be taken later. No complete operation on its memory is tracked any more; its
  * pages may be unapplied. */
-struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age);
+struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
+    SC_EXCLUDES(*track);
 
 /* Does a hold of the mask (enum sc_hold_mask) overlap the interval? Lock-free where none is near.
  */
-bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes, unsigned mask);
+bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes, unsigned mask)
+    SC_EXCLUDES(*track);
 
 #endif

@@ -1,7 +1,6 @@
 /* The tracker's ranges: memory that the driver knows.
  *
- * Every function takes the tracker's lock for itself, unless its comment says "lock-free"
- * (track/track.h).
+ * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
 #ifndef SC_TRACK_TRACK_RANGES_H
 #define SC_TRACK_TRACK_RANGES_H
@@ -10,10 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "track/checks.h"
 #include "track/hazard.h"
 #include "track/pages.h"
 
-struct sc_track;
+struct SC_LOCK sc_track;
+extern struct sc_track sc_track; /* the process's own */
 
 struct sc_range_info {
     uint32_t range; /* 0: no range there */
@@ -28,15 +29,18 @@ struct sc_range_info {
 
 /* The driver hands out new memory. Its former owner is gone, and so is what was in flight there: a
  * context that ends on another thread frees its memory before the library hears of that. */
-void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes);
+void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes)
+    SC_EXCLUDES(*track);
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
-                        enum sc_buffer_kind kind, uint32_t context, uint32_t origin);
+                        enum sc_buffer_kind kind, uint32_t context, uint32_t origin)
+    SC_EXCLUDES(*track);
 
 /* Lock-free unless a change is under way. */
-struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address);
+struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
+    SC_EXCLUDES(*track);
 /* Is there one? Cheaper where mostly there is none: no range is remembered or described. */
-bool sc_track_has_range(struct sc_track *track, uintptr_t address);
+bool sc_track_has_range(struct sc_track *track, uintptr_t address) SC_EXCLUDES(*track);
 
 /* The range that was found before, as it is now: it may be gone, which is of no bytes then, and
  * another one may have its id. Lock-free. */
@@ -47,9 +51,9 @@ struct sc_range_info sc_track_range_again(struct sc_track *track, uint32_t range
 bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
                            uint32_t stream);
 
-/* Are there sources in flight that sc_track_seal for bytes of the range (0: of no range) could look
- * at? Pinned memory shares pages with other pinned memory at most, where neither has whole pages.
- * Lock-free. */
+/* Are there sources in flight that sc_inflight_seal for bytes of the range (0: of no range) could
+ * look at? Pinned memory shares pages with other pinned memory at most, where neither has whole
+ * pages. Lock-free. */
 bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind);
 
 #endif

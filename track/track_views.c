@@ -1,6 +1,8 @@
 #include "track/track_views.h"
 
 #include "track/track_internal.h"
+#include "track/track_parts.h"
+#include "track/track_presence.h"
 
 #include "track/poison.h"
 
@@ -24,8 +26,6 @@ bool sc_track_has(struct sc_track *track, enum sc_presence what)
         return sc_order_has_signals(&track->order);
     case SC_HAS_UNSEEN_WAITS:
         return !sc_unseen_none(&track->order.unseen);
-    case SC_HAS_GUARDS:
-        return atomic_load_explicit(&inflight->guards.busy, memory_order_relaxed) != 0;
     }
     return true;
 }

@@ -2,15 +2,16 @@
 #ifndef SC_TRACK_TRACKER_H
 #define SC_TRACK_TRACKER_H
 
-#include "track/allocations.h"
+#include "track/allocations_internal.h"
 #include "track/brief_lock.h"
 #include "track/events.h"
-#include "track/graphs.h"
-#include "track/hold.h"
+#include "track/graphs_internal.h"
+#include "track/hold_internal.h"
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
+#include "track/order.h"
 #include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_front.h"
 
 struct SC_LOCK sc_track {
     struct sc_track_front front; /* first */

@@ -2,6 +2,7 @@
 
 #include "track/checks.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/trace.h"
 
 #include "track/poison.h"

@@ -9,8 +9,6 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
-#include "track/track.h"
-#include "track/track_views.h"
 #include "track/uncancelled.h"
 
 struct sc_call;
@@ -48,21 +46,16 @@ void sc_nvtx_name_stream(const void *stream, const char *name);
  * lock of the library should be held. errno is kept. */
 void sc_postmortem_failed(const struct sc_call *call, int result);
 
-/* guard/guard.c: does the work of sc_guard_apply, sc_guard_attend and sc_guard_tell. */
-void sc_guard_apply_some(uint64_t stream_bits);
+/* guard/guard.c: does the work of sc_guard_attend and sc_guard_tell. */
 void sc_guard_attend_some(uint64_t lanes);
 void sc_guard_tell_some(void);
 
-/* Brings the pages into line with what the tracker knows: pages of operations that the calling
- * thread has issued are protected on return, and no page is protected for the sake of an operation
- * that the thread has ended, or that had ended before on one of the streams (sc_spans_stream_bit).
- * What other threads are about to apply besides is left to them. Two loads when there is nothing to
- * do. */
-static inline void sc_guard_apply_on(uint64_t stream_bits)
-{
-    if (sc_unlikely(sc_track_may_be_unapplied(&sc_track, stream_bits != 0)))
-        sc_guard_apply_some(stream_bits);
-}
+/* guard/guard.c: brings the pages into line with what the tracker knows: pages of operations that
+ * the calling thread has issued are protected on return, and no page is protected for the sake of
+ * an operation that the thread has ended, or that had ended before on one of the streams
+ * (sc_spans_stream_bit). What other threads are about to apply besides is left to them. Two loads
+ * when there is nothing to do. */
+void sc_guard_apply_on(uint64_t stream_bits);
 
 /* The same for all streams. A hook or wrapper in which operations end must call this before it
  * returns, and before memory goes back to where it came from. */

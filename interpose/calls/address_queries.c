@@ -6,9 +6,8 @@
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "track/hold_kind.h"
-#include "track/track.h"
 #include "track/track_holds.h"
-#include "track/track_views.h"
+#include "track/track_presence.h"
 
 #include "track/poison.h"
 

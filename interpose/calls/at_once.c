@@ -20,7 +20,7 @@
 #include "track/ticks.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 

@@ -24,9 +24,8 @@
 #include "track/hazard.h"
 #include "track/pages.h"
 #include "track/shape.h"
-#include "track/track.h"
+#include "track/track_presence.h"
 #include "track/track_ranges.h"
-#include "track/track_views.h"
 
 struct sc_op_info;
 struct sc_point;

@@ -21,13 +21,13 @@
 #include "track/copy_manner.h"
 #include "track/hazard.h"
 #include "track/ops.h"
-#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/pages.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_front.h"
 #include "track/track_order.h"
-#include "track/track_views.h"
 
 #include "track/poison.h"
 

@@ -11,7 +11,7 @@
 #include "report/options.h"
 #include "track/copy_manner.h"
 #include "track/hazard.h"
-#include "track/inflight.h"
+#include "track/inflight_calls.h"
 #include "track/ops.h"
 #include "track/ordering.h"
 #include "track/pages.h"

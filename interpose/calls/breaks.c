@@ -13,7 +13,6 @@
 #include "interpose/guard/losses.h"
 #include "interpose/guard/mappings.h"
 #include "track/pages.h"
-#include "track/track.h"
 #include "track/track_holds.h"
 
 #include "track/poison.h"

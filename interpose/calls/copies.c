@@ -10,9 +10,8 @@
 #include "track/device_use.h"
 #include "track/hazard.h"
 #include "track/shape.h"
-#include "track/track.h"
+#include "track/track_presence.h"
 #include "track/track_ranges.h"
-#include "track/track_views.h"
 
 #include "track/poison.h"
 

@@ -5,6 +5,7 @@
 #include "interpose/driver/made_here.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
+#include "track/track.h"
 
 #include "track/poison.h"
 

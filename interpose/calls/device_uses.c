@@ -24,7 +24,8 @@
 #include "track/track_device.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

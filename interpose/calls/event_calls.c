@@ -18,11 +18,11 @@
 #include "interpose/streams/unfinished.h"
 #include "track/checks.h"
 #include "track/events.h"
-#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/points.h"
 #include "track/track.h"
 #include "track/track_order.h"
-#include "track/track_views.h"
+#include "track/track_presence.h"
 
 #include "track/poison.h"
 

@@ -13,7 +13,7 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
-#include "track/graphs.h"
+#include "track/graph_frees.h"
 #include "track/track.h"
 
 #include "track/poison.h"

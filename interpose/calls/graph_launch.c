@@ -32,7 +32,7 @@
 #include "track/heard.h"
 #include "track/hold_kind.h"
 #include "track/ops.h"
-#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/ordering.h"
 #include "track/points.h"
 #include "track/ticks.h"
@@ -42,7 +42,8 @@
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
-#include "track/track_views.h"
+#include "track/track_presence.h"
+#include "track/track_streams.h"
 #include "track/unseen.h"
 
 #include "track/poison.h"

@@ -12,7 +12,6 @@
 #include "track/points.h"
 #include "track/pool.h"
 #include "track/ticks.h"
-#include "track/track.h"
 #include "track/track_order.h"
 
 #include "track/poison.h"

@@ -36,8 +36,7 @@
 #include "track/ops.h"
 #include "track/pages.h"
 #include "track/points.h"
-#include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_front.h"
 
 struct sc_shape;
 struct sc_fold;

@@ -20,10 +20,12 @@
 #include "track/points.h"
 #include "track/track.h"
 #include "track/track_device.h"
+#include "track/track_front.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
+#include "track/track_presence.h"
 #include "track/track_ranges.h"
-#include "track/track_views.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 
@@ -206,7 +208,7 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
 static bool read_next(struct sc_kernel_parameters *read, uint32_t exec, uint32_t *index)
 {
     SC_TRACK_SCOPE(track);
-    const struct sc_exec *known = &sc_graphs_at(track.graphs, exec)->exec;
+    const struct sc_exec *known = &sc_graphs_of_id(track.graphs, exec)->exec;
     uint32_t first = known->host_runs + known->device_runs;
     for (read->count = 0;
          read->count < SC_KERNEL_ADDRESSES_MAX && first + *index < known->runs.count; ++*index)

@@ -27,7 +27,6 @@
 #include "track/track_graphs.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
-#include "track/track_views.h"
 
 #include "track/poison.h"
 
@@ -146,7 +145,7 @@ static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32
                           struct sc_device_use *into)
 {
     SC_TRACK_SCOPE(track);
-    const struct sc_exec *exec = &sc_graphs_at(track.graphs, launch->exec)->exec;
+    const struct sc_exec *exec = &sc_graphs_of_id(track.graphs, launch->exec)->exec;
     uint32_t count = 0;
     for (; *at < exec->device_runs && count < SC_DEVICE_USES_AT_ONCE; ++*at) {
         const struct sc_graph_use *run = &exec->runs.list[exec->host_runs + *at];

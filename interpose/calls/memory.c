@@ -6,6 +6,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "track/allocations.h"
+#include "track/track.h"
 
 #include "track/poison.h"
 

@@ -23,8 +23,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/capture/beside.h"
 #include "interpose/driver/call.h"
-#include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_front.h"
 
 enum sc_memory_kind {
     /* known by an address on a device */

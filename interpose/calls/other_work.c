@@ -25,9 +25,8 @@
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
 #include "track/points.h"
-#include "track/track.h"
+#include "track/track_front.h"
 #include "track/track_ops.h"
-#include "track/track_views.h"
 
 #include "track/poison.h"
 

@@ -19,12 +19,12 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/points.h"
 #include "track/spans.h"
 #include "track/track.h"
 #include "track/track_order.h"
-#include "track/track_views.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

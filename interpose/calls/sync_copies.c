@@ -26,14 +26,15 @@
 #include "track/device.h"
 #include "track/device_use.h"
 #include "track/history.h"
-#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/pages.h"
 #include "track/points.h"
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
+#include "track/track_front.h"
 #include "track/track_order.h"
-#include "track/track_views.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

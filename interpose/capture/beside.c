@@ -24,7 +24,8 @@
 #include "track/shape.h"
 #include "track/ticks.h"
 #include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

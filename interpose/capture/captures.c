@@ -22,8 +22,7 @@
 #include "track/points.h"
 #include "track/ticks.h"
 #include "track/trace.h"
-#include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

@@ -56,7 +56,8 @@
 #include "track/pool.h"
 #include "track/trace.h"
 #include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_front.h"
+#include "track/track_parts.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"

@@ -11,8 +11,7 @@
 #include "report/annotations.h"
 #include "report/report.h"
 #include "track/hazard.h"
-#include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_front.h"
 
 #include "track/poison.h"
 

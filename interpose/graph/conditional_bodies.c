@@ -8,7 +8,7 @@
 #include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
 #include "track/checks.h"
-#include "track/graphs.h"
+#include "track/graph_frees.h"
 #include "track/handles.h"
 #include "track/pool.h"
 #include "track/track.h"

@@ -5,7 +5,6 @@
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
 #include "track/device_use.h"
-#include "track/track.h"
 #include "track/track_ranges.h"
 
 #include "track/poison.h"

@@ -11,7 +11,7 @@
 #include "track/ordering.h"
 #include "track/shape.h"
 #include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_front.h"
 
 #include "track/poison.h"
 

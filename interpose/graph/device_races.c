@@ -13,7 +13,7 @@
 #include "track/ops.h"
 #include "track/pool.h"
 #include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_graphs.h"
 
 #include "track/poison.h"
 

@@ -8,6 +8,7 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
+#include "track/graph_frees.h"
 #include "track/hazard.h"
 #include "track/shape.h"
 #include "track/track.h"
@@ -116,7 +117,7 @@ void sc_orphan_nodes_name_children(void)
 static bool may_have_orphans(void)
 {
     bool may = atomic_load_explicit(&children_named, memory_order_relaxed) ||
-               SC_TRACKED(track.graphs->orphan_count != 0);
+               SC_TRACKED(sc_graphs_have_orphans(track.graphs));
     return sc_active() && may && sc_driver_nodes_can_be_asked();
 }
 

@@ -14,7 +14,7 @@
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_graphs.h"
 
 #include "track/poison.h"
 

@@ -33,6 +33,8 @@
 #include "track/shape.h"
 #include "track/spans.h"
 #include "track/ticks.h"
+#include "track/track.h"
+#include "track/track_parts.h"
 #include "track/track_ranges.h"
 #include "track/track_views.h"
 
@@ -45,8 +47,15 @@ static struct sc_spans *guards(void)
 
 /* ---- the pages ---- */
 
-void sc_guard_apply_some(uint64_t stream_bits)
+bool sc_guard_busy(void)
 {
+    return sc_unlikely(atomic_load_explicit(&guards()->busy, memory_order_relaxed) != 0);
+}
+
+void sc_guard_apply_on(uint64_t stream_bits)
+{
+    if (sc_likely(!sc_spans_may_be_unapplied(guards(), stream_bits != 0)))
+        return;
     uint64_t before = sc_guard_budget_begin();
     sc_protect_apply(stream_bits);
     sc_guard_budget_end(before);

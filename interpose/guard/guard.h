@@ -24,17 +24,12 @@
 
 #include "interpose/reaper/hazards.h"
 #include "track/pages.h"
-#include "track/track.h"
-#include "track/track_views.h"
 
 struct sc_range_info;
 struct sc_op_info;
 
 /* Is anything protected, or about to be let go? One relaxed load. */
-static inline bool sc_guard_busy(void)
-{
-    return __builtin_expect(sc_track_has(&sc_track, SC_HAS_GUARDS), 0);
-}
+bool sc_guard_busy(void);
 
 /* Can the interval touch an operation in flight, or a page that is protected for one? Lock-free;
  * false only if not. */

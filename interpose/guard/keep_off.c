@@ -14,6 +14,8 @@
 #include "track/own_lock.h"
 #include "track/pages.h"
 #include "track/spans.h"
+#include "track/track.h"
+#include "track/track_parts.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
 

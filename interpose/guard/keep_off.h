@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
-#include "track/track.h"
+#include "track/track_presence.h"
 #include "track/track_views.h"
 
 /* Is there memory that could be guarded? One load. */

@@ -11,7 +11,7 @@
 #include "track/kernel.h"
 #include "track/spans.h"
 #include "track/ticks.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 

@@ -16,6 +16,7 @@
 #include "track/pages.h"
 #include "track/peek.h"
 #include "track/spans.h"
+#include "track/track_parts.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
 

@@ -21,8 +21,7 @@
 #include "interpose/guard/loans.h"
 #include "interpose/reaper/hazards.h"
 #include "track/pages.h"
-#include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_presence.h"
 
 /* What one call touches, as far as it was looked at. */
 struct sc_look {

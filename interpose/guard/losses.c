@@ -12,6 +12,8 @@
 #include "track/hold_kind.h"
 #include "track/ops.h"
 #include "track/own_lock.h"
+#include "track/track.h"
+#include "track/track_front.h"
 #include "track/track_holds.h"
 #include "track/track_views.h"
 

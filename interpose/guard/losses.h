@@ -19,8 +19,8 @@
 #include "interpose/base/process.h"
 #include "interpose/reaper/hazards.h"
 #include "track/pages.h"
-#include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_front.h"
+#include "track/track_presence.h"
 
 /* The size in whole pages, as the kernel takes it. A size that cannot be rounded stays as it is,
  * and the kernel refuses it. */

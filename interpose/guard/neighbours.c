@@ -4,7 +4,7 @@
 
 #include "interpose/base/compiler.h"
 #include "track/spans.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 

@@ -19,7 +19,7 @@
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 

@@ -14,7 +14,6 @@
 #include "track/ops.h"
 #include "track/shape.h"
 #include "track/stacks.h"
-#include "track/track.h"
 #include "track/track_holds.h"
 #include "track/track_views.h"
 

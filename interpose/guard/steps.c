@@ -7,11 +7,12 @@
 #include "interpose/guard/protect.h"
 #include "interpose/signals/single_step.h"
 #include "track/guarded.h"
-#include "track/inflight.h"
+#include "track/inflight_calls.h"
 #include "track/no_verdicts.h"
 #include "track/pages.h"
+#include "track/spans.h"
 #include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 

@@ -32,7 +32,7 @@
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
-#include "track/inflight.h"
+#include "track/inflight_calls.h"
 #include "track/kept_off.h"
 #include "track/no_verdicts.h"
 #include "track/ops.h"
@@ -46,7 +46,7 @@
 #include "track/trace.h"
 #include "track/track.h"
 #include "track/track_holds.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 

@@ -14,7 +14,7 @@
 #include "interpose/signals/signals.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 

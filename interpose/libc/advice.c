@@ -37,7 +37,6 @@
 #include "track/pages.h"
 #include "track/peek.h"
 #include "track/text.h"
-#include "track/track.h"
 #include "track/track_holds.h"
 
 #include "track/poison.h"

@@ -7,7 +7,6 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/guard/guard.h"
-#include "track/track.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

@@ -19,7 +19,7 @@
 #include "interpose/streams/host_functions.h"
 #include "track/blocks.h"
 #include "track/checks.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 

@@ -87,10 +87,10 @@
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/pages.h"
-#include "track/track.h"
 #include "track/track_holds.h"
 
 #include "track/poison.h"
+#include "track/track_views.h"
 
 #undef fread_unlocked
 #undef fwrite_unlocked

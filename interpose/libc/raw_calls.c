@@ -34,7 +34,6 @@
 #include "interpose/streams/host_functions.h"
 #include "track/frames.h"
 #include "track/kernel.h"
-#include "track/track.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

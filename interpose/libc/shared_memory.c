@@ -17,7 +17,7 @@
 #include "interpose/guard/mappings.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
-#include "track/graphs.h"
+#include "track/graph_frees.h"
 #include "track/hazard.h"
 #include "track/pages.h"
 #include "track/track.h"

@@ -33,7 +33,6 @@
 #include "track/pages.h"
 #include "track/peek.h"
 #include "track/ticks.h"
-#include "track/track.h"
 #include "track/track_holds.h"
 
 #include "track/poison.h"

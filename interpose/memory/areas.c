@@ -8,7 +8,7 @@
 #include "track/checks.h"
 #include "track/kernel.h"
 #include "track/spans.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 

@@ -18,7 +18,6 @@
 #include "interpose/streams/streams.h"
 #include "report/options.h"
 #include "track/frames.h"
-#include "track/track.h"
 #include "track/track_order.h"
 
 #include "track/poison.h"

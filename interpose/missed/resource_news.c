@@ -15,7 +15,6 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/points.h"
-#include "track/track.h"
 #include "track/track_order.h"
 
 #include "track/poison.h"

@@ -23,8 +23,7 @@
 #include "track/own_lock.h"
 #include "track/stacks.h"
 #include "track/ticks.h"
-#include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

@@ -13,8 +13,7 @@
 #include "track/ops.h"
 #include "track/own_lock.h"
 #include "track/ticks.h"
-#include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

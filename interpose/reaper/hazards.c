@@ -26,8 +26,9 @@
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_order.h"
+#include "track/track_parts.h"
 #include "track/track_ranges.h"
-#include "track/track_views.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

@@ -17,7 +17,6 @@
 #include "track/pool.h"
 #include "track/shape.h"
 #include "track/ticks.h"
-#include "track/track.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 

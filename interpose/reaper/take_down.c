@@ -7,7 +7,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/reaper/reaper.h"
 #include "report/options.h"
-#include "track/graphs.h"
+#include "track/graph_frees.h"
 #include "track/hold_kind.h"
 #include "track/ops.h"
 #include "track/trace.h"

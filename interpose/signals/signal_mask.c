@@ -18,7 +18,6 @@
 #include "interpose/signals/kept_signal.h"
 #include "interpose/signals/saved_masks.h"
 #include "interpose/signals/sharing.h"
-#include "track/track.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"

@@ -10,7 +10,7 @@
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
 #include "track/handles.h"
-#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/pool.h"
 #include "track/trace.h"
 #include "track/track.h"

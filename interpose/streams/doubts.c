@@ -8,7 +8,7 @@
 #include "interpose/streams/host_functions.h"
 #include "track/checks.h"
 #include "track/ops.h"
-#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/own_lock.h"
 #include "track/points.h"
 

@@ -15,14 +15,15 @@
 #include "track/frontier.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/points.h"
 #include "track/pool.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
 #include "track/track_order.h"
-#include "track/track_views.h"
+#include "track/track_parts.h"
+#include "track/track_streams.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"
@@ -534,6 +535,11 @@ static void ask_for_tail(struct sc_stream_record *stream)
     if (stream->owner && sc_real.cuStreamQuery(stream->handle) == CUDA_SUCCESS)
         forget_tail(&stream->marks);
     sc_relaxed_end(&relaxed);
+}
+
+bool sc_marks_is_fenced(const struct sc_stream_record *stream)
+{
+    return sc_track_is_due(&sc_track, stream->id);
 }
 
 void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)

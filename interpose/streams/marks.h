@@ -25,8 +25,6 @@
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
 #include "track/ticks.h"
-#include "track/track.h"
-#include "track/track_views.h"
 
 struct sc_ticket;
 struct sc_context;
@@ -111,10 +109,7 @@ static inline CUevent sc_marks_fence_of_locked(const struct sc_stream_record *st
 /* Nothing has been issued since the context was told to wait: the fence that was left before that
  * is behind all of the stream's work. An event recorded now would wait for what the context waits
  * for, and with it whoever waits for the event (docs/driver.md, Green contexts). */
-static inline bool sc_marks_is_fenced(const struct sc_stream_record *stream)
-{
-    return sc_track_is_due(&sc_track, stream->id);
-}
+bool sc_marks_is_fenced(const struct sc_stream_record *stream);
 
 /* A blocking stream is about to be destroyed: events of the marker stream follow its work from now
  * on, as the legacy stream's operations do. */

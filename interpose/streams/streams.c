@@ -11,13 +11,13 @@
 #include "interpose/streams/marks.h"
 #include "track/checks.h"
 #include "track/handles.h"
-#include "track/order.h"
+#include "track/order_calls.h"
 #include "track/points.h"
 #include "track/pool.h"
 #include "track/trace.h"
 #include "track/track.h"
 #include "track/track_order.h"
-#include "track/track_views.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

@@ -25,7 +25,6 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
 #include "track/points.h"
-#include "track/track_order.h"
 
 /* An event of ours behind the stream's operation `number`. */
 struct sc_mark {

@@ -4,8 +4,7 @@
 #include "interpose/streams/streams.h"
 #include "track/points.h"
 #include "track/ticks.h"
-#include "track/track.h"
-#include "track/track_views.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 

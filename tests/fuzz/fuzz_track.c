@@ -21,8 +21,10 @@
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
+#include "track/inflight_calls.h"
 #include "track/ops.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/ordering.h"
 #include "track/pages.h"
 #include "track/points.h"
@@ -35,6 +37,7 @@
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
+#include "track/track_views.h"
 #include "track/tracker.h"
 
 #include "oracle.h"

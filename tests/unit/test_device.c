@@ -12,6 +12,7 @@
 #include "track/no_verdicts.h"
 #include "track/ops.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/ordering.h"
 #include "track/points.h"
 #include "track/shape.h"

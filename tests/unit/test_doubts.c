@@ -16,6 +16,7 @@
 #include "track/hazard.h"
 #include "track/ops.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/points.h"
 #include "track/ticks.h"
 

@@ -3,6 +3,7 @@
 #include "track/events.h"
 #include "track/guarded.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/points.h"
 #include "track/track.h"
 

@@ -1,5 +1,6 @@
 /* What graphs name: sentence by sentence what track/graphs.h promises. */
-#include "track/graphs.h"
+#include "track/graph_frees.h"
+#include "track/graphs_internal.h"
 #include "track/grid.h"
 #include "track/handles.h"
 #include "track/hazard.h"

@@ -1,6 +1,7 @@
 /* Frees that wait: their order, what they wait for, and what they add up to. */
-#include "track/graphs.h"
-#include "track/hold.h"
+#include "track/graph_frees.h"
+#include "track/graphs_internal.h"
+#include "track/hold_internal.h"
 #include "track/order.h"
 #include "track/points.h"
 

@@ -41,6 +41,7 @@
 #include "track/grid.h"
 #include "track/guarded.h"
 #include "track/hazard.h"
+#include "track/inflight_calls.h"
 #include "track/ops.h"
 #include "track/own_lock.h"
 #include "track/pages.h"
@@ -329,10 +330,15 @@ bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)
 struct sc_options sc_options = {.mode = SC_MODE_FIX, .stall_limit_ns = 1000000000};
 struct sc_process sc_process = {true};
 
-void sc_guard_apply_some(uint64_t stream_bits)
+void sc_guard_apply_on(uint64_t stream_bits)
 {
-    (void)stream_bits;
-    sc_protect_apply(~UINT64_C(0));
+    if (sc_spans_may_be_unapplied(&sc_track.inflight.guards, stream_bits != 0))
+        sc_protect_apply(~UINT64_C(0));
+}
+
+bool sc_guard_busy(void)
+{
+    return atomic_load(&sc_track.inflight.guards.busy) != 0;
 }
 
 bool sc_userfaults_is_off(uintptr_t address)

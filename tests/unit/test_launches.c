@@ -3,9 +3,11 @@
  * launch is issued here as interpose/calls/graph_launch.c does.
  */
 #include "tests/unit/locked.h"
-#include "track/graphs.h"
+#include "track/graph_frees.h"
+#include "track/graphs_internal.h"
 #include "track/guarded.h"
 #include "track/heard.h"
+#include "track/inflight_calls.h"
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/points.h"

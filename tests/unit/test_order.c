@@ -1,5 +1,6 @@
 /* The happens-before engine: every way in which the host, or a stream, comes to know something. */
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/points.h"
 #include "track/tracker.h"
 

@@ -3,6 +3,7 @@
  * what the engine says to be done, or to come before, has to be so in the model. Calls that do not
  * overlap leave nothing open: there it has to be exactly that. */
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/points.h"
 
 #include <check.h>

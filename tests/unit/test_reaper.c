@@ -28,6 +28,7 @@
 #include "track/no_verdicts.h"
 #include "track/ops.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/own_lock.h"
 #include "track/points.h"
 #include "track/ticks.h"
@@ -253,7 +254,7 @@ void sc_own_threads_enter(const char *name)
     sc_own_lock_enter();
 }
 
-void sc_guard_apply_some(uint64_t stream_bits)
+void sc_guard_apply_on(uint64_t stream_bits)
 {
     (void)stream_bits;
 }

@@ -2,6 +2,7 @@
 #include "track/blocks.h"
 #include "track/grid.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/pages.h"
 #include "track/points.h"
 #include "track/spans.h"

@@ -15,6 +15,7 @@
 #include "track/hazard.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
+#include "track/inflight_calls.h"
 #include "track/ops.h"
 #include "track/pages.h"
 #include "track/points.h"
@@ -49,7 +50,7 @@ static void note_step(char step)
     steps[count] = step;
 }
 
-void sc_guard_apply_some(uint64_t stream_bits)
+void sc_guard_apply_on(uint64_t stream_bits)
 {
     (void)stream_bits;
     note_step('a');

@@ -5,9 +5,11 @@
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight.h"
+#include "track/inflight_calls.h"
 #include "track/no_verdicts.h"
 #include "track/ops.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/ordering.h"
 #include "track/pages.h"
 #include "track/points.h"
@@ -20,6 +22,7 @@
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
+#include "track/track_views.h"
 #include "track/tracker.h"
 
 #include <check.h>

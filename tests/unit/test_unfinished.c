@@ -6,6 +6,7 @@
 
 #include "interpose/streams/streams.h"
 #include "track/track.h"
+#include "track/track_order.h"
 
 #include <check.h>
 #include <stdlib.h>

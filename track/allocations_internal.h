@@ -1,0 +1,15 @@
+/* The record of all allocations, for their module and for whoever owns one. */
+#ifndef SC_TRACK_ALLOCATIONS_INTERNAL_H
+#define SC_TRACK_ALLOCATIONS_INTERNAL_H
+
+#include "track/allocations.h"
+#include "track/grid.h"
+#include "track/pool.h"
+
+struct sc_allocations {
+    struct sc_pool blocks;
+    struct sc_grid grid;
+    uint64_t made; /* so many, ever: a block's number is its own */
+};
+
+#endif

@@ -1,0 +1,46 @@
+/* What calls and touches ask of the ranges and of the operations in flight (track/inflight.h), for
+ * those who know nothing of their records.
+ *
+ * Locks: every function needs the owner's lock.
+ */
+#ifndef SC_TRACK_INFLIGHT_CALLS_H
+#define SC_TRACK_INFLIGHT_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "track/pages.h"
+
+struct sc_inflight;
+struct sc_op_info;
+struct sc_ops;
+
+/* The range that contains the address, if any, is no more; and all of a context that is gone.
+ * Operations still on it stay, on no range. */
+void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address);
+void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context);
+
+/* Are the bytes of a source there already? Behind an operation that is still to write them, on
+ * whatever stream, they are not. */
+bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info);
+
+/* The operations in flight in the interval that are to be judged. */
+void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                      struct sc_ops *found);
+
+/* The device, or the host in order, is about to write the interval: copies made of sources there
+ * are compared for the last time. */
+void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                      struct sc_ops *overwritten);
+
+/* The same of managed memory, which any work of the device's may write: of all sources in it that
+ * the work comes after. `later` names its stream, and what else it comes after. NULL: of all. */
+void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
+                              struct sc_ops *overwritten);
+
+/* Does the page lie under an operation that is still guarded against such a touch? False: it is
+ * protected for the sake of released ones at most. */
+bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch);
+
+#endif

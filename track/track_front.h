@@ -1,0 +1,39 @@
+/* What every free() of the process, and every copy, looks at first. All functions are lock-free,
+ * and safe in a signal handler. */
+#ifndef SC_TRACK_TRACK_FRONT_H
+#define SC_TRACK_TRACK_FRONT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "track/checks.h"
+
+struct SC_LOCK sc_track;
+extern struct sc_track sc_track; /* the process's own */
+
+/* In front of all else in struct sc_track. */
+struct sc_track_front {
+    _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
+    bool watches_device;         /* set before the first stream is added */
+};
+
+/* Must free and munmap look closer? One load. */
+static inline bool sc_track_watches_libc(struct sc_track *track)
+{
+    const struct sc_track_front *front = (const struct sc_track_front *)track;
+    return atomic_load_explicit(&front->libc_watch, memory_order_relaxed) != 0;
+}
+
+/* Is what happens to device memory to be told? Also while all streams of the process join each
+ * other: what they have not done yet is unordered with a stream that is made later. Lock-free. */
+static inline bool sc_track_watches_device(struct sc_track *track)
+{
+    return ((const struct sc_track_front *)track)->watches_device;
+}
+
+/* Are operations guarded until the host knows their end, and not only until they are complete? */
+bool sc_track_guards_until_known(struct sc_track *track);
+uint64_t sc_track_operations(struct sc_track *track);
+
+#endif

@@ -1,0 +1,25 @@
+/* Whether there is anything at all that a caller would have to look at. Lock-free, and safe in a
+ * signal handler. */
+#ifndef SC_TRACK_TRACK_PRESENCE_H
+#define SC_TRACK_TRACK_PRESENCE_H
+
+#include <stdbool.h>
+
+#include "track/checks.h"
+
+struct SC_LOCK sc_track;
+extern struct sc_track sc_track; /* the process's own */
+
+/* False only where there is none, anywhere. */
+enum sc_presence {
+    SC_HAS_RANGES,
+    SC_HAS_MANAGED_RANGES,
+    SC_HAS_OPERATIONS,      /* on host memory */
+    SC_HAS_MANAGED_SOURCES, /* operations that read managed memory */
+    SC_HAS_HOLDS,
+    SC_HAS_SIGNALS,      /* or there were some */
+    SC_HAS_UNSEEN_WAITS, /* for the host, which are open */
+};
+bool sc_track_has(struct sc_track *track, enum sc_presence what);
+
+#endif

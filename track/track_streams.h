@@ -1,0 +1,32 @@
+/* What others read of the tracker's streams. All functions are lock-free, and safe in a signal
+ * handler. */
+#ifndef SC_TRACK_TRACK_STREAMS_H
+#define SC_TRACK_TRACK_STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "track/checks.h"
+
+struct sc_ticket;
+struct SC_LOCK sc_track;
+extern struct sc_track sc_track; /* the process's own */
+
+struct sc_stream_view {
+    uintptr_t handle; /* as the program knows it */
+    int device;
+    uint32_t origin;   /* track/origins.h */
+    uint64_t complete; /* all up to this operation is seen complete */
+    uint64_t done;     /* and known to the host */
+};
+struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t stream);
+
+/* The stream's last operation. */
+uint64_t sc_track_issued(struct sc_track *track, uint32_t stream);
+
+bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket);
+bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket);
+bool sc_track_is_due(struct sc_track *track, uint32_t stream);
+bool sc_track_is_all_known(struct sc_track *track, uint32_t stream);
+
+#endif

@@ -167,10 +167,14 @@ void sc_consistency_of_holds(struct sc_holds *holds)
 
 static void check_uses(const struct sc_graph *graph)
 {
-    uint32_t freed = 0, stacks = 0, holes = 0;
-    for (uint32_t use = 1; use <= graph->uses.count; use++) {
-        freed += sc_graph_use_at(graph, use)->freed;
-        stacks += sc_graph_use_at(graph, use)->kind == SC_STACK;
+    uint32_t freed = 0, stacks = 0, holes = 0, of_device = 0, addresses = 0;
+    for (uint32_t i = 1; i <= graph->uses.count; i++) {
+        const struct sc_graph_use *use = sc_graph_use_at(graph, i);
+        freed += use->freed;
+        stacks += use->kind == SC_STACK;
+        of_device += sc_graph_is_of_device(use);
+        addresses += sc_graph_is_address(use);
+        SC_ASSERT(!sc_graph_is_of_device(use) || !use->interval);
     }
     for (uint32_t use = graph->first_hole; use; use = sc_graph_use_at(graph, use)->interval_next) {
         SC_ASSERT(use <= graph->uses.count && sc_graph_use_at(graph, use)->disabled);
@@ -179,6 +183,8 @@ static void check_uses(const struct sc_graph *graph)
     SC_ASSERT(graph->uses.count <= graph->uses.capacity);
     SC_ASSERT(holes == graph->hole_count && freed == graph->freed_count);
     SC_ASSERT(stacks == graph->stack_count && graph->waiting_count <= graph->uses.count);
+    SC_ASSERT(of_device == graph->device_count + graph->address_count);
+    SC_ASSERT(addresses == graph->address_count);
 }
 
 static void check_behind(const struct sc_graph *graph, uint32_t first, uint32_t interval)

@@ -123,8 +123,9 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
     unsigned seen = 0;
     for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
         sc_graph_take_flags(&flags, &seen, sc_graph_use_at(graph, use));
-    if (first) /* which may be of an inner node */
+    if (first) /* which may be of an inner node, and in a body */
         flags.disabled = sc_graph_is_disabled(graph, node);
+    flags.unsure &= (uint16_t) ~(SC_UNSURE_LEFT_OUT | SC_UNSURE_LEFT_OUT << SC_UNSURE_OF_DEVICE);
     return flags;
 }
 

@@ -280,7 +280,7 @@ void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            bool enabled);
 
-/* The flags of the node. */
+/* The flags of the node, but for what only bodies inside of it are. */
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* The copy that a use of the node in this direction has; NULL: none. */

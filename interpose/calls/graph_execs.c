@@ -8,10 +8,10 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/graph/device_nodes.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/exec_uses.h"
 #include "interpose/graph/host_nodes.h"
-#include "interpose/graph/kernel_nodes.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/stack_sources.h"
 #include "interpose/streams/contexts.h"
@@ -205,7 +205,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
     SC_WRAPPER(cuGraphExecKernelNodeSetParams);
     CUresult result = real(exec, node, params);
     if (result == CUDA_SUCCESS)
-        sc_kernel_nodes_changed(
+        sc_device_nodes_kernel_changed(
             (uintptr_t)exec, (uintptr_t)node,
             &(struct sc_kernel_node_given){params->func, params->kernelParams, params->extra});
     return reads_changed(result, exec);
@@ -223,7 +223,7 @@ CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
     SC_WRAPPER(cuGraphExecKernelNodeSetParams_v2);
     CUresult result = real(exec, node, params);
     if (result == CUDA_SUCCESS)
-        sc_kernel_nodes_changed(
+        sc_device_nodes_kernel_changed(
             (uintptr_t)exec, (uintptr_t)node,
             &(struct sc_kernel_node_given){function_of(params->func, params->kern),
                                            params->kernelParams, params->extra});
@@ -283,7 +283,7 @@ static void note_params(const struct exec_change *change, const CUgraphNodeParam
     else if (params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
         sc_exec_uses_note_event(by, (uintptr_t)node, params->eventWait.event, true);
     else if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        sc_kernel_nodes_changed(
+        sc_device_nodes_kernel_changed(
             by->graph, sc_graph_call_node(by, node),
             &(struct sc_kernel_node_given){function_of(params->kernel.func, params->kernel.kern),
                                            params->kernel.kernelParams, params->kernel.extra});

@@ -4,7 +4,7 @@
  * are asked for, as those of kernels are (the option `kernels`). Left out is memory that nodes
  * allocate or free: what an address means there follows from where the nodes stand.
  *
- * Locks: the tracker's inside. Not for a signal handler.
+ * Locks: the tracker's inside. Not for a signal handler: the driver is called.
  */
 #ifndef SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 #define SC_INTERPOSE_GRAPH_DEVICE_NODES_H
@@ -37,5 +37,22 @@ void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
  * frees, all is. */
 void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgraphNodeType type);
 void sc_device_nodes_met_all(uintptr_t exec);
+
+/* The same of the addresses among a kernel's parameters, of either space, where `kernels` asks for
+ * them. Kernels in bodies of conditional nodes are left out: whether they run, only the device
+ * knows. */
+void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t name,
+                                 CUgraphNode node);
+
+/* What a kernel node of the exec was just given, whose former addresses are dropped. Of an inner
+ * node it is not known which these were: all of the outermost node around it are, and none is
+ * noted. */
+struct sc_kernel_node_given {
+    CUfunction function;
+    void *const *parameters;
+    void *const *extra;
+};
+void sc_device_nodes_kernel_changed(uintptr_t exec, uintptr_t name,
+                                    const struct sc_kernel_node_given *given);
 
 #endif

@@ -9,7 +9,6 @@
 #include "interpose/graph/device_races.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/host_nodes.h"
-#include "interpose/graph/kernel_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/tellers.h"
 #include "interpose/graph/unjudged.h"
@@ -197,7 +196,7 @@ static void note_kernel(const struct met *met)
         SC_TRACKED(sc_graphs_meets_kernel(track.graphs, call.graph));
     making->has_kernels = true;
     if (!making->bodies && !making->call->inner)
-        sc_kernel_nodes_note(&call, met->name, met->node);
+        sc_device_nodes_note_kernel(&call, met->name, met->node);
 }
 
 /* Each look walks over the whole graph. */

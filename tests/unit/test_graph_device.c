@@ -254,6 +254,8 @@ START_TEST(a_node_that_changes_stays_where_it_stands)
     add(1, 10);
     sc_graphs_tell_of(&graphs, EXEC, 1, 3);
     sc_graphs_doubt_node(&graphs, EXEC, 1, unsure | SC_UNSURE_UNJUDGED);
+    sc_graphs_doubt_node(&graphs, EXEC, 1, /* of a body inside */
+                         SC_UNSURE_LEFT_OUT | SC_UNSURE_LEFT_OUT << SC_UNSURE_OF_DEVICE);
     const struct sc_graph_flags before = sc_graphs_flags(&graphs, EXEC, 1);
     ck_assert_uint_eq(before.unsure, unsure | SC_UNSURE_UNJUDGED);
     ck_assert_uint_eq(before.told, 3);

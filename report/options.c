@@ -306,17 +306,14 @@ static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *
         if (!best || (value != 0 && value % units->factor == 0))
             best = units;
     }
-    sc_text_decimal(text, value / best->factor);
-    sc_text_put(text, best->name);
+    sc_text_format(text, "%lu%s", value / best->factor, best->name);
 }
 
 static void put_accepted(struct sc_text *text, const struct option *option)
 {
     const char *const *list = option->words;
-    for (unsigned i = 0; list[i]; i++) {
-        sc_text_put(text, i == 0 ? "" : !list[i + 1] ? " or " : ", ");
-        sc_text_put(text, list[i]);
-    }
+    for (unsigned i = 0; list[i]; i++)
+        sc_text_format(text, "%s%s", i == 0 ? "" : !list[i + 1] ? " or " : ", ", list[i]);
     if (list[0] && option->kind == SIZE)
         sc_text_put(text, " or ");
     if (option->kind == SIZE && option->most == 0)
@@ -331,12 +328,8 @@ static void put_accepted(struct sc_text *text, const struct option *option)
         sc_text_put(text, "a time such as 500ms or 10s");
     if (option->kind == PATH)
         sc_text_put(text, "a path of at most 4095 bytes");
-    if (option->kind == NUMBER) {
-        sc_text_put(text, "a number from ");
-        sc_text_decimal(text, option->least);
-        sc_text_put(text, " to ");
-        sc_text_decimal(text, option->most);
-    }
+    if (option->kind == NUMBER)
+        sc_text_format(text, "a number from %lu to %lu", option->least, option->most);
 }
 
 /* Where complaints go, so that one argument carries both. */
@@ -380,16 +373,13 @@ static const char *gate(const struct listener *listener, bool asks_for_strict)
 static void complain_of_key(const struct listener *listener, struct slice key, bool asks_for_strict)
 {
     char line[LINE_MAX_BYTES];
-    struct sc_text text;
     const char *meant = meant_by(key);
-    sc_text_init(&text, line, sizeof line);
+    struct sc_text text = sc_text_in(line, sizeof line);
     sc_text_put(&text, "unknown option ");
     put_quoted(&text, key);
-    sc_text_put(&text, ignored(listener, " is ignored"));
-    sc_text_put(&text, meant ? "; did you mean '" : "; a path cannot contain ':'");
-    sc_text_put(&text, meant ? meant : "");
-    sc_text_put(&text, meant ? "'?" : "");
-    sc_text_put(&text, gate(listener, asks_for_strict));
+    sc_text_format(&text, "%s%s%s%s%s", ignored(listener, " is ignored"),
+                   meant ? "; did you mean '" : "; a path cannot contain ':'", meant ? meant : "",
+                   meant ? "'?" : "", gate(listener, asks_for_strict));
     say(listener, &text);
 }
 
@@ -397,13 +387,10 @@ static void complain_of_value(const struct listener *listener, const struct opti
                               const struct slice *value, bool asks_for_strict)
 {
     char line[LINE_MAX_BYTES];
-    struct sc_text text;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, "option '");
-    sc_text_put(&text, option->key);
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(&text, "option '%s", option->key);
     if (!value) {
-        sc_text_put(&text, "' has no value");
-        sc_text_put(&text, ignored(listener, " and is ignored"));
+        sc_text_format(&text, "' has no value%s", ignored(listener, " and is ignored"));
     } else {
         sc_text_put(&text, "' cannot be ");
         put_quoted(&text, *value);
@@ -547,13 +534,9 @@ unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complai
         sc_options_get(options, i, value, sizeof value);
         if (strcmp(value, table[i].present_value) == 0)
             continue;
-        struct sc_text text;
-        sc_text_init(&text, line, sizeof line);
-        sc_text_put(&text, "option '");
-        sc_text_put(&text, table[i].key);
-        sc_text_put(&text, "' has no effect: ");
-        sc_text_put(&text, table[i].feature);
-        sc_text_put(&text, " is not in this version");
+        struct sc_text text = sc_text_in(line, sizeof line);
+        sc_text_format(&text, "option '%s' has no effect: %s is not in this version", table[i].key,
+                       table[i].feature);
         say(&listener, &text);
         count++;
     }
@@ -563,10 +546,8 @@ unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complai
 static void put_share(struct sc_text *text, uint64_t value)
 {
     sc_text_decimal(text, value / 100);
-    if (value % 100) {
-        sc_text_char(text, '.');
-        sc_text_decimal(text, value % 100 / 10);
-    }
+    if (value % 100)
+        sc_text_format(text, ".%lu", value % 100 / 10);
     if (value % 10)
         sc_text_decimal(text, value % 10);
     sc_text_char(text, '%');
@@ -610,8 +591,7 @@ const char *sc_options_get(const struct sc_options *options, unsigned index, cha
 {
     if (index >= OPTION_COUNT)
         return NULL;
-    struct sc_text text;
-    sc_text_init(&text, value, size);
+    struct sc_text text = sc_text_in(value, size);
     put_value(&text, &table[index], (const char *)options + table[index].offset);
     return table[index].key;
 }
@@ -629,8 +609,7 @@ static void put_values(struct sc_text *text, const struct option *option)
     for (unsigned i = 0; option->words[i]; i++) {
         if (strcmp(option->words[i], option->standard) == 0)
             continue;
-        sc_text_put(text, ", ");
-        sc_text_put(text, option->words[i]);
+        sc_text_format(text, ", %s", option->words[i]);
     }
 }
 
@@ -642,15 +621,13 @@ void sc_options_print_table(int fd)
     sc_file_write(fd, head, sizeof head - 1);
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
         char line[LINE_MAX_BYTES];
-        struct sc_text text;
-        sc_text_init(&text, line, sizeof line);
-        sc_text_put(&text, "  ");
-        sc_text_put(&text, table[i].key);
+        struct sc_text text = sc_text_in(line, sizeof line);
+        sc_text_format(&text, "  %s", table[i].key);
         put_padding(&text, 17);
         put_values(&text, &table[i]);
         put_padding(&text, 39);
-        sc_text_put(&text, table[i].meaning);
-        sc_text_put(&text, table[i].feature ? " (not in this version)\n" : "\n");
+        sc_text_format(&text, "%s%s", table[i].meaning,
+                       table[i].feature ? " (not in this version)\n" : "\n");
         sc_file_write(fd, text.bytes, text.used);
     }
     sc_file_write(fd, tail, sizeof tail - 1);

@@ -55,14 +55,12 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops
 static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
 {
     char line[256];
-    struct sc_text text;
     if (sc_options.verbosity < 1)
         return;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, call->api);
-    sc_text_put(&text, " goes on after stall_limit, though ");
-    sc_text_put(&text, op->api);
-    sc_text_put(&text, " is not complete: its data may be wrong");
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(&text,
+                   "%s goes on after stall_limit, though %s is not complete: its data may be wrong",
+                   call->api, op->api);
     sc_report_say(NULL, line);
 }
 

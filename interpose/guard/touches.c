@@ -115,13 +115,12 @@ static void report_each(const struct sc_ops *ops, const struct touch *touch)
 static void say_gave_up(const struct sc_ops *ops)
 {
     char line[256];
-    struct sc_text text;
     if (sc_options.verbosity < 1)
         return;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, "a touch waited stall_limit for ");
-    sc_text_put(&text, ops->ops[0].api);
-    sc_text_put(&text, " and was let through: its data may be wrong");
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(&text,
+                   "a touch waited stall_limit for %s and was let through: its data may be wrong",
+                   ops->ops[0].api);
     sc_report_say(NULL, line);
 }
 

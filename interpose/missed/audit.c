@@ -108,13 +108,13 @@ static struct sc_report_cupti described(const struct sc_cupti_status *status)
 static void say_passed_over(const struct sc_cupti_status *status)
 {
     char line[512];
-    struct sc_text text;
     if (!status->passed_over[0] || sc_options.verbosity == 0)
         return;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, "libcupti is not looked for where the path is relative: ");
-    sc_text_put(&text, status->passed_over);
-    sc_text_put(&text, "; name the whole path, from / on");
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(
+        &text,
+        "libcupti is not looked for where the path is relative: %s; name the whole path, from / on",
+        status->passed_over);
     sc_report_say(NULL, line);
 }
 

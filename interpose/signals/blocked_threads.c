@@ -40,11 +40,8 @@ enum {
 static long read_of_thread(const char *thread, const char *file, char *text)
 {
     char path[64];
-    struct sc_text put;
-    sc_text_init(&put, path, sizeof path);
-    sc_text_put(&put, "/proc/self/task/");
-    sc_text_put(&put, thread);
-    sc_text_put(&put, file);
+    struct sc_text put = sc_text_in(path, sizeof path);
+    sc_text_format(&put, "/proc/self/task/%s%s", thread, file);
     long size = sc_file_read(path, text, STATUS_BYTES - 1);
     text[size > 0 ? size : 0] = '\0';
     return size;
@@ -117,8 +114,7 @@ static enum way way_of_thread(const char *name)
 bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 {
     char name[16], status[STATUS_BYTES];
-    struct sc_text put;
-    sc_text_init(&put, name, sizeof name);
+    struct sc_text put = sc_text_in(name, sizeof name);
     sc_text_decimal(&put, (uint64_t)thread);
     if (read_of_thread(name, "/status", status) <= 0)
         return false;

@@ -1,7 +1,5 @@
 #include "interpose/calls/at_once.h"
 
-#include <errno.h>
-
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
@@ -153,7 +151,7 @@ static void leave_unjudged(const struct sc_at_once *touch, const struct sc_op_in
 
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     const struct sc_op_info bytes = {
         .shape = touch->shape,
         .fold = touch->fold,
@@ -166,5 +164,4 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
     /* A default stream that captures refuses the call. */
     if (!sc_replaying_prepares() && !sc_streams_is_captured(touch->stream))
         (is_seen ? judge : leave_unjudged)(touch, &bytes);
-    errno = saved;
 }

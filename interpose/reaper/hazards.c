@@ -1,7 +1,6 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/base/compiler.h"
 
-#include <errno.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -130,7 +129,7 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
 {
     if (ops->count == 0 || is_refused(later))
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         if (is_over(&ops->ops[i], finding))
@@ -139,7 +138,6 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
             describe(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
         sc_reaper_judge(&hazard, &ops->ops[i], finding, later);
     }
-    errno = saved;
 }
 
 void sc_hazards_judge(struct sc_judged *judged)
@@ -156,7 +154,7 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
     const struct sc_ops *ops = &judged->ops;
     if (ops->count == 0)
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         struct sc_hazard hazard = describe(code, action, &ops->ops[i], buffer, &event, false);
@@ -167,7 +165,6 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
             sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES,
                                SC_NO_VERDICT_HEARD, 1);
     }
-    errno = saved;
 }
 
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
@@ -220,10 +217,9 @@ static void report_returned(const struct sc_op_info *op)
 
 void sc_hazards_report_returned(const struct sc_ops *ops)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
         report_returned(&ops->ops[i]);
-    errno = saved;
 }
 
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
@@ -266,7 +262,7 @@ void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where)
 void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
                                const struct sc_hazard_copy *begin, const struct sc_culprit *culprit)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard hazard = {
         .code = code,
         .certainty = SC_OBSERVED,
@@ -277,7 +273,6 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
     };
     sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);
-    errno = saved;
 }
 
 static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
@@ -317,7 +312,7 @@ static struct sc_hazard_node describe_node(const struct sc_graph_use *use)
 
 void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     const struct sc_hazard_node first = describe_node(&race->of[0]);
     const struct sc_hazard_event *by = first.author.api ? &first.author : &race->made;
     struct sc_hazard hazard = {
@@ -341,14 +336,13 @@ void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_cu
     };
     sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);
-    errno = saved;
 }
 
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard hazard = {
         .code = code,
         .certainty = SC_OBSERVED,
@@ -364,5 +358,4 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
         hazard.freed = extra->freed_by;
     sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);
-    errno = saved;
 }

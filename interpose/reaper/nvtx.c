@@ -382,18 +382,16 @@ static void await(bool stops)
 
 void sc_nvtx_await(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (atomic_load_explicit(&is_on, memory_order_relaxed))
         await(false);
-    errno = saved;
 }
 
 void sc_nvtx_stop(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (atomic_load_explicit(&is_on, memory_order_relaxed))
         await(true);
-    errno = saved;
 }
 
 void sc_nvtx_child(void)

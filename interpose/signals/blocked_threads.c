@@ -1,7 +1,6 @@
 #include "interpose/signals/blocked_threads.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -215,7 +214,7 @@ static bool is_worth_a_wait(const struct seen *seen, const struct followed *foll
  * last look. */
 static int32_t find(int32_t known, uint64_t *took_ticks)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct followed followed = {0};
     *took_ticks = 0;
     /* Its run-time has a thread that blocks all signals, and touches no memory of the program's. */
@@ -228,7 +227,6 @@ static int32_t find(int32_t known, uint64_t *took_ticks)
         sc_kernel_call(SYS_nanosleep, &time, NULL);
         seen = look_once(&followed, took_ticks);
     }
-    errno = saved;
     return seen.thread;
 }
 

@@ -91,31 +91,23 @@ struct search {
  */
 static void pass_over(struct sc_libcupti *found, const char *variable, const char *path)
 {
-    struct sc_text words;
     size_t used = strlen(found->passed_over);
     if (variable[0] && strstr(found->passed_over, variable))
         return;
-    sc_text_init(&words, found->passed_over + used, sizeof found->passed_over - used);
-    sc_text_put(&words, used ? " " : "");
-    sc_text_put(&words, variable);
-    sc_text_put(&words, path);
+    struct sc_text words = sc_text_in(found->passed_over + used, sizeof found->passed_over - used);
+    sc_text_format(&words, "%s%s%s", used ? " " : "", variable, path);
 }
 
 static void name_version(struct search *search, const char *stem, int number)
 {
-    struct sc_text name;
-    sc_text_init(&name, search->name, sizeof search->name);
-    sc_text_put(&name, stem);
-    sc_text_decimal(&name, (uint64_t)number);
+    struct sc_text name = sc_text_in(search->name, sizeof search->name);
+    sc_text_format(&name, "%s%lu", stem, (uint64_t)number);
 }
 
 static void *try_in(const struct search *search, const char *folder, const char *below)
 {
-    struct sc_text path;
-    sc_text_init(&path, search->found->path, sizeof search->found->path);
-    sc_text_put(&path, folder);
-    sc_text_put(&path, below);
-    sc_text_put(&path, search->name);
+    struct sc_text path = sc_text_in(search->found->path, sizeof search->found->path);
+    sc_text_format(&path, "%s%s%s", folder, below, search->name);
     return path.cut || access(path.bytes, R_OK) != 0 ? NULL
                                                      : search->by->open(path.bytes, LOAD_FLAGS);
 }
@@ -165,8 +157,7 @@ static void *try_loader(const struct search *search)
 {
     void *found = search->by->open(search->name, LOAD_FLAGS);
     struct link_map *map;
-    struct sc_text path;
-    sc_text_init(&path, search->found->path, sizeof search->found->path);
+    struct sc_text path = sc_text_in(search->found->path, sizeof search->found->path);
     if (found && dlinfo(found, RTLD_DI_LINKMAP, &map) == 0)
         sc_text_put(&path, map->l_name);
     return found;

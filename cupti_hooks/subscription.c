@@ -94,8 +94,7 @@ static void note_failure(CUptiResult result, const char *holder)
         text = holder;
     else if (cupti.result_string(result, &text) != CUPTI_SUCCESS)
         text = NULL;
-    struct sc_text words;
-    sc_text_init(&words, detail, sizeof detail);
+    struct sc_text words = sc_text_in(detail, sizeof detail);
     sc_text_put(&words, text ? text : "");
     now.detail = detail;
 }

@@ -33,8 +33,7 @@ static bool put_part(struct sc_text *text, const char **at, struct sc_text *clas
     bool is_destructor = from[0] == 'D' && from[1] >= '0' && from[1] <= '2';
     if (class_name->used == 0 || (!is_constructor && !is_destructor))
         return false;
-    sc_text_put(text, is_destructor ? "~" : "");
-    sc_text_put(text, class_name->bytes);
+    sc_text_format(text, "%s%s", is_destructor ? "~" : "", class_name->bytes);
     *at = from + 2;
     return true;
 }
@@ -45,11 +44,10 @@ static bool put_part(struct sc_text *text, const char **at, struct sc_text *clas
 static void put_symbol(struct sc_text *text, const char *symbol)
 {
     char bytes[256];
-    struct sc_text class_name;
     size_t before = text->used;
     bool is_nested = strncmp(symbol, "_ZN", 3) == 0;
     const char *at = symbol + (is_nested ? 3 : 2);
-    sc_text_init(&class_name, bytes, sizeof bytes);
+    struct sc_text class_name = sc_text_in(bytes, sizeof bytes);
     bool good = strncmp(symbol, "_Z", 2) == 0;
     if (is_nested && *at == 'K')
         at++;
@@ -83,10 +81,8 @@ static void put_python_frame(struct sc_text *text, const struct sc_python_frame 
     sc_plain_put(text, frame->function, frame->function_bytes);
     sc_text_put(text, " (");
     sc_plain_put(text, frame->file, frame->file_bytes);
-    if (frame->line > 0) {
-        sc_text_char(text, ':');
-        sc_text_decimal(text, (uint64_t)frame->line);
-    }
+    if (frame->line > 0)
+        sc_text_format(text, ":%lu", (uint64_t)frame->line);
     sc_text_char(text, ')');
 }
 
@@ -95,8 +91,7 @@ static void put_native_frame(struct sc_text *text, const struct sc_report_frame 
                              const char *name)
 {
     char plain[NAME_SIZE];
-    struct sc_text symbol;
-    sc_text_init(&symbol, plain, sizeof plain);
+    struct sc_text symbol = sc_text_in(plain, sizeof plain);
     sc_plain_put(&symbol, name, strlen(name));
     if (symbol.used > 0) {
         put_symbol(text, symbol.bytes);
@@ -104,8 +99,7 @@ static void put_native_frame(struct sc_text *text, const struct sc_report_frame 
     }
     const char *module = frame->module ? frame->module : "";
     sc_plain_put(text, module, strlen(module));
-    sc_text_put(text, module[0] != '\0' ? "+" : "");
-    sc_text_hex(text, frame->offset);
+    sc_text_format(text, "%s%#lx", module[0] != '\0' ? "+" : "", frame->offset);
     if (symbol.used > 0)
         sc_text_char(text, ')');
 }
@@ -228,7 +222,5 @@ void sc_call_words_put_api(struct sc_text *text, const char *api, const char *ru
         return;
     }
     sc_plain_put(text, called, strlen(called));
-    sc_text_put(text, " (");
-    sc_text_put(text, api);
-    sc_text_char(text, ')');
+    sc_text_format(text, " (%s)", api);
 }

@@ -40,9 +40,7 @@ static void begin(struct sc_text *text, const char *key)
         sc_text_char(text, ',');
     if (!key)
         return;
-    sc_text_char(text, '"');
-    sc_text_put(text, key);
-    sc_text_put(text, "\":");
+    sc_text_format(text, "\"%s\":", key);
 }
 
 void sc_json_open(struct sc_text *text, const char *key, char bracket)
@@ -99,7 +97,5 @@ void sc_json_signed(struct sc_text *text, const char *key, int64_t value)
 void sc_json_hex(struct sc_text *text, const char *key, uint64_t value)
 {
     begin(text, key);
-    sc_text_char(text, '"');
-    sc_text_hex(text, value);
-    sc_text_char(text, '"');
+    sc_text_format(text, "\"%#lx\"", value);
 }

@@ -123,11 +123,8 @@ static void put_origin(struct sc_text *line, const char *key, uint32_t id,
 static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
 {
     char path[64], read[SC_THREAD_NAME_SIZE];
-    struct sc_text text;
-    sc_text_init(&text, path, sizeof path);
-    sc_text_put(&text, "/proc/self/task/");
-    sc_text_signed(&text, thread);
-    sc_text_put(&text, "/comm");
+    struct sc_text text = sc_text_in(path, sizeof path);
+    sc_text_format(&text, "/proc/self/task/%d/comm", thread);
     long size = sc_file_read(path, read, sizeof read); /* with a newline */
     memset(name, 0, SC_THREAD_NAME_SIZE);
     if (size > 0)
@@ -315,12 +312,11 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     struct module_writer *writer = context;
     struct sc_text *line = writer->line;
     char hex[2 * 64 + 1];
-    struct sc_text id;
     size_t before = line->used;
-    sc_text_init(&id, hex, sizeof hex);
+    struct sc_text id = sc_text_in(hex, sizeof hex);
     for (size_t i = 0; i < module->build_id_length && i < 64; i++) {
-        sc_text_char(&id, "0123456789abcdef"[module->build_id[i] >> 4]);
-        sc_text_char(&id, "0123456789abcdef"[module->build_id[i] & 15]);
+        sc_text_format(&id, "%c%c", "0123456789abcdef"[module->build_id[i] >> 4],
+                       "0123456789abcdef"[module->build_id[i] & 15]);
     }
     sc_json_open(line, NULL, '{');
     put_module(line, "path", module->name[0] != '\0' ? module->name : writer->names->executable,

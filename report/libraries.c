@@ -40,12 +40,11 @@ static bool leads_to(const char *path, const struct link_map *module)
 bool sc_libraries_find_path(const void *address, char *path, size_t size)
 {
     const struct link_map *module = module_of(address);
-    struct sc_text text;
     if (!module)
         return false;
     if (module->l_name[0] != '/')
         return sc_mapped_file_find((uintptr_t)address, path, size) && leads_to(path, module);
-    sc_text_init(&text, path, size);
+    struct sc_text text = sc_text_in(path, size);
     sc_text_put(&text, module->l_name);
     return !text.cut;
 }
@@ -110,8 +109,8 @@ void sc_libraries_put_passed_over(struct sc_text *text)
     for (unsigned i = 0; search.folders && i < search.folders->dls_cnt; i++) {
         if (is_absolute(search.folders, i) || is_repeated(search.folders, i))
             continue;
-        sc_text_put(text, text->used > before ? " " : "");
-        sc_text_put(text, search.folders->dls_serpath[i].dls_name);
+        sc_text_format(text, "%s%s", text->used > before ? " " : "",
+                       search.folders->dls_serpath[i].dls_name);
     }
     end_search(&search);
 }
@@ -135,13 +134,11 @@ static void *open_path(struct opening *opening, const char *path);
 
 static void *open_in(struct opening *opening, const char *folder, size_t length, const char *name)
 {
-    struct sc_text path;
     if (opening->depth == DEPTH_MAX)
         return NULL;
-    sc_text_init(&path, opening->paths[opening->depth], PATH_MAX);
+    struct sc_text path = sc_text_in(opening->paths[opening->depth], PATH_MAX);
     sc_text_bytes(&path, folder, length);
-    sc_text_char(&path, '/');
-    sc_text_put(&path, name);
+    sc_text_format(&path, "/%s", name);
     return path.cut ? NULL : open_path(opening, path.bytes);
 }
 

@@ -53,8 +53,7 @@ static bool find_in(int fd, uintptr_t address, struct sc_text *path)
 
 bool sc_mapped_file_find(uintptr_t address, char *path, size_t size)
 {
-    struct sc_text text;
-    sc_text_init(&text, path, size);
+    struct sc_text text = sc_text_in(path, size);
     int fd = sc_file_open("/proc/self/maps");
     if (fd < 0)
         return false;

@@ -22,8 +22,7 @@ static char program_path[4096];
 
 void sc_modules_name_program(const char *path)
 {
-    struct sc_text text;
-    sc_text_init(&text, program_path, sizeof program_path);
+    struct sc_text text = sc_text_in(program_path, sizeof program_path);
     sc_text_put(&text, path);
 }
 

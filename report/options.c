@@ -44,65 +44,63 @@ struct option {
     const char *feature;
 };
 
-#define AT(member) offsetof(struct sc_options, member)
+/* Behind the meaning stand members that only some rows have. */
+#define ROW(key_, kind_, member, standard_, words_, ...)                                           \
+    {                                                                                              \
+        .key = key_, .kind = kind_, .offset = offsetof(struct sc_options, member),                 \
+        .standard = standard_, .words = words_, .meaning = __VA_ARGS__                             \
+    }
 
 static const struct option table[] = {
-    {"mode", CHOICE, AT(mode), "fix", modes, 0, 0,
-     "heal and report; only report, behaviour unchanged; do nothing", NULL, NULL},
-    {"strict", BOOL, AT(strict), "0", zero_one, 0, 0,
-     "1: the process exits with exitcode if a hazard was found", NULL, NULL},
-    {"exitcode", NUMBER, AT(exitcode), "66", no_words, 1, 255, "the exit status that strict uses",
-     NULL, NULL},
-    {"certainty", CHOICE, AT(certainty), "latent", certainties, 0, 0,
-     "the weakest hazard that strict counts", NULL, NULL},
-    {"halt_on_error", BOOL, AT(halt_on_error), "0", zero_one, 0, 0,
-     "1: abort() at the first hazard, after it is on disk", NULL, NULL},
-    {"report_path", PATH, AT(report_path), "safecopy.%e.%p.jsonl", no_words, 0, 0,
-     "the report; %p pid, %e executable, %h host, %r rank; none writes none", NULL, NULL},
-    {"suppressions", PATH, AT(suppressions), "", no_words, 0, 0, "a file of hazards to leave out",
-     NULL, NULL},
-    {"guard", CHOICE, AT(guard), "on", guard_modes, 0, 0,
-     "page protection of buffers in flight; by userfaultfd where it serves, or mprotect alone",
-     NULL, NULL},
-    {"guard_budget", SHARE, AT(guard_budget), "off", no_budget, 0, 0,
-     "the share of the time that guards may take: new call sites first, the others in turn", NULL,
-     NULL},
-    {"snapshot_max", SIZE, AT(snapshot_max_bytes), "32K", no_words, 0, 1 << 20,
-     "H2D copies up to this size are snapshotted, not guarded; 0 disables", NULL, NULL},
-    {"max_held", SIZE, AT(max_held_bytes), "1G", no_words, 0, 0,
-     "bytes of deferred frees before a free waits instead", NULL, NULL},
-    {"stall_limit", TIME, AT(stall_limit_ns), "10s", no_words, 0, 0,
-     "the longest that a guarded touch, or a free beyond max_held, waits", NULL, NULL},
-    {"capture", CHOICE, AT(capture), "repair", captures, 0, 0,
-     "heal captures, or leave them to fail", NULL, NULL},
-    {"stacks", CHOICE, AT(stacks), "full", stack_modes, 0, 0,
-     "whole stacks, the calling frame only, none", NULL, NULL},
-    {"python", BOOL, AT(python), "1", zero_one, 0, 0, "Python frames in stacks", NULL, NULL},
-    {"device", CHOICE, AT(device), "auto", device_modes, 0, 0,
-     "device memory that two streams use in no order (SC501, SC502); auto: with strict=1, in "
-     "mode=report and for kernels",
-     NULL, NULL},
-    {"kernels", CHOICE, AT(kernels), "off", kernel_modes, 0, 0,
-     "the same of kernels, by their parameters, and host memory that is overwritten or freed under "
-     "them: reported, or put in order as well",
-     NULL, NULL},
-    {"cupti", CHOICE, AT(cupti), "auto", cupti_modes, 0, 0,
-     "the audit and the API names; auto: where its cost is justified", NULL, NULL},
-    {"timeline", BOOL, AT(timeline), "0", zero_one, 0, 0,
-     "exact device times of the copies of hazards, from CUPTI activity", NULL, NULL},
-    {"nvtx", CHOICE, AT(nvtx), "auto", nvtx_modes, 0, 0,
-     "hazards and stalls as marks and ranges in Nsight Systems", NULL, NULL},
-    {"postmortem", BOOL, AT(postmortem), "1", zero_one, 0, 0,
-     "what was in flight and given back when a call first fails for good", NULL, NULL},
-    {"pinned", CHOICE, AT(pinned), "huge", pinned_modes, 0, 0, "who serves pinned allocations",
-     NULL, NULL},
-    {"device_heap", SIZE, AT(device_heap_bytes), "driver", driver_heap, 0, 0,
-     "CU_LIMIT_MALLOC_HEAP_SIZE for new contexts; driver: as it is", "driver",
-     "setting the device heap"},
-    {"verbosity", CHOICE, AT(verbosity), "1", verbosities, 0, 0,
-     "0 silent, 1 a summary when there are hazards, 2 always, 3 and the trace of a debug build",
-     NULL, NULL},
-    {"help", BOOL, AT(help), "0", zero_one, 0, 0, "1 prints this table", NULL, NULL},
+    ROW("mode", CHOICE, mode, "fix", modes,
+        "heal and report; only report, behaviour unchanged; do nothing"),
+    ROW("strict", BOOL, strict, "0", zero_one,
+        "1: the process exits with exitcode if a hazard was found"),
+    ROW("exitcode", NUMBER, exitcode, "66", no_words, "the exit status that strict uses",
+        .least = 1, .most = 255),
+    ROW("certainty", CHOICE, certainty, "latent", certainties,
+        "the weakest hazard that strict counts"),
+    ROW("halt_on_error", BOOL, halt_on_error, "0", zero_one,
+        "1: abort() at the first hazard, after it is on disk"),
+    ROW("report_path", PATH, report_path, "safecopy.%e.%p.jsonl", no_words,
+        "the report; %p pid, %e executable, %h host, %r rank; none writes none"),
+    ROW("suppressions", PATH, suppressions, "", no_words, "a file of hazards to leave out"),
+    ROW("guard", CHOICE, guard, "on", guard_modes,
+        "page protection of buffers in flight; by userfaultfd where it serves, or mprotect alone"),
+    ROW("guard_budget", SHARE, guard_budget, "off", no_budget,
+        "the share of the time that guards may take: new call sites first, the others in turn"),
+    ROW("snapshot_max", SIZE, snapshot_max_bytes, "32K", no_words,
+        "H2D copies up to this size are snapshotted, not guarded; 0 disables", .least = 0,
+        .most = 1 << 20),
+    ROW("max_held", SIZE, max_held_bytes, "1G", no_words,
+        "bytes of deferred frees before a free waits instead"),
+    ROW("stall_limit", TIME, stall_limit_ns, "10s", no_words,
+        "the longest that a guarded touch, or a free beyond max_held, waits"),
+    ROW("capture", CHOICE, capture, "repair", captures, "heal captures, or leave them to fail"),
+    ROW("stacks", CHOICE, stacks, "full", stack_modes,
+        "whole stacks, the calling frame only, none"),
+    ROW("python", BOOL, python, "1", zero_one, "Python frames in stacks"),
+    ROW("device", CHOICE, device, "auto", device_modes,
+        "device memory that two streams use in no order (SC501, SC502); auto: with strict=1, in "
+        "mode=report and for kernels"),
+    ROW("kernels", CHOICE, kernels, "off", kernel_modes,
+        "the same of kernels, by their parameters, and host memory that is overwritten or freed "
+        "under them: reported, or put in order as well"),
+    ROW("cupti", CHOICE, cupti, "auto", cupti_modes,
+        "the audit and the API names; auto: where its cost is justified"),
+    ROW("timeline", BOOL, timeline, "0", zero_one,
+        "exact device times of the copies of hazards, from CUPTI activity"),
+    ROW("nvtx", CHOICE, nvtx, "auto", nvtx_modes,
+        "hazards and stalls as marks and ranges in Nsight Systems"),
+    ROW("postmortem", BOOL, postmortem, "1", zero_one,
+        "what was in flight and given back when a call first fails for good"),
+    ROW("pinned", CHOICE, pinned, "huge", pinned_modes, "who serves pinned allocations"),
+    ROW("device_heap", SIZE, device_heap_bytes, "driver", driver_heap,
+        "CU_LIMIT_MALLOC_HEAP_SIZE for new contexts; driver: as it is", .present_value = "driver",
+        .feature = "setting the device heap"),
+    ROW("verbosity", CHOICE, verbosity, "1", verbosities,
+        "0 silent, 1 a summary when there are hazards, 2 always, 3 and the trace of a debug build"),
+    ROW("help", BOOL, help, "0", zero_one, "1 prints this table"),
 };
 
 enum { OPTION_COUNT = sizeof table / sizeof table[0], LINE_MAX_BYTES = 512 };
@@ -306,17 +304,14 @@ static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *
         if (!best || (value != 0 && value % units->factor == 0))
             best = units;
     }
-    sc_text_decimal(text, value / best->factor);
-    sc_text_put(text, best->name);
+    sc_text_format(text, "%lu%s", value / best->factor, best->name);
 }
 
 static void put_accepted(struct sc_text *text, const struct option *option)
 {
     const char *const *list = option->words;
-    for (unsigned i = 0; list[i]; i++) {
-        sc_text_put(text, i == 0 ? "" : !list[i + 1] ? " or " : ", ");
-        sc_text_put(text, list[i]);
-    }
+    for (unsigned i = 0; list[i]; i++)
+        sc_text_format(text, "%s%s", i == 0 ? "" : !list[i + 1] ? " or " : ", ", list[i]);
     if (list[0] && option->kind == SIZE)
         sc_text_put(text, " or ");
     if (option->kind == SIZE && option->most == 0)
@@ -331,12 +326,8 @@ static void put_accepted(struct sc_text *text, const struct option *option)
         sc_text_put(text, "a time such as 500ms or 10s");
     if (option->kind == PATH)
         sc_text_put(text, "a path of at most 4095 bytes");
-    if (option->kind == NUMBER) {
-        sc_text_put(text, "a number from ");
-        sc_text_decimal(text, option->least);
-        sc_text_put(text, " to ");
-        sc_text_decimal(text, option->most);
-    }
+    if (option->kind == NUMBER)
+        sc_text_format(text, "a number from %lu to %lu", option->least, option->most);
 }
 
 /* Where complaints go, so that one argument carries both. */
@@ -380,16 +371,13 @@ static const char *gate(const struct listener *listener, bool asks_for_strict)
 static void complain_of_key(const struct listener *listener, struct slice key, bool asks_for_strict)
 {
     char line[LINE_MAX_BYTES];
-    struct sc_text text;
     const char *meant = meant_by(key);
-    sc_text_init(&text, line, sizeof line);
+    struct sc_text text = sc_text_in(line, sizeof line);
     sc_text_put(&text, "unknown option ");
     put_quoted(&text, key);
-    sc_text_put(&text, ignored(listener, " is ignored"));
-    sc_text_put(&text, meant ? "; did you mean '" : "; a path cannot contain ':'");
-    sc_text_put(&text, meant ? meant : "");
-    sc_text_put(&text, meant ? "'?" : "");
-    sc_text_put(&text, gate(listener, asks_for_strict));
+    sc_text_format(&text, "%s%s%s%s%s", ignored(listener, " is ignored"),
+                   meant ? "; did you mean '" : "; a path cannot contain ':'", meant ? meant : "",
+                   meant ? "'?" : "", gate(listener, asks_for_strict));
     say(listener, &text);
 }
 
@@ -397,13 +385,10 @@ static void complain_of_value(const struct listener *listener, const struct opti
                               const struct slice *value, bool asks_for_strict)
 {
     char line[LINE_MAX_BYTES];
-    struct sc_text text;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, "option '");
-    sc_text_put(&text, option->key);
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(&text, "option '%s", option->key);
     if (!value) {
-        sc_text_put(&text, "' has no value");
-        sc_text_put(&text, ignored(listener, " and is ignored"));
+        sc_text_format(&text, "' has no value%s", ignored(listener, " and is ignored"));
     } else {
         sc_text_put(&text, "' cannot be ");
         put_quoted(&text, *value);
@@ -547,13 +532,9 @@ unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complai
         sc_options_get(options, i, value, sizeof value);
         if (strcmp(value, table[i].present_value) == 0)
             continue;
-        struct sc_text text;
-        sc_text_init(&text, line, sizeof line);
-        sc_text_put(&text, "option '");
-        sc_text_put(&text, table[i].key);
-        sc_text_put(&text, "' has no effect: ");
-        sc_text_put(&text, table[i].feature);
-        sc_text_put(&text, " is not in this version");
+        struct sc_text text = sc_text_in(line, sizeof line);
+        sc_text_format(&text, "option '%s' has no effect: %s is not in this version", table[i].key,
+                       table[i].feature);
         say(&listener, &text);
         count++;
     }
@@ -563,10 +544,8 @@ unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complai
 static void put_share(struct sc_text *text, uint64_t value)
 {
     sc_text_decimal(text, value / 100);
-    if (value % 100) {
-        sc_text_char(text, '.');
-        sc_text_decimal(text, value % 100 / 10);
-    }
+    if (value % 100)
+        sc_text_format(text, ".%lu", value % 100 / 10);
     if (value % 10)
         sc_text_decimal(text, value % 10);
     sc_text_char(text, '%');
@@ -610,8 +589,7 @@ const char *sc_options_get(const struct sc_options *options, unsigned index, cha
 {
     if (index >= OPTION_COUNT)
         return NULL;
-    struct sc_text text;
-    sc_text_init(&text, value, size);
+    struct sc_text text = sc_text_in(value, size);
     put_value(&text, &table[index], (const char *)options + table[index].offset);
     return table[index].key;
 }
@@ -629,8 +607,7 @@ static void put_values(struct sc_text *text, const struct option *option)
     for (unsigned i = 0; option->words[i]; i++) {
         if (strcmp(option->words[i], option->standard) == 0)
             continue;
-        sc_text_put(text, ", ");
-        sc_text_put(text, option->words[i]);
+        sc_text_format(text, ", %s", option->words[i]);
     }
 }
 
@@ -642,15 +619,13 @@ void sc_options_print_table(int fd)
     sc_file_write(fd, head, sizeof head - 1);
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
         char line[LINE_MAX_BYTES];
-        struct sc_text text;
-        sc_text_init(&text, line, sizeof line);
-        sc_text_put(&text, "  ");
-        sc_text_put(&text, table[i].key);
+        struct sc_text text = sc_text_in(line, sizeof line);
+        sc_text_format(&text, "  %s", table[i].key);
         put_padding(&text, 17);
         put_values(&text, &table[i]);
         put_padding(&text, 39);
-        sc_text_put(&text, table[i].meaning);
-        sc_text_put(&text, table[i].feature ? " (not in this version)\n" : "\n");
+        sc_text_format(&text, "%s%s", table[i].meaning,
+                       table[i].feature ? " (not in this version)\n" : "\n");
         sc_file_write(fd, text.bytes, text.used);
     }
     sc_file_write(fd, tail, sizeof tail - 1);

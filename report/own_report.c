@@ -115,9 +115,8 @@ static bool take_rest(struct reader *reader)
 bool sc_own_report_begins(int fd, struct sc_own_report_author *author)
 {
     struct reader reader = {.fd = fd};
-    struct sc_text host;
     uint64_t schema, pid;
-    sc_text_init(&host, author->host, sizeof author->host);
+    struct sc_text host = sc_text_in(author->host, sizeof author->host);
     if (!take(&reader, SC_REPORT_BEGINNING) || !take_number(&reader, &schema) ||
         !take(&reader, ",\"version\":") || !take_string(&reader, NULL) ||
         !take(&reader, ",\"command\":[") || !take_strings(&reader) || !take(&reader, ",\"pid\":") ||

@@ -24,8 +24,7 @@ const char *sc_path_base(const char *path)
 static void find_host(char *host, size_t size)
 {
     struct utsname name;
-    struct sc_text text;
-    sc_text_init(&text, host, size);
+    struct sc_text text = sc_text_in(host, size);
     bool has_name = uname(&name) == 0 && name.nodename[0];
     sc_text_put(&text, has_name ? name.nodename : "localhost");
 }
@@ -35,8 +34,7 @@ static void find_rank(char *rank, size_t size)
 {
     static const char *const variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
                                             "SLURM_PROCID"};
-    struct sc_text text;
-    sc_text_init(&text, rank, size);
+    struct sc_text text = sc_text_in(rank, size);
     for (size_t i = 0; i < sizeof variables / sizeof variables[0] && text.used == 0; i++) {
         const char *value = getenv(variables[i]);
         if (value)
@@ -73,11 +71,8 @@ static uint64_t start_in(const char *path)
 uint64_t sc_path_find_start(int32_t pid)
 {
     char path[32];
-    struct sc_text text;
-    sc_text_init(&text, path, sizeof path);
-    sc_text_put(&text, "/proc/");
-    sc_text_signed(&text, pid);
-    sc_text_put(&text, "/stat");
+    struct sc_text text = sc_text_in(path, sizeof path);
+    sc_text_format(&text, "/proc/%d/stat", pid);
     return start_in(path);
 }
 
@@ -131,8 +126,7 @@ static bool put_sequence(struct sc_text *text, char letter, const struct sc_path
         put_name(text, names->rank[0] != '\0' ? names->rank : "0");
         break;
     default:
-        sc_text_char(text, '%');
-        sc_text_char(text, letter);
+        sc_text_format(text, "%%%c", letter);
         return false;
     }
     return true;
@@ -166,8 +160,7 @@ static void put_component(struct sc_text *text, const char **pattern,
 
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size)
 {
-    struct sc_text text;
-    sc_text_init(&text, path, size);
+    struct sc_text text = sc_text_in(path, size);
     if (pattern[0] != '/') {
         sc_text_put(&text, names->directory);
         if (names->directory[0] != '\0')

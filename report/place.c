@@ -91,7 +91,6 @@ static int open_descriptor(int number)
 {
     struct stat status;
     char path[32];
-    struct sc_text text;
     int known = sc_file_status_of(number, &status);
     if (known != 0)
         return known;
@@ -101,9 +100,8 @@ static int open_descriptor(int number)
         return sc_file_duplicate(number);
     if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode))
         return -ENOTSUP;
-    sc_text_init(&text, path, sizeof path);
-    sc_text_put(&text, "/proc/self/fd/");
-    sc_text_signed(&text, number);
+    struct sc_text text = sc_text_in(path, sizeof path);
+    sc_text_format(&text, "/proc/self/fd/%d", number);
     return sc_file_open_existing(path, O_WRONLY);
 }
 
@@ -139,8 +137,7 @@ static bool is_open_only_of(int fd, uid_t owner)
 static bool is_on_this_host(const struct sc_own_report_author *author, const char *host)
 {
     char own[sizeof author->host + 2];
-    struct sc_text text;
-    sc_text_init(&text, own, sizeof own);
+    struct sc_text text = sc_text_in(own, sizeof own);
     sc_json_string(&text, NULL, host);
     size_t length = strlen(author->host);
     return !text.cut && text.used == length + 2 && memcmp(own + 1, author->host, length) == 0;
@@ -245,8 +242,7 @@ static int take(const char *path, const struct sc_path_names *names)
 static void add_pid(char *path, int32_t pid)
 {
     struct sc_text text = {.bytes = path, .size = SC_OPTIONS_PATH_SIZE, .used = strlen(path)};
-    sc_text_char(&text, '.');
-    sc_text_signed(&text, pid);
+    sc_text_format(&text, ".%d", pid);
 }
 
 /* Another process may look at the file just now, and has the lock for that long. What is empty
@@ -389,11 +385,9 @@ void sc_place_put_kept(struct sc_text *text, const char *apart, const char *kept
 {
     const char *end = strrchr(apart, '.');
     sc_text_bytes(text, apart, (size_t)(end - apart));
-    sc_text_char(text, ' ');
-    sc_text_put(text, kept);
-    sc_text_put(text, " and stays as it is: the report lies beside it, with ");
-    sc_text_put(text, end);
-    sc_text_put(text, " behind its name");
+    sc_text_format(text,
+                   " %s and stays as it is: the report lies beside it, with %s behind its name",
+                   kept, end);
 }
 
 const char *sc_place_find_failure(int error, const char **remedy)
@@ -416,10 +410,6 @@ void sc_place_put_failure(struct sc_text *text, const char *path, int error)
         sc_text_put(text, words);
     else
         sc_text_error(text, error);
-    sc_text_put(text, "): ");
-    sc_text_put(text, path);
-    sc_text_put(text, "; hazards are still counted. ");
-    sc_text_put(text, remedy ? remedy : "Set");
-    sc_text_put(text, remedy ? " or set " : " ");
-    sc_text_put(text, "SAFECOPY_OPTIONS=report_path=FILE");
+    sc_text_format(text, "): %s; hazards are still counted. %s%sSAFECOPY_OPTIONS=report_path=FILE",
+                   path, remedy ? remedy : "Set", remedy ? " or set " : " ");
 }

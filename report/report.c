@@ -111,8 +111,7 @@ void sc_report_say(void *context, const char *line)
 {
     (void)context;
     char bytes[SC_OPTIONS_PATH_SIZE + 512];
-    struct sc_text text;
-    sc_text_init(&text, bytes, sizeof bytes - 1);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes - 1);
     sc_text_put(&text, "safecopy: ");
     sc_plain_put(&text, line, strlen(line));
     bytes[text.used++] = '\n';
@@ -122,8 +121,7 @@ void sc_report_say(void *context, const char *line)
 static void say_failure(const char *path, int error)
 {
     char line[SC_OPTIONS_PATH_SIZE + 256];
-    struct sc_text text;
-    sc_text_init(&text, line, sizeof line);
+    struct sc_text text = sc_text_in(line, sizeof line);
     sc_place_put_failure(&text, path, error);
     sc_report_say(NULL, line);
 }
@@ -188,8 +186,7 @@ static void tell_roll_locked(void) SC_REQUIRES(report.mutex)
 static void say_kept(const char *apart, const char *kept)
 {
     char line[SC_OPTIONS_PATH_SIZE + 256];
-    struct sc_text text;
-    sc_text_init(&text, line, sizeof line);
+    struct sc_text text = sc_text_in(line, sizeof line);
     sc_place_put_kept(&text, apart, kept);
     sc_report_say(NULL, line);
 }
@@ -217,10 +214,9 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     int error = errno;
     int fd = -1;
     bool wanted = strcmp(options->report_path, "none") != 0;
-    struct sc_text line;
     sc_path_find_names(&report.names);
     sc_modules_name_program(report.names.executable);
-    sc_text_init(&line, line_bytes, sizeof line_bytes);
+    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     if (wanted)
         sc_json_lines_run(&line, options, run, &report.names);
     /* At last, so that a process which comes to the same file soon finds the line that says whose
@@ -258,7 +254,7 @@ void sc_report_modules(void)
     for (unsigned i = 0; i < LINES_MAX && sc_modules_have_come() &&
                          !atomic_exchange_explicit(&listing, true, memory_order_acquire);
          i++) {
-        sc_text_init(&line, bytes, sizeof bytes);
+        line = sc_text_in(bytes, sizeof bytes);
         if (sc_json_lines_modules(&line, &report.names)) {
             enter(&guard);
             write_line_locked(&line);
@@ -388,8 +384,7 @@ static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
 {
     SC_ASSERT_HELD(&report.mutex);
     SC_TRACE("hazard-line code count", hazard->code, count);
-    struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof line_bytes);
+    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_hazard(&line, hazard, count, stacks, &report.names);
     write_line_locked(&line);
 }
@@ -399,10 +394,9 @@ static void tell_hazard(const struct sc_hazard *hazard)
 {
     static char bytes[8 * 1024];
     static _Atomic bool is_telling;
-    struct sc_text text;
     if (report.options->verbosity == 0 || atomic_exchange(&is_telling, true))
         return;
-    sc_text_init(&text, bytes, sizeof bytes);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
     sc_text_put(&text, "safecopy: halt_on_error=1:\n");
     sc_summary_write_hazard(&text, &(struct sc_hazard_counts){.first = *hazard, .count = 1});
     tell(&text);
@@ -437,10 +431,9 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing)
 {
     struct guard guard;
-    struct sc_text line;
     enter(&guard);
     sc_hazard_counts_note_time(hazard, (int64_t)(timing->end_ns - hazard->event.time_ns));
-    sc_text_init(&line, line_bytes, sizeof line_bytes);
+    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_timing(&line, hazard, timing);
     write_line_locked(&line);
     leave(&guard);
@@ -459,8 +452,7 @@ bool sc_report_missed(const struct sc_report_miss *miss)
     struct sc_json_lines_stack stack;
     sc_json_lines_name_stack(miss->stack, &stack);
     enter(&guard);
-    struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof line_bytes);
+    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_miss(&line, miss, count, &stack);
     bool written = write_line_locked(&line);
     leave(&guard);
@@ -471,8 +463,7 @@ void sc_report_cupti(const struct sc_report_cupti *cupti)
 {
     struct guard guard;
     enter(&guard);
-    struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof line_bytes);
+    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_cupti(&line, cupti);
     write_line_locked(&line);
     leave(&guard);
@@ -484,7 +475,6 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
     static char bytes[1024 * 1024]; /* guarded by the caller, which comes once */
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
     struct guard guard;
-    struct sc_text line;
     enter(&guard);
     uint64_t hazards = report.counts.hazards;
     memcpy(by_code, report.by_code, sizeof by_code);
@@ -493,7 +483,7 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
     leave(&guard);
     if (!writes)
         return;
-    sc_text_init(&line, bytes, sizeof bytes);
+    struct sc_text line = sc_text_in(bytes, sizeof bytes);
     sc_postmortem_line_write(&line, postmortem, hazards, by_code);
     enter(&guard);
     write_line_locked(&line);
@@ -520,8 +510,7 @@ void sc_report_counts(struct sc_report_counts *counts)
 void sc_report_path(char *path, size_t size)
 {
     struct guard guard;
-    struct sc_text text;
-    sc_text_init(&text, path, size);
+    struct sc_text text = sc_text_in(path, size);
     enter(&guard);
     sc_text_put(&text, report.fd >= 0 ? report.path : "");
     leave(&guard);
@@ -576,8 +565,7 @@ static bool write_summary_locked(const struct sc_report_totals *totals,
                                  const struct sc_guard_part_sites *sites) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
-    struct sc_text line;
-    sc_text_init(&line, line_bytes, sizeof line_bytes);
+    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code,
                           report.by_reason, sites);
     return write_line_locked(&line);
@@ -607,8 +595,7 @@ static struct sc_guard_part_sites *name_sites(const struct sc_budget *budget)
 static void print_summary(const struct sc_summary *summary)
 {
     static char bytes[16 * 1024];
-    struct sc_text text;
-    sc_text_init(&text, bytes, sizeof bytes);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
     sc_summary_write(&text, summary);
     tell(&text);
 }

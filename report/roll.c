@@ -149,22 +149,16 @@ static bool append_to_all(const struct sc_text *text)
 static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum sc_roll_note note,
                      const char *path)
 {
-    sc_text_signed(text, pid);
-    sc_text_char(text, ' ');
-    sc_text_decimal(text, started);
-    sc_text_char(text, ' ');
-    sc_text_put(text, sc_roll_word(note));
-    sc_text_put(text, path ? " " : "");
-    sc_text_put(text, path ? path : "");
+    sc_text_format(text, "%d %lu %s%s%s", pid, started, sc_roll_word(note), path ? " " : "",
+                   path ? path : "");
 }
 
 bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, const char *path)
 {
     char bytes[SC_OPTIONS_PATH_SIZE + 128];
-    struct sc_text text;
     if (roll_count == 0)
         return false;
-    sc_text_init(&text, bytes, sizeof bytes);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
     put_note(&text, names->pid, names->started, note, path);
     return append_to_all(&text);
 }
@@ -181,7 +175,7 @@ void sc_roll_note_killed(int32_t pid)
     int saved = errno;
     uint64_t started = sc_path_find_start(pid);
     if (started != 0) {
-        sc_text_init(&text, bytes, sizeof bytes);
+        text = sc_text_in(bytes, sizeof bytes);
         put_note(&text, pid, started, SC_ROLL_KILLED, NULL);
         append_to_all(&text);
     }
@@ -192,13 +186,12 @@ void sc_roll_note_killed(int32_t pid)
 void sc_roll_note_off(void)
 {
     char path[256], bytes[sizeof path + 128];
-    struct sc_text text;
     int32_t pid = getpid();
     int saved = errno;
     if (roll_count == 0)
         return;
     sc_file_link("/proc/self/exe", path, sizeof path);
-    sc_text_init(&text, bytes, sizeof bytes);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
     put_note(&text, pid, sc_path_find_start(pid), SC_ROLL_OFF, path[0] != '\0' ? path : "?");
     append_to_all(&text);
     errno = saved;

@@ -10,9 +10,7 @@
 
 static void put_count(struct sc_text *text, uint64_t count, const char *noun)
 {
-    sc_text_decimal(text, count);
-    sc_text_char(text, ' ');
-    sc_text_put(text, noun);
+    sc_text_format(text, "%lu %s", count, noun);
     if (count != 1)
         sc_text_put(text, strcmp(noun, "touch") == 0 ? "es" : "s");
 }
@@ -52,16 +50,13 @@ static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
     }
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
     sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
-    sc_text_put(text, observed ? " was still to " : " to ");
-    sc_text_put(text, verb_of(hazard));
+    sc_text_format(text, "%s%s", observed ? " was still to " : " to ", verb_of(hazard));
 }
 
 /* A call that has to do with a capture and no buffer. */
 static void put_capture(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    sc_text_put(text, "while stream ");
-    sc_text_hex(text, hazard->copy.stream);
-    sc_text_put(text, " captures, begun by ");
+    sc_text_format(text, "while stream %#lx captures, begun by ", hazard->copy.stream);
     sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
     sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }
@@ -74,12 +69,9 @@ static const char *use_of(enum sc_direction direction)
 /* A node and memory that is gone. */
 static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    sc_text_put(text, "of a graph that ");
-    sc_text_put(text, use_of(hazard->copy.direction));
+    sc_text_format(text, "of a graph that %s", use_of(hazard->copy.direction));
     sc_text_size(text, hazard->copy.size_bytes);
-    sc_text_put(text, " of ");
-    sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
-    sc_text_put(text, " memory, by ");
+    sc_text_format(text, " of %s memory, by ", sc_hazard_buffer_kind_string(hazard->buffer_kind));
     sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
     sc_call_words_put_place(text, " at ", hazard->copy.stack);
     if (!hazard->freed.api)
@@ -96,9 +88,7 @@ static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
     sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
     sc_text_put(text, " on the same ");
     sc_text_size(text, hazard->buffer_size_bytes);
-    sc_text_put(text, " of ");
-    sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
-    sc_text_put(text, " memory");
+    sc_text_format(text, " of %s memory", sc_hazard_buffer_kind_string(hazard->buffer_kind));
     sc_call_words_put_place(text, ", captured at ", hazard->copy.stack);
 }
 
@@ -108,8 +98,8 @@ static void put_kernel(struct sc_text *text, const struct sc_hazard *hazard)
     bool observed = hazard->certainty == SC_OBSERVED;
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
     sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
-    sc_text_put(text, observed ? " was still to run" : "");
-    sc_text_put(text, ", of a kernel with an address there among its parameters");
+    sc_text_format(text, "%s, of a kernel with an address there among its parameters",
+                   observed ? " was still to run" : "");
     sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
 }
 
@@ -122,8 +112,8 @@ static void put_raced(struct sc_text *text, const struct sc_hazard_node *node)
         [SC_NO_DIRECTION] = NULL,
     };
     const char *word = words[node->direction];
-    sc_text_put(text, word ? word : "a node");
-    sc_text_put(text, node->reads ? " that reads " : " that writes ");
+    sc_text_format(text, "%s%s", word ? word : "a node",
+                   node->reads ? " that reads " : " that writes ");
     sc_text_size(text, node->size_bytes);
 }
 
@@ -140,9 +130,7 @@ static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, "of a graph with no order between ");
     put_raced(text, &hazard->nodes[0]);
-    sc_text_put(text, " of ");
-    sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
-    sc_text_put(text, " memory");
+    sc_text_format(text, " of %s memory", sc_hazard_buffer_kind_string(hazard->buffer_kind));
     put_author(text, &hazard->nodes[0]);
     sc_text_put(text, "\n    and ");
     put_raced(text, &hazard->nodes[1]);
@@ -179,9 +167,7 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
     }
     put_relation(text, hazard);
     sc_text_size(text, hazard->copy.size_bytes);
-    sc_text_put(text, " of ");
-    sc_text_put(text, sc_hazard_buffer_kind_string(hazard->buffer_kind));
-    sc_text_put(text, " memory");
+    sc_text_format(text, " of %s memory", sc_hazard_buffer_kind_string(hazard->buffer_kind));
     sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
 }
 
@@ -212,10 +198,7 @@ static void put_time(struct sc_text *text, uint64_t ns)
     while (i < 2 && ns < units[i].ns)
         i++;
     uint64_t tenths = ns / (units[i].ns / 10);
-    sc_text_decimal(text, tenths / 10);
-    sc_text_char(text, '.');
-    sc_text_decimal(text, tenths % 10);
-    sc_text_put(text, units[i].name);
+    sc_text_format(text, "%lu.%lu%s", tenths / 10, tenths % 10, units[i].name);
 }
 
 static void put_remaining(struct sc_text *text, const struct sc_hazard_counts *seen)
@@ -223,8 +206,8 @@ static void put_remaining(struct sc_text *text, const struct sc_hazard_counts *s
     if (!seen->is_timed)
         return;
     bool runs = seen->remaining_ns > 0;
-    sc_text_put(text, runs ? "    the copy had " : "    the copy had been over for ");
-    sc_text_put(text, runs && seen->count > 1 ? "up to " : "");
+    sc_text_format(text, "%s%s", runs ? "    the copy had " : "    the copy had been over for ",
+                   runs && seen->count > 1 ? "up to " : "");
     put_time(text, (uint64_t)(runs ? seen->remaining_ns : -seen->remaining_ns));
     sc_text_put(text, runs ? " left to run\n" : "\n");
 }
@@ -241,13 +224,8 @@ static void put_label(struct sc_text *text, const struct sc_hazard_counts *seen)
 void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     const struct sc_hazard *hazard = &seen->first;
-    sc_text_put(text, "  ");
-    sc_text_put(text, sc_hazard_code_string(hazard->code));
-    sc_text_char(text, ' ');
-    sc_text_put(text, sc_hazard_name(hazard->code));
-    sc_text_put(text, ", ");
-    sc_text_put(text, sc_hazard_certainty_string(hazard->certainty));
-    sc_text_put(text, ", ");
+    sc_text_format(text, "  %s %s, %s, ", sc_hazard_code_string(hazard->code),
+                   sc_hazard_name(hazard->code), sc_hazard_certainty_string(hazard->certainty));
     put_count(text, seen->count, "time");
     sc_text_put(text, "\n    ");
     sc_call_words_put_api(text, hazard->event.api, hazard->event.runtime_api, hazard->event.stack);
@@ -257,9 +235,7 @@ void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts
     sc_text_char(text, '\n');
     put_remaining(text, seen);
     put_label(text, seen);
-    sc_text_put(text, "    ");
-    sc_text_put(text, outcome(hazard));
-    sc_text_char(text, '\n');
+    sc_text_format(text, "    %s\n", outcome(hazard));
 }
 
 /* All that no verdict was given on, in one sentence: ", 12 operations not watched, 2 touches and 1
@@ -295,17 +271,11 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
         put_count(text, summary->counts.hazards, "hazard");
         sc_text_put(text, " at ");
         put_count(text, summary->distinct, "place");
-        sc_text_put(text, " (");
-        sc_text_decimal(text, summary->counts.observed);
-        sc_text_put(text, " observed, ");
-        sc_text_decimal(text, summary->counts.latent);
-        sc_text_put(text, " latent)");
+        sc_text_format(text, " (%lu observed, %lu latent)", summary->counts.observed,
+                       summary->counts.latent);
     }
-    if (summary->counts.suppressed > 0) {
-        sc_text_put(text, ", ");
-        sc_text_decimal(text, summary->counts.suppressed);
-        sc_text_put(text, " suppressed");
-    }
+    if (summary->counts.suppressed > 0)
+        sc_text_format(text, ", %lu suppressed", summary->counts.suppressed);
     put_what_is_not_judged(text, summary->no_verdicts);
     sc_text_char(text, '\n');
 }
@@ -333,9 +303,7 @@ static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *br
         return;
     sc_text_put(text, "    memory given back before: ");
     put_count(text, brief->frees, "block");
-    sc_text_put(text, "; the latest ");
-    sc_text_hex(text, freed->address);
-    sc_text_put(text, " by ");
+    sc_text_format(text, "; the latest %#lx by ", freed->address);
     sc_call_words_put_api(text, freed->api, NULL, freed->stack);
     sc_call_words_put_place(text, " at ", freed->stack);
     sc_text_put(text, ", ");
@@ -348,12 +316,11 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
 {
     if (!brief->name)
         return;
-    sc_text_put(text, brief->error ? "  the context was lost: " : "  the program aborted: ");
-    sc_text_put(text, brief->name);
+    sc_text_format(
+        text, "%s%s",
+        brief->error ? "  the context was lost: " : "  the program aborted: ", brief->name);
     if (brief->error) {
-        sc_text_put(text, " (");
-        sc_text_signed(text, brief->error);
-        sc_text_put(text, "), first returned by ");
+        sc_text_format(text, " (%d), first returned by ", brief->error);
         sc_call_words_put_api(text, brief->call.api, brief->call.runtime_api, brief->call.stack);
     }
     sc_call_words_put_place(text, brief->error ? " at " : ", at ", brief->call.stack);
@@ -384,16 +351,13 @@ static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
 {
     const char *why = summary->wants_cupti ? why_unheard(summary->cupti.state) : NULL;
     if (summary->missed > 0) {
-        sc_text_put(text, "  ");
-        sc_text_decimal(text, summary->missed);
-        sc_text_put(text, " of ");
+        sc_text_format(text, "  %lu of ", summary->missed);
         put_count(text, summary->calls, "call");
         sc_text_put(text, " passed the library by and were only followed\n");
     }
     if (!why)
         return;
-    sc_text_put(text, "  coverage not checked: ");
-    sc_text_put(text, why);
+    sc_text_format(text, "  coverage not checked: %s", why);
     if (summary->cupti.detail && summary->cupti.detail[0] != '\0') {
         sc_text_put(text, " (");
         put_name(text, summary->cupti.detail);
@@ -406,9 +370,7 @@ static void put_noted(struct sc_text *text, const char *words, uint64_t count)
 {
     if (count == 0)
         return;
-    sc_text_put(text, words);
-    sc_text_decimal(text, count);
-    sc_text_char(text, '\n');
+    sc_text_format(text, "%s%lu\n", words, count);
 }
 
 static void put_what_was_noted(struct sc_text *text, const struct sc_summary *summary)
@@ -433,12 +395,8 @@ static void put_guard(struct sc_text *text, const struct sc_summary *summary)
         return;
     sc_text_put(text, "  guarded: ");
     put_count(text, guard->by_mprotect, "range");
-    sc_text_put(text, " by mprotect, ");
-    sc_text_decimal(text, guard->by_userfaultfd);
-    sc_text_put(text, " by userfaultfd");
-    sc_text_put(text, is_had ? "" : "; no userfaultfd: ");
-    sc_text_put(text, is_had ? "" : sc_userfaultfd_words(state));
-    sc_text_char(text, '\n');
+    sc_text_format(text, " by mprotect, %lu by userfaultfd%s%s\n", guard->by_userfaultfd,
+                   is_had ? "" : "; no userfaultfd: ", is_had ? "" : sc_userfaultfd_words(state));
 }
 
 /* "guard_budget: 40 of 1000 operations guarded", and where most were left out. */
@@ -451,16 +409,11 @@ static void put_budget(struct sc_text *text, const struct sc_budget *budget)
     unsigned count = sc_budget_look(budget, &totals, sites, SITES_SHOWN);
     if (totals.guarded == totals.operations)
         return;
-    sc_text_put(text, "  guard_budget: ");
-    sc_text_decimal(text, totals.guarded);
-    sc_text_put(text, " of ");
+    sc_text_format(text, "  guard_budget: %lu of ", totals.guarded);
     put_count(text, totals.operations, "operation");
     sc_text_put(text, " guarded\n");
     for (unsigned i = 0; i < count && sites[i].guarded < sites[i].operations; i++) {
-        sc_text_put(text, "    ");
-        sc_text_decimal(text, sites[i].guarded);
-        sc_text_put(text, " of ");
-        sc_text_decimal(text, sites[i].operations);
+        sc_text_format(text, "    %lu of %lu", sites[i].guarded, sites[i].operations);
         sc_call_words_put_place(text, " at ", sites[i].stack);
         sc_text_char(text, '\n');
     }
@@ -470,9 +423,7 @@ static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
 {
     if (summary->timeline.dropped == 0)
         return;
-    sc_text_put(text, "  timeline: ");
-    sc_text_decimal(text, summary->timeline.dropped);
-    sc_text_put(text, " of ");
+    sc_text_format(text, "  timeline: %lu of ", summary->timeline.dropped);
     put_count(text, summary->timeline.dropped + summary->timeline.records, "record");
     sc_text_put(text, " dropped\n");
 }
@@ -494,9 +445,7 @@ static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *count
             continue;
         sc_text_put(text, "    ");
         put_count(text, uses, noun);
-        sc_text_put(text, ": ");
-        sc_text_put(text, words[i]);
-        sc_text_char(text, '\n');
+        sc_text_format(text, ": %s\n", words[i]);
     }
 }
 
@@ -561,13 +510,10 @@ static void put_verdict(struct sc_text *text, const struct sc_summary *summary)
     } else if (summary->exit_status < 0) { /* it aborts */
         sc_text_put(text, "failed\n");
     } else if (summary->exit_status == summary->exitcode) {
-        sc_text_put(text, "failed, this process ends with ");
-        sc_text_signed(text, summary->exitcode);
-        sc_text_char(text, '\n');
+        sc_text_format(text, "failed, this process ends with %d\n", summary->exitcode);
     } else {
-        sc_text_put(text, "failed; the program's own exit status ");
-        sc_text_signed(text, summary->exit_status);
-        sc_text_put(text, " stays\n");
+        sc_text_format(text, "failed; the program's own exit status %d stays\n",
+                       summary->exit_status);
     }
 }
 

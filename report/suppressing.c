@@ -34,32 +34,22 @@ static void say_malformed(void *context, unsigned line, unsigned column, const c
 {
     struct complaints *complaints = context;
     char bytes[SC_OPTIONS_PATH_SIZE + 512];
-    struct sc_text text;
     if (++complaints->count > COMPLAINTS_MAX)
         return;
-    sc_text_init(&text, bytes, sizeof bytes);
-    sc_text_put(&text, complaints->path);
-    sc_text_char(&text, ':');
-    sc_text_decimal(&text, line);
-    sc_text_char(&text, ':');
-    sc_text_decimal(&text, column);
-    sc_text_put(&text, ": ");
-    sc_text_put(&text, what);
-    sc_text_put(&text, complaints->count == COMPLAINTS_MAX
-                           ? "; the entry is left out (there may be more)"
-                           : "; the entry is left out");
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    sc_text_format(&text, "%s:%u:%u: %s%s", complaints->path, line, column, what,
+                   complaints->count == COMPLAINTS_MAX
+                       ? "; the entry is left out (there may be more)"
+                       : "; the entry is left out");
     say(complaints, &text);
 }
 
 static void say_unread(struct complaints *complaints, int error)
 {
     char bytes[SC_OPTIONS_PATH_SIZE + 256];
-    struct sc_text text;
     complaints->count++;
-    sc_text_init(&text, bytes, sizeof bytes);
-    sc_text_put(&text, "no hazard is suppressed: ");
-    sc_text_put(&text, complaints->path);
-    sc_text_put(&text, ": ");
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    sc_text_format(&text, "no hazard is suppressed: %s: ", complaints->path);
     if (error == EFBIG)
         sc_text_put(&text, "larger than 1 MB");
     else if (error == EINVAL)
@@ -183,9 +173,8 @@ static const char *function_of(struct named *named, unsigned index)
 static const char *python_word(struct named *named, unsigned index, enum sc_frame_word word)
 {
     const struct sc_python_frame *frame = &named->stack->frames[index].python;
-    struct sc_text text;
     bool is_line = word == SC_FRAME_SOURCE;
-    sc_text_init(&text, named->functions[index], SYMBOL_MAX_BYTES);
+    struct sc_text text = sc_text_in(named->functions[index], SYMBOL_MAX_BYTES);
     sc_text_bytes(&text, frame->file, frame->file_bytes);
     sc_text_char(&text, ':');
     if (is_line)

@@ -216,8 +216,7 @@ static void reject(struct parser *parser, const char *at, const char *before, st
                    const char *after)
 {
     char what[WHAT_MAX_BYTES];
-    struct sc_text text;
-    sc_text_init(&text, what, sizeof what);
+    struct sc_text text = sc_text_in(what, sizeof what);
     sc_text_put(&text, before);
     sc_plain_put(&text, shown.bytes ? shown.bytes : "",
                  shown.length < SHOWN_MAX_BYTES ? shown.length : SHOWN_MAX_BYTES);
@@ -359,11 +358,9 @@ static void take_key(struct parser *parser, struct sc_part line)
     }
     if (key == KEYS) {
         char after[64];
-        struct sc_text text;
-        sc_text_init(&text, after, sizeof after);
-        sc_text_put(&text, "'; did you mean '");
-        sc_text_put(&text, sc_nearest_word(word.bytes, word.length, key_at));
-        sc_text_put(&text, ":'?");
+        struct sc_text text = sc_text_in(after, sizeof after);
+        sc_text_format(&text, "'; did you mean '%s:'?",
+                       sc_nearest_word(word.bytes, word.length, key_at));
         reject(parser, word.bytes, "an entry has no '", word, after);
         return;
     }

@@ -67,19 +67,9 @@ static _Noreturn void die(void)
 static void say(const char *file, int line, const char *function, const char *what)
 {
     char bytes[1024];
-    struct sc_text text;
-    sc_text_init(&text, bytes, sizeof bytes);
-    sc_text_put(&text, "safecopy: assertion failed: ");
-    sc_text_put(&text, file);
-    sc_text_char(&text, ':');
-    sc_text_decimal(&text, (uint64_t)line);
-    sc_text_put(&text, ": ");
-    sc_text_put(&text, function);
-    sc_text_put(&text, ": ");
-    sc_text_put(&text, what);
-    sc_text_put(&text, " (thread ");
-    sc_text_signed(&text, sc_checks_thread());
-    sc_text_put(&text, ")\n");
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    sc_text_format(&text, "safecopy: assertion failed: %s:%lu: %s: %s (thread %ld)\n", file,
+                   (uint64_t)line, function, what, sc_checks_thread());
     sc_kernel_call(SYS_write, STDERR_FILENO, text.bytes, text.used);
 }
 

@@ -1,14 +1,15 @@
 #include "track/text.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "track/poison.h"
 
-void sc_text_init(struct sc_text *text, char *bytes, size_t size)
+struct sc_text sc_text_in(char *bytes, size_t size)
 {
-    *text = (struct sc_text){.bytes = bytes, .size = size};
     bytes[0] = '\0';
+    return (struct sc_text){.bytes = bytes, .size = size};
 }
 
 void sc_text_rewind(struct sc_text *text, size_t used)
@@ -67,6 +68,46 @@ void sc_text_hex(struct sc_text *text, uint64_t value)
 {
     sc_text_put(text, "0x");
     put_in_base(text, value, 16);
+}
+
+/* Of the directive, which begins behind its %: returns what follows it. */
+static const char *put_directive(struct sc_text *text, const char *directive, va_list *values)
+{
+    bool is_long = false;
+    for (; *directive == '#' || *directive == 'l'; directive++)
+        is_long |= *directive == 'l';
+    switch (*directive) {
+    case 's':
+        sc_text_put(text, va_arg(*values, const char *));
+        break;
+    case 'c':
+        sc_text_char(text, (char)va_arg(*values, int));
+        break;
+    case 'd':
+        sc_text_signed(text, is_long ? va_arg(*values, long) : va_arg(*values, int));
+        break;
+    case 'u':
+        sc_text_decimal(text, is_long ? va_arg(*values, unsigned long) : va_arg(*values, unsigned));
+        break;
+    case 'x':
+        sc_text_hex(text, va_arg(*values, unsigned long));
+        break;
+    default: /* %% */
+        sc_text_char(text, *directive);
+    }
+    return directive + 1;
+}
+
+void sc_text_format(struct sc_text *text, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    for (const char *sign; (sign = strchr(format, '%'));) {
+        sc_text_bytes(text, format, (size_t)(sign - format));
+        format = put_directive(text, sign + 1, &values);
+    }
+    sc_text_put(text, format);
+    va_end(values);
 }
 
 /* In the largest unit that leaves at least 1, with one digit after the point below 10. */

@@ -17,7 +17,8 @@ struct sc_text {
     bool cut;
 };
 
-void sc_text_init(struct sc_text *text, char *bytes, size_t size);
+/* A text of nothing yet, of at least one byte. */
+struct sc_text sc_text_in(char *bytes, size_t size);
 
 /* Goes back to an earlier `used`; what was cut since then no longer counts as cut. */
 void sc_text_rewind(struct sc_text *text, size_t used);
@@ -28,6 +29,10 @@ void sc_text_put(struct sc_text *text, const char *string);
 void sc_text_decimal(struct sc_text *text, uint64_t value);
 void sc_text_signed(struct sc_text *text, int64_t value);
 void sc_text_hex(struct sc_text *text, uint64_t value); /* "0x1f" */
+
+/* What printf makes of %s, %c, %u, %d, %lu, %ld and %#lx (of 0 too: "0x0"), and of no others. */
+void sc_text_format(struct sc_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* For people: "4 KB", "1.5 MB". */
 void sc_text_size(struct sc_text *text, uint64_t bytes);

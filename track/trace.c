@@ -98,18 +98,12 @@ static bool put_name(struct sc_text *text, const char **rest)
 static void print_event(int32_t thread, const struct sc_trace_event *event)
 {
     char bytes[512];
-    struct sc_text text;
     const char *rest = event->what;
-    sc_text_init(&text, bytes, sizeof bytes);
-    sc_text_put(&text, "safecopy: trace: thread ");
-    sc_text_signed(&text, thread);
-    sc_text_put(&text, " #");
-    sc_text_decimal(&text, event->number);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    sc_text_format(&text, "safecopy: trace: thread %ld #%lu", thread, event->number);
     put_name(&text, &rest);
-    for (unsigned i = 0; i < SC_TRACE_WORDS && put_name(&text, &rest); i++) {
-        sc_text_char(&text, '=');
-        sc_text_hex(&text, event->words[i]);
-    }
+    for (unsigned i = 0; i < SC_TRACE_WORDS && put_name(&text, &rest); i++)
+        sc_text_format(&text, "=%#lx", event->words[i]);
     sc_text_char(&text, '\n');
     sc_kernel_call(SYS_write, STDERR_FILENO, text.bytes, text.used);
 }

@@ -1,6 +1,5 @@
 #include "interpose/base/own_stack.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -103,12 +102,11 @@ static void find_other(void)
 
 static __attribute__((noinline)) void find_own(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_thread_id() == getpid())
         own = find_mains();
     else
         find_other();
-    errno = saved;
 }
 
 void sc_own_stack_learn(void)

@@ -9,6 +9,7 @@
 #ifndef SC_INTERPOSE_BASE_PROCESS_H
 #define SC_INTERPOSE_BASE_PROCESS_H
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,6 +56,15 @@ void sc_process_uses_cuda(void);
 
 /* In a forked child, on its one thread. */
 void sc_process_forked(void);
+
+/* To the end of the block, where errno is again what it is here. */
+#define SC_KEEP_ERRNO()                                                                            \
+    __attribute__((cleanup(sc_process_put_errno_back), unused)) const int errno_before_ = errno
+
+static inline void sc_process_put_errno_back(const int *before)
+{
+    errno = *before;
+}
 
 /* In a function that makes a call of ours: hooks stand aside on this thread to the end of the
  * block.

@@ -1,7 +1,6 @@
 #include "interpose/base/recently.h"
 
-#include <errno.h>
-
+#include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "track/ticks.h"
 
@@ -9,7 +8,7 @@
 
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_history_entry entry = {
         .api = api,
         .site = (uintptr_t)site,
@@ -21,5 +20,4 @@ void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size
         .size_bytes = size_bytes,
     };
     sc_history_note(&sc_history.frees, &entry);
-    errno = saved;
 }

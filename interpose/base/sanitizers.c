@@ -121,10 +121,9 @@ static bool is_next(void)
 const char *__asan_default_options(void)
 {
     static char options[4096];
-    struct sc_text text;
     options_function *next =
         asan_init ? (options_function *)sc_loader_next("__asan_default_options") : NULL;
-    sc_text_init(&text, options, sizeof options);
+    struct sc_text text = sc_text_in(options, sizeof options);
     if (is_next())
         sc_text_put(&text, "verify_asan_link_order=0:");
     if (next)

@@ -32,11 +32,8 @@ static bool read_sleep(int32_t thread, struct sleep *sleep)
 {
     char path[64];
     char line[256];
-    struct sc_text text;
-    sc_text_init(&text, path, sizeof path);
-    sc_text_put(&text, "/proc/self/task/");
-    sc_text_signed(&text, thread);
-    sc_text_put(&text, "/syscall");
+    struct sc_text text = sc_text_in(path, sizeof path);
+    sc_text_format(&text, "/proc/self/task/%d/syscall", thread);
     char *rest = line;
     long size = sc_file_read(path, line, sizeof line - 1);
     line[size > 0 ? size : 0] = 0;
@@ -60,10 +57,8 @@ static bool is_programs(int fd)
 static bool is_eventfd(int fd)
 {
     char path[64], target[64];
-    struct sc_text text;
-    sc_text_init(&text, path, sizeof path);
-    sc_text_put(&text, "/proc/self/fd/");
-    sc_text_signed(&text, fd);
+    struct sc_text text = sc_text_in(path, sizeof path);
+    sc_text_format(&text, "/proc/self/fd/%d", fd);
     sc_file_link(path, target, sizeof target);
     return strcmp(target, "anon_inode:[eventfd]") == 0;
 }
@@ -124,10 +119,8 @@ static bool epoll_has_own(int fd)
     static const char key[] = "tfd:";
     char path[64];
     char lines[1024];
-    struct sc_text text;
-    sc_text_init(&text, path, sizeof path);
-    sc_text_put(&text, "/proc/self/fdinfo/");
-    sc_text_signed(&text, fd);
+    struct sc_text text = sc_text_in(path, sizeof path);
+    sc_text_format(&text, "/proc/self/fdinfo/%d", fd);
     long size = sc_file_read(path, lines, sizeof lines - 1);
     lines[size > 0 ? size : 0] = 0;
     for (const char *at = strstr(lines, key); at; at = strstr(at + 1, key))

@@ -1,6 +1,5 @@
 #include "interpose/base/spare_stack.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -59,10 +58,9 @@ static bool look_for_way_out(unsigned slept_ms);
 
 void sc_spare_stack_start(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     atomic_store_explicit(&sc_own_lock_looks, look_for_way_out, memory_order_release);
     find_stacks();
-    errno = saved;
 }
 
 /* Whoever has one comes back soon: nobody waits on them, or can be taken out of there. */
@@ -339,7 +337,7 @@ static void call_last(sc_spare_function *function, void *argument)
 void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
-    int saved = errno;
+    SC_KEEP_ERRNO();
     int32_t none = 0;
     bool is_first = atomic_compare_exchange_strong(&last.thread, &none, sc_thread_id());
     if (is_first || is_ending())
@@ -348,7 +346,6 @@ void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
         function(argument);
     if (is_first)
         atomic_store(&last.thread, 0);
-    errno = saved;
 }
 
 /* ---- calls ---- */
@@ -373,23 +370,21 @@ static bool call_shared(sc_spare_function *function, void *argument, const struc
 void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct way_out way = begin_way(false, 0);
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
     call_shared(function, argument, &way);
     sc_kernel_mask_set(before);
-    errno = saved;
 }
 
 bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside)
 {
     SC_NO_CANCELLATION_POINT();
-    int saved = errno;
+    SC_KEEP_ERRNO();
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
     struct way_out way = begin_way(true, outside ? *outside : before);
     bool has_returned = call_shared(function, argument, &way);
     sc_kernel_mask_set(before);
-    errno = saved;
     return has_returned;
 }
 
@@ -414,7 +409,7 @@ static void run_on_own(char *stack, sc_spare_function *function, void *argument)
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
-    int saved = errno;
+    SC_KEEP_ERRNO();
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
     char *pages = map_stacks(ALONE_BYTES);
     if (pages)
@@ -423,7 +418,6 @@ void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
         function(argument);
     sc_pages_unmap(pages, ALONE_BYTES);
     sc_kernel_mask_set(before);
-    errno = saved;
 }
 
 static bool is_shared(uintptr_t address)

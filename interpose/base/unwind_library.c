@@ -24,23 +24,21 @@ static void say_own_folder(void)
 {
     char bytes[SC_OPTIONS_PATH_SIZE];
     const void *us = (const void *)sc_unwind_library_open;
-    struct sc_text line;
     Dl_info own;
     if (sc_libraries_find_path(us, bytes, sizeof bytes) || !dladdr(us, &own) || !own.dli_fname)
         return;
-    sc_text_init(&line, bytes, sizeof bytes);
-    sc_text_put(&line, "where ");
-    sc_text_put(&line, own.dli_fname);
-    sc_text_put(&line, " was loaded from is not known any more, so no library beside it is used: "
-                       "name its whole path, from / on");
+    struct sc_text line = sc_text_in(bytes, sizeof bytes);
+    sc_text_format(&line,
+                   "where %s was loaded from is not known any more, so no library beside it is "
+                   "used: name its whole path, from / on",
+                   own.dli_fname);
     sc_report_say(NULL, line.bytes);
 }
 
 static void say_relative_folders(void)
 {
     char bytes[SC_OPTIONS_PATH_SIZE];
-    struct sc_text line;
-    sc_text_init(&line, bytes, sizeof bytes);
+    struct sc_text line = sc_text_in(bytes, sizeof bytes);
     sc_text_put(&line,
                 "relative folders of LD_LIBRARY_PATH and of run paths (\".\" if one is empty) "
                 "are not searched: name them from / on, or leave them out: ");

@@ -1,7 +1,5 @@
 #include "interpose/calls/at_once.h"
 
-#include <errno.h>
-
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
@@ -55,14 +53,12 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops
 static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
 {
     char line[256];
-    struct sc_text text;
     if (sc_options.verbosity < 1)
         return;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, call->api);
-    sc_text_put(&text, " goes on after stall_limit, though ");
-    sc_text_put(&text, op->api);
-    sc_text_put(&text, " is not complete: its data may be wrong");
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(&text,
+                   "%s goes on after stall_limit, though %s is not complete: its data may be wrong",
+                   call->api, op->api);
     sc_report_say(NULL, line);
 }
 
@@ -155,7 +151,7 @@ static void leave_unjudged(const struct sc_at_once *touch, const struct sc_op_in
 
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     const struct sc_op_info bytes = {
         .shape = touch->shape,
         .fold = touch->fold,
@@ -168,5 +164,4 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
     /* A default stream that captures refuses the call. */
     if (!sc_replaying_prepares() && !sc_streams_is_captured(touch->stream))
         (is_seen ? judge : leave_unjudged)(touch, &bytes);
-    errno = saved;
 }

@@ -1,6 +1,5 @@
 #include "interpose/calls/batch_copies.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "interpose/base/process.h"
@@ -162,7 +161,7 @@ static void prepare_all(struct sc_batch *batch)
 
 void sc_batch_copies_begin(struct sc_batch *batch)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     batch->stream = sc_active() ? sc_streams_find(batch->handle, batch->call->per_thread) : NULL;
     if (batch->stream) {
         prepare_all(batch);
@@ -172,7 +171,6 @@ void sc_batch_copies_begin(struct sc_batch *batch)
         else
             sc_track_begin(&sc_track, batch->stream->id, &batch->ordered);
     }
-    errno = saved;
 }
 
 /* ---- behind the call ---- */
@@ -329,7 +327,7 @@ static void know_earlier(struct sc_batch *batch, CUresult result)
 
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (!batch->stream)
         return result;
     sc_track_end(&sc_track, &batch->ordered, result == CUDA_SUCCESS);
@@ -338,6 +336,5 @@ CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
     if (batch->waits)
         know_earlier(batch, result);
     sc_batch_sources_end(batch, result != CUDA_SUCCESS);
-    errno = saved;
     return result;
 }

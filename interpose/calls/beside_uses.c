@@ -1,7 +1,6 @@
 #include "interpose/calls/beside_uses.h"
 
-#include <errno.h>
-
+#include "interpose/base/process.h"
 #include "interpose/capture/beside.h"
 #include "track/device_use.h"
 
@@ -62,8 +61,7 @@ static void launched(const struct sc_call *call, const struct sc_launch *launch,
 void sc_beside_uses_launched(const struct sc_call *call, const struct sc_launch *launch,
                              bool is_detour)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_beside_is_own() || sc_beside_is_watching())
         launched(call, launch, is_detour);
-    errno = saved;
 }

@@ -1,5 +1,4 @@
 /* Captures begin and end. The reaper must not record on a stream that begins one. */
-#include <errno.h>
 
 #include "interpose/base/process.h"
 #include "interpose/capture/beside.h"
@@ -24,7 +23,7 @@ struct beginning {
 static struct beginning capture_begins(const struct sc_call *call, CUstream handle,
                                        CUstreamCaptureMode mode, bool to_graph) SC_UNFOLLOWED
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct beginning beginning = {.stream = sc_active() ? sc_streams_find(handle, call->per_thread)
                                                         : NULL};
     sc_capturing_note();
@@ -32,7 +31,6 @@ static struct beginning capture_begins(const struct sc_call *call, CUstream hand
         beginning.shut = sc_captures_shut_gate(beginning.stream);
         beginning.capture = sc_captures_beginning(beginning.stream, mode, to_graph, call);
     }
-    errno = saved;
     return beginning;
 }
 

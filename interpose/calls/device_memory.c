@@ -1,7 +1,6 @@
 #include "interpose/calls/device_memory.h"
 
-#include <errno.h>
-
+#include "interpose/base/process.h"
 #include "interpose/driver/made_here.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
@@ -11,13 +10,12 @@
 
 void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (!sc_active() || size_bytes == 0)
         return;
     struct sc_context *context = sc_contexts_of_memory();
     sc_track_device_allocated(&sc_track, address, size_bytes, context ? context->legacy : 0,
                               sc_made_here(call));
-    errno = saved;
 }
 
 /* Of a call that the driver is about to carry out. */

@@ -1,8 +1,6 @@
 /* Events are recorded, and waited for by streams and contexts. */
 #include "interpose/calls/event_calls.h"
 
-#include <errno.h>
-
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/captures.h"
@@ -31,18 +29,17 @@
 static CUresult captured_record(CUresult result, CUevent event, struct sc_stream_record *stream,
                                 unsigned flags)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (result == CUDA_SUCCESS && !(flags & CU_EVENT_RECORD_EXTERNAL)) {
         SC_TRACKED(sc_events_forget(track.events, track.order, (uintptr_t)event));
         sc_captures_note_event(event, stream);
     }
-    errno = saved;
     return result;
 }
 
 static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_point *point)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (known && result == CUDA_SUCCESS)
         sc_track_set_event(&sc_track, (uintptr_t)event, point);
     else if (known)
@@ -51,7 +48,6 @@ static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_p
         SC_TRACKED(sc_events_forget(track.events, track.order, (uintptr_t)event));
     if (sc_active() && result == CUDA_SUCCESS)
         sc_captures_note_event(event, NULL);
-    errno = saved;
     return result;
 }
 
@@ -162,11 +158,10 @@ static struct joining joining(struct sc_stream_record *stream, CUevent event) SC
     sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &joining.wait);
     if (!joining.held)
         return joining;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     joining.shut = sc_captures_is_captured_event(event) && sc_captures_shut_gate(stream);
     pthread_mutex_lock(&stream->lock);
     sc_captures_joining(stream);
-    errno = saved;
     return joining;
 }
 
@@ -288,7 +283,7 @@ struct context_wait {
 
 static struct context_wait context_waits(CUcontext handle, CUevent event)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct context_wait wait = {.handle = handle};
     if (sc_active()) {
         wait.point = sc_track_event_point(&sc_track, (uintptr_t)event);
@@ -299,7 +294,6 @@ static struct context_wait context_waits(CUcontext handle, CUevent event)
         sc_detours_fence_context(wait.context);
         sc_unfinished_context_waits(wait.context);
     }
-    errno = saved;
     return wait;
 }
 
@@ -314,7 +308,7 @@ static void wait_in_tracker(struct context_wait *wait)
 static CUresult context_waited(const struct sc_call *call, struct context_wait *wait,
                                CUresult result)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_permit_refused(call, result);
     if (!wait->context && result == CUDA_SUCCESS && sc_active() && wait->handle)
         wait->context = sc_contexts_of(wait->handle); /* in which what comes later waits */
@@ -325,7 +319,6 @@ static CUresult context_waited(const struct sc_call *call, struct context_wait *
     } else {
         sc_track_forget_point(&sc_track, &wait->point);
     }
-    errno = saved;
     return result;
 }
 

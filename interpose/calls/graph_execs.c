@@ -1,5 +1,4 @@
 /* Execs: made, updated, changed, destroyed. What their nodes do is noted in graph/exec_uses.h. */
-#include <errno.h>
 
 #include "interpose/base/process.h"
 #include "interpose/calls/graph_calls.h"
@@ -32,7 +31,7 @@ typedef void note_exec(const struct sc_graph_call *by, CUgraph graph,
 static CUresult noted(CUresult result, struct sc_stack_sources *redirects,
                       const struct sc_call *call, CUgraphExec exec, CUgraph graph, note_exec *note)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_stack_sources_undo(redirects);
     if (result == CUDA_SUCCESS && sc_active() && sc_driver_nodes_can_be_asked()) {
         const struct sc_graph_call by = sc_graph_call((uintptr_t)exec, call);
@@ -41,7 +40,6 @@ static CUresult noted(CUresult result, struct sc_stack_sources *redirects,
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_instantiated((uintptr_t)graph, (uintptr_t)exec);
     sc_stack_sources_end(redirects);
-    errno = saved;
     return result;
 }
 

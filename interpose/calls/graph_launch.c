@@ -1,7 +1,6 @@
 /* Launches of graphs: one operation on the stream for each run of host memory that the exec names.
  * An exec that names memory freed since (SC401) or a frame that has returned (SC402) is reported
  * before it runs. */
-#include <errno.h>
 #include <string.h>
 
 #include "interpose/base/compiler.h"
@@ -305,12 +304,11 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
     if (!launch->uses.stream)
         return;
     find_exec(launch, exec);
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_unlikely(sc_replaying_prepares())) {
         launch->uses.has_device = false;
         sc_launch_uses_judge(&launch->uses, SC_RUNS_ALL);
         launch->uses.stream = NULL;
-        errno = saved;
         return;
     }
     note_work(launch);
@@ -327,7 +325,6 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
     if (launch->hears)
         open_host_nodes(launch);
     begin_call(launch);
-    errno = saved;
 }
 
 /* The launch has waited for its stream. */
@@ -406,7 +403,7 @@ static void forget_what_is_told(struct launch *launch)
 static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CUgraphExec exec,
                                                        CUstream stream, CUresult result)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_track_end(&sc_track, &launch->ordered, result == CUDA_SUCCESS);
     if (result != CUDA_SUCCESS)
         forget_what_is_told(launch);
@@ -431,7 +428,6 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
         bring_results(launch);
     if (blocks_host(launch))
         know_all(launch, stream);
-    errno = saved;
     return result;
 }
 

@@ -6,7 +6,6 @@
  * with the program, which may read or overwrite it as soon as the call returns: there the call
  * waits for the operations on it, by an event and not by a wait that nobody promises.
  */
-#include <errno.h>
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
@@ -56,7 +55,7 @@
 static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind,
                       const struct sc_call *call)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     if (context && address && kind != SC_REGISTERED) {
         sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes);
@@ -67,7 +66,6 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
         sc_track_add_range(&sc_track, (uintptr_t)address, size_bytes, kind, context->legacy,
                            sc_made_here(call));
     }
-    errno = saved;
 }
 
 /* Memory that the program maps for kernels may be written by them at any time; write-combined

@@ -1,6 +1,5 @@
 #include "interpose/calls/issue.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "cupti_hooks/ear.h"
@@ -865,12 +864,11 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         sc_sync_stream(issue->call, issue->stream->handle);
     if (!issue->stream && (!issue->graph || result != CUDA_SUCCESS))
         return result;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (issue->stream)
         sc_unfinished_legacy(issue->stream);
     if (issue->graph) {
         end_captured(issue);
-        errno = saved;
         return result;
     }
     if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
@@ -883,7 +881,6 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         end_joined(issue, result);
     if (result == CUDA_SUCCESS && !issue->op_count && !issue->is_empty)
         note_without(issue);
-    errno = saved;
     return result;
 }
 

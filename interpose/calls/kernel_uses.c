@@ -1,8 +1,8 @@
 #include "interpose/calls/kernel_uses.h"
 
-#include <errno.h>
 #include <stddef.h>
 
+#include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
@@ -159,7 +159,7 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
                           struct sc_kernel_host *host)
 {
     struct sc_kernel_parameters read;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_stream_record *stream =
         sc_active() && may_matter() ? sc_streams_find(launch->stream, call->per_thread) : NULL;
     host->count = 0;
@@ -172,7 +172,6 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
         seal_host(call, stream, host, NULL,
                   sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     }
-    errno = saved;
 }
 
 /* All uses of a launch are one operation, with the ticket of the first. */
@@ -190,7 +189,7 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
                          uint64_t place)
 {
     struct sc_kernel_parameters read = {.count = 0};
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_track_watches_device(&sc_track))
         sc_kernel_parameters_read(&read, launch);
     keep_device(&read);
@@ -199,7 +198,6 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
         moment = sc_device_uses_moment(call, stream, place);
     note_host(call, stream, host, false, &moment);
     note_device(call, stream, &read, &moment);
-    errno = saved;
 }
 
 /* ---- launches of graphs ---- */
@@ -221,7 +219,7 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
                                 struct sc_kernel_host *host)
 {
     struct sc_kernel_parameters read;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     host->count = 0;
     for (uint32_t index = 0; may_matter() && read_next(&read, exec, &index);) {
         find_host(&read, host);
@@ -230,7 +228,6 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
     }
     judge_host(call, stream, host, after);
     seal_host(call, stream, host, after, true);
-    errno = saved;
 }
 
 void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
@@ -238,11 +235,10 @@ void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_reco
 {
     struct sc_kernel_parameters read;
     struct sc_kernel_host host = {.count = 0};
-    int saved = errno;
+    SC_KEEP_ERRNO();
     for (uint32_t index = 0; may_matter() && read_next(&read, exec, &index);)
         find_host(&read, &host);
     seal_host(call, stream, &host, after, in_order);
-    errno = saved;
 }
 
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
@@ -250,7 +246,7 @@ void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_reco
                                struct sc_op_info *moment)
 {
     struct sc_kernel_parameters read;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (host->count > 0)
         *moment = sc_device_uses_moment(call, stream, place);
     note_host(call, stream, host, true, moment);
@@ -261,5 +257,4 @@ void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_reco
             *moment = sc_device_uses_moment(call, stream, place);
         note_device(call, stream, &read, moment);
     }
-    errno = saved;
 }

@@ -1,8 +1,6 @@
 /* Synchronises and queries, and what those copies tell that return when they are done. */
 #include "interpose/calls/sync.h"
 
-#include <errno.h>
-
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
@@ -161,14 +159,13 @@ static void done(struct sc_sync *sync)
 
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_doubts_wait_ends();
     sc_track_end(&sc_track, &sync->ordered, result == CUDA_SUCCESS);
     if (sync->on && result == CUDA_SUCCESS)
         done(sync);
     else if (sync->on)
         sc_track_forget_point(&sc_track, &sync->point);
-    errno = saved;
     return result;
 }
 

@@ -1,6 +1,5 @@
 #include "interpose/capture/beside.h"
 
-#include <errno.h>
 #include <pthread.h>
 
 #include "cupti_hooks/ear.h"
@@ -157,7 +156,7 @@ static void note_unknown(struct sc_left_out *left_out)
 
 void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (!graph || sc_replaying_is_on())
         return;
     struct open_capture capture = {.stream = stream,
@@ -172,7 +171,6 @@ void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph, boo
         give_back(capture.left_out);
         count_unjudged(1);
     }
-    errno = saved;
 }
 
 /* Its left_out is NULL if there is none. */
@@ -194,10 +192,9 @@ static struct open_capture take(const struct sc_stream_record *stream)
 
 void sc_beside_forget(const struct sc_stream_record *stream)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_beside_is_asked())
         give_back(take(stream).left_out);
-    errno = saved;
 }
 
 /* ---- operations ---- */
@@ -217,7 +214,7 @@ static struct sc_hazard_copy describe_captured(const struct sc_beside_op *op)
 
 void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (!own_count)
         return;
     if (sc_replaying_is_on()) {
@@ -234,7 +231,6 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
             sc_left_out_captured(captures[i].left_out, &what, &op->does);
     }
     end_unchanged();
-    errno = saved;
 }
 
 static struct sc_hazard describe_beside(const struct sc_beside_op *op)
@@ -278,7 +274,7 @@ static void note_writes(const struct sc_beside_op *op)
 
 void sc_beside_issued(const struct sc_beside_op *op)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_replaying_is_on()) {
         sc_beside_unknown();
         return;
@@ -287,7 +283,6 @@ void sc_beside_issued(const struct sc_beside_op *op)
         note_writes(op);
     if (own_count && !op->is_detour)
         issued_beside_capture(op);
-    errno = saved;
 }
 
 void sc_beside_allocated(uintptr_t address, size_t size_bytes)
@@ -396,7 +391,7 @@ static __attribute__((noinline)) void note_graph_writes(const struct open_captur
 
 void sc_beside_ended(const struct sc_stream_record *stream)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (!sc_beside_is_asked())
         return;
     struct open_capture capture = take(stream);
@@ -408,7 +403,6 @@ void sc_beside_ended(const struct sc_stream_record *stream)
     sc_left_out_each(capture.left_out, sc_address_base, judge, &capture.graph);
     count_unjudged(sc_left_out_unknown(capture.left_out));
     give_back(capture.left_out);
-    errno = saved;
 }
 
 /* ---- graphs ---- */
@@ -454,7 +448,7 @@ static bool take_frozen(struct sc_hazard *hazard)
 
 void sc_beside_graph_launched(uintptr_t exec)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard hazard;
     if (!sc_beside_is_watching() || sc_replaying_prepares())
         return;
@@ -463,5 +457,4 @@ void sc_beside_graph_launched(uintptr_t exec)
     end();
     while (take_frozen(&hazard))
         sc_reaper_report(&hazard);
-    errno = saved;
 }

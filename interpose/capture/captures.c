@@ -1,7 +1,5 @@
 #include "interpose/capture/captures.h"
 
-#include <errno.h>
-
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -166,12 +164,11 @@ static bool forget_if_open(const struct sc_stream_record *stream)
 
 void sc_captures_ended(struct sc_stream_record *stream)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_capturing_changed();
     if (sc_captures_any_open() && (stream->gone || !sc_streams_is_capturing(stream)) &&
         forget_if_open(stream))
         sc_detours_pay_all();
-    errno = saved;
 }
 
 /* Its graph, if that goes with it, or 0. False: there is no more. */

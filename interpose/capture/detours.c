@@ -278,7 +278,7 @@ static void order_after(struct sc_context *context)
 void sc_detours_pay(struct sc_stream_record *stream)
 {
     SC_TRACE("detour-pay stream", stream->id);
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_relaxed relaxed = sc_relaxed_begin();
     struct edges edges = edges_of(stream->context, stream->context->detours.after);
     pay_wait(&edges, stream);
@@ -286,7 +286,6 @@ void sc_detours_pay(struct sc_stream_record *stream)
     SC_TRACKED(sc_events_wait(track.events, track.order, stream->id,
                               (uintptr_t)edges.event)); /* it may have been met just now */
     sc_relaxed_end(&relaxed);
-    errno = saved;
 }
 
 static void pay_in(struct sc_context *context)
@@ -343,12 +342,11 @@ static bool meets_capture(struct sc_detour *detour)
 
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (meets_capture(detour) && sc_captures_are_repaired() && order_before(detour->context)) {
         *stream = detour->stream = detour->context->detours.stream->handle;
         detour->before = sc_captures_relax();
     }
-    errno = saved;
 }
 
 /* The legacy stream of a green context may be part of the capture. */
@@ -485,12 +483,11 @@ static void finish_met(struct sc_detour *detour, CUresult result)
 
 void sc_detour_finish(struct sc_detour *detour, CUresult result)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (detour->context)
         finish_met(detour, result);
     else
         report_late(detour, result);
     if (detour->inside)
         sc_legacy_gate_leave();
-    errno = saved;
 }

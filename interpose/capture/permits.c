@@ -1,7 +1,5 @@
 #include "interpose/capture/permits.h"
 
-#include <errno.h>
-
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
@@ -49,7 +47,7 @@ static enum sc_hazard_code code_of(const struct sc_permit *permit, CUresult resu
  * cannot be healed. What it never refused was none of the calls that break a capture. */
 void sc_permit_report(struct sc_permit *permit, CUresult result)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (permit->relaxed)
         sc_real.cuThreadExchangeStreamCaptureMode(&permit->before);
     bool refused = sc_driver_is_capture_error(result);
@@ -59,5 +57,4 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
         sc_captures_report(code_of(permit, result),
                            refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
                            &permit->capture.begin, permit->call);
-    errno = saved;
 }

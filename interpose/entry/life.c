@@ -6,7 +6,6 @@
  * that dies by a signal or by exec leaves a report without a summary; before exec and abort what
  * was found is written.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -151,13 +150,12 @@ static void find_clock_waits(void)
  * lock comes after it. */
 void sc_life_start(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     pthread_once(&started, read_options);
     sc_loader_find_all();
     find_clock_waits();
     if (sc_process_wants_wrappers())
         sc_unwind_start(&sc_options);
-    errno = saved;
 }
 
 static void open_report(void)
@@ -221,12 +219,11 @@ void sc_life_cuda_is_up(void)
         return;
     if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     SC_NO_CANCELLATION_POINT();
     sc_own_stack_learn();
     sc_spare_stack_start();
     come_up();
-    errno = saved;
 }
 
 /* ---- fork ---- */
@@ -262,10 +259,9 @@ SC_EXPORT pid_t _Fork(void);
 SC_EXPORT pid_t _Fork(void)
 {
     pid_t child = SC_NEXT(fork_function *, "_Fork")();
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (child == 0)
         in_child();
-    errno = saved;
     return child;
 }
 
@@ -497,14 +493,13 @@ static void show_all(void *unused)
 /* A child of vfork goes on as another process. */
 void sc_life_may_vanish(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (!sc_active() || sc_own_lock_depth || !sc_life_is_ours())
         return;
     SC_UNCANCELLED();
     sc_postmortem_await();
     sc_reaper_await_verdicts();
     sc_spare_stack_call_last(show_all, NULL);
-    errno = saved;
 }
 
 /* As a shell shows the signal. */

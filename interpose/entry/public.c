@@ -2,10 +2,10 @@
 #define SAFECOPY_DECLARATIONS
 #include "include/safecopy.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
 #include "interpose/entry/life.h"
 #include "interpose/reaper/reaper.h"
 #include "report/annotations.h"
@@ -31,7 +31,7 @@ SC_EXPORT uint64_t safecopy_get_counts(struct safecopy_counts *counts, size_t si
 {
     struct safecopy_counts all = {0};
     struct sc_report_counts known = {0};
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_life_is_ours()) {
         sc_reaper_await_judged();
         sc_report_counts(&known);
@@ -40,7 +40,6 @@ SC_EXPORT uint64_t safecopy_get_counts(struct safecopy_counts *counts, size_t si
     }
     memset(counts, 0, size);
     memcpy(counts, &all, size < sizeof all ? size : sizeof all);
-    errno = saved;
     return all.hazards;
 }
 
@@ -61,16 +60,14 @@ SC_EXPORT void safecopy_set_label(const char *label)
 
 SC_EXPORT void safecopy_set_thread_label(const char *label)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_annotations_label_thread(label);
-    errno = saved;
 }
 
 SC_EXPORT void safecopy_ignore_begin(const char *reason)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_annotations_ignore_begin(reason);
-    errno = saved;
 }
 
 SC_EXPORT void safecopy_ignore_end(void)
@@ -82,10 +79,9 @@ SC_EXPORT void safecopy_dump(void)
 {
     if (!sc_life_is_ours())
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_reaper_await_judged();
     sc_life_dump();
-    errno = saved;
 }
 
 SC_EXPORT void safecopy_release(void)

@@ -89,10 +89,9 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
 
 void sc_guard_child(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_protect_let_go_inherited(0);
     sc_apart_forget();
-    errno = saved;
 }
 
 bool sc_guard_is_done_by_child(void)

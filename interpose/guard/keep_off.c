@@ -1,6 +1,5 @@
 #include "interpose/guard/keep_off.h"
 
-#include <errno.h>
 #include <limits.h>
 
 #include "interpose/base/process.h"
@@ -58,10 +57,9 @@ static void let_go(const struct sc_pages *pages)
 
 void sc_keep_off_once(const void *object)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_pages pages = pages_of(object, 1);
     let_go(&pages);
-    errno = saved;
 }
 
 /* ---- keeping off ---- */
@@ -95,7 +93,7 @@ static bool is_forbidden(const void *object)
 
 static __attribute__((noinline)) void keep_off(const void *object, size_t size_bytes)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_pages pages = pages_of(object, size_bytes);
     if (!sc_options.guard || !sc_active())
         return;
@@ -103,7 +101,6 @@ static __attribute__((noinline)) void keep_off(const void *object, size_t size_b
         forbid_guarding(&pages);
     sc_loans_order();
     let_go(&pages);
-    errno = saved;
 }
 
 static bool is_kept_off(uintptr_t address, size_t size_bytes)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
 #include "track/kernel.h"
 #include "track/maps_reader.h"
 #include "track/peek.h"
@@ -233,7 +234,7 @@ static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
 static enum kind ask_for_kind(uintptr_t address, size_t size_bytes,
                               sc_mappings_disguised *disguised)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     enum kind kind = known_kind(address, address + size_bytes);
     if (kind != NOT_PLAIN)
         return kind;
@@ -241,7 +242,6 @@ static enum kind ask_for_kind(uintptr_t address, size_t size_bytes,
     if (fd >= 0)
         kind = kind_between(fd, address, address + size_bytes, disguised);
     close_mappings(fd);
-    errno = saved;
     return kind;
 }
 
@@ -279,37 +279,34 @@ static bool allows(int fd, uintptr_t address, bool write)
 
 bool sc_mappings_allow(uintptr_t address, bool write)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     int fd = open_mappings();
     bool allowed = fd >= 0 && allows(fd, address, write);
     close_mappings(fd);
-    errno = saved;
     return allowed;
 }
 
 uint64_t sc_mappings_count(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_maps_reader reader = {.fd = open_mappings()};
     struct mapping mapping;
     uint64_t count = 0;
     while (reader.fd >= 0 && next_mapping(&reader, &mapping))
         count++;
     close_mappings(reader.fd);
-    errno = saved;
     return count;
 }
 
 bool sc_mappings_have(const char *part)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_maps_reader reader = {.fd = open_mappings()};
     struct mapping mapping;
     bool found = false;
     while (reader.fd >= 0 && !found && next_mapping(&reader, &mapping))
         found = strstr(mapping.tail, part) != NULL;
     close_mappings(reader.fd);
-    errno = saved;
     return found;
 }
 

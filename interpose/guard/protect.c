@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/loans.h"
@@ -170,7 +171,7 @@ static void apply_locked(unsigned lane)
 
 void sc_protect_apply(uint64_t stream_bits)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     uint64_t left = sc_spans_own_lanes | sc_spans_lanes_ending(guards(), stream_bits);
     left &= atomic_load_explicit(&guards()->unapplied_lanes, memory_order_acquire) |
             atomic_load_explicit(&guards()->due_lanes, memory_order_acquire);
@@ -180,7 +181,6 @@ void sc_protect_apply(uint64_t stream_bits)
         apply_locked(lane);
         unlock(lane);
     }
-    errno = saved;
 }
 
 /* ---- attending lanes ---- */
@@ -207,7 +207,7 @@ static void tell_due(unsigned lane)
 /* What was not simple, or was refused, is applied as ever. */
 void sc_protect_tell(void) SC_UNFOLLOWED
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     uint64_t left = sc_spans_attended;
     for (sc_spans_attended = 0; left; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
@@ -216,17 +216,15 @@ void sc_protect_tell(void) SC_UNFOLLOWED
             apply_locked(lane);
         unlock(lane);
     }
-    errno = saved;
 }
 
 /* What is kept apart is kept so in lane 0. */
 void sc_protect_join_all(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     lock(0);
     sc_apart_join_all();
     unlock(0);
-    errno = saved;
 }
 
 /* ---- the lane of a page ---- */
@@ -257,37 +255,34 @@ static bool move_area(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t)
 
 bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t))
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     unsigned from = lock_lane_of(address);
     may_not_leave();
     bool moved = move_area(from, address, adopt);
     unlock(from);
-    errno = saved;
     return moved;
 }
 
 void sc_protect_restore(uintptr_t start, size_t size_bytes)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     for (uintptr_t end = start + size_bytes, next; start < end; start = next) {
         next = (start | (SC_SPANS_LANE_BYTES - 1)) + 1;
         unsigned lane = lock_lane_of(start);
         sc_userfaults_restore(start, (next < end ? next : end) - start);
         unlock(lane);
     }
-    errno = saved;
 }
 
 void sc_protect_mend(uintptr_t address)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     uintptr_t mask = guards()->page_mask;
     unsigned lane = lock_lane_of(address);
     apply_locked(lane);
     sc_page_access_set(address & ~mask, mask + 1,
                        SC_TRACKED(sc_spans_access(track.guards, address)));
     unlock(lane);
-    errno = saved;
 }
 
 /* `access`: what the host may do there. */
@@ -301,7 +296,7 @@ static bool is_covered(uintptr_t page, enum sc_access *access)
 /* While a span covers the page, it is nobody else's. */
 static bool set_if_covered(uintptr_t page, bool open)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     unsigned lane = lock_lane_of(page);
     apply_locked(lane);
     enum sc_access access;
@@ -309,7 +304,6 @@ static bool set_if_covered(uintptr_t page, bool open)
     bool set = covered && sc_page_access_set(page, guards()->page_mask + 1,
                                              open ? SC_ACCESS_ALL : access) == 0;
     unlock(lane);
-    errno = saved;
     return set;
 }
 
@@ -325,13 +319,12 @@ void sc_protect_close(uintptr_t page)
 
 bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     unsigned lane = lock_lane_of(address);
     apply_locked(lane);
     bool programs =
         !SC_TRACKED(sc_spans_cover(track.guards, address)) && sc_page_access_denies(address, touch);
     unlock(lane);
-    errno = saved;
     return programs;
 }
 

@@ -1,6 +1,5 @@
 #include "interpose/guard/returned_frames.h"
 
-#include <errno.h>
 #include <stdint.h>
 
 #include "cupti_hooks/ear.h"
@@ -66,7 +65,7 @@ void sc_returned_frames_report(void)
     struct sc_returned_frames *known = &sc_returned_frames;
     const uintptr_t low = known->low;
     const size_t size_bytes = known->high - low;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (!sc_track_may_have(&sc_track, SC_NEAR_HEAP_OPERATIONS, low, size_bytes)) {
         known->high = 0;
     } else if (sc_own_stack_holds((uintptr_t)__builtin_frame_address(0))) {
@@ -76,5 +75,4 @@ void sc_returned_frames_report(void)
         sc_take_down_ask(&request, &nobody);
         sc_hazards_report_returned(&request.found);
     }
-    errno = saved;
 }

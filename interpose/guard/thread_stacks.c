@@ -1,6 +1,5 @@
 #include "interpose/guard/thread_stacks.h"
 
-#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/guard/losses.h"
 #include "interpose/reaper/hazards.h"
@@ -119,8 +119,7 @@ void sc_thread_stacks_note_heap(const struct sc_op_info *op)
 {
     if (sc_likely(!sc_own_stack_holds(op->shape.address)))
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (!sc_own_stack().is_main)
         meet_at_end();
-    errno = saved;
 }

@@ -1,7 +1,5 @@
 /* Touches of memory in flight: by the program, which faults, and by the kernel or the driver on its
  * behalf, which are asked about before. */
-#include <errno.h>
-
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/operands.h"
@@ -115,13 +113,12 @@ static void report_each(const struct sc_ops *ops, const struct touch *touch)
 static void say_gave_up(const struct sc_ops *ops)
 {
     char line[256];
-    struct sc_text text;
     if (sc_options.verbosity < 1)
         return;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, "a touch waited stall_limit for ");
-    sc_text_put(&text, ops->ops[0].api);
-    sc_text_put(&text, " and was let through: its data may be wrong");
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(&text,
+                   "a touch waited stall_limit for %s and was let through: its data may be wrong",
+                   ops->ops[0].api);
     sc_report_say(NULL, line);
 }
 
@@ -575,14 +572,13 @@ void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch kind,
                     const struct sc_culprit *culprit)
 {
     SC_TRACE("touch address bytes kind", address, size_bytes, kind);
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct touch touch = {
         .address = (uintptr_t)address, .size_bytes = size_bytes, .kind = kind, .culprit = culprit};
     if (sc_own_lock_depth)
         let_pages_through(touch.address, size_bytes);
     else if (size_bytes)
         take_steps(&touch, take_step);
-    errno = saved;
 }
 
 /* ---- faults ---- */
@@ -692,13 +688,12 @@ static bool handle_within_lock(const struct sc_fault *fault)
 bool sc_guard_fault(const struct sc_fault *fault)
 {
     SC_TRACE("fault address", fault->address);
-    int saved = errno;
+    SC_KEEP_ERRNO();
     bool ours = false;
     if (sc_unlikely(sc_process_is_child()))
         ours = sc_guard_busy() && sc_protect_let_go_inherited(fault->address);
     else if (fault->denied && !fault->executes &&
              sc_blocks_may_hold(&guards()->ever, fault->address, 1))
         ours = sc_own_lock_depth ? handle_within_lock(fault) : handle_fault(fault);
-    errno = saved;
     return ours;
 }

@@ -171,11 +171,9 @@ static bool is_own_process(int process)
     char text[1024];
     if (process == OWN_THREAD || process == OWN_PROCESS)
         return true;
-    struct sc_text path;
     int saved = errno;
-    sc_text_init(&path, text, sizeof text);
-    sc_text_put(&path, "/proc/self/fdinfo/");
-    sc_text_decimal(&path, (uint64_t)process);
+    struct sc_text path = sc_text_in(text, sizeof text);
+    sc_text_format(&path, "/proc/self/fdinfo/%lu", (uint64_t)process);
     int fd = (int)sc_kernel_call(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? sc_kernel_call(SYS_read, fd, text, sizeof text - 1) : -1;
     if (fd >= 0)

@@ -2,7 +2,6 @@
  * protected for the sake of a copy, and would refuse with EFAULT. The new program starts in a
  * child that shares our memory, or in our place: everything is let go first, and what the kernel
  * reads is lent, or another thread's copy would have it protected again meanwhile. */
-#include <errno.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -11,6 +10,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/guard/guard.h"
@@ -42,10 +42,9 @@ static void release_all(void *unused)
 /* The program that starts here has no other threads, and so waits for none without a limit. */
 static void let_go(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_guard_busy() && !sc_own_lock_depth)
         sc_spare_stack_call_last(release_all, NULL);
-    errno = saved;
 }
 
 void sc_exec_prepare(void)
@@ -61,13 +60,12 @@ static void lend(struct sc_loans *loans, const char *name, void *site, const cha
 {
     if (!sc_look_is_needed())
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
     if (path)
         sc_look_at_string(&look, path, PATH_MAX);
     sc_look_at_strings(&look, arguments);
     sc_look_at_strings(&look, environment);
-    errno = saved;
 }
 
 /* The child reads them in the parent's memory, where a fault would kill it. */
@@ -77,13 +75,12 @@ static void lend_orders(struct sc_loans *loans, const char *name, void *site,
 {
     if (!sc_look_is_needed())
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
     if (actions)
         sc_look_at(&look, actions, sizeof *actions, SC_TOUCH_READ);
     if (attributes)
         sc_look_at(&look, attributes, sizeof *attributes, SC_TOUCH_READ);
-    errno = saved;
 }
 
 /* The new program inherits the signal mask, as this one believes it to be. */

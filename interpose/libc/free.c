@@ -149,12 +149,11 @@ static inline bool must_look(void)
 /* NULL, and errno as it was: what glibc returns. */
 static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     size_t size_bytes = block_bytes(block);
     if (!sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)block, size_bytes) ||
         !defer_free(block, size_bytes, culprit))
         return sc_real_libc_realloc(block, 0);
-    errno = saved;
     return NULL;
 }
 

@@ -18,14 +18,10 @@
 static bool is_own(int fd)
 {
     char link[48], path[64], own[48];
-    struct sc_text text;
-    sc_text_init(&text, link, sizeof link);
-    sc_text_put(&text, "/proc/self/fd/");
-    sc_text_decimal(&text, (uint64_t)fd);
-    sc_text_init(&text, own, sizeof own);
-    sc_text_put(&text, "/proc/");
-    sc_text_decimal(&text, (uint64_t)sc_kernel_call(SYS_getpid));
-    sc_text_put(&text, "/");
+    struct sc_text text = sc_text_in(link, sizeof link);
+    sc_text_format(&text, "/proc/self/fd/%lu", (uint64_t)fd);
+    text = sc_text_in(own, sizeof own);
+    sc_text_format(&text, "/proc/%lu/", (uint64_t)sc_kernel_call(SYS_getpid));
     long size = sc_kernel_call(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
     if (size < 4)
         return false;

@@ -132,16 +132,14 @@ static void say_why_not(void)
 {
     static _Atomic bool said;
     char line[LINE_MAX_BYTES];
-    struct sc_text text;
     enum sc_userfaultfd_state state = sc_userfaults_state();
     if (sc_options.guard != SC_GUARD_UFFD || sc_options.verbosity == 0 ||
         atomic_exchange(&said, true))
         return;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, "guard=uffd: there is no userfaultfd, so mprotect keeps pages off: ");
-    sc_text_put(&text, sc_userfaultfd_words(state));
-    sc_text_put(&text, ". Remedy: ");
-    sc_text_put(&text, sc_userfaultfd_remedy(state));
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(
+        &text, "guard=uffd: there is no userfaultfd, so mprotect keeps pages off: %s. Remedy: %s",
+        sc_userfaultfd_words(state), sc_userfaultfd_remedy(state));
     sc_report_say(NULL, text.bytes);
 }
 

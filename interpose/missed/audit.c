@@ -1,6 +1,5 @@
 #include "interpose/missed/audit.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "cupti_hooks/ear.h"
@@ -36,7 +35,7 @@ static bool is_wanted(void)
 
 static void missed(const struct sc_missed_call *call, bool entering)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_process_is_alone()) {
         sc_life_cuda_is_up();
     } else if (entering && call->audited) {
@@ -52,7 +51,6 @@ static void missed(const struct sc_missed_call *call, bool entering)
         sc_cupti_widen();
     }
     sc_replay(call, entering);
-    errno = saved;
 }
 
 /* The runtime's CUDA, then the driver's. */
@@ -108,13 +106,13 @@ static struct sc_report_cupti described(const struct sc_cupti_status *status)
 static void say_passed_over(const struct sc_cupti_status *status)
 {
     char line[512];
-    struct sc_text text;
     if (!status->passed_over[0] || sc_options.verbosity == 0)
         return;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, "libcupti is not looked for where the path is relative: ");
-    sc_text_put(&text, status->passed_over);
-    sc_text_put(&text, "; name the whole path, from / on");
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(
+        &text,
+        "libcupti is not looked for where the path is relative: %s; name the whole path, from / on",
+        status->passed_over);
     sc_report_say(NULL, line);
 }
 
@@ -217,10 +215,9 @@ void sc_audit_start(void)
 
 void sc_audit_make_way(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_cupti_yield())
         tell_loss();
-    errno = saved;
 }
 
 void sc_audit_made_way(void)
@@ -230,9 +227,8 @@ void sc_audit_made_way(void)
 
 void sc_audit_make_way_for_records(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_cupti_yield_records();
-    errno = saved;
 }
 
 void sc_audit_close(void)

@@ -1,7 +1,5 @@
 #include "interpose/missed/resource_news.h"
 
-#include <errno.h>
-
 #include "cupti_hooks/news.h"
 #include "cupti_hooks/subscription.h"
 #include "interpose/base/process.h"
@@ -74,8 +72,7 @@ static void act(const struct sc_news *news)
 
 void sc_resource_news(const struct sc_news *news)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_active())
         act(news);
-    errno = saved;
 }

@@ -1,6 +1,5 @@
 #include "interpose/postmortem/postmortem.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -199,7 +198,7 @@ static void write_line(struct sc_postmortem *postmortem)
 
 static void tell(const struct lost *lost, const char *api, void *site)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     int before = NOT_BEGUN;
     if (!atomic_compare_exchange_strong(&stage, &before, BEGUN))
         return;
@@ -214,7 +213,6 @@ static void tell(const struct lost *lost, const char *api, void *site)
     };
     write_line(&postmortem);
     atomic_store(&stage, WRITTEN);
-    errno = saved;
 }
 
 /* Where a wrapper has the lock of a stream meanwhile, the next call tells: it gets the same error.

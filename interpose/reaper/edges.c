@@ -90,14 +90,12 @@ static bool let_go(const struct open *edge)
 static void say_goes_on(const struct open *edge)
 {
     char line[256];
-    struct sc_text text;
     if (sc_options.verbosity < 1)
         return;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, edge->api);
-    sc_text_put(&text, " goes on after stall_limit, though ");
-    sc_text_put(&text, edge->earlier_api);
-    sc_text_put(&text, " is not complete: its data may be wrong");
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(&text,
+                   "%s goes on after stall_limit, though %s is not complete: its data may be wrong",
+                   edge->api, edge->earlier_api);
     sc_report_say(NULL, line);
 }
 

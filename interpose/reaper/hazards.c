@@ -1,7 +1,6 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/base/compiler.h"
 
-#include <errno.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -131,7 +130,7 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
 {
     if (ops->count == 0 || is_refused(later))
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         if (is_over(&ops->ops[i], finding))
@@ -140,7 +139,6 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
             describe(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
         sc_reaper_judge(&hazard, &ops->ops[i], finding, later);
     }
-    errno = saved;
 }
 
 void sc_hazards_judge(struct sc_judged *judged)
@@ -157,7 +155,7 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
     const struct sc_ops *ops = &judged->ops;
     if (ops->count == 0)
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         struct sc_hazard hazard = describe(code, action, &ops->ops[i], buffer, &event, false);
@@ -168,7 +166,6 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
             sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES,
                                SC_NO_VERDICT_HEARD, 1);
     }
-    errno = saved;
 }
 
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
@@ -221,10 +218,9 @@ static void report_returned(const struct sc_op_info *op)
 
 void sc_hazards_report_returned(const struct sc_ops *ops)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
         report_returned(&ops->ops[i]);
-    errno = saved;
 }
 
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
@@ -267,7 +263,7 @@ void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where)
 void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
                                const struct sc_hazard_copy *begin, const struct sc_culprit *culprit)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard hazard = {
         .code = code,
         .certainty = SC_OBSERVED,
@@ -278,7 +274,6 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
     };
     sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);
-    errno = saved;
 }
 
 static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
@@ -318,7 +313,7 @@ static struct sc_hazard_node describe_node(const struct sc_graph_use *use)
 
 void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     const struct sc_hazard_node first = describe_node(&race->of[0]);
     const struct sc_hazard_event *by = first.author.api ? &first.author : &race->made;
     struct sc_hazard hazard = {
@@ -342,14 +337,13 @@ void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_cu
     };
     sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);
-    errno = saved;
 }
 
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard hazard = {
         .code = code,
         .certainty = SC_OBSERVED,
@@ -365,5 +359,4 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
         hazard.freed = extra->freed_by;
     sc_annotations_note(&hazard);
     sc_reaper_report(&hazard);
-    errno = saved;
 }

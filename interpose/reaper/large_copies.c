@@ -1,6 +1,5 @@
 #include "interpose/reaper/large_copies.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 
 #include "interpose/base/process.h"
@@ -36,13 +35,12 @@ uint64_t sc_large_copies_driver_late(void)
 
 void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     void *copy = sc_pages_map(size_bytes);
     if (copy && !sc_peek_anyhow(copy, address, size_bytes)) {
         sc_pages_unmap(copy, size_bytes);
         copy = NULL;
     }
-    errno = saved;
     return copy;
 }
 
@@ -59,10 +57,9 @@ static void record(struct sc_op_info *read)
 
 void sc_large_copies_await(struct sc_op_info *read)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     record(read);
     sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns);
-    errno = saved;
 }
 
 /* No hold was made, or the call has waited for it. What does not end is not given back at all. */
@@ -76,7 +73,7 @@ static void give_back(void *copy, size_t size_bytes, const struct sc_ticket *tic
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read)
 {
     const struct sc_culprit reader = {read->api, NULL, NULL};
-    int saved = errno;
+    SC_KEEP_ERRNO();
     read->shape = (struct sc_shape){(uintptr_t)copy, size_bytes, size_bytes, 1};
     record(read);
     SC_TAKE_DOWN request = {
@@ -88,5 +85,4 @@ void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read
     sc_take_down_ask(&request, &reader);
     if (!sc_take_down_finish(&request, read->api))
         give_back(copy, size_bytes, &read->ticket);
-    errno = saved;
 }

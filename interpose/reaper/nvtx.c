@@ -80,11 +80,8 @@ static void name_categories(void)
 {
     for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
         char words[TEXT_BYTES];
-        struct sc_text text;
-        sc_text_init(&text, words, sizeof words);
-        sc_text_put(&text, sc_hazard_code_string(code));
-        sc_text_char(&text, ' ');
-        sc_text_put(&text, sc_hazard_name(code));
+        struct sc_text text = sc_text_in(words, sizeof words);
+        sc_text_format(&text, "%s %s", sc_hazard_code_string(code), sc_hazard_name(code));
         nvtxDomainNameCategoryA(domain, code + 1, words);
     }
     nvtxDomainNameCategoryA(domain, CATEGORY_OF_STALLS, "stalled");
@@ -105,8 +102,7 @@ static nvtxEventAttributes_t attributes_of(uint32_t category, enum colour colour
 
 static void put_thread(struct sc_text *text, int32_t thread)
 {
-    sc_text_put(text, ", thread ");
-    sc_text_signed(text, thread);
+    sc_text_format(text, ", thread %d", thread);
 }
 
 static const char *called(const char *runtime_api, const char *api)
@@ -116,17 +112,11 @@ static const char *called(const char *runtime_api, const char *api)
 
 static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    sc_text_put(text, sc_hazard_code_string(hazard->code));
-    sc_text_char(text, ' ');
-    sc_text_put(text, sc_hazard_name(hazard->code));
-    sc_text_put(text, ": ");
-    sc_text_put(text, called(hazard->event.runtime_api, hazard->event.api));
-    sc_text_put(text, " against ");
-    sc_text_put(text, called(hazard->copy.runtime_api, hazard->copy.api));
-    sc_text_put(text, ", ");
-    sc_text_put(text, sc_hazard_certainty_string(hazard->certainty));
-    sc_text_put(text, ", ");
-    sc_text_put(text, sc_hazard_action_string(hazard->action));
+    sc_text_format(
+        text, "%s %s: %s against %s, %s, %s", sc_hazard_code_string(hazard->code),
+        sc_hazard_name(hazard->code), called(hazard->event.runtime_api, hazard->event.api),
+        called(hazard->copy.runtime_api, hazard->copy.api),
+        sc_hazard_certainty_string(hazard->certainty), sc_hazard_action_string(hazard->action));
     put_thread(text, hazard->event.thread);
     sc_text_put(text, hazard->label[0] ? ", in " : "");
     sc_plain_put(text, hazard->label, strlen(hazard->label));
@@ -136,8 +126,7 @@ static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 static void show_mark(const struct sc_hazard *hazard)
 {
     char words[TEXT_BYTES];
-    struct sc_text text;
-    sc_text_init(&text, words, sizeof words);
+    struct sc_text text = sc_text_in(words, sizeof words);
     put_hazard(&text, hazard);
     nvtxEventAttributes_t mark =
         attributes_of(hazard->code + 1, hazard->certainty == SC_OBSERVED ? RED : ORANGE, words);
@@ -159,15 +148,13 @@ static void end_range(int32_t thread)
 static void begin_range(int32_t thread, const char *api)
 {
     char words[TEXT_BYTES];
-    struct sc_text text;
     unsigned place = 0;
     while (place < RANGES_MAX && ranges[place].thread)
         place++;
     if (place == RANGES_MAX)
         return;
-    sc_text_init(&text, words, sizeof words);
-    sc_text_put(&text, "stalled: ");
-    sc_text_put(&text, api);
+    struct sc_text text = sc_text_in(words, sizeof words);
+    sc_text_format(&text, "stalled: %s", api);
     put_thread(&text, thread);
     nvtxEventAttributes_t range = attributes_of(CATEGORY_OF_STALLS, BLUE, words);
     ranges[place].id = nvtxDomainRangeStartEx(domain, &range);
@@ -196,12 +183,10 @@ static void show(const struct entry *entry)
 static void show_lost(unsigned lost)
 {
     char words[TEXT_BYTES];
-    struct sc_text text;
     if (lost == 0)
         return;
-    sc_text_init(&text, words, sizeof words);
-    sc_text_put(&text, "marks left out, see the report: ");
-    sc_text_decimal(&text, lost);
+    struct sc_text text = sc_text_in(words, sizeof words);
+    sc_text_format(&text, "marks left out, see the report: %u", lost);
     nvtxEventAttributes_t mark = attributes_of(0, RED, words);
     nvtxDomainMarkEx(domain, &mark);
 }
@@ -296,12 +281,11 @@ static bool is_relative(const char *tool)
 static void say_passed_over(const char *tool)
 {
     char line[SC_OPTIONS_PATH_SIZE + 256];
-    struct sc_text text;
-    sc_text_init(&text, line, sizeof line);
-    sc_text_put(&text, "a tool of NVTX is not loaded where the path is relative: "
-                       "NVTX_INJECTION64_PATH=");
-    sc_text_put(&text, tool);
-    sc_text_put(&text, "; name the whole path, from / on");
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(&text,
+                   "a tool of NVTX is not loaded where the path is relative: "
+                   "NVTX_INJECTION64_PATH=%s; name the whole path, from / on",
+                   tool);
     if (sc_options.verbosity > 0)
         sc_report_say(NULL, line);
 }
@@ -398,18 +382,16 @@ static void await(bool stops)
 
 void sc_nvtx_await(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (atomic_load_explicit(&is_on, memory_order_relaxed))
         await(false);
-    errno = saved;
 }
 
 void sc_nvtx_stop(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (atomic_load_explicit(&is_on, memory_order_relaxed))
         await(true);
-    errno = saved;
 }
 
 void sc_nvtx_child(void)

@@ -1,6 +1,5 @@
 #include "interpose/reaper/own_threads.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -146,11 +145,10 @@ static void await(struct errand *errand)
 bool sc_own_threads_call(void (*function)(void *argument), void *argument)
 {
     struct errand errand = {.function = function, .argument = argument};
-    int saved = errno;
+    SC_KEEP_ERRNO();
     sc_real.cuCtxGetCurrent(&errand.context);
     bool is_started = start(run_errand, &errand, SC_OWN_THREADS_SMALL);
     if (is_started)
         await(&errand);
-    errno = saved;
     return is_started;
 }

@@ -142,10 +142,9 @@ static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certaint
 
 bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct verdict verdict = verdict_on(&(struct sc_hazard){.code = SC_HAZARD_CODE_COUNT}, ticket);
     bool counts = is_hazard(&verdict, certainty);
-    errno = saved;
     return counts;
 }
 
@@ -299,12 +298,11 @@ void sc_reaper_judge_now(void)
 {
     if (sc_likely(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == 0))
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     lock_reaper();
     while (judge_next_locked())
         continue;
     unlock_reaper();
-    errno = saved;
 }
 
 /* ---- giving back ---- */
@@ -356,14 +354,13 @@ void sc_reaper_give_back_pinned(const struct sc_context *context)
 {
     if (sc_likely(!sc_track_has(&sc_track, SC_HAS_HOLDS)) || !context)
         return;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
         sc_guard_apply();
         end_or_put_back(&release, give_back_pinned(&release, context));
         release = sc_track_take_ready(&sc_track, release.age);
     }
-    errno = saved;
 }
 
 static void give_back_ready(void)
@@ -498,11 +495,10 @@ bool sc_reaper_start(void)
 
 void sc_reaper_wake(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     lock_reaper();
     wake_locked();
     unlock_reaper();
-    errno = saved;
 }
 
 /* ---- what hooks call ---- */
@@ -535,7 +531,7 @@ static void begin_excuse(struct sc_excuse *excuse, const struct sc_op_info *op,
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
                      enum sc_finding finding, const struct sc_later *later)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct verdict verdict = verdict_on(hazard, &op->ticket);
     verdict.taken = op->taken;
     verdict.by_operation = finding == SC_BY_ORDER && later->ticket.number;
@@ -560,7 +556,6 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
         sc_reaper_report(hazard);
     if (!queued)
         sc_excuses_end(&verdict.excuse);
-    errno = saved;
 }
 
 void sc_reaper_report(const struct sc_hazard *hazard)
@@ -604,11 +599,10 @@ void sc_reaper_sleep(uint32_t round, uint64_t until_ns)
 {
     const struct timespec at = {.tv_sec = (time_t)(until_ns / NS_PER_S),
                                 .tv_nsec = (long)(until_ns % NS_PER_S)};
-    int saved = errno;
+    SC_KEEP_ERRNO();
     atomic_store(&reaper.awaited, true);
     sc_kernel_call(SYS_futex, &reaper.rounds, FUTEX_WAIT_BITSET_PRIVATE, round, &at, NULL,
                    FUTEX_BITSET_MATCH_ANY);
-    errno = saved;
 }
 
 /* Sleeps without a lock and leaves nothing behind, since a signal handler may leave it by
@@ -646,7 +640,7 @@ bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api)
 
 void sc_reaper_collect(void)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     uint64_t until_ns = sc_now_ns() + STOP_WAIT_NS;
     uint32_t first = sc_reaper_round();
     /* The round that is under way may have looked before. */
@@ -657,7 +651,6 @@ void sc_reaper_collect(void)
         sc_reaper_wake();
         sc_reaper_sleep(round, until_ns);
     }
-    errno = saved;
 }
 
 /* How long the end of the process waits for the reaper: while the thread has its lock. */

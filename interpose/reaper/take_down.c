@@ -1,7 +1,5 @@
 #include "interpose/reaper/take_down.h"
 
-#include <errno.h>
-
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/base/upcalls.h"
@@ -19,10 +17,9 @@
 
 static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool unregistered)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
     event.unregistered = unregistered;
-    errno = saved;
     return event;
 }
 

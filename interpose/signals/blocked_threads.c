@@ -1,7 +1,6 @@
 #include "interpose/signals/blocked_threads.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -40,11 +39,8 @@ enum {
 static long read_of_thread(const char *thread, const char *file, char *text)
 {
     char path[64];
-    struct sc_text put;
-    sc_text_init(&put, path, sizeof path);
-    sc_text_put(&put, "/proc/self/task/");
-    sc_text_put(&put, thread);
-    sc_text_put(&put, file);
+    struct sc_text put = sc_text_in(path, sizeof path);
+    sc_text_format(&put, "/proc/self/task/%s%s", thread, file);
     long size = sc_file_read(path, text, STATUS_BYTES - 1);
     text[size > 0 ? size : 0] = '\0';
     return size;
@@ -117,8 +113,7 @@ static enum way way_of_thread(const char *name)
 bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 {
     char name[16], status[STATUS_BYTES];
-    struct sc_text put;
-    sc_text_init(&put, name, sizeof name);
+    struct sc_text put = sc_text_in(name, sizeof name);
     sc_text_decimal(&put, (uint64_t)thread);
     if (read_of_thread(name, "/status", status) <= 0)
         return false;
@@ -219,7 +214,7 @@ static bool is_worth_a_wait(const struct seen *seen, const struct followed *foll
  * last look. */
 static int32_t find(int32_t known, uint64_t *took_ticks)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     struct followed followed = {0};
     *took_ticks = 0;
     /* Its run-time has a thread that blocks all signals, and touches no memory of the program's. */
@@ -232,7 +227,6 @@ static int32_t find(int32_t known, uint64_t *took_ticks)
         sc_kernel_call(SYS_nanosleep, &time, NULL);
         seen = look_once(&followed, took_ticks);
     }
-    errno = saved;
     return seen.thread;
 }
 

@@ -10,6 +10,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/process.h"
 #include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
@@ -61,10 +62,9 @@ static void queue(const siginfo_t *info)
 void sc_kept_signal_deliver(void)
 {
     siginfo_t info;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_kept_signal_take(&info))
         queue(&info);
-    errno = saved;
 }
 
 void sc_kept_signal_forget(void)

@@ -79,11 +79,8 @@ static bool is_sent_to_process(int number, const siginfo_t *info)
 static void read_status(char *status)
 {
     char path[64];
-    struct sc_text put;
-    sc_text_init(&put, path, sizeof path);
-    sc_text_put(&put, "/proc/self/task/");
-    sc_text_decimal(&put, (uint64_t)main_thread());
-    sc_text_put(&put, "/status");
+    struct sc_text put = sc_text_in(path, sizeof path);
+    sc_text_format(&put, "/proc/self/task/%lu/status", (uint64_t)main_thread());
     long size = sc_file_read(path, status, STATUS_BYTES - 1);
     status[size > 0 ? size : 0] = '\0';
 }

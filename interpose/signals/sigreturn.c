@@ -1,6 +1,5 @@
 #include "interpose/signals/sigreturn.h"
 
-#include <errno.h>
 #include <gnu/libc-version.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -110,14 +109,13 @@ static _Atomic(void *) librarys; /* way back */
 void sc_sigreturn_adopt(int number)
 {
     struct kernel_action action;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_kernel_call(SYS_rt_sigaction, number, NULL, &action, sizeof action.mask) == 0 &&
         is_handler(&action) && action.restorer != sc_sigreturn_way_back) {
         atomic_store(&librarys, (void *)(uintptr_t)action.restorer);
         action.restorer = sc_sigreturn_way_back;
         sc_kernel_call(SYS_rt_sigaction, number, &action, NULL, sizeof action.mask);
     }
-    errno = saved;
 }
 
 static struct sc_object_range c_library;

@@ -1,6 +1,5 @@
 #include "interpose/signals/single_step.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -119,7 +118,7 @@ static void die(int number)
 static void on_trap(int number, siginfo_t *info, void *argument)
 {
     ucontext_t *context = argument;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (info->si_code == TRAPPED && is_stepped_here()) {
         clear_in_frame(context);
         finish((uintptr_t)context->uc_mcontext.gregs[REG_RIP] == step.pc);
@@ -127,7 +126,6 @@ static void on_trap(int number, siginfo_t *info, void *argument)
     } else {
         die(number);
     }
-    errno = saved;
 }
 
 /* ---- before it ---- */
@@ -212,7 +210,7 @@ static bool does_trap(void)
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     bool begun = !(fault->mask & SC_SIGNAL_BIT(SIGTRAP)) && !has_flag(context) && !is_traced() &&
                  does_trap() && begin(is_on_alternate_stack(context));
     if (begun) {
@@ -222,7 +220,6 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
         step.done = done;
         set_in_frame(context);
     }
-    errno = saved;
     return begun;
 }
 
@@ -234,23 +231,21 @@ bool sc_single_step_is_begun(const void *context)
 
 void sc_single_step_cancel(void *context)
 {
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_single_step_is_begun(context)) {
         clear_in_frame(context);
         finish(false);
     }
-    errno = saved;
 }
 
 void sc_single_step_forget(const struct sc_fault *fault)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
-    int saved = errno;
+    SC_KEEP_ERRNO();
     if (sc_single_step_is_begun(context)) {
         clear_in_frame(context);
         end();
     }
-    errno = saved;
 }
 
 void sc_single_step_child(void)

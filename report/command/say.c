@@ -43,10 +43,9 @@ static struct copy *copy_plain(const char *text, size_t count)
 {
     size_t size = count * SC_PLAIN_GROWTH + 1;
     struct copy *copy = malloc(sizeof *copy + size);
-    struct sc_text shown;
     if (!copy)
         return NULL;
-    sc_text_init(&shown, copy->text, size);
+    struct sc_text shown = sc_text_in(copy->text, size);
     sc_plain_put(&shown, text, count);
     return copy;
 }

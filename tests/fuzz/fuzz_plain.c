@@ -20,7 +20,7 @@ static struct sc_text show(const char *bytes, size_t count, size_t size)
     char *room = malloc(size);
     struct sc_text text;
     require(room != NULL);
-    sc_text_init(&text, room, size);
+    text = sc_text_in(room, size);
     sc_plain_put(&text, bytes, count);
     require(strlen(room) == text.used);
     terminal_take(text.bytes, text.used, "");

@@ -35,7 +35,7 @@ static void tell(const char *what, uint64_t number, const char *words)
 {
     struct sc_text text;
     size_t used = strlen(told);
-    sc_text_init(&text, told + used, sizeof told - used);
+    text = sc_text_in(told + used, sizeof told - used);
     sc_text_put(&text, what);
     sc_text_char(&text, ' ');
     sc_text_decimal(&text, number);

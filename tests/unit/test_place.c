@@ -107,8 +107,7 @@ static const char *path_apart(void)
 static const char *run_line(int32_t pid, uint64_t started, const char *host)
 {
     static char bytes[1024];
-    struct sc_text line;
-    sc_text_init(&line, bytes, sizeof bytes);
+    struct sc_text line = sc_text_in(bytes, sizeof bytes);
     sc_text_put(&line, RUN_BEGINNING "[\"\\\"pid\\\":1\"]");
     sc_json_lines_process(&line, pid, started, host);
     sc_text_put(&line, RUN_END);
@@ -147,7 +146,7 @@ static void expect_kept(const char *content, const char *words)
     ck_assert_str_eq(read_whole("r.jsonl"), content);
     ck_assert_str_eq(read_whole(path_apart()), "new");
     ck_assert_ptr_nonnull(kept);
-    sc_text_init(&text, line, sizeof line);
+    text = sc_text_in(line, sizeof line);
     sc_place_put_kept(&text, path, kept);
     snprintf(
         expected, sizeof expected,
@@ -445,8 +444,7 @@ END_TEST
 START_TEST(a_long_command_hides_no_process)
 {
     static char bytes[16 * 1024];
-    struct sc_text line;
-    sc_text_init(&line, bytes, sizeof bytes);
+    struct sc_text line = sc_text_in(bytes, sizeof bytes);
     sc_text_put(&line, RUN_BEGINNING "[\"");
     while (line.used < (size_t)_i)
         sc_text_char(&line, 'x');
@@ -762,8 +760,7 @@ static const struct {
 START_TEST(a_failure_names_path_and_remedy)
 {
     char bytes[512];
-    struct sc_text text;
-    sc_text_init(&text, bytes, sizeof bytes);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
     sc_place_put_failure(&text, "/r", failures[_i].error);
     ck_assert_str_eq(bytes, failures[_i].words);
 }

@@ -35,8 +35,7 @@ static const struct {
 START_TEST(what_steers_a_terminal_is_escaped)
 {
     char bytes[128];
-    struct sc_text text;
-    sc_text_init(&text, bytes, sizeof bytes);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
     sc_plain_put(&text, texts[_i].text, strlen(texts[_i].text));
     ck_assert_str_eq(bytes, texts[_i].shown);
 }
@@ -48,7 +47,7 @@ START_TEST(nothing_is_cut_in_two)
     char bytes[64];
     struct sc_text text;
     for (size_t size = 1; size <= 15; size++) {
-        sc_text_init(&text, bytes, size);
+        text = sc_text_in(bytes, size);
         sc_plain_put(&text, full, strlen(full));
         ck_assert_uint_eq(text.used, size <= 1    ? 0
                                      : size <= 4  ? 1
@@ -67,7 +66,7 @@ START_TEST(no_text_grows_more_than_is_said)
     for (unsigned first = 0; first < 256; first++) {
         for (unsigned second = 0; second < 256; second++) {
             const char two[] = {(char)first, (char)second};
-            sc_text_init(&text, bytes, sizeof bytes);
+            text = sc_text_in(bytes, sizeof bytes);
             sc_plain_put(&text, two, 2);
             ck_assert(!text.cut);
         }

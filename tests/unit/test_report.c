@@ -22,6 +22,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -133,11 +134,11 @@ START_TEST(a_name_that_is_gone_is_left_out)
     pages[page - 1] = 'x';
     stacks.event.count = 1;
     stacks.event.frames[0].symbol = pages + page - 5;
-    sc_text_init(&line, bytes, sizeof bytes);
+    line = sc_text_in(bytes, sizeof bytes);
     sc_json_lines_hazard(&line, &hazard, 1, &stacks, &names);
     ck_assert_uint_eq(count_of(bytes, "\"symbol\":null"), 4);
     pages[page - 1] = '\0';
-    sc_text_init(&line, bytes, sizeof bytes);
+    line = sc_text_in(bytes, sizeof bytes);
     sc_json_lines_hazard(&line, &hazard, 1, &stacks, &names);
     ck_assert_uint_eq(count_of(bytes, "\"symbol\":\"last\""), 2);
     ck_assert_uint_eq(count_of(bytes, "\"symbol\":null"), 1);
@@ -1440,8 +1441,7 @@ static const struct {
 START_TEST(strings_are_escaped)
 {
     char bytes[128];
-    struct sc_text text;
-    sc_text_init(&text, bytes, sizeof bytes);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
     sc_json_string(&text, NULL, strings[_i].text);
     ck_assert_str_eq(bytes, strings[_i].json);
 }
@@ -1452,7 +1452,7 @@ START_TEST(text_is_cut_and_not_overrun)
     char bytes[8];
     struct sc_text text;
     memset(bytes, 'x', sizeof bytes);
-    sc_text_init(&text, bytes, 7);
+    text = sc_text_in(bytes, 7);
     sc_text_put(&text, "12345");
     ck_assert(!text.cut);
     sc_text_decimal(&text, 678);
@@ -1465,8 +1465,7 @@ END_TEST
 START_TEST(numbers_and_units)
 {
     char bytes[256];
-    struct sc_text text;
-    sc_text_init(&text, bytes, sizeof bytes);
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
     sc_text_decimal(&text, UINT64_MAX);
     sc_text_char(&text, ' ');
     sc_text_signed(&text, INT64_MIN);
@@ -1478,6 +1477,22 @@ START_TEST(numbers_and_units)
     sc_text_size(&text, UINT64_MAX);
     ck_assert_str_eq(bytes, "18446744073709551615 -9223372036854775808 0xffffffffffffffff 1.5 KB "
                             "16777215 TB");
+}
+END_TEST
+
+START_TEST(a_format_has_the_directives_of_printf)
+{
+    char bytes[128], expected[sizeof bytes];
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    snprintf(expected, sizeof expected, "%s %c %u %d %lu %ld %#lx 100%% %s", "a", 'b', UINT_MAX,
+             INT_MIN, ULONG_MAX, LONG_MIN, 31UL, "");
+    sc_text_format(&text, "%s %c %u %d %lu %ld %#lx 100%% %s", "a", 'b', UINT_MAX, INT_MIN,
+                   ULONG_MAX, LONG_MIN, 31UL, "");
+    ck_assert_str_eq(bytes, expected);
+    text = sc_text_in(bytes, 7);
+    sc_text_format(&text, "%#lx and %d", 0UL, 5);
+    ck_assert_str_eq(bytes, "0x0 an");
+    ck_assert(text.cut);
 }
 END_TEST
 
@@ -1604,6 +1619,7 @@ int main(int argc, char **argv)
     tcase_add_loop_test(group, strings_are_escaped, 0, (int)(sizeof strings / sizeof strings[0]));
     tcase_add_test(group, text_is_cut_and_not_overrun);
     tcase_add_test(group, numbers_and_units);
+    tcase_add_test(group, a_format_has_the_directives_of_printf);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

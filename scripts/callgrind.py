@@ -9,12 +9,12 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "out"
 COST = re.compile(r"[+*\d-]\d* \d+$")
-DRIVER, LIBRARY = "libcuda.so.1", "libsafecopy.so"
+DRIVER, LIBRARY, PROGRAM = "libcuda.so.1", "libsafecopy.so", "program"
 
 
 def build(folder, text):
     """The program, of a source in C."""
-    source, program = folder / "program.c", folder / "program"
+    source, program = folder / "program.c", folder / PROGRAM
     source.write_text(text, encoding="utf-8")
     include = os.environ.get("CUDA_INCLUDE", "/usr/local/cuda/include")
     subprocess.run(["cc", "-g", "-O1", "-I", include, "-I", ROOT, source, "-L", OUT / "sim",
@@ -37,36 +37,29 @@ def run(program, arguments, **settings):
 
 class Profile:
     """What functions took themselves, who called whom how often, and what that took. A function is
-    (object, file, name): the file that callgrind names, which is another one's where the function
-    begins with an inlined one."""
+    (object, name): callgrind names a file as well, but another one where a function begins with what
+    is inlined. So functions of one name are one."""
 
     def __init__(self, text):
         self.own = collections.Counter()
         self.calls = collections.defaultdict(collections.Counter)
         self.below = collections.defaultdict(collections.Counter)
         self.names = {}
-        module = file = function = None
-        called_module = called_file = callee = None
+        module = function = called_module = callee = None
         is_of_callee = False
         for line in text.splitlines():
             key, _, value = line.partition("=")
             if key == "ob":
                 module = self.name("object", value)
-            elif key == "fl":
-                file = self.name("file", value)
-            elif key in ("fi", "fe"):
-                self.name("file", value)
             elif key == "fn":
-                function = (module, file, self.name("function", value))
+                function = (module, self.name("function", value))
             elif key == "cob":
                 called_module = self.name("object", value)
-            elif key in ("cfi", "cfl"):
-                called_file = self.name("file", value)
             elif key == "cfn":
-                callee = (called_module or module, called_file or file, self.name("function", value))
+                callee = (called_module or module, self.name("function", value))
             elif key == "calls":
                 self.calls[function][callee] += int(value.split()[0])
-                called_module = called_file = None
+                called_module = None
                 is_of_callee = True
             elif COST.match(line):
                 cost = int(line.split()[1])
@@ -76,9 +69,16 @@ class Profile:
                     self.own[function] += cost
                 is_of_callee = False
 
+    def subtract(self, other):
+        for mine, theirs in ((self.own, other.own), *((mine[function], theirs[function])
+                             for mine, theirs in ((self.calls, other.calls), (self.below, other.below))
+                             for function in list(mine))):
+            mine.subtract(theirs)
+
     def name(self, kind, value):
-        """callgrind writes a name once, and its number from then on. Of an object, the last part."""
+        """callgrind writes a name once, and its number from then on. Of an object the last part counts,
+        of a recursive function no level."""
         number, _, text = value.partition(" ")
         if text:
-            self.names[kind, number] = text.rpartition("/")[2] if kind == "object" else text
+            self.names[kind, number] = text.rpartition("/")[2] if kind == "object" else text.partition("'")[0]
         return self.names.get((kind, number), "?")

@@ -75,9 +75,7 @@ void sc_track_issue_kernel(struct sc_track *track, struct sc_op_info *infos, uns
 void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_host *host,
                               const struct sc_op_info *later, struct sc_ops *overwritten);
 
-/* Is there managed memory? Are sources in it in flight? Lock-free. */
-bool sc_track_knows_managed(struct sc_track *track);
-
+/* Are sources in managed memory in flight? Lock-free. */
 bool sc_track_reads_managed(struct sc_track *track);
 
 /* Before work that may write managed memory (sc_inflight_seal_managed); NULL: whatever it comes

@@ -85,11 +85,6 @@ bool sc_track_is_seen(struct sc_track *track, uint32_t stream)
            sc_track_unseen_behind(track, stream, NULL).waits == 0;
 }
 
-bool sc_track_knows_managed(struct sc_track *track)
-{
-    return atomic_load_explicit(&track->inflight.managed_count, memory_order_relaxed) != 0;
-}
-
 bool sc_track_reads_managed(struct sc_track *track)
 {
     return atomic_load_explicit(&track->inflight.managed_source_count, memory_order_relaxed) != 0;

@@ -182,9 +182,9 @@ static bool may_be_unreadable(const struct sc_slot_source *source)
     return !source->range || !sc_track_is_plainly_readable(&sc_track, source->range);
 }
 
-static void copy_runs(char *packed, const struct sc_slot_source *source)
+static __attribute__((noinline)) void copy_runs(char *packed, const struct sc_slot_source *source)
 {
-    struct sc_runs runs = sc_shape_runs(&source->shape, &source->fold);
+    struct sc_runs runs = sc_shape_runs(source->shape, source->fold);
     struct sc_run run;
     while (sc_shape_next_run(&runs, &run))
         memcpy(packed + run.before_bytes, (const void *)run.address, run.size_bytes);
@@ -200,9 +200,9 @@ static bool was_read(struct sc_peek_item *items, unsigned *count)
     return read;
 }
 
-static bool peek_runs(char *packed, const struct sc_slot_source *source)
+static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_slot_source *source)
 {
-    struct sc_runs runs = sc_shape_runs(&source->shape, &source->fold);
+    struct sc_runs runs = sc_shape_runs(source->shape, source->fold);
     struct sc_peek_item items[16]; /* some stacks are small */
     struct sc_run run;
     unsigned count = 0;
@@ -219,14 +219,16 @@ static bool peek_runs(char *packed, const struct sc_slot_source *source)
  * be pageable memory is none. */
 static bool fill(struct sc_slot *slot, const struct sc_slot_source *source)
 {
-    bool is_whole = sc_shape_is_whole(&source->shape, &source->fold);
-    size_t size_bytes = sc_shape_used_bytes(&source->shape, &source->fold);
-    if (!may_be_unreadable(source))
-        copy_runs(slot->bytes, source);
-    else if (is_whole)
-        return sc_peek_anyhow(slot->bytes, source->shape.address, size_bytes);
+    bool is_whole = sc_shape_is_whole(source->shape, source->fold);
+    size_t size_bytes = sc_shape_used_bytes(source->shape, source->fold);
+    uintptr_t address = source->shape->address;
+    if (sc_unlikely(may_be_unreadable(source)))
+        return is_whole ? sc_peek_anyhow(slot->bytes, address, size_bytes)
+                        : peek_runs(slot->bytes, source);
+    if (sc_likely(is_whole))
+        memcpy(slot->bytes, (const void *)address, size_bytes);
     else
-        return peek_runs(slot->bytes, source);
+        copy_runs(slot->bytes, source);
     return true;
 }
 
@@ -241,8 +243,8 @@ static bool is_worth_it(const struct sc_shape *shape, const struct sc_fold *fold
            (hull_bytes <= HULL_MAX || (!fold->pitch_bytes && shape->rows <= ROWS_MAX));
 }
 
-bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
-                          const struct sc_fold *fold)
+static inline bool are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
+                           const struct sc_fold *fold)
 {
     size_t size_bytes = sc_shape_used_bytes(shape, fold);
     return direction == SC_H2D && stable && size_bytes > 0 &&
@@ -250,24 +252,40 @@ bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct
            sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
 }
 
-struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
-                                     const struct sc_slot_source *source)
+bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
+                          const struct sc_fold *fold)
+{
+    return are_for(direction, stable, shape, fold);
+}
+
+static inline struct sc_slot *reserve(struct sc_context *context,
+                                      const struct sc_slot_source *source)
 {
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);
     return own ? take_slot(home, own, source) : NULL;
 }
 
-struct sc_slot *sc_snapshots_take(struct sc_context *context, const struct sc_slot_source *source)
+struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
+                                     const struct sc_slot_source *source)
 {
-    struct sc_slot *slot = sc_snapshots_reserve(context, source);
-    uint64_t before = sc_ticks();
+    return reserve(context, source);
+}
+
+struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
+                                  bool stable, const struct sc_slot_source *source)
+{
+    if (!are_for(direction, stable, source->shape, source->fold))
+        return NULL;
+    struct sc_slot *slot = reserve(context, source);
+    size_t size_bytes = sc_shape_hull_bytes(source->shape);
+    bool is_large = size_bytes > sc_options.snapshot_max_bytes;
+    uint64_t before = sc_unlikely(is_large) ? sc_ticks() : 0;
     if (slot && !fill(slot, source)) {
         sc_track_give_slot(&sc_track, slot);
         return NULL;
     }
-    size_t size_bytes = sc_shape_hull_bytes(&source->shape);
-    if (slot && size_bytes > sc_options.snapshot_max_bytes)
+    if (sc_unlikely(is_large) && slot)
         sc_source_costs_note(SC_SOURCE_COPIED, size_bytes, sc_ticks() - before);
     return slot;
 }

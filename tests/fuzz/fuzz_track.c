@@ -756,8 +756,9 @@ static bool may_take_slot(const struct copy *copy, const struct sc_shape *shape)
 
 static struct sc_slot *take_slot(const struct copy *copy, const struct sc_shape *shape)
 {
-    const struct sc_slot_source source = {
-        copy->info.ticket.stream, copy->info.range, copy->info.kind, *shape, {0, 0}};
+    const struct sc_fold no_fold = {0, 0};
+    const struct sc_slot_source source = {copy->info.ticket.stream, copy->info.range,
+                                          copy->info.kind, shape, &no_fold};
     bool expected = may_take_slot(copy, shape);
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;

@@ -26,7 +26,8 @@ static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struc
     bool writes = sc_direction_writes_host(info->direction);
     return info->kind == SC_DEVICE ||
            sc_inflight_may_conflict(range, writes, info->ticket.stream) ||
-           (info->range && sc_inflight_may_conflict(inflight->nowhere, writes, info->ticket.stream));
+           (info->range &&
+            sc_inflight_may_conflict(inflight->nowhere, writes, info->ticket.stream));
 }
 
 /* What sc_conflicts_visit does where there may be any. */

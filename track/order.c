@@ -711,13 +711,24 @@ static void know_clock(struct sc_order *order, const struct sc_clock *clock)
     }
 }
 
+static __attribute__((noinline)) void know_pair(struct sc_order *order,
+                                                const struct sc_point *point)
+{
+    union pair pair;
+    know_clock(order, pair_of(point, &pair));
+    know_clock(order, point->joined);
+}
+
 void sc_order_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("known stream number", point->stream, point->number);
-    union pair pair;
-    know_clock(order, pair_of(point, &pair));
-    know_clock(order, point->joined);
+    if (!sc_order_is_of_one_stream(point)) {
+        know_pair(order, point);
+        return;
+    }
+    raise_to(&sc_order_stream(order, point->stream)->done, point->number);
+    SC_CHECK(sc_consistency_of_order(order, point->stream));
 }
 
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)

@@ -317,8 +317,8 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
 static bool is_written(struct sc_track *track, const struct sc_slot_source *source)
 {
     struct sc_inflight *inflight = &track->inflight;
-    return (source->range && atomic_load_explicit(
-                                 &sc_inflight_range(inflight, source->range)->writer_count,
+    return (source->range &&
+            atomic_load_explicit(&sc_inflight_range(inflight, source->range)->writer_count,
                                  memory_order_relaxed) != 0) ||
            sc_inflight_is_written(inflight, source->range, source->shape);
 }

@@ -90,11 +90,19 @@ bool sc_track_reads_managed(struct sc_track *track)
     return atomic_load_explicit(&track->inflight.managed_source_count, memory_order_relaxed) != 0;
 }
 
+static __attribute__((noinline)) bool may_be_held_or_named(struct sc_track *track,
+                                                           uintptr_t address, size_t size_bytes)
+{
+    return sc_grid_may_overlap(&track->holds.grid, address, size_bytes) ||
+           sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes);
+}
+
 bool sc_track_may_be_busy(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    return sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes) ||
-           sc_grid_may_overlap(&track->holds.grid, address, size_bytes) ||
-           sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes);
+    if (sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes))
+        return true;
+    return (!sc_grid_is_empty(&track->holds.grid) || !sc_grid_is_empty(&track->graphs.heap_grid)) &&
+           may_be_held_or_named(track, address, size_bytes);
 }
 
 bool sc_track_range_may_be_near(struct sc_track *track, const void *object)

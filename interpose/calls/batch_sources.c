@@ -66,8 +66,7 @@ static void copy_source(struct sc_batch *batch, size_t index, const struct sc_sh
 
 static struct sc_slot_source source_of(const struct sc_op_info *op)
 {
-    return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, &op->shape,
-                                   &op->fold};
+    return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, &op->shape, &op->fold};
 }
 
 static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_op_info *op,

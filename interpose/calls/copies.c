@@ -23,11 +23,6 @@ static const void *host(CUdeviceptr address)
     return (const void *)(uintptr_t)address;
 }
 
-static struct sc_shape run_of(CUdeviceptr address, size_t bytes)
-{
-    return (struct sc_shape){(uintptr_t)address, bytes, bytes, 1};
-}
-
 struct copy {
     struct sc_detour detour;
     struct sc_issue issue;

@@ -114,7 +114,7 @@ SC_INLINED struct sc_host_use *add_use(struct sc_issue *issue)
 
 /* Of the range, where it is and how it may be used does not count. */
 SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
-                   const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
+                       const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
     struct sc_host_use *use = add_use(issue);
     if (!use)
@@ -130,8 +130,8 @@ SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
     issue->op_count++;
 }
 
-SC_INLINED void describe(const struct sc_issue *restrict issue, const struct sc_host_use *restrict use,
-                     struct sc_op_info *restrict op)
+SC_INLINED void describe(const struct sc_issue *restrict issue,
+                         const struct sc_host_use *restrict use, struct sc_op_info *restrict op)
 {
     memset(op, 0, sizeof *op); /* in place, as a compound literal would not be */
     op->direction = use->direction;
@@ -168,7 +168,7 @@ void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
 }
 
 SC_INLINED void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
-                            const struct sc_shape *shape, const struct sc_range_info *range)
+                                const struct sc_shape *shape, const struct sc_range_info *range)
 {
     bool stable = issue->stream && is_inside(shape, range) &&
                   range->snapshots != SC_SNAPSHOTS_NONE && sc_unfinished_is_clear(issue->stream);
@@ -224,8 +224,9 @@ static void touch(struct sc_issue *issue, enum sc_direction direction, const str
 
 /* Of memory that was unregistered meanwhile by another thread nothing is known. */
 static __attribute__((noinline)) void use_on(struct sc_issue *issue, enum sc_direction direction,
-                   const struct sc_shape *shape, const struct sc_range_info *range,
-                   enum sc_copy_time when)
+                                             const struct sc_shape *shape,
+                                             const struct sc_range_info *range,
+                                             enum sc_copy_time when)
 {
     if (sc_likely(range->range && when != SC_IN_CALL)) {
         add_op_on_range(issue, direction, shape, range);
@@ -451,7 +452,8 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
  * (docs/driver.md, Sources taken early). `known`: copies that we know are among that work. No mode
  * leaves that to the driver: what the library does before the call takes time, in which the
  * stream's queue may have run empty. */
-SC_INLINED void take_in_time(const struct sc_issue *issue, const struct sc_host_use *use, bool known)
+SC_INLINED void take_in_time(const struct sc_issue *issue, const struct sc_host_use *use,
+                             bool known)
 {
     if (!known && use->stable)
         return;
@@ -629,9 +631,8 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
 
 /* Managed memory is named as the device's, and pinned memory can be. */
 static __attribute__((noinline)) void name_two_sides(struct sc_issue *issue,
-                                                     enum sc_direction direction,
-                                                     const void *host, CUdeviceptr device,
-                                                     size_t size_bytes)
+                                                     enum sc_direction direction, const void *host,
+                                                     CUdeviceptr device, size_t size_bytes)
 {
     const struct sc_copy_side of_host = sc_copy_side_of_host(host, size_bytes);
     const struct sc_copy_side of_device = sc_copy_side_of_device(device, size_bytes);
@@ -752,7 +753,7 @@ static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
 }
 
 /* What only this moment knows of the operation. */
-static inline void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
+SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 {
     op->thread = sc_thread_id();
     if (sc_ear_is_open()) {
@@ -819,7 +820,7 @@ static bool notes_uses_of_device(const struct sc_issue *issue)
 }
 
 SC_INLINED void note_queued(const struct sc_issue *issue, const struct sc_issue_ops *ops,
-                        uint64_t now_ticks)
+                            uint64_t now_ticks)
 {
     sc_unfinished_queued(issue->stream, now_ticks);
     for (unsigned i = 0; i < ops->count; i++)
@@ -843,8 +844,8 @@ SC_INLINED struct sc_recent_use use_of(const struct sc_issue *issue)
 
 /* `number`: 0: it is done. */
 SC_INLINED void note_in_history(const struct sc_call *call, const struct sc_stream_record *stream,
-                            const struct sc_recent_use *use, uint32_t stack, uint64_t ticks,
-                            uint64_t number)
+                                const struct sc_recent_use *use, uint32_t stack, uint64_t ticks,
+                                uint64_t number)
 {
     sc_recently_issued((struct sc_history_entry){
         .api = call->api,
@@ -860,7 +861,7 @@ SC_INLINED void note_in_history(const struct sc_call *call, const struct sc_stre
     });
 }
 
-SC_INLINED void note_issue_in_history(const struct sc_issue *issue, uint32_t stack, uint64_t ticks,
+static void note_issue_in_history(const struct sc_issue *issue, uint32_t stack, uint64_t ticks,
                                   uint64_t number)
 {
     if (!sc_options.postmortem)

@@ -953,7 +953,8 @@ static void do_record(const struct action *action)
 {
     int event = action->b % EVENTS;
     struct sc_order_call call;
-    struct sc_point point = sc_track_begin_record(&tracker, id_of(stream_in(action->a)), &call);
+    struct sc_point point;
+    sc_track_begin_record(&tracker, id_of(stream_in(action->a)), &call, &point);
     sc_track_end_record(&tracker, &call, true);
     say("record: stream %d, event %d", stream_in(action->a), event);
     world.events[event] = oracle_add_record(&world.graph, stream_in(action->a));

@@ -111,7 +111,8 @@ static void synchronise(uint32_t stream, enum sc_scope scope)
 static void record(uint32_t stream, uintptr_t event)
 {
     struct sc_order_call call;
-    struct sc_point point = sc_track_begin_record(&track, stream, &call);
+    struct sc_point point;
+    sc_track_begin_record(&track, stream, &call, &point);
     sc_track_end_record(&track, &call, true);
     sc_track_set_event(&track, event, &point);
 }
@@ -415,7 +416,8 @@ END_TEST
 static bool has_news(uintptr_t event)
 {
     struct sc_behind behind;
-    struct sc_point point = sc_track_event_news(&track, event, &behind);
+    struct sc_point point;
+    sc_track_event_news(&track, event, &point, &behind);
     bool any = point.stream || point.joined;
     sc_track_forget_point(&track, &point);
     return any;

@@ -68,8 +68,8 @@ static void say(const char *file, int line, const char *function, const char *wh
 {
     char bytes[1024];
     struct sc_text text = sc_text_in(bytes, sizeof bytes);
-    sc_text_format(&text, "safecopy: assertion failed: %s:%lu: %s: %s (thread %ld)\n", file,
-                   (uint64_t)line, function, what, sc_checks_thread());
+    sc_text_format(&text, "safecopy: assertion failed: %s:%d: %s: %s (thread %d)\n", file, line,
+                   function, what, sc_checks_thread());
     sc_kernel_call(SYS_write, STDERR_FILENO, text.bytes, text.used);
 }
 

@@ -100,7 +100,7 @@ static void print_event(int32_t thread, const struct sc_trace_event *event)
     char bytes[512];
     const char *rest = event->what;
     struct sc_text text = sc_text_in(bytes, sizeof bytes);
-    sc_text_format(&text, "safecopy: trace: thread %ld #%lu", thread, event->number);
+    sc_text_format(&text, "safecopy: trace: thread %d #%lu", thread, event->number);
     put_name(&text, &rest);
     for (unsigned i = 0; i < SC_TRACE_WORDS && put_name(&text, &rest); i++)
         sc_text_format(&text, "=%#lx", event->words[i]);

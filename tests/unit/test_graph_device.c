@@ -1,6 +1,7 @@
 /* Device memory in track/graphs.h: what nodes do there, what they allocate and free, addresses of
  * kernels, races, and who added a node. */
-#include "track/graphs.h"
+#include "track/graph_frees.h"
+#include "track/graphs_internal.h"
 #include "track/handles.h"
 #include "track/hazard.h"
 #include "track/order.h"

@@ -43,6 +43,7 @@
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
+#include "track/track_presence.h"
 #include "track/track_ranges.h"
 #include "track/track_streams.h"
 #include "track/track_views.h"

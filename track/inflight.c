@@ -43,7 +43,6 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
         sc_spans_init(&inflight->guards) || !inflight->keys || !inflight->no_range ||
         !inflight->device_memory)
         return -ENOMEM;
-    inflight->nowhere = sc_inflight_range(inflight, inflight->no_range);
     return 0;
 }
 
@@ -723,10 +722,18 @@ bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct writer_search search = {inflight, false};
-    if (sc_inflight_may_be_written(inflight, range))
+    if (writer_count(sc_inflight_range(inflight, range ? range : inflight->no_range)) ||
+        writer_count(sc_inflight_range(inflight, inflight->no_range)))
         sc_inflight_overlaps(inflight, shape->address, sc_shape_hull_bytes(shape), note_writer,
                              &search);
     return search.found;
+}
+
+bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    return info->stable && info->direction == SC_H2D &&
+           !sc_inflight_is_written(inflight, info->range, &info->shape);
 }
 
 static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
@@ -737,13 +744,6 @@ static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
     unlink_from_stream(inflight, id);
     set_retained(inflight, op, false);
     link_to_stream(inflight, id);
-}
-
-bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
-{
-    return info->stable && info->direction == SC_H2D &&
-           (!sc_inflight_may_be_written(inflight, info->range) ||
-            !sc_inflight_is_written(inflight, info->range, &info->shape));
 }
 
 /* The same rows again on the same stream: only the ticket and the call site are new, and the

@@ -106,7 +106,6 @@ struct sc_inflight {
     _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
     /* Ids of the records in whose lists operations on no range are, and those on device memory. */
     uint32_t no_range, device_memory;
-    struct sc_range *nowhere; /* the record of `no_range` */
     struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
 };
 
@@ -167,14 +166,6 @@ static inline bool sc_inflight_may_conflict(const struct sc_range *range, bool w
 static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_t op)
 {
     return sc_pool_at(&inflight->ops, op);
-}
-
-/* Is anything in flight that writes the range, or that lies on no range and writes? Lock-free. */
-static inline bool sc_inflight_may_be_written(struct sc_inflight *inflight, uint32_t range)
-{
-    const struct sc_range *on = range ? sc_inflight_range(inflight, range) : inflight->nowhere;
-    return atomic_load_explicit(&on->writer_count, memory_order_relaxed) != 0 ||
-           atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed) != 0;
 }
 
 /* Is anything in flight that writes these bytes of the range, or between the rows? */

@@ -326,11 +326,9 @@ void sc_order_remove(struct sc_order *order, uint32_t id)
 void sc_order_unreference(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    struct sc_stream *stream = sc_order_stream(order, id);
-    SC_ASSERT(stream->references > 0);
-    stream->references--;
-    if (stream->removed)
-        reclaim(order, id);
+    SC_ASSERT(sc_order_stream(order, id)->references > 0);
+    sc_order_stream(order, id)->references--;
+    reclaim(order, id);
 }
 
 /* ---- calls ---- */
@@ -371,8 +369,13 @@ static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
     legacy->awaited = NULL;
 }
 
-bool sc_order_is_behind_legacy(struct sc_order *order, struct sc_stream *stream)
+bool sc_order_is_behind(struct sc_order *order, uint32_t id)
 {
+    struct sc_stream *stream = sc_order_stream(order, id);
+    if (stream->kind == SC_STREAM_LEGACY || due_of(stream))
+        return true;
+    if (stream->kind == SC_STREAM_NONBLOCKING)
+        return false;
     struct sc_stream *legacy = legacy_of(order, stream);
     return read_relaxed(&stream->touched) != read_relaxed(&legacy->issued) ||
            read_relaxed(&stream->touched_calls) != read_relaxed(&legacy->ended) ||
@@ -712,24 +715,13 @@ static void know_clock(struct sc_order *order, const struct sc_clock *clock)
     }
 }
 
-static __attribute__((noinline)) void know_pair(struct sc_order *order,
-                                                const struct sc_point *point)
-{
-    union pair pair;
-    know_clock(order, pair_of(point, &pair));
-    know_clock(order, point->joined);
-}
-
 void sc_order_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("known stream number", point->stream, point->number);
-    if (!sc_order_is_of_one_stream(point)) {
-        know_pair(order, point);
-        return;
-    }
-    raise_to(&sc_order_stream(order, point->stream)->done, point->number);
-    SC_CHECK(sc_consistency_of_order(order, point->stream));
+    union pair pair;
+    know_clock(order, pair_of(point, &pair));
+    know_clock(order, point->joined);
 }
 
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)

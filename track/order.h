@@ -131,7 +131,7 @@ struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
 void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued);
 
 /* Lock-free: may there be something to note when a call begins on the stream? */
-static inline bool sc_order_is_behind(struct sc_order *order, uint32_t stream);
+bool sc_order_is_behind(struct sc_order *order, uint32_t stream);
 
 /* A call that begins and ends at once, with an operation whose ticket is returned. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
@@ -202,18 +202,6 @@ static inline void sc_order_reference(struct sc_order *order, uint32_t stream)
     sc_order_stream(order, stream)->references++;
 }
 
-/* Of a blocking stream. Lock-free. */
-bool sc_order_is_behind_legacy(struct sc_order *order, struct sc_stream *stream);
-
-static inline bool sc_order_is_behind(struct sc_order *order, uint32_t id)
-{
-    struct sc_stream *stream = sc_order_stream(order, id);
-    if (stream->kind == SC_STREAM_LEGACY ||
-        atomic_load_explicit(&stream->due, memory_order_relaxed))
-        return true;
-    return stream->kind != SC_STREAM_NONBLOCKING && sc_order_is_behind_legacy(order, stream);
-}
-
 /* Lock-free: the stream's last operation. */
 static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
 {
@@ -237,20 +225,15 @@ static inline bool sc_order_is_due(struct sc_order *order, uint32_t stream)
     return atomic_load_explicit(&sc_order_stream(order, stream)->due, memory_order_relaxed);
 }
 
-/* Lock-free. `stream`: the ticket's. */
-static inline bool sc_order_known_done_on(struct sc_order *order, struct sc_stream *stream,
-                                          const struct sc_ticket *ticket)
+/* Lock-free. */
+static inline bool sc_order_known_done(struct sc_order *order, const struct sc_ticket *ticket)
 {
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     if (atomic_load_explicit(&stream->done, memory_order_acquire) >= ticket->number)
         return true;
     return ticket->legacy &&
            atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->done_calls,
                                 memory_order_acquire) > ticket->epoch;
-}
-
-static inline bool sc_order_known_done(struct sc_order *order, const struct sc_ticket *ticket)
-{
-    return sc_order_known_done_on(order, sc_order_stream(order, ticket->stream), ticket);
 }
 
 /* Lock-free: is the operation in a point that the host may have learnt of? */
@@ -269,7 +252,7 @@ static inline bool sc_order_complete(struct sc_order *order, const struct sc_tic
 {
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     return atomic_load_explicit(&stream->complete, memory_order_acquire) >= ticket->number ||
-           sc_order_known_done_on(order, stream, ticket);
+           sc_order_known_done(order, ticket);
 }
 
 #endif

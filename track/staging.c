@@ -132,26 +132,21 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
     return slot;
 }
 
-static void give(struct sc_slot *slot, bool complete)
+void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     SC_ASSERT(slot->size_class < SC_STAGING_CLASSES && !slot->has_stream);
     SC_ASSERT(atomic_load_explicit(&slot->staging->taken, memory_order_relaxed) != 0);
     struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
     SC_ASSERT(slot != list->first && slot != list->last);
-    if (complete) {
+    slot->ticket = *ticket;
+    if (is_complete(slot)) {
         prepend(list, slot);
     } else {
         append(list, slot);
-        sc_order_reference(slot->staging->order, slot->ticket.stream);
+        sc_order_reference(slot->staging->order, ticket->stream);
         slot->has_stream = true;
     }
     change_taken(slot->staging, -1); /* last: the record may go then */
-}
-
-void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
-{
-    slot->ticket = *ticket;
-    give(slot, is_complete(slot));
 }
 
 /* ---- what streams keep ---- */
@@ -179,13 +174,12 @@ void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket)
     struct sc_order *order = slot->staging->order;
     struct sc_slot *none = NULL;
     slot->ticket = *ticket;
-    bool complete = is_complete(slot);
-    if (complete && !sc_order_stream(order, ticket->stream)->removed && has_more(slot) &&
+    if (!sc_order_stream(order, ticket->stream)->removed && is_complete(slot) && has_more(slot) &&
         atomic_compare_exchange_strong_explicit(kept_by(order, ticket->stream, slot->size_class),
                                                 &none, slot, memory_order_release,
                                                 memory_order_relaxed))
         return;
-    give(slot, complete);
+    sc_staging_give(slot, ticket);
 }
 
 /* The slot may be another context's: then it stays where it is, unless the stream has got another

@@ -15,8 +15,7 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
     unlock(track);
 }
 
-static inline __attribute__((always_inline)) struct sc_range_info
-describe_range(struct sc_track *track, uint32_t id)
+static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
 {
     struct sc_range_info info = {0};
     if (!id)
@@ -70,19 +69,13 @@ struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t addre
     return info;
 }
 
-/* The blocks know of most memory on the device that it is in no range. */
-bool sc_track_may_be_host(struct sc_track *track, uintptr_t address)
+bool sc_track_has_range(struct sc_track *track, uintptr_t address)
 {
-    struct sc_inflight *inflight = &track->inflight;
-    if (atomic_load_explicit(&inflight->managed_count, memory_order_relaxed) != 0)
-        return true;
-    if (!sc_blocks_may_hold_one(&inflight->range_blocks, address))
-        return false;
-    uint32_t id = sc_inflight_range_of(inflight, address);
+    uint32_t id = sc_inflight_range_of(&track->inflight, address);
     if (id != SC_GRID_RETRY)
         return id != 0;
     lock(track);
-    id = sc_grid_point_locked(&inflight->range_grid, address);
+    id = sc_grid_point_locked(&track->inflight.range_grid, address);
     unlock(track);
     return id != 0;
 }
@@ -92,7 +85,8 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
 {
     struct sc_inflight *inflight = &track->inflight;
     bool writes = sc_direction_writes_host(direction);
-    return sc_inflight_may_conflict(inflight->nowhere, writes, stream) ||
+    return sc_inflight_may_conflict(sc_inflight_range(inflight, inflight->no_range), writes,
+                                    stream) ||
            (range && sc_inflight_may_conflict(sc_inflight_range(inflight, range), writes, stream));
 }
 

@@ -30,8 +30,7 @@ bool sc_track_has(struct sc_track *track, enum sc_presence what)
     return true;
 }
 
-static __attribute__((noinline)) bool may_have_any(struct sc_track *track, unsigned what,
-                                                   uintptr_t address, size_t size_bytes)
+bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes)
 {
     struct sc_inflight *inflight = &track->inflight;
     return (what & SC_NEAR_HEAP_OPERATIONS &&
@@ -43,17 +42,6 @@ static __attribute__((noinline)) bool may_have_any(struct sc_track *track, unsig
             sc_grid_may_overlap(&inflight->op_grid, address, size_bytes)) ||
            (what & SC_NEAR_RANGES &&
             sc_grid_may_overlap(&inflight->range_grid, address, size_bytes));
-}
-
-/* What each free() asks comes first: there are operations mostly, and nothing else. */
-bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes)
-{
-    if (what != SC_NEAR_HEAP)
-        return may_have_any(track, what, address, size_bytes);
-    if (sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes))
-        return true;
-    return (!sc_grid_is_empty(&track->holds.grid) || !sc_grid_is_empty(&track->graphs.heap_grid)) &&
-           may_have_any(track, SC_NEAR_HOLDS | SC_NEAR_HEAP_GRAPHS, address, size_bytes);
 }
 
 /* ---- memory ---- */

@@ -17,13 +17,58 @@
 /* What such a function needs of the stack does not stand there while the driver is called. */
 #define OUT_OF_LINE __attribute__((noinline))
 
+static struct sc_shape run_of(CUdeviceptr address, size_t bytes)
+{
+    return (struct sc_shape){(uintptr_t)address, bytes, bytes, 1};
+}
+
+/* Memory of the device's other than managed memory. */
+static void device_side(struct sc_issue *issue, enum sc_direction direction, CUdeviceptr address,
+                        size_t bytes)
+{
+    struct sc_shape shape = run_of(address, bytes);
+    sc_issue_device(issue, direction, direction == SC_D2H ? SC_DEVICE_READS : SC_DEVICE_WRITES,
+                    &shape);
+}
+
+/* Managed memory is named as the device's, and pinned memory can be. */
+static OUT_OF_LINE void sides_of_host_and_device(struct sc_issue *issue,
+                                                 enum sc_direction direction, const void *host_side,
+                                                 CUdeviceptr device, size_t bytes)
+{
+    const struct sc_copy_side of_host = sc_copy_side_of_host(host_side, bytes);
+    const struct sc_copy_side of_device = sc_copy_side_of_device(device, bytes);
+    const bool up = direction == SC_H2D;
+    const struct sc_copy_sides sides = {
+        .src = up ? of_host : of_device, .dst = up ? of_device : of_host, .is_empty = bytes == 0};
+    sc_issue_sides(issue, &sides);
+}
+
+/* The function says which side is the host's. */
+static inline void host_and_device(struct sc_issue *issue, enum sc_direction direction,
+                                   const void *host_side, CUdeviceptr device, size_t bytes)
+{
+    const bool up = direction == SC_H2D;
+    if (!sc_issue_is_on(issue))
+        return;
+    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_RANGES) ||
+                    sc_track_has_range(&sc_track, device))) {
+        sides_of_host_and_device(issue, direction, host_side, device, bytes);
+        return;
+    }
+    sc_issue_host(issue, direction, host_side, bytes);
+    device_side(issue, direction, device, bytes);
+    sc_issue_names(issue, direction, up ? device : (uintptr_t)host_side,
+                   up ? (uintptr_t)host_side : device, bytes);
+}
+
 struct copy {
     struct sc_detour detour;
     struct sc_issue issue;
 };
 
 /* Behind it, the wrapper names the host ranges that the operation may use. */
-static inline void begin(struct copy *copy, const struct sc_call *call, CUstream *stream)
+static void begin(struct copy *copy, const struct sc_call *call, CUstream *stream)
 {
     sc_detour_begin(&copy->detour, call, stream);
     sc_issue_begin(&copy->issue, call, *stream);
@@ -205,9 +250,8 @@ static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t by
 
 /* ---- from the rows of api.def ---- */
 
-#define USES_TO_DEVICE(dst, src, bytes)                                                            \
-    src = sc_issue_upload(&copy.issue, call, hStream, dst, src, bytes)
-#define USES_TO_HOST(dst, src, bytes) sc_issue_download(&copy.issue, call, hStream, dst, src, bytes)
+#define USES_TO_DEVICE(dst, src, bytes) host_and_device(&copy.issue, SC_H2D, src, dst, bytes)
+#define USES_TO_HOST(dst, src, bytes) host_and_device(&copy.issue, SC_D2H, dst, src, bytes)
 #define USES_ON_DEVICE(dst, src, bytes)                                                            \
     either_side(&copy.issue, dst, src, bytes, sc_copy_sides_of_device)
 #define USES_PEERS(dst, dst_context, src, src_context, bytes) USES_ON_DEVICE(dst, src, bytes)
@@ -219,23 +263,17 @@ static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t by
 #define USES_FILLS_ROWS(dst, pitch, width, rows) set_rows(&copy.issue, dst, pitch, width, rows)
 #define USES_PREFETCHES(address, bytes) prefetch_side(&copy.issue, address, bytes)
 
-#define BEGIN_SNAPSHOT(src) sc_issue_begin(&copy.issue, call, hStream)
-#define BEGIN_NONE sc_issue_begin(&copy.issue, call, hStream)
-#define BEGIN_AT_ONCE
 #define CALL_SNAPSHOT(src)                                                                         \
     src = (__typeof__(src))(uintptr_t)source(&copy, (const void *)(uintptr_t)(src))
 #define CALL_NONE sc_issue_call(&copy.issue)
-#define CALL_AT_ONCE
 
 #define SC_ISSUES(symbol, name, version, per_thread_version, arguments, uses, source)              \
     SC_PAIR(symbol, _ptsz, SC_PARAMETERS(symbol, arguments), arguments)                            \
     {                                                                                              \
         struct copy copy;                                                                          \
-        sc_detour_begin(&copy.detour, call, &hStream);                                             \
-        BEGIN_##source;                                                                            \
+        begin(&copy, call, &hStream);                                                              \
         USES_##uses;                                                                               \
         CALL_##source;                                                                             \
-        copy.issue.is_detour = sc_detour_is_taken(&copy.detour);                                   \
         return end(&copy, real arguments);                                                         \
     }
 #include "interpose/driver/api.def"

@@ -134,13 +134,6 @@ void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
                        const struct sc_shape *shape, bool is_there);
 
-/* All that comes before the driver's call of a plain copy, whose function says which side is the
- * host's. Returns what the device is to read. */
-const void *sc_issue_upload(struct sc_issue *issue, const struct sc_call *call, CUstream stream,
-                            CUdeviceptr device, const void *source, size_t size_bytes);
-void sc_issue_download(struct sc_issue *issue, const struct sc_call *call, CUstream stream,
-                       void *target, CUdeviceptr device, size_t size_bytes);
-
 /* An issue on a stream that is known not to capture. */
 void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
                  struct sc_stream_record *stream);

@@ -60,15 +60,10 @@ static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
                                       &(struct sc_culprit){call->api, call->site, NULL});
 }
 
-static inline bool reads_managed(void)
-{
-    return sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_SOURCES));
-}
-
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_point *after, bool in_order)
 {
-    if (reads_managed())
+    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_SOURCES)))
         seal_managed(call, stream, after, in_order);
 }
 
@@ -87,35 +82,33 @@ static void mark_before_signal(void *unused, struct sc_stream_record *stream)
         sc_marks_cover(stream);
 }
 
-void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
+struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_own_stack_learn();
     struct sc_stream_record *stream =
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
-    work->call = call;
-    work->stream = NULL;
-    work->kind = kind;
-    work->ordered.stream = 0;
+    struct sc_work work = {.call = call, .kind = kind};
     if (!stream || sc_streams_is_capturing(stream))
-        return;
+        return work;
     if (kind & SC_WORK_AWAITS_HOST) {
         sc_unfinished_host_work(stream);
-        work->waits_from = SC_TRACKED(sc_unseen_begin(track.order, stream->id));
+        work.waits_from = SC_TRACKED(sc_unseen_begin(track.order, stream->id));
     } else if (kind & SC_WORK_MAY_WRITE) {
-        sc_unfinished_queued(stream, may_write(work, stream));
+        sc_unfinished_queued(stream, may_write(&work, stream));
     } else {
         sc_unfinished_legacy(stream);
     }
-    if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE && reads_managed())
-        seal_managed(call, stream, NULL,
-                     sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
+    if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE)
+        sc_work_may_write(call, stream, NULL,
+                          sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));
     if (kind & SC_WORK_SIGNALS && stream->kind == SC_STREAM_LEGACY)
         sc_streams_each(stream->context, mark_before_signal, NULL);
-    sc_track_begin(&sc_track, stream->id, &work->ordered);
+    sc_track_begin(&sc_track, stream->id, &work.ordered);
     if (kind & SC_WORK_SIGNALS)
-        SC_TRACKED(sc_order_call_signals(track.order, stream->id, &work->ordered));
-    work->stream = stream;
+        SC_TRACKED(sc_order_call_signals(track.order, stream->id, &work.ordered));
+    work.stream = stream;
+    return work;
 }
 
 /* What was noted before is noted once more: the driver has it only now. */

@@ -102,7 +102,7 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
         sc_unfinished_legacy(stream);
     }
     if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE &&
-        sc_unlikely(sc_track_reads_managed(&sc_track)))
+        sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_SOURCES)))
         seal_managed(call, stream, NULL,
                      sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));

@@ -205,12 +205,19 @@ def instrumented(machine, name):
 
 
 def valgrind():
-    """Units and chosen programs under memcheck."""
+    """Units and chosen programs under memcheck, and counts of instructions under callgrind."""
     missing = memcheck.unusable()
     if missing:
         return [("memcheck", skipped(missing))]
     machine = memcheck.SlowMachine()
-    return units(machine, "memcheck") + memcheck.checks(machine)
+    return (units(machine, "memcheck") + memcheck.checks(machine) +
+            [("instructions", instructions)])
+
+
+def instructions():
+    """The calls that programs make most take no more instructions than they did."""
+    Run([ROOT / "scripts" / "instructions", "--check"], dict(os.environ), 300).expect_status(0)
+    return Tally(1)
 
 
 def emulation():

@@ -102,7 +102,7 @@ static void wait_a_moment(unsigned round)
         sc_kernel_call(SYS_nanosleep, &moment, NULL);
 }
 
-void sc_comparisons_await(struct sc_op *op)
+void sc_comparisons_await_op(struct sc_op *op)
 {
     for (unsigned i = 0; atomic_load_explicit(&op->comparing, memory_order_acquire); i++)
         wait_a_moment(i);

@@ -63,7 +63,12 @@ void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *co
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons);
 
 /* Waits for who compares the operation's source, or any. Under the lock, so that nobody begins. */
-void sc_comparisons_await(struct sc_op *op);
+void sc_comparisons_await_op(struct sc_op *op);
+static inline void sc_comparisons_await(struct sc_op *op)
+{
+    if (__builtin_expect(atomic_load_explicit(&op->comparing, memory_order_acquire), 0))
+        sc_comparisons_await_op(op);
+}
 void sc_comparisons_await_all(struct sc_inflight *inflight);
 
 #endif

@@ -121,8 +121,7 @@ static void visit_host(struct conflict_visit *search)
     struct sc_inflight *inflight = search->inflight;
     const struct sc_op_info *info = search->later;
     const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
-    const struct sc_range *no_range =
-        info->range ? sc_inflight_range(inflight, inflight->no_range) : &nothing;
+    const struct sc_range *no_range = info->range ? inflight->nowhere : &nothing;
     if (sc_shape_hull_bytes(&info->shape) != 0)
         visit_host_ops(range, no_range, search);
 }

@@ -26,11 +26,11 @@ bool sc_conflicts_covers(struct sc_order *order, const struct sc_op_info *later,
 static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
-    const struct sc_range *no_range = sc_inflight_range(inflight, inflight->no_range);
     bool writes = sc_direction_writes_host(info->direction);
     return info->kind == SC_DEVICE ||
            sc_inflight_may_conflict(range, writes, info->ticket.stream) ||
-           (info->range && sc_inflight_may_conflict(no_range, writes, info->ticket.stream));
+           (info->range &&
+            sc_inflight_may_conflict(inflight->nowhere, writes, info->ticket.stream));
 }
 
 /* What sc_conflicts_visit does where there may be any. */

@@ -39,7 +39,7 @@ static struct record *record_at(struct sc_events *events, uint64_t id)
 }
 
 /* The event's record, which may have become another event's until its lock was taken. */
-static struct record *lock_record(struct sc_events *events, uintptr_t event) SC_UNFOLLOWED
+static inline struct record *lock_record(struct sc_events *events, uintptr_t event) SC_UNFOLLOWED
 {
     struct record *record = record_at(events, sc_handles_get(&events->ids, event));
     if (!record)

@@ -76,7 +76,7 @@ struct span {
     uint64_t last;
 };
 
-static struct span span_of(const struct sc_grid_node *node)
+static inline __attribute__((always_inline)) struct span span_of(const struct sc_grid_node *node)
 {
     uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
     size_t size_bytes = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
@@ -101,7 +101,8 @@ static void set_previous(struct sc_grid *grid, uint32_t entry, uint32_t previous
         node_of(grid, entry)->previous[side_of(entry)] = previous;
 }
 
-static void link_entry(struct sc_grid *grid, uint32_t entry, uint32_t slot)
+static inline __attribute__((always_inline)) void link_entry(struct sc_grid *grid, uint32_t entry,
+                                                             uint32_t slot)
 {
     uint32_t head = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
     atomic_store_explicit(&node_of(grid, entry)->next[side_of(entry)], head, memory_order_release);
@@ -110,7 +111,8 @@ static void link_entry(struct sc_grid *grid, uint32_t entry, uint32_t slot)
     atomic_store_explicit(&grid->heads[slot], entry, memory_order_release);
 }
 
-static void unlink_entry(struct sc_grid *grid, uint32_t entry, uint32_t slot)
+static inline __attribute__((always_inline)) void unlink_entry(struct sc_grid *grid, uint32_t entry,
+                                                               uint32_t slot)
 {
     struct sc_grid_node *node = node_of(grid, entry);
     uint32_t next = atomic_load_explicit(&node->next[side_of(entry)], memory_order_relaxed);
@@ -119,6 +121,18 @@ static void unlink_entry(struct sc_grid *grid, uint32_t entry, uint32_t slot)
         previous ? &node_of(grid, previous)->next[side_of(previous)] : &grid->heads[slot];
     atomic_store_explicit(link, next, memory_order_release);
     set_previous(grid, next, previous);
+}
+
+/* Most items lie in one cell. */
+static __attribute__((noinline)) void link_second(struct sc_grid *grid, uint32_t id, uint32_t slot)
+{
+    link_entry(grid, id | SECOND_SIDE, slot);
+}
+
+static __attribute__((noinline)) void unlink_second(struct sc_grid *grid, uint32_t id,
+                                                    uint32_t slot)
+{
+    unlink_entry(grid, id | SECOND_SIDE, slot);
 }
 
 /* Each entry of the chain names the one before it, and belongs into the chain. */
@@ -156,7 +170,7 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id)
     sc_seqlock_next(&grid->version);
     link_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
-        link_entry(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
+        link_second(grid, id, slot_of(grid, span.level, span.last));
     if (grid->population[span.level]++ == 0)
         set_level(grid, span.level, true);
     sc_seqlock_next(&grid->version);
@@ -173,7 +187,7 @@ void sc_grid_remove(struct sc_grid *grid, uint32_t id)
     sc_seqlock_next(&grid->version);
     unlink_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
-        unlink_entry(grid, id | SECOND_SIDE, slot_of(grid, span.level, span.last));
+        unlink_second(grid, id, slot_of(grid, span.level, span.last));
     if (--grid->population[span.level] == 0)
         set_level(grid, span.level, false);
     sc_seqlock_next(&grid->version);

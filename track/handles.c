@@ -19,11 +19,6 @@ static size_t table_bytes(uint32_t slots)
     return sizeof(struct sc_handle_table) + slots * sizeof(struct sc_handle_slot);
 }
 
-static uint32_t home_of(const struct sc_handle_table *table, uintptr_t handle)
-{
-    return (uint32_t)((uint64_t)handle * 0x9E3779B97F4A7C15u >> 32) & table->mask;
-}
-
 static struct sc_handle_table *new_table(uint32_t slots)
 {
     struct sc_handle_table *table = sc_pages_map(table_bytes(slots));
@@ -55,7 +50,7 @@ void sc_handles_destroy(struct sc_handles *handles)
  * race with a change only. */
 static struct sc_handle_slot *find(struct sc_handle_table *table, uintptr_t handle)
 {
-    uint32_t at = home_of(table, handle);
+    uint32_t at = sc_handles_home(table, handle);
     for (uint32_t probes = 0; probes < table->mask; probes++) {
         struct sc_handle_slot *slot = &table->slots[at];
         uintptr_t found = atomic_load_explicit(&slot->handle, memory_order_acquire);
@@ -66,15 +61,13 @@ static struct sc_handle_slot *find(struct sc_handle_table *table, uintptr_t hand
     return &table->slots[at];
 }
 
-uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle)
+uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle)
 {
     for (;;) {
         uint64_t version = atomic_load_explicit(&handles->version, memory_order_acquire);
         struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_acquire);
-        struct sc_handle_slot *slot = &table->slots[home_of(table, handle)];
+        struct sc_handle_slot *slot = find(table, handle);
         uint64_t value = 0;
-        if (atomic_load_explicit(&slot->handle, memory_order_acquire) != handle)
-            slot = find(table, handle);
         if (atomic_load_explicit(&slot->handle, memory_order_acquire) == handle)
             value = atomic_load_explicit(&slot->value, memory_order_acquire);
         if (!(version & 1) &&
@@ -154,7 +147,7 @@ static void close_gap(struct sc_handle_table *table, uint32_t gap)
         uintptr_t handle = handle_in(slot);
         if (!handle)
             break;
-        uint32_t home = home_of(table, handle);
+        uint32_t home = sc_handles_home(table, handle);
         if (((at - home) & table->mask) >= ((at - gap) & table->mask)) {
             set_slot(&table->slots[gap], handle,
                      atomic_load_explicit(&slot->value, memory_order_relaxed));

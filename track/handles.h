@@ -8,6 +8,7 @@
 #define SC_TRACK_HANDLES_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "track/checks.h"
@@ -36,7 +37,34 @@ struct sc_handles {
 int sc_handles_init(struct sc_handles *handles);
 void sc_handles_destroy(struct sc_handles *handles);
 
-uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle);
+/* Inline, as each call of a wrapper looks its handles up: most lie where they are sought first. */
+uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle);
+
+static inline uint32_t sc_handles_home(const struct sc_handle_table *table, uintptr_t handle)
+{
+    return (uint32_t)((uint64_t)handle * 0x9E3779B97F4A7C15u >> 32) & table->mask;
+}
+
+/* False: the handle is not where it is sought first, or the table changes. */
+static inline bool sc_handles_get_at_once(struct sc_handles *handles, uintptr_t handle,
+                                          uint64_t *value)
+{
+    uint64_t version = atomic_load_explicit(&handles->version, memory_order_acquire);
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_acquire);
+    struct sc_handle_slot *slot = &table->slots[sc_handles_home(table, handle)];
+    bool is_there = atomic_load_explicit(&slot->handle, memory_order_acquire) == handle;
+    *value = atomic_load_explicit(&slot->value, memory_order_acquire);
+    return is_there && !(version & 1) &&
+           atomic_load_explicit(&handles->version, memory_order_relaxed) == version;
+}
+
+static inline uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle)
+{
+    uint64_t value;
+    return __builtin_expect(sc_handles_get_at_once(handles, handle, &value), 1)
+               ? value
+               : sc_handles_search(handles, handle);
+}
 
 /* The value where it is the address of a record, or NULL. */
 static inline void *sc_handle_pointer(uint64_t value)

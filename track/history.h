@@ -75,8 +75,8 @@ static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
 
 /* Inline: it is on the path of every copy. The number is 0 for as long as the words are half of one
  * entry and half of another. */
-static inline void sc_history_note(struct sc_history_ring *ring,
-                                   const struct sc_history_entry *entry)
+static inline __attribute__((always_inline)) void
+sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *entry)
 {
     uint64_t before = atomic_fetch_add_explicit(&ring->next, 1, memory_order_relaxed);
     __typeof__(&ring->entries[0]) place = &ring->entries[before % SC_HISTORY_LENGTH];
@@ -96,8 +96,8 @@ static inline void sc_history_note(struct sc_history_ring *ring,
 }
 
 /* Into the ring of the entry's stream. */
-static inline void sc_history_note_issued(struct sc_history *history,
-                                          const struct sc_history_entry *entry)
+static inline __attribute__((always_inline)) void
+sc_history_note_issued(struct sc_history *history, const struct sc_history_entry *entry)
 {
     sc_history_note(&history->streams[entry->stream % SC_HISTORY_RINGS], entry);
 }

@@ -43,6 +43,7 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
         sc_spans_init(&inflight->guards) || !inflight->keys || !inflight->no_range ||
         !inflight->device_memory)
         return -ENOMEM;
+    inflight->nowhere = sc_inflight_range(inflight, inflight->no_range);
     return 0;
 }
 
@@ -142,16 +143,8 @@ static uint32_t writer_count(const struct sc_range *range)
     return atomic_load_explicit(&range->writer_count, memory_order_relaxed);
 }
 
-bool sc_inflight_is_neighbour(struct sc_inflight *inflight, const struct sc_range *range)
-{
-    uintptr_t address = atomic_load_explicit(&range->node.address, memory_order_relaxed);
-    size_t size_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_relaxed);
-    return atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_PINNED &&
-           ((address | size_bytes) & inflight->guards.page_mask) != 0;
-}
-
-static void count_on_range(struct sc_inflight *inflight, struct sc_range *range,
-                           enum sc_direction direction, int change)
+static inline void count_on_range(struct sc_inflight *inflight, struct sc_range *range,
+                                  enum sc_direction direction, int change)
 {
     add_to(&range->op_count, change);
     if (sc_direction_writes_host(direction))
@@ -429,11 +422,10 @@ static bool wants_guard(const struct sc_op *op)
     return op->info.guard_bytes || op->info.shares_pages;
 }
 
-static void guard(struct sc_inflight *inflight, uint32_t id)
+static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    op->cut = false;
-    if (wants_guard(op) && stands_behind_wait(inflight, op)) {
+    if (stands_behind_wait(inflight, op)) {
         set_awaits_guard(inflight, op, true);
         return;
     }
@@ -443,6 +435,14 @@ static void guard(struct sc_inflight *inflight, uint32_t id)
                          op->info.guard_address, op->info.guard_bytes, op->info.access, 0);
     if (op->info.shares_pages)
         copy_edges(inflight, op);
+}
+
+static inline void guard(struct sc_inflight *inflight, uint32_t id)
+{
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    op->cut = false;
+    if (wants_guard(op))
+        guard_pages(inflight, id);
 }
 
 void sc_inflight_guard_seen(struct sc_inflight *inflight)
@@ -722,25 +722,28 @@ bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct writer_search search = {inflight, false};
-    if (writer_count(sc_inflight_range(inflight, range ? range : inflight->no_range)) ||
-        writer_count(sc_inflight_range(inflight, inflight->no_range)))
+    if (sc_inflight_may_be_written(inflight, range))
         sc_inflight_overlaps(inflight, shape->address, sc_shape_hull_bytes(shape), note_writer,
                              &search);
     return search.found;
 }
 
+static inline bool is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    return info->stable && info->direction == SC_H2D &&
+           (!sc_inflight_may_be_written(inflight, info->range) ||
+            !sc_inflight_is_written(inflight, info->range, &info->shape));
+}
+
 bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    return info->stable && info->direction == SC_H2D &&
-           !sc_inflight_is_written(inflight, info->range, &info->shape);
+    return is_stable(inflight, info);
 }
 
 static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    if (!op->stream_next && !op->retained)
-        return;
     unlink_from_stream(inflight, id);
     set_retained(inflight, op, false);
     link_to_stream(inflight, id);
@@ -752,19 +755,21 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
                   struct sc_ops *overwritten)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    bool stable = sc_inflight_is_stable(inflight, info);
+    bool stable = is_stable(inflight, info);
     sc_kernel_flags_note(inflight, id, info);
     bool guarded_alike = op->first_span && !op->cut && op->info.access == info->access &&
                          op->info.guard_address == info->guard_address &&
                          op->info.guard_bytes == info->guard_bytes;
     add_if_changed(inflight, op, overwritten);
     sc_source_copies_drop_copies(inflight, op);
-    move_to_end_of_stream(inflight, id);
+    if (op->stream_next || op->retained)
+        move_to_end_of_stream(inflight, id);
     op->info = *info;
     op->info.stable = stable;
     op->accused = 0;
     if (!guarded_alike || stands_behind_wait(inflight, op)) {
-        sc_inflight_unguard(inflight, id);
+        if (op->first_span || op->awaits_guard)
+            sc_inflight_unguard(inflight, id);
         guard(inflight, id);
     } else if (op->info.shares_pages) {
         copy_edges(inflight, op);
@@ -779,7 +784,8 @@ bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t id, bool gua
     bool is_guarded = op->first_span && !op->cut;
     if (is_guarded != guarded || op->first_copy || sc_ops_is_copied(&op->info) || op->info.stable)
         return false;
-    move_to_end_of_stream(inflight, id);
+    if (op->stream_next || op->retained)
+        move_to_end_of_stream(inflight, id);
     sc_order_renew(inflight->order, &op->info.ticket);
     SC_CHECK(check_op(inflight, id));
     return true;
@@ -811,7 +817,7 @@ fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc_op_info *in
     op->first_copy = 0;
     op->accused = 0;
     op->info = *info;
-    op->info.stable = sc_inflight_is_stable(inflight, info);
+    op->info.stable = is_stable(inflight, info);
     op->awaits_guard = false;
     op->retained = false;
     op->looked = false;
@@ -891,7 +897,8 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
              sc_inflight_op(inflight, id)->info.ticket.number);
     struct sc_op *op = sc_inflight_op(inflight, id);
     SC_CHECK(check_op(inflight, id));
-    sc_inflight_unguard(inflight, id);
+    if (op->first_span || op->awaits_guard)
+        sc_inflight_unguard(inflight, id);
     sc_source_copies_drop_copies(inflight, op);
     set_retained(inflight, op, false);
     unlink_key(inflight, id);

@@ -107,6 +107,7 @@ struct sc_inflight {
     /* Ids of the records in whose lists operations on no range are, and those on device memory. */
     uint32_t no_range, device_memory;
     struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
+    struct sc_range *nowhere; /* the record of `no_range` */
 };
 
 struct sc_ops_collector {
@@ -151,7 +152,14 @@ static inline bool sc_inflight_has_sources(struct sc_inflight *inflight, uint32_
 }
 
 /* Is it pinned memory on whose first or last page other pinned memory may lie? Lock-free. */
-bool sc_inflight_is_neighbour(struct sc_inflight *inflight, const struct sc_range *range);
+static inline bool sc_inflight_is_neighbour(const struct sc_inflight *inflight,
+                                            const struct sc_range *range)
+{
+    uintptr_t address = atomic_load_explicit(&range->node.address, memory_order_relaxed);
+    size_t size_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_relaxed);
+    return ((address | size_bytes) & inflight->guards.page_mask) != 0 &&
+           atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_PINNED;
+}
 
 /* Could an operation of the stream on the range, which writes host memory or does not, conflict
  * with one in flight there? Operations of one stream are ordered. Lock-free. */
@@ -166,6 +174,14 @@ static inline bool sc_inflight_may_conflict(const struct sc_range *range, bool w
 static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_t op)
 {
     return sc_pool_at(&inflight->ops, op);
+}
+
+/* Is anything in flight that writes the range, or that lies on no range and writes? Lock-free. */
+static inline bool sc_inflight_may_be_written(struct sc_inflight *inflight, uint32_t range)
+{
+    const struct sc_range *on = range ? sc_inflight_range(inflight, range) : inflight->nowhere;
+    return atomic_load_explicit(&on->writer_count, memory_order_relaxed) != 0 ||
+           atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed) != 0;
 }
 
 /* Is anything in flight that writes these bytes of the range, or between the rows? */

@@ -326,16 +326,19 @@ void sc_order_remove(struct sc_order *order, uint32_t id)
 void sc_order_unreference(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    SC_ASSERT(sc_order_stream(order, id)->references > 0);
-    sc_order_stream(order, id)->references--;
-    reclaim(order, id);
+    struct sc_stream *stream = sc_order_stream(order, id);
+    SC_ASSERT(stream->references > 0);
+    stream->references--;
+    if (stream->removed)
+        reclaim(order, id);
 }
 
 /* ---- calls ---- */
 
 static void note_change(struct sc_stream *stream)
 {
-    raise_to(&stream->changes, read_relaxed(&stream->changes) + 1);
+    atomic_store_explicit(&stream->changes, read_relaxed(&stream->changes) + 1,
+                          memory_order_release);
 }
 
 static uint64_t next_number(struct sc_stream *stream)
@@ -715,13 +718,24 @@ static void know_clock(struct sc_order *order, const struct sc_clock *clock)
     }
 }
 
+static __attribute__((noinline)) void know_pair(struct sc_order *order,
+                                                const struct sc_point *point)
+{
+    union pair pair;
+    know_clock(order, pair_of(point, &pair));
+    know_clock(order, point->joined);
+}
+
 void sc_order_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("known stream number", point->stream, point->number);
-    union pair pair;
-    know_clock(order, pair_of(point, &pair));
-    know_clock(order, point->joined);
+    if (!sc_order_is_of_one_stream(point)) {
+        know_pair(order, point);
+        return;
+    }
+    raise_to(&sc_order_stream(order, point->stream)->done, point->number);
+    SC_CHECK(sc_consistency_of_order(order, point->stream));
 }
 
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)

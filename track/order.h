@@ -202,6 +202,14 @@ static inline void sc_order_reference(struct sc_order *order, uint32_t stream)
     sc_order_stream(order, stream)->references++;
 }
 
+/* Lock-free: there is surely nothing, as the stream waits for no other. */
+static inline bool sc_order_is_by_itself(struct sc_order *order, uint32_t id)
+{
+    struct sc_stream *stream = sc_order_stream(order, id);
+    return stream->kind == SC_STREAM_NONBLOCKING &&
+           !atomic_load_explicit(&stream->due, memory_order_relaxed);
+}
+
 /* Lock-free: the stream's last operation. */
 static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
 {
@@ -225,15 +233,20 @@ static inline bool sc_order_is_due(struct sc_order *order, uint32_t stream)
     return atomic_load_explicit(&sc_order_stream(order, stream)->due, memory_order_relaxed);
 }
 
-/* Lock-free. */
-static inline bool sc_order_known_done(struct sc_order *order, const struct sc_ticket *ticket)
+/* Lock-free. `stream`: the ticket's. */
+static inline bool sc_order_known_done_on(struct sc_order *order, struct sc_stream *stream,
+                                          const struct sc_ticket *ticket)
 {
-    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     if (atomic_load_explicit(&stream->done, memory_order_acquire) >= ticket->number)
         return true;
     return ticket->legacy &&
            atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->done_calls,
                                 memory_order_acquire) > ticket->epoch;
+}
+
+static inline bool sc_order_known_done(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    return sc_order_known_done_on(order, sc_order_stream(order, ticket->stream), ticket);
 }
 
 /* Lock-free: is the operation in a point that the host may have learnt of? */
@@ -252,7 +265,7 @@ static inline bool sc_order_complete(struct sc_order *order, const struct sc_tic
 {
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     return atomic_load_explicit(&stream->complete, memory_order_acquire) >= ticket->number ||
-           sc_order_known_done(order, ticket);
+           sc_order_known_done_on(order, stream, ticket);
 }
 
 #endif

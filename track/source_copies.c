@@ -28,18 +28,29 @@ static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
     return sc_pool_at(&inflight->copies, id);
 }
 
-static void give_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
+static inline void give_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
 {
     if (*slot)
         sc_staging_keep(*slot, ticket);
     *slot = NULL;
 }
 
-void sc_source_copies_give_slots(struct sc_op_info *info)
+static __attribute__((noinline)) void give_edges(struct sc_op_info *info)
 {
-    give_slot(&info->slot, &info->ticket);
     give_slot(&info->edges[0], &info->ticket);
     give_slot(&info->edges[1], &info->ticket);
+}
+
+static inline void give_slots(struct sc_op_info *info)
+{
+    if (info->edges[0] || info->edges[1])
+        give_edges(info);
+    give_slot(&info->slot, &info->ticket);
+}
+
+void sc_source_copies_give_slots(struct sc_op_info *info)
+{
+    give_slots(info);
 }
 
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
@@ -52,7 +63,7 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
         sc_pool_give(&inflight->copies, id);
     }
     op->first_copy = 0;
-    sc_source_copies_give_slots(&op->info);
+    give_slots(&op->info);
 }
 
 static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -65,17 +76,26 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
 
 /* Pinned memory is there as long as its range is known. Of other memory, and of pages that may be
  * protected, the kernel is asked, which costs a system call. */
-bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_info *info,
-                               uintptr_t address, size_t size_bytes)
+static inline __attribute__((always_inline)) bool can_read(struct sc_inflight *inflight,
+                                                           const struct sc_op_info *info,
+                                                           uintptr_t address, size_t size_bytes)
 {
     return info->kind == SC_PINNED && snapshots_of(inflight, info) == SC_SNAPSHOTS_PLAIN &&
            !sc_spans_may_hide(&inflight->guards, address, size_bytes);
 }
 
-static bool still_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
-                        uintptr_t address, const void *copy, size_t size_bytes)
+bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_info *info,
+                               uintptr_t address, size_t size_bytes)
 {
-    if (sc_source_copies_can_read(inflight, info, address, size_bytes))
+    return can_read(inflight, info, address, size_bytes);
+}
+
+static inline __attribute__((always_inline)) bool still_holds(struct sc_inflight *inflight,
+                                                              const struct sc_op_info *info,
+                                                              uintptr_t address, const void *copy,
+                                                              size_t size_bytes)
+{
+    if (can_read(inflight, info, address, size_bytes))
         return memcmp((const void *)address, copy, size_bytes) == 0;
     return sc_peek_equals(address, copy, size_bytes);
 }
@@ -184,6 +204,9 @@ static bool snapshot_holds(struct sc_inflight *inflight, const struct sc_op *op)
     const struct sc_op_info *info = &op->info;
     if (op->looked)
         return !op->differs;
+    if (info->slot && sc_shape_is_whole(&info->shape, &info->fold))
+        return still_holds(inflight, info, info->shape.address, info->slot->bytes,
+                           sc_shape_hull_bytes(&info->shape));
     return !info->slot || interval_holds(inflight, info, info->shape.address, end_of(info),
                                          &(struct kept){.packed = info->slot->bytes});
 }
@@ -196,6 +219,25 @@ static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *in
            still_holds(inflight, info, address, info->edges[edge]->bytes, info->edge_bytes[edge]);
 }
 
+/* What has no snapshot of all of it. */
+static __attribute__((noinline)) bool parts_hold(struct sc_inflight *inflight,
+                                                 const struct sc_op *op)
+{
+    const struct sc_op_info *info = &op->info;
+    bool same = edge_holds(inflight, info, 0) && edge_holds(inflight, info, 1);
+    for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
+        const struct page_copy *copy = copy_at(inflight, id);
+        same = interval_holds(inflight, info, copy->address, copy->address + copy->size_bytes,
+                              &(struct kept){.bytes = copy->bytes, .from = copy->address});
+    }
+    return same;
+}
+
+static bool has_parts(const struct sc_op *op)
+{
+    return op->first_copy || op->info.edges[0] || op->info.edges[1];
+}
+
 bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -203,14 +245,7 @@ bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *
     if ((op->accused && !info->range) || !info->stable ||
         snapshots_of(inflight, info) == SC_SNAPSHOTS_NONE)
         return false;
-    bool same = snapshot_holds(inflight, op) && edge_holds(inflight, info, 0) &&
-                edge_holds(inflight, info, 1);
-    for (uint32_t id = op->first_copy; id && same; id = copy_at(inflight, id)->next) {
-        const struct page_copy *copy = copy_at(inflight, id);
-        same = interval_holds(inflight, info, copy->address, copy->address + copy->size_bytes,
-                              &(struct kept){.bytes = copy->bytes, .from = copy->address});
-    }
-    return !same;
+    return !snapshot_holds(inflight, op) || (has_parts(op) && !parts_hold(inflight, op));
 }
 
 static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start,

@@ -318,12 +318,10 @@ static bool may_hide_still(struct sc_spans *spans, uintptr_t address, size_t siz
            is_in_list(spans, spans->due_ended[lane], address, size_bytes);
 }
 
-bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+bool sc_spans_may_hide_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
     uintptr_t start = address & ~spans->page_mask;
-    if (spans->hiding == 0 && !sc_spans_any_due(spans))
-        return false;
     return may_hide_still(spans, address, size_bytes) ||
            (sc_grid_may_overlap(&spans->grid, start, size_bytes + (address - start)) &&
             sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);

@@ -202,7 +202,8 @@ enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t 
 
 /* Could a page there be inaccessible for the sake of a span, or still be, with the kernel not yet
  * told that it was let go? */
-bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+bool sc_spans_may_hide_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+static inline bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
 /* May the page be protected for the sake of a span? The span lives, or the kernel has not been told
  * of its end. All of this keeps an invariant: while nobody applies, a page that no span covers is
@@ -227,6 +228,12 @@ bool sc_spans_inherited(struct sc_spans *spans, uint32_t *span, struct sc_access
 void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span);
 /* After that: nothing counts as guarded any more. */
 void sc_spans_forget(struct sc_spans *spans);
+
+static inline bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+{
+    return (spans->hiding != 0 || sc_spans_any_due(spans)) &&
+           sc_spans_may_hide_some(spans, address, size_bytes);
+}
 
 static inline struct sc_span *sc_spans_at(struct sc_spans *spans, uint32_t span)
 {

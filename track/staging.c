@@ -88,7 +88,7 @@ static struct sc_slot *pop(struct sc_slot_list *list)
     return slot;
 }
 
-static bool is_complete(const struct sc_slot *slot)
+static inline bool is_complete(const struct sc_slot *slot)
 {
     return !slot->ticket.stream || sc_order_complete(slot->staging->order, &slot->ticket);
 }
@@ -132,21 +132,26 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
     return slot;
 }
 
-void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
+static void give(struct sc_slot *slot, bool complete)
 {
     SC_ASSERT(slot->size_class < SC_STAGING_CLASSES && !slot->has_stream);
     SC_ASSERT(atomic_load_explicit(&slot->staging->taken, memory_order_relaxed) != 0);
     struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
     SC_ASSERT(slot != list->first && slot != list->last);
-    slot->ticket = *ticket;
-    if (is_complete(slot)) {
+    if (complete) {
         prepend(list, slot);
     } else {
         append(list, slot);
-        sc_order_reference(slot->staging->order, ticket->stream);
+        sc_order_reference(slot->staging->order, slot->ticket.stream);
         slot->has_stream = true;
     }
     change_taken(slot->staging, -1); /* last: the record may go then */
+}
+
+void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
+{
+    slot->ticket = *ticket;
+    give(slot, is_complete(slot));
 }
 
 /* ---- what streams keep ---- */
@@ -174,12 +179,13 @@ void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket)
     struct sc_order *order = slot->staging->order;
     struct sc_slot *none = NULL;
     slot->ticket = *ticket;
-    if (!sc_order_stream(order, ticket->stream)->removed && is_complete(slot) && has_more(slot) &&
+    bool complete = is_complete(slot);
+    if (complete && !sc_order_stream(order, ticket->stream)->removed && has_more(slot) &&
         atomic_compare_exchange_strong_explicit(kept_by(order, ticket->stream, slot->size_class),
                                                 &none, slot, memory_order_release,
                                                 memory_order_relaxed))
         return;
-    sc_staging_give(slot, ticket);
+    give(slot, complete);
 }
 
 /* The slot may be another context's: then it stays where it is, unless the stream has got another

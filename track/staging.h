@@ -38,8 +38,8 @@ struct sc_slot_source {
     uint32_t stream;
     uint32_t range; /* 0: none */
     enum sc_buffer_kind kind;
-    struct sc_shape shape;
-    struct sc_fold fold;
+    const struct sc_shape *shape;
+    const struct sc_fold *fold;
 };
 
 struct sc_slot_list {

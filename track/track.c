@@ -100,14 +100,21 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
-void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_call *call)
+static __attribute__((noinline)) void begin_behind(struct sc_track *track, uint32_t stream,
+                                                   struct sc_order_call *call)
 {
-    call->stream = 0;
     if (!sc_order_is_behind(&track->order, stream))
         return;
     lock(track);
     sc_order_begin(&track->order, stream, call);
     unlock(track);
+}
+
+void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_call *call)
+{
+    call->stream = 0;
+    if (!sc_order_is_by_itself(&track->order, stream))
+        begin_behind(track, stream, call);
 }
 
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
@@ -151,15 +158,20 @@ struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_
     return point;
 }
 
+static __attribute__((noinline)) void joined_event_point(struct sc_track *track, uintptr_t event,
+                                                         struct sc_point *point)
+{
+    lock(track);
+    sc_events_point(&track->events, event, point);
+    *point = sc_order_copy_point(point);
+    unlock(track);
+}
+
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
 {
     struct sc_point point;
-    if (sc_events_plain_point(&track->events, event, &point))
-        return point;
-    lock(track);
-    sc_events_point(&track->events, event, &point);
-    point = sc_order_copy_point(&point);
-    unlock(track);
+    if (!sc_events_plain_point(&track->events, event, &point))
+        joined_event_point(track, event, &point);
     return point;
 }
 
@@ -171,12 +183,14 @@ static bool is_all_known(struct sc_track *track, const struct sc_point *point)
            sc_order_is_all_known(&track->order, point->stream);
 }
 
-struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
-                                    struct sc_behind *behind)
+void sc_track_event_news(struct sc_track *track, uintptr_t event, struct sc_point *point,
+                         struct sc_behind *behind)
 {
-    struct sc_point point = sc_track_event_point(track, event);
-    *behind = (struct sc_behind){point.stream, point.work_ticks};
-    return is_all_known(track, &point) ? (struct sc_point){0} : point;
+    if (!sc_events_plain_point(&track->events, event, point))
+        joined_event_point(track, event, point);
+    *behind = (struct sc_behind){point->stream, point->work_ticks};
+    if (is_all_known(track, point))
+        *point = (struct sc_point){0};
 }
 
 /* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
@@ -193,8 +207,9 @@ static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overw
 }
 
 /* What was found before is noted first. */
-static void compare_some(struct sc_track *track, const struct sc_point *point,
-                         struct sc_comparisons *comparisons)
+static __attribute__((noinline)) void compare_some(struct sc_track *track,
+                                                   const struct sc_point *point,
+                                                   struct sc_comparisons *comparisons)
 {
     sc_own_lock_enter(); /* nobody stops the thread in between */
     lock(track);
@@ -232,7 +247,10 @@ void sc_track_known(struct sc_track *track, struct sc_point *point,
     if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))
         sc_inflight_guard_seen(&track->inflight);
     sc_order_note_all_known(&track->order, point);
-    sc_order_release(&track->order, point);
+    if (point->joined)
+        sc_order_release(&track->order, point);
+    else
+        *point = (struct sc_point){0};
     unlock(track);
 }
 
@@ -257,20 +275,24 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
     unlock(track);
 }
 
-struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
-                                      struct sc_order_call *call)
+static __attribute__((noinline)) void begin_joined_record(struct sc_track *track, uint32_t stream,
+                                                          struct sc_order_call *call,
+                                                          struct sc_point *point)
 {
-    struct sc_point point;
-    call->stream = 0;
-    if (sc_order_plain_point(&track->order, stream, &point))
-        return point;
     lock(track);
     sc_order_begin(&track->order, stream, call);
-    point = sc_order_call_point(&track->order, call);
+    *point = sc_order_call_point(&track->order, call);
     if (sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY)
         sc_order_end_record(&track->order, call, true);
     unlock(track);
-    return point;
+}
+
+void sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_order_call *call,
+                           struct sc_point *point)
+{
+    call->stream = 0;
+    if (!sc_order_plain_point(&track->order, stream, point))
+        begin_joined_record(track, stream, call, point);
 }
 
 void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued)
@@ -282,13 +304,18 @@ void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, boo
     unlock(track);
 }
 
-void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
+static __attribute__((noinline)) void set_joined_event(struct sc_track *track, uintptr_t event,
+                                                       struct sc_point *point)
 {
-    if (sc_events_set_plain(&track->events, event, point))
-        return;
     lock(track);
     sc_events_set(&track->events, &track->order, event, point);
     unlock(track);
+}
+
+void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
+{
+    if (!sc_events_set_plain(&track->events, event, point))
+        set_joined_event(track, event, point);
 }
 
 /* Does a wait for the event order nothing? That can be told without the lock where its point has no

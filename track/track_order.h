@@ -42,8 +42,8 @@ struct sc_behind {
     uint32_t stream; /* 0: not known */
     uint64_t work_ticks;
 };
-struct sc_point sc_track_event_news(struct sc_track *track, uintptr_t event,
-                                    struct sc_behind *behind) SC_EXCLUDES(*track);
+void sc_track_event_news(struct sc_track *track, uintptr_t event, struct sc_point *point,
+                         struct sc_behind *behind) SC_EXCLUDES(*track);
 
 /* The host has seen the point done: compares those sources that take long, without the lock. What
  * is found is for sc_track_known, which follows at once. The caller has no lock of the library's.
@@ -65,11 +65,11 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point) SC_EX
 struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
                                              const struct sc_point *after) SC_EXCLUDES(*track);
 
-/* Around the record of an event, which is a call on its stream. Begin returns the point that the
+/* Around the record of an event, which is a call on its stream. Begin gives the point that the
  * event will stand for. sc_track_set_event says so when the record has succeeded, and ends the
  * point. */
-struct sc_point sc_track_begin_record(struct sc_track *track, uint32_t stream,
-                                      struct sc_order_call *call) SC_EXCLUDES(*track);
+void sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_order_call *call,
+                           struct sc_point *point) SC_EXCLUDES(*track);
 void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued)
     SC_EXCLUDES(*track);
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)

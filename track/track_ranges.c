@@ -15,7 +15,8 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
     unlock(track);
 }
 
-static struct sc_range_info describe_range(struct sc_track *track, uint32_t id)
+static inline __attribute__((always_inline)) struct sc_range_info
+describe_range(struct sc_track *track, uint32_t id)
 {
     struct sc_range_info info = {0};
     if (!id)
@@ -42,40 +43,55 @@ static bool lies_in_range(struct sc_track *track, uint32_t id, uintptr_t address
 
 /* Programs copy from the same memory again and again: a thread remembers the last range, as long as
  * none came or went. In one word, since a signal handler may come in between. */
-static uint32_t find_range_id(struct sc_track *track, uintptr_t address)
+static __thread _Atomic uint64_t last_range __attribute__((tls_model("initial-exec")));
+
+static uint64_t version_of_ranges(struct sc_track *track)
 {
-    static __thread _Atomic uint64_t last __attribute__((tls_model("initial-exec")));
-    uint64_t version =
-        atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
-    uint64_t known = atomic_load_explicit(&last, memory_order_relaxed);
-    uint32_t id = (uint32_t)known;
-    if (track == &sc_track && id && known - id == version && lies_in_range(track, id, address))
-        return id;
-    id = sc_inflight_range_of(&track->inflight, address);
-    if (track == &sc_track && id && id != SC_GRID_RETRY)
-        atomic_store_explicit(&last, version | id, memory_order_relaxed);
-    return id;
+    return atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
+}
+
+static __attribute__((noinline)) void look_for_range(struct sc_track *track, uintptr_t address,
+                                                     struct sc_range_info *info)
+{
+    uint64_t version = version_of_ranges(track);
+    uint32_t id = sc_inflight_range_of(&track->inflight, address);
+    if (id == SC_GRID_RETRY) {
+        lock(track);
+        *info = describe_range(track, sc_grid_point_locked(&track->inflight.range_grid, address));
+        unlock(track);
+        return;
+    }
+    if (track == &sc_track && id)
+        atomic_store_explicit(&last_range, version | id, memory_order_relaxed);
+    *info = describe_range(track, id);
 }
 
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
 {
-    uint32_t id = find_range_id(track, address);
-    if (id != SC_GRID_RETRY)
-        return describe_range(track, id);
-    lock(track);
-    struct sc_range_info info =
-        describe_range(track, sc_grid_point_locked(&track->inflight.range_grid, address));
-    unlock(track);
+    struct sc_range_info info;
+    uint64_t known = atomic_load_explicit(&last_range, memory_order_relaxed);
+    uint32_t id = (uint32_t)known;
+    if (track == &sc_track && id && known - id == version_of_ranges(track) &&
+        lies_in_range(track, id, address))
+        info = describe_range(track, id);
+    else
+        look_for_range(track, address, &info);
     return info;
 }
 
-bool sc_track_has_range(struct sc_track *track, uintptr_t address)
+/* The blocks know of most memory on the device that it is in no range. */
+bool sc_track_may_be_host(struct sc_track *track, uintptr_t address)
 {
-    uint32_t id = sc_inflight_range_of(&track->inflight, address);
+    struct sc_inflight *inflight = &track->inflight;
+    if (atomic_load_explicit(&inflight->managed_count, memory_order_relaxed) != 0)
+        return true;
+    if (!sc_blocks_may_hold_one(&inflight->range_blocks, address))
+        return false;
+    uint32_t id = sc_inflight_range_of(inflight, address);
     if (id != SC_GRID_RETRY)
         return id != 0;
     lock(track);
-    id = sc_grid_point_locked(&track->inflight.range_grid, address);
+    id = sc_grid_point_locked(&inflight->range_grid, address);
     unlock(track);
     return id != 0;
 }
@@ -85,8 +101,7 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
 {
     struct sc_inflight *inflight = &track->inflight;
     bool writes = sc_direction_writes_host(direction);
-    return sc_inflight_may_conflict(sc_inflight_range(inflight, inflight->no_range), writes,
-                                    stream) ||
+    return sc_inflight_may_conflict(inflight->nowhere, writes, stream) ||
            (range && sc_inflight_may_conflict(sc_inflight_range(inflight, range), writes, stream));
 }
 

@@ -39,8 +39,10 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
 /* Lock-free unless a change is under way. */
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
     SC_EXCLUDES(*track);
-/* Is there one? Cheaper where mostly there is none: no range is remembered or described. */
-bool sc_track_has_range(struct sc_track *track, uintptr_t address) SC_EXCLUDES(*track);
+
+/* May a call that names the address as the device's mean host memory? It does not where no managed
+ * memory is known and the address lies in no range. */
+bool sc_track_may_be_host(struct sc_track *track, uintptr_t address) SC_EXCLUDES(*track);
 
 /* The range that was found before, as it is now: it may be gone, which is of no bytes then, and
  * another one may have its id. Lock-free. */

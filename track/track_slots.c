@@ -13,7 +13,7 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
                                  const struct sc_slot_source *source,
                                  struct sc_staging_block *missing)
 {
-    size_t size_bytes = sc_shape_used_bytes(&source->shape, &source->fold);
+    size_t size_bytes = sc_shape_used_bytes(source->shape, source->fold);
     struct sc_slot *slot = sc_staging_take(staging, size_bytes);
     if (slot || sc_staging_next_block(staging, size_bytes, missing))
         return slot;
@@ -31,27 +31,15 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
     return slot;
 }
 
-static bool has_writer(struct sc_track *track, uint32_t range)
-{
-    return atomic_load_explicit(&sc_inflight_range(&track->inflight, range)->writer_count,
-                                memory_order_relaxed) != 0;
-}
-
-/* Lock-free. */
-static bool may_have_writer(struct sc_track *track, const struct sc_slot_source *source)
-{
-    return (source->range && has_writer(track, source->range)) ||
-           has_writer(track, track->inflight.no_range);
-}
-
 /* May something that is in flight write the source? Of its range any bytes count, which is quickly
  * seen. What is in flight in no range is other memory mostly. */
-static bool may_be_written(struct sc_track *track, const struct sc_slot_source *source)
+static bool is_written(struct sc_track *track, const struct sc_slot_source *source)
 {
-    if (source->range && has_writer(track, source->range))
-        return true;
-    return has_writer(track, track->inflight.no_range) &&
-           sc_inflight_is_written(&track->inflight, source->range, &source->shape);
+    struct sc_inflight *inflight = &track->inflight;
+    return (source->range &&
+            atomic_load_explicit(&sc_inflight_range(inflight, source->range)->writer_count,
+                                 memory_order_relaxed) != 0) ||
+           sc_inflight_is_written(inflight, source->range, source->shape);
 }
 
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
@@ -59,14 +47,15 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        struct sc_staging_block *missing)
 {
     int result = -EBUSY;
-    if (!may_have_writer(track, source)) {
+    bool may_be_written = sc_inflight_may_be_written(&track->inflight, source->range);
+    if (!may_be_written) {
         *slot = sc_staging_take_kept(staging, source->stream,
-                                     sc_shape_used_bytes(&source->shape, &source->fold));
+                                     sc_shape_used_bytes(source->shape, source->fold));
         if (*slot)
             return 0;
     }
     lock(track);
-    if (!may_be_written(track, source)) {
+    if (!may_be_written || !is_written(track, source)) {
         *slot = take_slot(track, staging, source, missing);
         result = *slot ? 0 : -ENOSPC;
     }

@@ -6,6 +6,9 @@
 #define sc_likely(condition) __builtin_expect(!!(condition), 1)
 #define sc_unlikely(condition) __builtin_expect(!!(condition), 0)
 
+/* Of a function that every copy runs through, and few others call: without a call each. */
+#define SC_INLINED static inline __attribute__((always_inline))
+
 /* In an exported function: where it returns to. */
 #define SC_SITE() __builtin_return_address(0)
 

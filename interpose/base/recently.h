@@ -22,7 +22,7 @@ struct sc_recent_use {
 };
 
 /* The driver has accepted the operation. Of the entry the thread is left out. */
-static inline void sc_recently_issued(struct sc_history_entry entry)
+SC_INLINED void sc_recently_issued(struct sc_history_entry entry)
 {
     if (!sc_options.postmortem)
         return;

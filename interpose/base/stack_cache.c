@@ -120,40 +120,50 @@ static bool has_key(const struct set *set, unsigned way, const struct key *key)
     return set->keys[way].site == key->site && set->keys[way].depth == key->depth;
 }
 
-/* Another stack (a coroutine's) may end before a place that a former one reached. */
-static bool is_readable(const struct entry *entry, uintptr_t from, uintptr_t place)
-{
-    uintptr_t word;
-    return entry->is_own || (from ^ place) < PAGE_BYTES_MIN || sc_peek(&word, place, sizeof word);
-}
-
 /* From the innermost frame outward, so that no word is read beyond a caller that has changed. The
  * words are other functions' frames, of which no compiler and no sanitizer knows that we look. */
-__attribute__((no_sanitize("address", "thread"))) static bool still_there(const struct entry *entry,
-                                                                          uintptr_t depth)
+#define NOT_CHECKED __attribute__((no_sanitize("address", "thread")))
+
+static inline NOT_CHECKED bool are_there(const struct entry *entry, uintptr_t depth)
 {
     const volatile uintptr_t *words = (const volatile uintptr_t *)depth;
-    uintptr_t from = depth;
+    for (unsigned i = 0, count = entry->count; i < count; i++)
+        if (words[entry->places[i]] != entry->returns[i])
+            return false;
+    return true;
+}
+
+/* Another stack (a coroutine's) may end before a place that a former one reached. */
+static __attribute__((noinline)) NOT_CHECKED bool are_there_elsewhere(const struct entry *entry,
+                                                                      uintptr_t depth)
+{
+    uintptr_t from = depth, word;
     for (unsigned i = 0; i < entry->count; i++) {
-        uintptr_t place = (uintptr_t)&words[entry->places[i]];
-        if (!is_readable(entry, from, place) || words[entry->places[i]] != entry->returns[i])
+        uintptr_t place = depth + entry->places[i] * sizeof word;
+        if (((from ^ place) >= PAGE_BYTES_MIN && !sc_peek(&word, place, sizeof word)) ||
+            *(const volatile uintptr_t *)place != entry->returns[i])
             return false;
         from = place;
     }
     return true;
 }
 
-uint32_t sc_stack_cache_find(const void *site, uintptr_t depth)
+static inline NOT_CHECKED bool still_there(const struct entry *entry, uintptr_t depth)
+{
+    return __builtin_expect(entry->is_own, 1) ? are_there(entry, depth)
+                                              : are_there_elsewhere(entry, depth);
+}
+
+NOT_CHECKED uint32_t sc_stack_cache_find(const void *site, uintptr_t depth)
 {
     if (!table || table->closed != closed_so_far())
         return 0;
     const struct key key = {site, depth};
     const struct set *set = set_of(&key);
-    for (unsigned way = 0; way < WAYS; way++) {
-        const struct entry *entry = &set->entries[way];
-        if (has_key(set, way, &key) && entry->learnt && still_there(entry, depth))
+    const struct entry *entry = set->entries;
+    for (const struct key *at = set->keys; at < set->keys + WAYS; at++, entry++)
+        if (at->site == site && at->depth == depth && entry->learnt && still_there(entry, depth))
             return entry->id;
-    }
     return 0;
 }
 

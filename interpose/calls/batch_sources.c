@@ -65,17 +65,16 @@ static void copy_source(struct sc_batch *batch, size_t index, const struct sc_sh
 
 static struct sc_slot_source source_of(const struct sc_op_info *op)
 {
-    return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, op->shape, op->fold};
+    return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, &op->shape, &op->fold};
 }
 
 static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_op_info *op,
                                  uintptr_t address, size_t size_bytes)
 {
     struct sc_slot_source edge = source_of(op);
-    edge.shape = (struct sc_shape){address, size_bytes, size_bytes, 1};
-    if (!sc_snapshots_are_for(op->direction, op->stable, &edge.shape, &edge.fold))
-        return NULL;
-    return sc_snapshots_take(batch->stream->context, &edge);
+    const struct sc_shape shape = {address, size_bytes, size_bytes, 1};
+    edge.shape = &shape;
+    return sc_snapshots_take(batch->stream->context, op->direction, op->stable, &edge);
 }
 
 /* Less than a page where the guard begins or ends in the midst of one; more is no edge. */
@@ -181,7 +180,7 @@ static bool snapshot(struct sc_batch *batch, size_t index, const struct sc_op_in
     const struct sc_slot_source read = source_of(op);
     if (!source)
         return false;
-    source->slot = sc_snapshots_take(batch->stream->context, &read);
+    source->slot = sc_snapshots_take(batch->stream->context, op->direction, op->stable, &read);
     batch->replaced |= source->slot != NULL;
     return source->slot != NULL;
 }
@@ -197,10 +196,10 @@ void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct
         copy_source(batch, index, &copy->sides.src.shape);
     if (!op)
         return;
-    if (sc_snapshots_are_for(op->direction, op->stable, &op->shape, &op->fold))
-        replaced = op->kind == SC_PAGEABLE && sc_shape_is_whole(&op->shape, &op->fold)
-                       ? gather(gathered, batch, index, op)
-                       : snapshot(batch, index, op);
+    if (op->kind != SC_PAGEABLE || !sc_shape_is_whole(&op->shape, &op->fold))
+        replaced = snapshot(batch, index, op);
+    else if (sc_snapshots_are_for(op->direction, op->stable, &op->shape, &op->fold))
+        replaced = gather(gathered, batch, index, op);
     if (!replaced && !op->range && op->stable)
         keep_source(batch, index, issue, op);
 }

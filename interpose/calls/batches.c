@@ -544,7 +544,8 @@ SC_PAIR(cuMemPrefetchBatchAsync, _ptsz,
          CUstream stream),
         (addresses, sizes, count, locations, location_indices, location_count, flags, stream))
 {
-    struct sc_work work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    struct sc_work work;
+    sc_work_begin(&work, call, stream, SC_WORK_QUIET);
     return sc_work_end(&work, real(addresses, sizes, count, locations, location_indices,
                                    location_count, flags, stream));
 }

@@ -51,8 +51,7 @@ static inline void host_and_device(struct sc_issue *issue, enum sc_direction dir
     const bool up = direction == SC_H2D;
     if (!sc_issue_is_on(issue))
         return;
-    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_RANGES) ||
-                    sc_track_has_range(&sc_track, device))) {
+    if (sc_unlikely(sc_track_may_be_host(&sc_track, device))) {
         sides_of_host_and_device(issue, direction, host_side, device, bytes);
         return;
     }
@@ -68,7 +67,7 @@ struct copy {
 };
 
 /* Behind it, the wrapper names the host ranges that the operation may use. */
-static void begin(struct copy *copy, const struct sc_call *call, CUstream *stream)
+static inline void begin(struct copy *copy, const struct sc_call *call, CUstream *stream)
 {
     sc_detour_begin(&copy->detour, call, stream);
     sc_issue_begin(&copy->issue, call, *stream);

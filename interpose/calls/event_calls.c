@@ -26,8 +26,8 @@
 
 /* What a record on a stream that captures leaves the event: a mark within the capture. An external
  * one is a node, and the event means what it meant until that is launched. */
-static CUresult captured_record(CUresult result, CUevent event, struct sc_stream_record *stream,
-                                unsigned flags)
+static __attribute__((noinline)) CUresult
+captured_record(CUresult result, CUevent event, struct sc_stream_record *stream, unsigned flags)
 {
     SC_KEEP_ERRNO();
     if (result == CUDA_SUCCESS && !(flags & CU_EVENT_RECORD_EXTERNAL)) {
@@ -37,17 +37,27 @@ static CUresult captured_record(CUresult result, CUevent event, struct sc_stream
     return result;
 }
 
-static CUresult recorded(CUresult result, CUevent event, bool known, struct sc_point *point)
+static void event_ends(CUevent event)
 {
     SC_KEEP_ERRNO();
-    if (known && result == CUDA_SUCCESS)
+    if (!sc_active())
+        return;
+    SC_TRACKED(sc_events_forget(track.events, track.order, (uintptr_t)event));
+    sc_captures_note_event(event, NULL);
+}
+
+SC_INLINED CUresult recorded(CUresult result, CUevent event, bool known, struct sc_point *point)
+{
+    if (result != CUDA_SUCCESS) {
+        if (known)
+            sc_track_forget_point(&sc_track, point);
+    } else if (known) {
         sc_track_set_event(&sc_track, (uintptr_t)event, point);
-    else if (known)
-        sc_track_forget_point(&sc_track, point);
-    else if (sc_active() && result == CUDA_SUCCESS)
-        SC_TRACKED(sc_events_forget(track.events, track.order, (uintptr_t)event));
-    if (sc_active() && result == CUDA_SUCCESS)
-        sc_captures_note_event(event, NULL);
+        if (sc_captures_knows_events() && sc_active())
+            sc_captures_note_event(event, NULL);
+    } else {
+        event_ends(event);
+    }
     return result;
 }
 
@@ -59,15 +69,13 @@ static __attribute__((noinline)) void mark_before_event(struct sc_stream_record 
     SC_TRACKED(sc_order_pass(track.order, stream->id));
 }
 
-static struct sc_point begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered)
+SC_INLINED void begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered,
+                             struct sc_point *point)
 {
-    ordered->stream = 0;
-    if (!stream)
-        return (struct sc_point){0};
     if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_SIGNALS)) && !sc_replaying_is_on())
         mark_before_event(stream);
     sc_unfinished_record(stream);
-    return sc_track_begin_record(&sc_track, stream->id, ordered);
+    sc_track_begin_record(&sc_track, stream->id, ordered, point);
 }
 
 struct recording {
@@ -82,13 +90,15 @@ static void recording_begins(struct recording *recording, const struct sc_call *
                              CUstream *stream)
 {
     sc_detour_begin(&recording->detour, call, stream);
-    recording->stream = sc_active() ? sc_streams_find(*stream, call->per_thread) : NULL;
-    recording->is_captured = recording->stream && sc_streams_is_capturing(recording->stream);
-    if (recording->is_captured)
+    struct sc_stream_record *on = sc_active() ? sc_streams_find(*stream, call->per_thread) : NULL;
+    recording->stream = on;
+    recording->ordered.stream = 0;
+    recording->is_captured = on && sc_streams_is_capturing(on);
+    if (!on || recording->is_captured)
         return;
-    recording->point = begin_record(recording->stream, &recording->ordered);
-    if (recording->stream && !sc_replaying_is_on())
-        recording->point.work_ticks = sc_unfinished_before_event(recording->stream);
+    begin_record(on, &recording->ordered, &recording->point);
+    if (!sc_replaying_is_on())
+        recording->point.work_ticks = sc_unfinished_before_event(on);
 }
 
 static CUresult recording_ends(struct recording *recording, CUresult result, CUevent event,
@@ -97,13 +107,14 @@ static CUresult recording_ends(struct recording *recording, CUresult result, CUe
     if (recording->is_captured) {
         captured_record(result, event, recording->stream, flags);
     } else {
-        sc_track_end_record(&sc_track, &recording->ordered, result == CUDA_SUCCESS);
+        if (recording->ordered.stream)
+            sc_track_end_record(&sc_track, &recording->ordered, result == CUDA_SUCCESS);
         recorded(result, event, recording->stream, &recording->point);
     }
     return sc_detour_end(&recording->detour, result);
 }
 
-SC_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, stream))
+SC_HOT_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, stream))
 {
     struct recording recording;
     recording_begins(&recording, call, &stream);
@@ -126,17 +137,10 @@ void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event)
         captured_record(CUDA_SUCCESS, event, stream, 0);
         return;
     }
-    struct sc_point point = begin_record(stream, &ordered);
+    struct sc_point point;
+    begin_record(stream, &ordered, &point);
     sc_track_end_record(&sc_track, &ordered, true);
     recorded(CUDA_SUCCESS, event, true, &point);
-}
-
-static void event_ends(CUevent event)
-{
-    if (!sc_active())
-        return;
-    SC_TRACKED(sc_events_forget(track.events, track.order, (uintptr_t)event));
-    sc_captures_note_event(event, NULL);
 }
 
 SC_VERSIONS(cuEventDestroy, cuEventDestroy_v2, (CUevent event), (event))

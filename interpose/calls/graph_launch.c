@@ -330,7 +330,8 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
 /* The launch has waited for its stream. */
 static void know_all(const struct launch *launch, CUstream stream)
 {
-    struct sc_sync sync = sc_sync_begin_stream(launch->uses.call, stream);
+    struct sc_sync sync;
+    sc_sync_begin_stream(&sync, launch->uses.call, stream);
     sc_sync_end(&sync, CUDA_SUCCESS);
 }
 

@@ -72,7 +72,7 @@ static struct host_call *prepare(struct launch *launch, CUstream stream, uintptr
 {
     const struct sc_call *call = launch->detour.call;
     struct sc_work *work = &launch->work;
-    *work = sc_work_begin(call, stream, SC_WORK_FUNCTION);
+    sc_work_begin(work, call, stream, SC_WORK_FUNCTION);
     struct host_call *made = launch->made = work->stream ? take_call() : NULL;
     if (!made)
         return NULL;

@@ -274,7 +274,8 @@ static CUresult wait_as_the_driver_does(const struct sc_call *call)
 {
     if (!sc_captures_any_open() && sc_contexts_of_memory() == sc_contexts_current())
         return sc_wrap_answered(call, failure_of_work(sc_sync_context(call)));
-    struct sc_sync sync = sc_sync_begin_free(call);
+    struct sc_sync sync;
+    sc_sync_begin_free(&sync, call);
     return sc_wrap_answered(call, failure_of_work(sc_sync_end(&sync, wait_by_unregistering())));
 }
 
@@ -303,7 +304,8 @@ static CUresult give_back_inside(give_back_function *give_back, void *address)
 static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
                               give_back_function *give_back)
 {
-    struct sc_sync sync = sc_sync_begin_free(giving->call);
+    struct sc_sync sync;
+    sc_sync_begin_free(&sync, giving->call);
     if (range->range)
         SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range->address));
     sc_guard_apply();
@@ -469,7 +471,8 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, call);
     struct sc_range_info range = range_of(&giving);
     struct device_free freeing = begin_device_free(call, address);
-    struct sc_sync sync = freeing.waits ? sc_sync_begin_free(call) : sc_sync_begin_nothing(call);
+    struct sc_sync sync;
+    (freeing.waits ? sc_sync_begin_free : sc_sync_begin_nothing)(&sync, call);
     if (range.range) {
         sc_issue_seal(call, range.address, range.size_bytes);
         SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range.address));

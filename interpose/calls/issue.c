@@ -52,8 +52,8 @@
 
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 
-void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
-                 struct sc_stream_record *stream)
+SC_INLINED void on(struct sc_issue *issue, const struct sc_call *call,
+                   struct sc_stream_record *stream)
 {
     sc_own_stack_learn();
     issue->stream = stream;
@@ -80,18 +80,33 @@ void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
     issue->owner = NULL;
 }
 
+void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
+                 struct sc_stream_record *stream)
+{
+    on(issue, call, stream);
+}
+
+static __attribute__((noinline)) void begin_captured(struct sc_issue *issue)
+{
+    issue->captured_stream = (uintptr_t)issue->stream->handle;
+    issue->graph = sc_streams_graph(issue->stream);
+    issue->stream = NULL;
+}
+
+SC_INLINED void begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
+{
+    on(issue, call, sc_active() ? sc_streams_find(stream, call->per_thread) : NULL);
+    if (issue->stream && sc_unlikely(sc_streams_is_capturing(issue->stream)))
+        begin_captured(issue);
+}
+
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
 {
-    sc_issue_on(issue, call, sc_active() ? sc_streams_find(stream, call->per_thread) : NULL);
-    if (issue->stream && sc_streams_is_capturing(issue->stream)) {
-        issue->captured_stream = (uintptr_t)issue->stream->handle;
-        issue->graph = sc_streams_graph(issue->stream);
-        issue->stream = NULL;
-    }
+    begin(issue, call, stream);
 }
 
 /* What reaches beyond its allocation is for the driver to refuse, and not for us to read. */
-static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *range)
+static inline bool is_inside(const struct sc_shape *shape, const struct sc_range_info *range)
 {
     size_t offset = shape->address - range->address;
     return range->range && offset <= range->size_bytes &&
@@ -99,14 +114,14 @@ static bool is_inside(const struct sc_shape *shape, const struct sc_range_info *
 }
 
 /* NULL: there are as many as a call has. */
-static struct sc_host_use *add_use(struct sc_issue *issue)
+SC_INLINED struct sc_host_use *add_use(struct sc_issue *issue)
 {
     return issue->host_count < SC_ISSUE_HOST_MAX ? &issue->host[issue->host_count++] : NULL;
 }
 
 /* Of the range, where it is and how it may be used does not count. */
-static void add_op(struct sc_issue *issue, enum sc_direction direction,
-                   const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
+SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
+                       const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
     struct sc_host_use *use = add_use(issue);
     if (!use)
@@ -122,8 +137,8 @@ static void add_op(struct sc_issue *issue, enum sc_direction direction,
     issue->op_count++;
 }
 
-static void describe(const struct sc_issue *restrict issue, const struct sc_host_use *restrict use,
-                     struct sc_op_info *restrict op)
+SC_INLINED void describe(const struct sc_issue *restrict issue,
+                         const struct sc_host_use *restrict use, struct sc_op_info *restrict op)
 {
     memset(op, 0, sizeof *op); /* in place, as a compound literal would not be */
     op->direction = use->direction;
@@ -144,16 +159,23 @@ static void describe(const struct sc_issue *restrict issue, const struct sc_host
     op->after = issue->after;
 }
 
-void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
+SC_INLINED void describe_all(const struct sc_issue *issue, struct sc_issue_ops *ops)
 {
-    ops->count = 0;
-    for (unsigned i = 0; i < issue->host_count; i++)
-        if (!issue->host[i].in_call)
-            describe(issue, &issue->host[i], &ops->of[ops->count++]);
+    struct sc_op_info *op = ops->of;
+    for (const struct sc_host_use *use = issue->host, *end = use + issue->host_count; use < end;
+         use++)
+        if (!use->in_call)
+            describe(issue, use, op++);
+    ops->count = (unsigned)(op - ops->of);
 }
 
-static void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
-                            const struct sc_shape *shape, const struct sc_range_info *range)
+void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
+{
+    describe_all(issue, ops);
+}
+
+SC_INLINED void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
+                                const struct sc_shape *shape, const struct sc_range_info *range)
 {
     bool stable = issue->stream && is_inside(shape, range) &&
                   range->snapshots != SC_SNAPSHOTS_NONE && sc_unfinished_is_clear(issue->stream);
@@ -207,9 +229,10 @@ static void touch(struct sc_issue *issue, enum sc_direction direction, const str
 }
 
 /* Of memory that was unregistered meanwhile by another thread nothing is known. */
-static void use_on(struct sc_issue *issue, enum sc_direction direction,
-                   const struct sc_shape *shape, const struct sc_range_info *range,
-                   enum sc_copy_time when)
+static __attribute__((noinline)) void use_on(struct sc_issue *issue, enum sc_direction direction,
+                                             const struct sc_shape *shape,
+                                             const struct sc_range_info *range,
+                                             enum sc_copy_time when)
 {
     if (sc_likely(range->range && when != SC_IN_CALL)) {
         add_op_on_range(issue, direction, shape, range);
@@ -243,26 +266,33 @@ time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t siz
 
 /* Only copies can be made of pageable memory in the call. */
 static enum sc_copy_time time_of_one(struct sc_issue *issue, enum sc_direction direction,
-                                     const struct sc_range_info *range, size_t size_bytes)
+                                     size_t size_bytes)
 {
-    bool is_known = range->range && sc_copy_manner_is_late_beside_device(range->kind);
     bool is_copy = direction == SC_H2D || direction == SC_D2H;
-    if (is_known || issue->graph || !is_copy)
+    if (issue->graph || !is_copy)
         return SC_LATE;
     return time_of_pageable(issue, direction, size_bytes);
+}
+
+SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
+                           const struct sc_shape *shape)
+{
+    size_t hull_bytes = sc_shape_hull_bytes(shape);
+    issue->is_empty = hull_bytes == 0;
+    if (issue->is_empty)
+        return;
+    const struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
+    if (sc_likely(range.range && sc_copy_manner_is_late_beside_device(range.kind)))
+        add_op_on_range(issue, direction, shape, &range);
+    else
+        use_on(issue, direction, shape, &range, time_of_one(issue, direction, hull_bytes));
 }
 
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape)
 {
-    if (!sc_issue_is_on(issue))
-        return;
-    size_t hull_bytes = sc_shape_hull_bytes(shape);
-    issue->is_empty = hull_bytes == 0;
-    if (issue->is_empty)
-        return;
-    struct sc_range_info range = sc_track_find_range(&sc_track, shape->address);
-    use_on(issue, direction, shape, &range, time_of_one(issue, direction, &range, hull_bytes));
+    if (sc_issue_is_on(issue))
+        host_shape(issue, direction, shape);
 }
 
 void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
@@ -274,8 +304,8 @@ void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold
 void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
                    size_t size_bytes)
 {
-    struct sc_shape shape = {(uintptr_t)address, size_bytes, size_bytes, 1};
-    sc_issue_host_shape(issue, direction, &shape);
+    sc_issue_host_shape(issue, direction,
+                        &(struct sc_shape){(uintptr_t)address, size_bytes, size_bytes, 1});
 }
 
 static void add_side(struct sc_issue *issue, enum sc_direction direction,
@@ -405,7 +435,7 @@ static __attribute__((noinline)) void order_after_all_held(const struct sc_issue
         sc_marks_order_after(issue->stream, &tickets[i]);
 }
 
-static void order_after_held(const struct sc_issue *issue, const struct sc_host_use *use)
+SC_INLINED void order_after_held(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (issue->by_graph && use->kind == SC_PAGEABLE &&
         sc_track_may_have(&sc_track, SC_NEAR_HOLDS, use->shape.address,
@@ -429,21 +459,24 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
  * (docs/driver.md, Sources taken early). `known`: copies that we know are among that work. No mode
  * leaves that to the driver: what the library does before the call takes time, in which the
  * stream's queue may have run empty. */
-static void take_in_time(const struct sc_issue *issue, const struct sc_host_use *use, bool known)
+SC_INLINED void take_in_time(const struct sc_issue *issue, const struct sc_host_use *use,
+                             bool known)
 {
+    if (!known && use->stable)
+        return;
     if (use->direction != SC_H2D || !use->range || issue->by_graph || use->shape.rows != 1 ||
         use->shape.width_bytes > TAKEN_EARLY_BYTES)
         return;
-    if ((known || !use->stable) && sc_unlikely(sc_unfinished_is_hidden(issue->stream, known)))
+    if (sc_unlikely(sc_unfinished_is_hidden(issue->stream, known)))
         sc_marks_wait_for_itself(issue->stream);
 }
 
-static bool may_conflict(const struct sc_issue *issue, const struct sc_host_use *use)
+SC_INLINED bool may_conflict(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     return sc_track_may_conflict(&sc_track, use->range, use->direction, issue->stream->id);
 }
 
-static void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
+SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     bool known = may_conflict(issue, use);
     take_in_time(issue, use, known);
@@ -452,7 +485,7 @@ static void order_use(const struct sc_issue *issue, const struct sc_host_use *us
 }
 
 /* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
-static void prepare(const struct sc_issue *issue, const struct sc_host_use *use)
+SC_INLINED void prepare(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
         order_after_held(issue, use);
@@ -483,7 +516,7 @@ static enum sc_device_healing healing_of(const struct sc_issue *issue)
 }
 
 /* Only that: the wrapper is run again when the driver has carried the call out. */
-static void order_before_call(struct sc_issue *issue)
+static __attribute__((noinline)) void order_before_call(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
         if (!issue->host[i].in_call)
@@ -514,10 +547,8 @@ static bool is_unjudged(const struct sc_issue *issue)
 }
 
 /* What the call writes changes in order, as what the device writes does. */
-void sc_issue_judge_touches(const struct sc_issue *issue)
+static __attribute__((noinline)) void judge_touches(const struct sc_issue *issue)
 {
-    if (issue->host_count == issue->op_count || is_unjudged(issue))
-        return;
     for (unsigned i = 0; i < issue->host_count; i++)
         if (issue->host[i].in_call)
             judge_touch(issue, &issue->host[i]);
@@ -528,10 +559,14 @@ void sc_issue_judge_touches(const struct sc_issue *issue)
     }
 }
 
-void sc_issue_ready(struct sc_issue *issue)
+void sc_issue_judge_touches(const struct sc_issue *issue)
 {
-    if (!issue->stream || issue->is_empty)
-        return;
+    if (issue->host_count != issue->op_count && !is_unjudged(issue))
+        judge_touches(issue);
+}
+
+SC_INLINED void ready(struct sc_issue *issue)
+{
     if (sc_unlikely(sc_replaying_prepares())) {
         order_before_call(issue);
         return;
@@ -540,17 +575,26 @@ void sc_issue_ready(struct sc_issue *issue)
     sc_unfinished_legacy(issue->stream);
     if (!issue->joins_stream && issue->op_count == 0)
         sc_marks_before_work(issue->stream, SC_BEFORE_DEVICE_WORK);
-    for (unsigned i = 0; i < issue->host_count; i++)
-        if (!issue->host[i].in_call && !is_unjudged(issue))
-            prepare(issue, &issue->host[i]);
+    for (const struct sc_host_use *use = issue->host, *last = use + issue->host_count; use < last;
+         use++)
+        if (!use->in_call && !is_unjudged(issue))
+            prepare(issue, use);
     if (sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
 }
 
-void sc_issue_call(struct sc_issue *issue)
+void sc_issue_ready(struct sc_issue *issue)
 {
-    sc_issue_ready(issue);
-    if (!issue->stream || issue->is_empty || sc_unlikely(sc_replaying_prepares()))
+    if (issue->stream && !issue->is_empty)
+        ready(issue);
+}
+
+SC_INLINED void call_begins(struct sc_issue *issue)
+{
+    if (!issue->stream || issue->is_empty)
+        return;
+    ready(issue);
+    if (sc_unlikely(sc_replaying_prepares()))
         return;
     if (issue->joins_stream)
         issue->point =
@@ -560,28 +604,37 @@ void sc_issue_call(struct sc_issue *issue)
     issue->place = sc_order_place(&issue->ordered);
 }
 
+void sc_issue_call(struct sc_issue *issue)
+{
+    call_begins(issue);
+}
+
 /* The first one that is an operation, or NULL. A source comes before a target. */
-static const struct sc_host_use *first_op(const struct sc_issue *issue)
+SC_INLINED const struct sc_host_use *first_op(const struct sc_issue *issue)
 {
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
 }
 
-const void *sc_issue_snapshot(struct sc_issue *issue)
+SC_INLINED const void *snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
-    if (!issue->stream || !use || issue->keeps_source ||
-        !sc_snapshots_are_for(use->direction, use->stable, &use->shape, &use->fold))
+    if (!issue->stream || !use || issue->keeps_source)
         return NULL;
-    const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, use->shape,
-                                        use->fold};
-    issue->slot = sc_snapshots_take(issue->stream->context, &read);
+    const struct sc_slot_source read = {issue->stream->id, use->range, use->kind, &use->shape,
+                                        &use->fold};
+    issue->slot = sc_snapshots_take(issue->stream->context, use->direction, use->stable, &read);
     return issue->slot ? issue->slot->bytes : NULL;
+}
+
+const void *sc_issue_snapshot(struct sc_issue *issue)
+{
+    return snapshot(issue);
 }
 
 const void *sc_issue_source(struct sc_issue *issue, const void *source)
 {
-    const void *snapshot = sc_issue_snapshot(issue);
-    return snapshot ? snapshot : source;
+    const void *instead = snapshot(issue);
+    return instead ? instead : source;
 }
 
 /* Why nothing on the stream may be guarded; COUNT: it may. */
@@ -615,14 +668,14 @@ static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
            !sc_track_guards_until_known(&sc_track);
 }
 
-/* What a snapshot protects needs no guard. What stands behind a wait for the host that is not seen
- * is guarded when the host is known to have waited for that (sc_inflight_guard_seen). */
-static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
+/* What stands behind a wait for the host that is not seen is guarded when the host is known to have
+ * waited for that (sc_inflight_guard_seen). */
+static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *issue,
+                                                         struct sc_op_info *op)
 {
     enum sc_no_verdict_reason reason = why_not(issue, op);
     bool is_later = op->range && !sc_ops_is_unjudged(op) && op->unseen_waits.waits;
-    if (sc_ops_is_copied(op) || op->direction == SC_PREFETCH || op->is_guard_chosen ||
-        is_compared_whole(op) || is_over(issue, op))
+    if (is_compared_whole(op) || is_over(issue, op))
         return;
     if (reason != SC_NO_VERDICT_COUNT) {
         sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, reason,
@@ -639,6 +692,13 @@ static void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
         sc_guard_choose(&range, op, issue->call->site);
 }
 
+/* What a snapshot protects needs no guard. */
+static inline void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
+{
+    if (!sc_ops_is_copied(op) && op->direction != SC_PREFETCH && !op->is_guard_chosen)
+        choose_guard_pages(issue, op);
+}
+
 void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     choose_guard(issue, op);
@@ -652,12 +712,15 @@ static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
 }
 
 /* What only this moment knows of the operation. */
-static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
+SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 {
     op->thread = sc_thread_id();
-    op->runtime_api = sc_ear_runtime_api();
-    op->correlation_id = sc_ear_correlation_id();
-    op->unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, NULL);
+    if (sc_ear_is_open()) {
+        op->runtime_api = sc_ear_runtime_api();
+        op->correlation_id = sc_ear_correlation_id();
+    }
+    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_UNSEEN_WAITS)))
+        op->unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, NULL);
     op->ticket.epoch = issue->place;
     sc_thread_stacks_note(op);
     if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)
@@ -665,30 +728,35 @@ static void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     choose_guard(issue, op);
 }
 
-static uint64_t lanes_to_guard(const struct sc_issue_ops *ops)
+static __attribute__((noinline)) uint64_t lanes_of(const struct sc_op_info *op)
 {
     const struct sc_spans *guards = sc_track_parts.guards;
-    uint64_t lanes = 0;
-    for (unsigned i = 0; i < ops->count; i++)
-        if (ops->of[i].guard_bytes)
-            lanes |= sc_spans_lane_bits(
-                guards, sc_spans_pages(guards, ops->of[i].guard_address, ops->of[i].guard_bytes));
-    return lanes;
+    return sc_spans_lane_bits(guards, sc_spans_pages(guards, op->guard_address, op->guard_bytes));
 }
 
-size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
-                       uint64_t now_ticks)
+/* What was recorded, all operations together. */
+struct recorded {
+    size_t size_bytes;
+    bool has_uncopied; /* one that the device reads, or writes, where the program has it */
+    bool writes_host;
+};
+
+SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_ops *ops,
+                                      uint32_t stack, uint64_t now_ticks)
 {
     SC_ISSUED(issued);
-    size_t bytes = 0;
-    for (unsigned i = 0; i < ops->count; i++) {
-        struct sc_op_info *op = &ops->of[i];
+    struct recorded all = {0, false, false};
+    uint64_t lanes = 0;
+    for (struct sc_op_info *op = ops->of, *end = op + ops->count; op < end; op++) {
         op->stack = stack;
         op->ticks = now_ticks;
         complete_op(issue, op);
-        bytes += sc_shape_used_bytes(&op->shape, &op->fold);
+        all.size_bytes += sc_shape_used_bytes(&op->shape, &op->fold);
+        all.has_uncopied |= !sc_ops_is_copied(op);
+        all.writes_host |= sc_direction_writes_host(op->direction);
+        if (op->guard_bytes)
+            lanes |= lanes_of(op);
     }
-    uint64_t lanes = lanes_to_guard(ops);
     sc_guard_attend(lanes);
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
     sc_guard_tell(lanes);
@@ -697,7 +765,13 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
     if (sc_unlikely(issued.overwritten.count))
         sc_hazards_report_overwritten(
             &issued.overwritten, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
-    return bytes;
+    return all;
+}
+
+size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
+                       uint64_t now_ticks)
+{
+    return record_ops(issue, ops, stack, now_ticks).size_bytes;
 }
 
 /* Is all of it done when the call returns? */
@@ -713,17 +787,8 @@ static bool notes_uses_of_device(const struct sc_issue *issue)
            !is_over_in_call(issue);
 }
 
-static void note_queued(const struct sc_issue *issue, const struct sc_issue_ops *ops,
-                        uint64_t now_ticks)
-{
-    sc_unfinished_queued(issue->stream, now_ticks);
-    for (unsigned i = 0; i < ops->count; i++)
-        if (sc_direction_writes_host(ops->of[i].direction))
-            sc_unfinished_written(issue->stream);
-}
-
 /* The host range, where the call has named nothing. */
-static struct sc_recent_use use_of(const struct sc_issue *issue)
+SC_INLINED struct sc_recent_use use_of(const struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
     struct sc_recent_use recent = {.direction = SC_NO_DIRECTION};
@@ -737,9 +802,9 @@ static struct sc_recent_use use_of(const struct sc_issue *issue)
 }
 
 /* `number`: 0: it is done. */
-static void note_in_history(const struct sc_call *call, const struct sc_stream_record *stream,
-                            const struct sc_recent_use *use, uint32_t stack, uint64_t ticks,
-                            uint64_t number)
+SC_INLINED void note_in_history(const struct sc_call *call, const struct sc_stream_record *stream,
+                                const struct sc_recent_use *use, uint32_t stack, uint64_t ticks,
+                                uint64_t number)
 {
     sc_recently_issued((struct sc_history_entry){
         .api = call->api,
@@ -774,7 +839,7 @@ static void note_device_work(const struct sc_issue *issue)
 }
 
 /* What no operation on host memory is part of. */
-static void note_without(const struct sc_issue *issue)
+static __attribute__((noinline)) void note_without(const struct sc_issue *issue)
 {
     if (is_over_in_call(issue))
         note_issue_in_history(issue, 0, sc_ticks(), 0);
@@ -782,25 +847,19 @@ static void note_without(const struct sc_issue *issue)
         note_device_work(issue);
 }
 
-static bool is_snapshotted(const struct sc_issue_ops *ops)
-{
-    for (unsigned i = 0; i < ops->count; i++)
-        if (!sc_ops_is_copied(&ops->of[i]))
-            return false;
-    return true;
-}
-
-static void record(struct sc_issue *issue)
+SC_INLINED void record(struct sc_issue *issue)
 {
     struct sc_issue_ops ops;
     uint64_t now = sc_ticks();
     uint32_t stack = sc_unwind_here(issue->call->site);
-    sc_issue_describe(issue, &ops);
-    size_t bytes = sc_issue_record(issue, &ops, stack, now);
+    describe_all(issue, &ops);
+    const struct recorded all = record_ops(issue, &ops, stack, now);
     note_issue_in_history(issue, stack, now, ops.of[0].ticket.number);
     sc_guard_apply_own();
-    note_queued(issue, &ops, now);
-    sc_marks_issued(issue->stream, bytes, is_snapshotted(&ops), now);
+    sc_unfinished_queued(issue->stream, now);
+    if (all.writes_host)
+        sc_unfinished_written(issue->stream);
+    sc_marks_issued(issue->stream, all.size_bytes, !all.has_uncopied, now);
     if (notes_uses_of_device(issue))
         sc_device_uses_note_all(issue->uses.of, issue->uses.count, issue->call, issue->stream,
                                 &ops.of[0]);
@@ -821,7 +880,7 @@ void sc_issue_recorded(const struct sc_issued_call *issued)
 }
 
 /* The call was refused, or was of no operation on host memory. */
-static void end_without(struct sc_issue *issue, CUresult result)
+static __attribute__((noinline)) void end_without(struct sc_issue *issue, CUresult result)
 {
     sc_track_end(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
     if (issue->slot)
@@ -831,7 +890,7 @@ static void end_without(struct sc_issue *issue, CUresult result)
 }
 
 /* The operation has become a node of the graph that is being captured. */
-static void end_captured(const struct sc_issue *issue)
+static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
 {
     bool is_told = sc_unlikely(issue->uses.count) && sc_beside_is_own();
     bool is_of_device = !issue->host_count && issue->uses.count && sc_device_nodes_are_asked();
@@ -849,7 +908,7 @@ static void end_captured(const struct sc_issue *issue)
         sc_beside_uses_captured(&call, &issue->uses);
 }
 
-static void end_joined(struct sc_issue *issue, CUresult result)
+static __attribute__((noinline)) void end_joined(struct sc_issue *issue, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
         sc_track_forget_point(&sc_track, &issue->point);

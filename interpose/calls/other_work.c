@@ -38,7 +38,7 @@ struct work {
 static void begin(struct work *work, const struct sc_call *call, CUstream *stream, unsigned kind)
 {
     sc_detour_begin(&work->detour, call, stream);
-    work->work = sc_work_begin(call, *stream, kind);
+    sc_work_begin(&work->work, call, *stream, kind);
 }
 
 /* May it write device memory, and nobody says where? */
@@ -48,7 +48,7 @@ static bool writes_anywhere(const struct work *work)
     return kind & (SC_WORK_MAY_WRITE | SC_WORK_SIGNALS) && !(kind & SC_WORK_OF_DEVICE);
 }
 
-static CUresult end(struct work *work, CUresult result)
+SC_INLINED CUresult end(struct work *work, CUresult result)
 {
     if (sc_beside_is_asked() && writes_anywhere(work))
         sc_beside_unknown();
@@ -69,7 +69,7 @@ static void begin_launch(struct launching *launching, const struct sc_call *call
     sc_detour_begin(&work->detour, call, &launch->stream);
     if (sc_kernel_uses_are_asked())
         sc_kernel_uses_judge(call, launch, &launching->host);
-    work->work = sc_work_begin(call, launch->stream, SC_WORK_KERNEL);
+    sc_work_begin(&work->work, call, launch->stream, SC_WORK_KERNEL);
 }
 
 static CUresult end_launch(struct launching *launching, struct sc_launch *launch, CUresult result)
@@ -86,10 +86,10 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
     return result;
 }
 
-SC_PAIR(cuLaunchKernel, _ptsz,
-        (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-         unsigned shared, CUstream stream, void **parameters, void **extra),
-        (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
+SC_HOT_PAIR(cuLaunchKernel, _ptsz,
+            (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+             unsigned bz, unsigned shared, CUstream stream, void **parameters, void **extra),
+            (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
 {
     struct launching launching;
     struct sc_launch launch = {stream, f, parameters, extra, false};
@@ -245,7 +245,7 @@ SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address,
     }
     sc_detour_begin(&work.detour, call, &stream);
     begin_free(&freeing, call, address, stream);
-    work.work = sc_work_begin(call, stream, SC_WORK_QUIET);
+    sc_work_begin(&work.work, call, stream, SC_WORK_QUIET);
     CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, stream))
                                                         : real(address, stream);
     if (work.work.stream && result == CUDA_SUCCESS)
@@ -306,7 +306,8 @@ SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
          CUstream stream),
         (addresses, sizes, count, flags, stream))
 {
-    struct sc_work work = sc_work_begin(call, stream, SC_WORK_KERNEL);
+    struct sc_work work;
+    sc_work_begin(&work, call, stream, SC_WORK_KERNEL);
     return sc_permit_refused(call,
                              sc_work_end(&work, real(addresses, sizes, count, flags, stream)));
 }
@@ -317,7 +318,8 @@ SC_PAIR(cuMemDiscardAndPrefetchBatchAsync, _ptsz,
          CUstream stream),
         (addresses, sizes, count, locations, location_indices, location_count, flags, stream))
 {
-    struct sc_work work = sc_work_begin(call, stream, SC_WORK_KERNEL);
+    struct sc_work work;
+    sc_work_begin(&work, call, stream, SC_WORK_KERNEL);
     return sc_permit_refused(
         call, sc_work_end(&work, real(addresses, sizes, count, locations, location_indices,
                                       location_count, flags, stream)));

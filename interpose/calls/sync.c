@@ -26,14 +26,23 @@
 
 #include "track/poison.h"
 
-static struct sc_sync begin(const struct sc_call *call)
+/* What is not set here is not looked at before it is set. */
+SC_INLINED void begin(struct sc_sync *sync, const struct sc_call *call)
 {
     sc_returned_frames_look();
     sc_reaper_judge_now();
-    return (struct sc_sync){.call = call};
+    sync->on = false;
+    sync->all_known = false;
+    sync->call = call;
+    sync->stream = NULL;
+    sync->context = NULL;
+    sync->behind = (struct sc_behind){0};
+    sync->ordered.stream = 0;
+    sync->point.stream = 0;
+    sync->point.joined = NULL;
 }
 
-static void wait_for_stream(struct sc_sync *sync)
+SC_INLINED void wait_for_stream(struct sc_sync *sync)
 {
     sync->on = true;
     sync->since_ticks = sc_unfinished_stream_since(sync->stream);
@@ -44,13 +53,12 @@ static void wait_for_stream(struct sc_sync *sync)
     sc_doubts_wait_begins(&sync->point);
 }
 
-struct sc_sync sc_sync_begin_stream(const struct sc_call *call, CUstream handle)
+void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUstream handle)
 {
-    struct sc_sync sync = begin(call);
-    sync.stream = sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
-    if (sync.stream)
-        wait_for_stream(&sync);
-    return sync;
+    begin(sync, call);
+    sync->stream = sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
+    if (sync->stream)
+        wait_for_stream(sync);
 }
 
 /* In the legacy stream the driver waits for the blocking ones before it takes any bytes. */
@@ -66,61 +74,59 @@ static void take_in_time(struct sc_stream_record *stream)
         sc_marks_wait_for_itself(stream);
 }
 
-struct sc_sync sc_sync_begin_copy(const struct sc_call *call, struct sc_stream_record *stream,
-                                  bool to_device)
+void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
+                        struct sc_stream_record *stream, bool to_device)
 {
-    struct sc_sync sync = begin(call);
+    begin(sync, call);
     if (sc_unlikely(may_take_early(stream)) && to_device)
         take_in_time(stream);
     if (sc_unlikely(sc_replaying_prepares()))
-        return (struct sc_sync){0};
-    sync.stream = stream;
+        return;
+    sync->stream = stream;
     sc_unfinished_legacy(stream);
-    sync.on = true;
-    sync.since_ticks = sc_unfinished_stream_since(stream);
-    sync.point = SC_TRACKED(sc_order_begin_to_wait(track.order, stream->id, &sync.ordered));
-    sc_doubts_wait_begins(&sync.point);
-    return sync;
+    sync->on = true;
+    sync->since_ticks = sc_unfinished_stream_since(stream);
+    sync->point = SC_TRACKED(sc_order_begin_to_wait(track.order, stream->id, &sync->ordered));
+    sc_doubts_wait_begins(&sync->point);
 }
 
-static struct sc_sync begin_whole(const struct sc_call *call, struct sc_context *context)
+static void begin_whole(struct sc_sync *sync, const struct sc_call *call,
+                        struct sc_context *context)
 {
-    struct sc_sync sync = begin(call);
-    sync.context = context;
-    if (context) {
-        sync.on = true;
-        sync.since_ticks = sc_unfinished_context_since(context);
-        sync.point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
-        sc_doubts_wait_begins(&sync.point);
-    }
-    return sync;
+    begin(sync, call);
+    sync->context = context;
+    if (!context)
+        return;
+    sync->on = true;
+    sync->since_ticks = sc_unfinished_context_since(context);
+    sync->point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    sc_doubts_wait_begins(&sync->point);
 }
 
-struct sc_sync sc_sync_begin_context(const struct sc_call *call, CUcontext handle)
+void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUcontext handle)
 {
-    return begin_whole(call, sc_active() ? sc_contexts_named(handle) : NULL);
+    begin_whole(sync, call, sc_active() ? sc_contexts_named(handle) : NULL);
 }
 
-struct sc_sync sc_sync_begin_free(const struct sc_call *call)
+void sc_sync_begin_free(struct sc_sync *sync, const struct sc_call *call)
 {
-    return begin_whole(call, sc_active() ? sc_contexts_of_memory() : NULL);
+    begin_whole(sync, call, sc_active() ? sc_contexts_of_memory() : NULL);
 }
 
-struct sc_sync sc_sync_begin_nothing(const struct sc_call *call)
+void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call)
 {
-    return begin_whole(call, NULL);
+    begin_whole(sync, call, NULL);
 }
 
-struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event)
+void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUevent event)
 {
-    struct sc_sync sync = begin(call);
-    if (sc_active()) {
-        sync.on = true;
-        sync.point = sc_track_event_news(&sc_track, (uintptr_t)event, &sync.behind);
-        sync.all_known = !sync.point.stream && !sync.point.joined;
-        sc_doubts_wait_begins(&sync.point);
-    }
-    return sync;
+    begin(sync, call);
+    if (!sc_active())
+        return;
+    sync->on = true;
+    sc_track_event_news(&sc_track, (uintptr_t)event, &sync->point, &sync->behind);
+    sync->all_known = !sync->point.stream && !sync->point.joined;
+    sc_doubts_wait_begins(&sync->point);
 }
 
 static void know(struct sc_sync *sync)
@@ -161,7 +167,8 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 {
     SC_KEEP_ERRNO();
     sc_doubts_wait_ends();
-    sc_track_end(&sc_track, &sync->ordered, result == CUDA_SUCCESS);
+    if (sync->ordered.stream)
+        sc_track_end(&sc_track, &sync->ordered, result == CUDA_SUCCESS);
     if (sync->on && result == CUDA_SUCCESS)
         done(sync);
     else if (sync->on)
@@ -170,11 +177,12 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
 }
 
 /* Of the legacy stream while a blocking one captures, and of others while anything does. */
-SC_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
+SC_HOT_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
 {
     struct sc_detour detour;
     sc_detour_begin(&detour, call, &stream);
-    struct sc_sync sync = sc_sync_begin_stream(call, stream);
+    struct sc_sync sync;
+    sc_sync_begin_stream(&sync, call, stream);
     CUresult result =
         sc_detour_leaves_to_caller(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
@@ -186,11 +194,12 @@ CUresult sc_sync_stream(const struct sc_call *call, CUstream stream)
     return cuStreamSynchronize_body(&as_named, sc_real.cuStreamSynchronize, stream);
 }
 
-SC_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
+SC_HOT_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
 {
     struct sc_detour detour;
     CUresult result;
-    struct sc_sync sync = sc_sync_begin_stream(call, stream);
+    struct sc_sync sync;
+    sc_sync_begin_stream(&sync, call, stream);
     if (!sc_detour_begin_query(&detour, call, stream, &result))
         result = sc_detour_leaves_to_caller(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
@@ -199,7 +208,8 @@ SC_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
 static CUresult wait_for_context(const struct sc_call *call,
                                  __typeof__(sc_real.cuCtxSynchronize) real)
 {
-    struct sc_sync sync = sc_sync_begin_context(call, NULL);
+    struct sc_sync sync;
+    sc_sync_begin_context(&sync, call, NULL);
     CUresult result = sc_sync_end(&sync, SC_PERMITTED(real()));
     sc_reaper_give_back_pinned(sync.context);
     return result;
@@ -219,21 +229,24 @@ CUresult cuCtxSynchronize(void)
 CUresult cuCtxSynchronize_v2(CUcontext context)
 {
     SC_WRAPPER(cuCtxSynchronize_v2);
-    struct sc_sync sync = sc_sync_begin_context(call, context);
+    struct sc_sync sync;
+    sc_sync_begin_context(&sync, call, context);
     return sc_sync_end(&sync, SC_PERMITTED(real(context)));
 }
 
 CUresult cuEventSynchronize(CUevent event)
 {
     SC_WRAPPER(cuEventSynchronize);
-    struct sc_sync sync = sc_sync_begin_event(call, event);
+    struct sc_sync sync;
+    sc_sync_begin_event(&sync, call, event);
     return sc_sync_end(&sync, SC_PERMITTED(real(event)));
 }
 
 CUresult cuEventQuery(CUevent event)
 {
     SC_WRAPPER(cuEventQuery);
-    struct sc_sync sync = sc_sync_begin_event(call, event);
+    struct sc_sync sync;
+    sc_sync_begin_event(&sync, call, event);
     return sc_sync_end(&sync, SC_PERMITTED(real(event)));
 }
 
@@ -241,8 +254,9 @@ CUresult cuEventQuery(CUevent event)
 SC_VERSIONS(cuEventElapsedTime, cuEventElapsedTime_v2,
             (float *milliseconds, CUevent start, CUevent end), (milliseconds, start, end))
 {
-    struct sc_sync first = sc_sync_begin_event(call, start);
-    struct sc_sync second = sc_sync_begin_event(call, end);
+    struct sc_sync first, second;
+    sc_sync_begin_event(&first, call, start);
+    sc_sync_begin_event(&second, call, end);
     CUresult result = real(milliseconds, start, end);
     sc_sync_end(&first, result);
     return sc_sync_end(&second, result);

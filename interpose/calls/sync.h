@@ -35,23 +35,23 @@ struct sc_sync {
 /* Waits for everything in the stream; for the legacy stream, in every blocking stream of its
  * context.
  */
-struct sc_sync sc_sync_begin_stream(const struct sc_call *call, CUstream stream);
+void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUstream stream);
 
 /* The same for a synchronous copy, which is work on the stream and not merely a wait for it. The
  * copy writes host memory, or with `to_device` the device's. */
-struct sc_sync sc_sync_begin_copy(const struct sc_call *call, struct sc_stream_record *stream,
-                                  bool to_device);
+void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
+                        struct sc_stream_record *stream, bool to_device);
 
 /* Waits for everything in the given context; NULL: in the calling thread's. */
-struct sc_sync sc_sync_begin_context(const struct sc_call *call, CUcontext context);
+void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUcontext context);
 
 /* What a free of driver memory waits for. */
-struct sc_sync sc_sync_begin_free(const struct sc_call *call);
+void sc_sync_begin_free(struct sc_sync *sync, const struct sc_call *call);
 
 /* Of a call that is found to wait for nothing. */
-struct sc_sync sc_sync_begin_nothing(const struct sc_call *call);
+void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call);
 
-struct sc_sync sc_sync_begin_event(const struct sc_call *call, CUevent event);
+void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUevent event);
 
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result);
 

@@ -150,26 +150,27 @@ static bool has_landed(const struct copy *copy)
     return manner_of(copy).written == SC_IN_CALL;
 }
 
-static struct sc_sync begin_device_work(struct sc_stream_record *stream)
+static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *stream)
 {
-    struct sc_sync sync = {0};
     sc_unfinished_legacy(stream);
-    sc_track_begin(&sc_track, stream->id, &sync.ordered);
+    sc_track_begin(&sc_track, stream->id, &sync->ordered);
     sc_marks_note_tail(stream);
-    return sync;
 }
 
-static struct sc_sync begin_call(struct copy *copy)
+static void begin_call(struct copy *copy)
 {
     struct sc_stream_record *stream = copy->sides.is_empty ? NULL : stream_of(copy);
     copy->on = stream;
-    if (stream)
-        begin_uses(copy, stream);
-    if (stream && blocks_host(copy)) {
+    copy->sync = (struct sc_sync){0};
+    if (!stream)
+        return;
+    begin_uses(copy, stream);
+    if (blocks_host(copy)) {
         seal(copy);
-        return sc_sync_begin_copy(copy->call, stream, !copy->sides.dst.host);
+        sc_sync_begin_copy(&copy->sync, copy->call, stream, !copy->sides.dst.host);
+    } else {
+        begin_device_work(&copy->sync, stream);
     }
-    return stream ? begin_device_work(stream) : (struct sc_sync){0};
 }
 
 /* In the private stream of a detour, which waits for all that the legacy stream would wait for. The
@@ -200,7 +201,7 @@ static bool begins_moved(struct copy *copy)
     if (is_moved)
         begin_moved(copy, copy->stream);
     else
-        copy->sync = begin_call(copy);
+        begin_call(copy);
     return is_moved;
 }
 

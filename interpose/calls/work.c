@@ -82,33 +82,36 @@ static void mark_before_signal(void *unused, struct sc_stream_record *stream)
         sc_marks_cover(stream);
 }
 
-struct sc_work sc_work_begin(const struct sc_call *call, CUstream handle, unsigned kind)
+void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_own_stack_learn();
     struct sc_stream_record *stream =
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
-    struct sc_work work = {.call = call, .kind = kind};
+    work->call = call;
+    work->stream = NULL;
+    work->kind = kind;
+    work->ordered.stream = 0;
     if (!stream || sc_streams_is_capturing(stream))
-        return work;
+        return;
     if (kind & SC_WORK_AWAITS_HOST) {
         sc_unfinished_host_work(stream);
-        work.waits_from = SC_TRACKED(sc_unseen_begin(track.order, stream->id));
+        work->waits_from = SC_TRACKED(sc_unseen_begin(track.order, stream->id));
     } else if (kind & SC_WORK_MAY_WRITE) {
-        sc_unfinished_queued(stream, may_write(&work, stream));
+        sc_unfinished_queued(stream, may_write(work, stream));
     } else {
         sc_unfinished_legacy(stream);
     }
-    if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE)
-        sc_work_may_write(call, stream, NULL,
-                          sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
+    if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE &&
+        sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_SOURCES)))
+        seal_managed(call, stream, NULL,
+                     sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));
     if (kind & SC_WORK_SIGNALS && stream->kind == SC_STREAM_LEGACY)
         sc_streams_each(stream->context, mark_before_signal, NULL);
-    sc_track_begin(&sc_track, stream->id, &work.ordered);
+    sc_track_begin(&sc_track, stream->id, &work->ordered);
     if (kind & SC_WORK_SIGNALS)
-        SC_TRACKED(sc_order_call_signals(track.order, stream->id, &work.ordered));
-    work.stream = stream;
-    return work;
+        SC_TRACKED(sc_order_call_signals(track.order, stream->id, &work->ordered));
+    work->stream = stream;
 }
 
 /* What was noted before is noted once more: the driver has it only now. */
@@ -117,7 +120,8 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     if (!work->stream)
         return result;
     uint64_t ticks = 0;
-    sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
+    if (work->ordered.stream)
+        sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
     if (work->kind & SC_WORK_AWAITS_HOST) {
         ticks = sc_unfinished_host_work(work->stream);
         if (result == CUDA_SUCCESS)

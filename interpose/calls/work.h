@@ -38,7 +38,8 @@ struct sc_work {
     struct sc_order_call ordered;
     struct sc_ticket waits_from; /* of work that awaits the host */
 };
-struct sc_work sc_work_begin(const struct sc_call *call, CUstream stream, unsigned kind);
+void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream stream,
+                   unsigned kind);
 CUresult sc_work_end(struct sc_work *work, CUresult result);
 
 /* Before work of the stream's that may write memory of which nobody says where. It may be managed

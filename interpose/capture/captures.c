@@ -40,7 +40,7 @@ static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initia
 static const uint64_t unknown_name = UINT64_MAX;
 static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles captured_events;
-static _Atomic unsigned captured_event_count;
+_Atomic unsigned sc_captures_event_count;
 
 int sc_captures_init(void)
 {
@@ -269,9 +269,8 @@ void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
 
 static uint64_t name_of(CUevent event)
 {
-    if (!event || !atomic_load_explicit(&captured_event_count, memory_order_relaxed))
-        return 0;
-    return sc_handles_get(&captured_events, (uintptr_t)event);
+    return event && sc_captures_knows_events() ? sc_handles_get(&captured_events, (uintptr_t)event)
+                                               : 0;
 }
 
 /* Of the capture that adds to the graph, or that nobody knows. */
@@ -309,7 +308,7 @@ void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
         sc_handles_put(&captured_events, (uintptr_t)event, name);
     else
         sc_handles_remove(&captured_events, (uintptr_t)event);
-    atomic_store_explicit(&captured_event_count, captured_events.count, memory_order_relaxed);
+    atomic_store_explicit(&sc_captures_event_count, captured_events.count, memory_order_relaxed);
     pthread_mutex_unlock(&events_lock);
 }
 

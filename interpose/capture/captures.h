@@ -82,6 +82,15 @@ void sc_captures_open_gate(bool shut);
 /* The stream is about to wait for an event, which may join it into a capture. */
 void sc_captures_joining(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
+/* Is any event known to stand within a capture? */
+extern _Atomic unsigned sc_captures_event_count;
+
+static inline bool sc_captures_knows_events(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&sc_captures_event_count, memory_order_relaxed) != 0, 0);
+}
+
 /* The event was recorded in the stream, which captures. NULL: the event was recorded where nothing
  * captures, or is destroyed. */
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream);

@@ -216,7 +216,8 @@ static bool order_before(struct sc_context *context)
     if (made) {
         struct edges edges = edges_of(context, context->detours.before);
         struct sc_order_call call; /* which the driver never has */
-        struct sc_point before = sc_track_begin_record(&sc_track, context->legacy, &call);
+        struct sc_point before;
+        sc_track_begin_record(&sc_track, context->legacy, &call, &before);
         sc_track_end_record(&sc_track, &call, false);
         sc_streams_each(context, come_after, &edges);
         come_after_legacy(context, &edges); /* and what streams destroyed meanwhile have left */
@@ -262,7 +263,8 @@ static void order_after(struct sc_context *context)
     pthread_mutex_lock(&context->detours.lock);
     struct edges edges = edges_of(context, context->detours.after);
     struct sc_order_call call;
-    struct sc_point after = sc_track_begin_record(&sc_track, context->detours.stream->id, &call);
+    struct sc_point after;
+    sc_track_begin_record(&sc_track, context->detours.stream->id, &call, &after);
     if (sc_real.cuEventRecord(edges.event, edges.private) == CUDA_SUCCESS) {
         sc_track_set_event(&sc_track, (uintptr_t)edges.event, &after);
         sc_streams_each(context, come_before, &edges);

@@ -61,17 +61,21 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
 
 #define real(...) sc_wrap_answered(call, real(__VA_ARGS__))
 
-/* The body of both follows. `arguments` names the parameters. */
+/* The body of both follows. `arguments` names the parameters. The body of what programs call most
+ * stands in both functions. */
 #define SC_PAIR(symbol, variant, parameters, arguments)                                            \
-    SC_TWO(symbol, symbol##variant, true, parameters, arguments)
+    SC_TWO(static, symbol, symbol##variant, true, parameters, arguments)
+
+#define SC_HOT_PAIR(symbol, variant, parameters, arguments)                                        \
+    SC_TWO(SC_INLINED, symbol, symbol##variant, true, parameters, arguments)
 
 /* The same for two versions of a function that take the same. */
 #define SC_VERSIONS(symbol, later, parameters, arguments)                                          \
-    SC_TWO(symbol, later, false, parameters, arguments)
+    SC_TWO(static, symbol, later, false, parameters, arguments)
 
-#define SC_TWO(symbol, other, is_per_thread, parameters, arguments)                                \
-    static CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,     \
-                                  SC_LIST parameters);                                             \
+#define SC_TWO(kind, symbol, other, is_per_thread, parameters, arguments)                          \
+    kind CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,       \
+                                SC_LIST parameters);                                               \
     CUresult symbol parameters                                                                     \
     {                                                                                              \
         SC_PROLOGUE(symbol, false);                                                                \
@@ -82,8 +86,8 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
         SC_PROLOGUE(other, is_per_thread);                                                         \
         return symbol##_body(call, real, SC_LIST arguments);                                       \
     }                                                                                              \
-    static CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,     \
-                                  SC_LIST parameters)
+    kind CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,       \
+                                SC_LIST parameters)
 
 #define SC_LIST(...) __VA_ARGS__
 

@@ -31,13 +31,16 @@
 #include "track/track_views.h"
 
 /* Of an allocator that does not say, a block is as long as what is in use from its first byte. */
-static size_t block_bytes(void *block)
+static __attribute__((noinline)) size_t bytes_in_use(void *block)
 {
-    size_t (*ask)(void *) = atomic_load_explicit(&sc_allocator.usable_size, memory_order_relaxed);
-    if (ask)
-        return ask(block);
     struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)block);
     return range.range ? range.address + range.size_bytes - (uintptr_t)block : 1;
+}
+
+static inline size_t block_bytes(void *block)
+{
+    size_t (*ask)(void *) = atomic_load_explicit(&sc_allocator.usable_size, memory_order_relaxed);
+    return sc_likely(ask != NULL) ? ask(block) : bytes_in_use(block);
 }
 
 /* Something lies in the block's cells of the index. True: the block is taken care of. */
@@ -63,14 +66,19 @@ static inline bool is_watching(void)
     return sc_unlikely(sc_track_watches_libc(&sc_track));
 }
 
+static __attribute__((noinline)) bool may_be_deferred(void *block, size_t size_bytes, void *site)
+{
+    return sc_active() && !sc_is_inside() &&
+           defer_free(block, size_bytes, &(struct sc_culprit){"free", site, NULL});
+}
+
 /* What most blocks fail comes first: the look at the index. Not inline, so that free saves no
  * register. */
 static __attribute__((noinline)) bool free_is_deferred(void *block, void *site)
 {
     size_t size_bytes = block_bytes(block);
     return sc_unlikely(sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)block, size_bytes)) &&
-           sc_active() && !sc_is_inside() &&
-           defer_free(block, size_bytes, &(struct sc_culprit){"free", site, NULL});
+           may_be_deferred(block, size_bytes, site);
 }
 
 SC_EXPORT void free(void *block)

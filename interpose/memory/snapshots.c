@@ -58,12 +58,15 @@ static bool are_several_threads(void)
     return __builtin_popcountll(all) >= SEVERAL_THREADS;
 }
 
-static bool is_small(uintptr_t address, size_t size_bytes)
+static __attribute__((noinline)) bool is_small_for_many(uintptr_t address, size_t size_bytes)
 {
-    if (size_bytes <= sc_options.snapshot_max_bytes)
-        return true;
     return size_bytes <= served_max() && sc_userfaults_serve(address, size_bytes) &&
            are_several_threads() && sc_source_costs_prefer_snapshots();
+}
+
+SC_INLINED bool is_small(uintptr_t address, size_t size_bytes)
+{
+    return size_bytes <= sc_options.snapshot_max_bytes || is_small_for_many(address, size_bytes);
 }
 
 /* Room for it is made when the first such copy comes. */
@@ -100,20 +103,25 @@ struct sc_staging_of_context {
     bool refused; /* a driver that refuses will refuse again */
 };
 
-static struct sc_staging_of_context *staging_of(struct sc_context *context)
+static __attribute__((noinline)) struct sc_staging_of_context *
+new_staging(struct sc_context *context)
 {
-    struct sc_staging_of_context *own =
-        atomic_load_explicit(&context->staging, memory_order_acquire);
-    if (sc_likely(own != NULL))
-        return own;
     pthread_mutex_lock(&grow_lock);
-    own = atomic_load_explicit(&context->staging, memory_order_relaxed);
+    struct sc_staging_of_context *own =
+        atomic_load_explicit(&context->staging, memory_order_relaxed);
     if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
         SC_TRACKED(sc_staging_init(&own->staging, track.order, largest()));
         atomic_store_explicit(&context->staging, own, memory_order_release);
     }
     pthread_mutex_unlock(&grow_lock);
     return own;
+}
+
+SC_INLINED struct sc_staging_of_context *staging_of(struct sc_context *context)
+{
+    struct sc_staging_of_context *own =
+        atomic_load_explicit(&context->staging, memory_order_acquire);
+    return sc_likely(own != NULL) ? own : new_staging(context);
 }
 
 /* The block's own record, and then those of its slots. The lock is the calling thread's, or that of
@@ -150,8 +158,9 @@ static void add_missing_block(void *argument) SC_UNFOLLOWED
 }
 
 /* By one thread at a time; others do without meanwhile. */
-static bool grow(struct sc_context *context, struct sc_staging_of_context *own,
-                 const struct sc_staging_block *missing)
+static __attribute__((noinline)) bool grow(struct sc_context *context,
+                                           struct sc_staging_of_context *own,
+                                           const struct sc_staging_block *missing)
 {
     struct growth growth = {context, own, missing, false};
     if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
@@ -163,8 +172,8 @@ static bool grow(struct sc_context *context, struct sc_staging_of_context *own,
     return growth.grown;
 }
 
-static struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_of_context *own,
-                                 const struct sc_slot_source *source)
+SC_INLINED struct sc_slot *take_slot(struct sc_context *context, struct sc_staging_of_context *own,
+                                     const struct sc_slot_source *source)
 {
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
@@ -181,9 +190,9 @@ static bool may_be_unreadable(const struct sc_slot_source *source)
     return !source->range || !sc_track_is_plainly_readable(&sc_track, source->range);
 }
 
-static void copy_runs(char *packed, const struct sc_slot_source *source)
+static __attribute__((noinline)) void copy_runs(char *packed, const struct sc_slot_source *source)
 {
-    struct sc_runs runs = sc_shape_runs(&source->shape, &source->fold);
+    struct sc_runs runs = sc_shape_runs(source->shape, source->fold);
     struct sc_run run;
     while (sc_shape_next_run(&runs, &run))
         memcpy(packed + run.before_bytes, (const void *)run.address, run.size_bytes);
@@ -199,9 +208,9 @@ static bool was_read(struct sc_peek_item *items, unsigned *count)
     return read;
 }
 
-static bool peek_runs(char *packed, const struct sc_slot_source *source)
+static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_slot_source *source)
 {
-    struct sc_runs runs = sc_shape_runs(&source->shape, &source->fold);
+    struct sc_runs runs = sc_shape_runs(source->shape, source->fold);
     struct sc_peek_item items[16]; /* some stacks are small */
     struct sc_run run;
     unsigned count = 0;
@@ -218,55 +227,72 @@ static bool peek_runs(char *packed, const struct sc_slot_source *source)
  * be pageable memory is none. */
 static bool fill(struct sc_slot *slot, const struct sc_slot_source *source)
 {
-    bool is_whole = sc_shape_is_whole(&source->shape, &source->fold);
-    size_t size_bytes = sc_shape_used_bytes(&source->shape, &source->fold);
-    if (!may_be_unreadable(source))
-        copy_runs(slot->bytes, source);
-    else if (is_whole)
-        return sc_peek_anyhow(slot->bytes, source->shape.address, size_bytes);
+    bool is_whole = sc_shape_is_whole(source->shape, source->fold);
+    size_t size_bytes = sc_shape_used_bytes(source->shape, source->fold);
+    uintptr_t address = source->shape->address;
+    if (sc_unlikely(may_be_unreadable(source)))
+        return is_whole ? sc_peek_anyhow(slot->bytes, address, size_bytes)
+                        : peek_runs(slot->bytes, source);
+    if (sc_likely(is_whole))
+        memcpy(slot->bytes, (const void *)address, size_bytes);
     else
-        return peek_runs(slot->bytes, source);
+        copy_runs(slot->bytes, source);
     return true;
 }
 
 /* Of many rows that lie far apart a snapshot would cost more than the guard does. */
-static bool is_worth_it(const struct sc_shape *shape, const struct sc_fold *fold)
+static __attribute__((noinline)) bool are_rows_worth_it(const struct sc_shape *shape,
+                                                        const struct sc_fold *fold)
 {
     enum { ROWS_MAX = 64, HULL_MAX = ROWS_MAX * 2048 };
     size_t hull_bytes = sc_shape_hull_bytes(shape);
-    if (sc_shape_is_whole(shape, fold))
-        return true;
     return sc_shape_rows_are_apart(shape, fold) &&
            (hull_bytes <= HULL_MAX || (!fold->pitch_bytes && shape->rows <= ROWS_MAX));
+}
+
+SC_INLINED bool are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
+                        const struct sc_fold *fold)
+{
+    size_t size_bytes = sc_shape_used_bytes(shape, fold);
+    return direction == SC_H2D && stable && size_bytes > 0 &&
+           is_small(shape->address, size_bytes) &&
+           (sc_shape_is_whole(shape, fold) || are_rows_worth_it(shape, fold)) &&
+           sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
 }
 
 bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
                           const struct sc_fold *fold)
 {
-    size_t size_bytes = sc_shape_used_bytes(shape, fold);
-    return direction == SC_H2D && stable && size_bytes > 0 &&
-           is_small(shape->address, size_bytes) && is_worth_it(shape, fold) &&
-           sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
+    return are_for(direction, stable, shape, fold);
 }
 
-struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
-                                     const struct sc_slot_source *source)
+SC_INLINED struct sc_slot *reserve(struct sc_context *context, const struct sc_slot_source *source)
 {
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);
     return own ? take_slot(home, own, source) : NULL;
 }
 
-struct sc_slot *sc_snapshots_take(struct sc_context *context, const struct sc_slot_source *source)
+struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
+                                     const struct sc_slot_source *source)
 {
-    struct sc_slot *slot = sc_snapshots_reserve(context, source);
-    uint64_t before = sc_ticks();
+    return reserve(context, source);
+}
+
+struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
+                                  bool stable, const struct sc_slot_source *source)
+{
+    if (!are_for(direction, stable, source->shape, source->fold))
+        return NULL;
+    struct sc_slot *slot = reserve(context, source);
+    size_t size_bytes = sc_shape_hull_bytes(source->shape);
+    bool is_large = size_bytes > sc_options.snapshot_max_bytes;
+    uint64_t before = sc_unlikely(is_large) ? sc_ticks() : 0;
     if (slot && !fill(slot, source)) {
         SC_TRACKED(sc_staging_return(slot));
         return NULL;
     }
-    size_t size_bytes = sc_shape_hull_bytes(&source->shape);
-    if (slot && size_bytes > sc_options.snapshot_max_bytes)
+    if (sc_unlikely(is_large) && slot)
         sc_source_costs_note(SC_SOURCE_COPIED, size_bytes, sc_ticks() - before);
     return slot;
 }

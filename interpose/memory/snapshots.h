@@ -28,9 +28,11 @@ bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
                                      const struct sc_slot_source *source);
 
-/* Takes a snapshot of the source, whose bytes are there already. Returns the slot, whose bytes the
- * device is to read: rows stand there without gaps. NULL: there is no snapshot. */
-struct sc_slot *sc_snapshots_take(struct sc_context *context, const struct sc_slot_source *source);
+/* Takes a snapshot of the source, if it is such a one. Its bytes are there already. Returns the
+ * slot, whose bytes the device is to read: rows stand there without gaps. NULL: there is no
+ * snapshot. */
+struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
+                                  bool stable, const struct sc_slot_source *source);
 
 /* The context's memory is gone with it, and no operation names its slots any more. */
 void sc_snapshots_context_gone(struct sc_context *context);

@@ -27,7 +27,8 @@
 /* The wrapper would have had its function run by the driver, and have seen it start. */
 static void work(const struct sc_call *call, CUstream stream)
 {
-    struct sc_work work = sc_work_begin(call, stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
+    struct sc_work work;
+    sc_work_begin(&work, call, stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
     sc_work_end(&work, CUDA_SUCCESS);
 }
 

@@ -244,6 +244,8 @@ static uint64_t lanes_to_attend(const struct sc_point *point)
     if (!sc_order_is_of_one_stream(point))
         return 0;
     uint64_t lanes = sc_spans_lanes_of(sc_track_parts.guards, point->stream);
+    if (!lanes)
+        return 0;
     return __builtin_popcountll(lanes) <= ATTENDED_MAX ? lanes : 0;
 }
 

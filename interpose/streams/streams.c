@@ -405,7 +405,9 @@ struct sc_stream_record *sc_streams_known(CUstream handle)
     return stream && !stream->gone ? stream : NULL;
 }
 
-struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
+/* A default stream, or one that is not known by its handle. */
+static __attribute__((noinline)) struct sc_stream_record *find_other(CUstream handle,
+                                                                     bool per_thread)
 {
     if (handle == CU_STREAM_PER_THREAD || (!handle && per_thread))
         return find_per_thread();
@@ -414,10 +416,22 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
         return context ? context->legacy_stream : NULL;
     }
     struct sc_stream_record *stream =
-        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+        sc_handle_pointer(sc_handles_search(&by_handle, (uintptr_t)handle));
     if (sc_likely(stream && !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
         return stream;
     return stream ? learn_again(stream, handle) : learn_stream(handle);
+}
+
+/* No default stream's handle is in the table. */
+struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
+{
+    uint64_t value;
+    struct sc_stream_record *stream;
+    if (sc_likely(handle && sc_handles_get_at_once(&by_handle, (uintptr_t)handle, &value) &&
+                  (stream = sc_handle_pointer(value)) != NULL &&
+                  !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
+        return stream;
+    return find_other(handle, per_thread);
 }
 
 bool sc_streams_is_captured_legacy(struct sc_stream_record *stream)

@@ -65,7 +65,7 @@ bool sc_unfinished_no_work_ever(void)
     return !atomic_load_explicit(&worked, memory_order_relaxed);
 }
 
-static void note_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
+SC_INLINED void note_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     atomic_store_explicit(&worked, true, memory_order_relaxed);
     raise_to(&stream->unfinished.work_ticks, now);
@@ -197,7 +197,7 @@ void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks
 }
 
 /* A wait for the primary context is one for its green ones as well. */
-static uint64_t done_by(struct sc_stream_record *stream)
+static inline uint64_t done_by(struct sc_stream_record *stream)
 {
     struct sc_context *context = stream->context;
     uint64_t all = get(&context->unfinished.done_ticks);
@@ -234,7 +234,7 @@ static bool is_of_host(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->is_of_host, memory_order_relaxed);
 }
 
-static bool are_joined_done(struct sc_stream_record *stream, bool of_host)
+static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *stream, bool of_host)
 {
     for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
         const struct sc_joined_work *joined = &stream->unfinished.joined[i];
@@ -335,7 +335,7 @@ void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_rec
 
 /* ---- is anything at work? ---- */
 
-static bool is_own_clear(struct sc_stream_record *stream)
+static inline bool is_own_clear(struct sc_stream_record *stream)
 {
     uint64_t done_ticks = done_by(stream);
     return get(&stream->unfinished.work_ticks) <= done_ticks ||

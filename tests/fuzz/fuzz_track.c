@@ -763,8 +763,9 @@ static bool may_take_slot(const struct copy *copy, const struct sc_shape *shape)
 
 static struct sc_slot *take_slot(const struct copy *copy, const struct sc_shape *shape)
 {
-    const struct sc_slot_source source = {
-        copy->info.ticket.stream, copy->info.range, copy->info.kind, *shape, {0, 0}};
+    const struct sc_fold no_fold = {0, 0};
+    const struct sc_slot_source source = {copy->info.ticket.stream, copy->info.range,
+                                          copy->info.kind, shape, &no_fold};
     bool expected = may_take_slot(copy, shape);
     struct sc_slot *slot = NULL;
     struct sc_staging_block missing;
@@ -959,7 +960,8 @@ static void do_record(const struct action *action)
 {
     int event = action->b % EVENTS;
     struct sc_order_call call;
-    struct sc_point point = sc_track_begin_record(&tracker, id_of(stream_in(action->a)), &call);
+    struct sc_point point;
+    sc_track_begin_record(&tracker, id_of(stream_in(action->a)), &call, &point);
     sc_track_end_record(&tracker, &call, true);
     say("record: stream %d, event %d", stream_in(action->a), event);
     world.events[event] = oracle_add_record(&world.graph, stream_in(action->a));

@@ -113,7 +113,8 @@ END_TEST
 
 static struct sc_point record_begins(struct sc_order_call *call)
 {
-    struct sc_point point = sc_track_begin_record(&track, joined, call);
+    struct sc_point point;
+    sc_track_begin_record(&track, joined, call, &point);
     sc_track_end_record(&track, call, true);
     return point;
 }
@@ -219,16 +220,17 @@ START_TEST(plain_events_are_recorded_and_waited_for_beside_the_trackers_lock)
     struct sc_order_call call;
     struct sc_behind behind;
     struct sc_wait wait;
-    struct sc_point point = sc_track_begin_record(&track, plain, &call);
+    struct sc_point point;
+    sc_track_begin_record(&track, plain, &call, &point);
     sc_track_end_record(&track, &call, true);
     sc_track_set_event(&track, EVENT, &point);
 
     sc_brief_lock_take(&track.lock);
-    point = sc_track_begin_record(&track, plain, &call);
+    sc_track_begin_record(&track, plain, &call, &point);
     sc_track_end_record(&track, &call, true);
     sc_track_set_event(&track, EVENT, &point);
     ck_assert_uint_eq(sc_track_event_point(&track, EVENT).stream, plain);
-    sc_track_event_news(&track, EVENT, &behind);
+    sc_track_event_news(&track, EVENT, &point, &behind);
     ck_assert_uint_eq(behind.stream, plain);
     sc_track_begin_wait(&track, joined, EVENT, &wait); /* nothing was ever issued there */
     sc_track_end_wait(&track, &wait, true);

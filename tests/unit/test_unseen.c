@@ -63,7 +63,8 @@ static void await_host(uint32_t stream)
 static struct sc_point record(uint32_t stream)
 {
     struct sc_order_call call;
-    struct sc_point point = sc_track_begin_record(&track, stream, &call);
+    struct sc_point point;
+    sc_track_begin_record(&track, stream, &call, &point);
     sc_track_end_record(&track, &call, true);
     return point;
 }

@@ -10,7 +10,6 @@
 #include "track/device_use.h"
 #include "track/hazard.h"
 #include "track/shape.h"
-#include "track/track_presence.h"
 #include "track/track_ranges.h"
 
 #include "track/poison.h"

@@ -154,12 +154,14 @@ static void capture_record(struct graph *graph)
     note_told(nodes, nodes->record_count);
 }
 
-/* KNOWN: behind such a node host memory is not judged. */
+/* KNOWN: behind such a node host memory is not judged; and what the graph waits for is taken to come
+ * before all nodes, those included that stand before the wait and tell of themselves. */
 static void capture_wait(struct graph *graph)
 {
     struct graph_nodes *nodes = &graph->own;
     int event = pick_event();
-    if (nodes->wait_count == GRAPH_WAITS || name_event(nodes, event) || nodes->address_count)
+    if (nodes->wait_count == GRAPH_WAITS || name_event(nodes, event) || nodes->address_count ||
+        is_told_of(nodes))
         return;
     say("captured: wait for event %d", event);
     CHECK(cuStreamWaitEvent(world.slots[capture.slots[0]].handle, world.events[event].handle,

@@ -48,16 +48,19 @@ static bool set_priority(int priority)
                           &parameters) == 0;
 }
 
-/* A thread of a real-time policy may wait for this one, which must then wait for no other. The
- * kernel grants that to who may have such threads (CAP_SYS_NICE, RLIMIT_RTPRIO). */
+/* A thread of a real-time policy may wait for this one, which then must not wait for others. The
+ * kernel grants that to who may have such threads (CAP_SYS_NICE, or up to RLIMIT_RTPRIO). The
+ * policy of who started this one may be higher than that: it stays then. */
 static void outrank_others(void)
 {
     const int highest = 98; /* 99 is that of the kernel's own threads */
+    struct sched_param inherited = {.sched_priority = 0};
     struct rlimit allowed = {0};
-    if (sc_kernel_is_filtered() || set_priority(highest))
+    sc_kernel_call(SYS_sched_getparam, 0, &inherited);
+    if (inherited.sched_priority >= highest || sc_kernel_is_filtered() || set_priority(highest))
         return;
     sc_kernel_call(SYS_prlimit64, 0, RLIMIT_RTPRIO, NULL, &allowed);
-    if (allowed.rlim_cur > 0)
+    if (allowed.rlim_cur > (rlim_t)inherited.sched_priority)
         set_priority((int)allowed.rlim_cur);
 }
 

@@ -34,7 +34,9 @@ static char *read_file(const char *pid, const char *file, size_t most, size_t *s
 }
 
 /* A process has no environment between the two programs of an exec, for as long as the kernel takes
- * to read the second, so that one which has none may be about to name the roll. */
+ * to read the second, so that one which has memory and no environment may be about to name the
+ * roll.
+ */
 enum naming { NAMES_NOTHING, NAMES_ROLL, HAS_NO_ENVIRONMENT };
 
 static enum naming names_roll(const char *pid, const struct sc_run_roll *roll)
@@ -51,6 +53,17 @@ static enum naming names_roll(const char *pid, const struct sc_run_roll *roll)
     return naming;
 }
 
+/* Neither the kernel's own threads nor what nobody has waited for yet have any. */
+static bool has_memory(const char *pid)
+{
+    enum { STATM_MAX = 256 };
+    size_t size;
+    char *statm = read_file(pid, "statm", STATM_MAX, &size);
+    bool has = statm && strtoull(statm, NULL, 10) > 0;
+    free(statm);
+    return has;
+}
+
 /* When a process was started, in the kernel's ticks since the system was. 0: it has ended. */
 static unsigned long long start_of(const char *pid)
 {
@@ -61,7 +74,7 @@ static unsigned long long start_of(const char *pid)
     char *field = stat ? strrchr(stat, ')') : NULL; /* a name may have blanks and brackets */
     for (int number = 2; field && number < 22; number++)
         field = strchr(field + 1, ' ');
-    if (field && !strstr(stat, ") Z "))
+    if (field)
         start = strtoull(field, NULL, 10);
     free(stat);
     return start;
@@ -94,7 +107,8 @@ static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *ro
         enum naming naming = names_roll(entry->d_name, roll);
         if (naming == NAMES_ROLL && count++ < NAMED_MAX)
             add(scratch, entry->d_name, &words);
-        if (naming == HAS_NO_ENVIRONMENT && start_of(entry->d_name) >= start_of("self"))
+        if (naming == HAS_NO_ENVIRONMENT && has_memory(entry->d_name) &&
+            start_of(entry->d_name) >= start_of("self"))
             *unsure = true;
     }
     if (folder)

@@ -154,8 +154,8 @@ static void capture_record(struct graph *graph)
     note_told(nodes, nodes->record_count);
 }
 
-/* KNOWN: behind such a node host memory is not judged; and what the graph waits for is taken to come
- * before all nodes, those included that stand before the wait and tell of themselves. */
+/* KNOWN: behind such a node host memory is not judged; and what the graph waits for is taken to
+ * come before all nodes, those included that stand before the wait and tell of themselves. */
 static void capture_wait(struct graph *graph)
 {
     struct graph_nodes *nodes = &graph->own;

@@ -113,6 +113,14 @@ static uint32_t next_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
     return find_inner(graphs, graph, sc_graph_next_of(graph, use), inner);
 }
 
+/* Addresses of kernels go where a kernel is changed (sc_graphs_drop_addresses). */
+static void lose_use(struct sc_graph *graph, uint32_t use)
+{
+    struct sc_graph_use *lost = sc_graph_use_at(graph, use);
+    if (!sc_graph_is_address(lost))
+        sc_graph_enable_use(graph, lost, false);
+}
+
 /* What the inner node may use besides: uses of one around it that was given another child. */
 static void lose_around(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
                         uintptr_t inner)
@@ -121,7 +129,7 @@ static void lose_around(struct sc_graphs *graphs, struct sc_graph *graph, uintpt
     for (; use; use = sc_graph_next_of(graph, use)) {
         uintptr_t of = inner_of(graphs, graph, use);
         if (of && of != inner && sc_graph_is_within(graph, inner, of))
-            sc_graph_enable_use(graph, sc_graph_use_at(graph, use), false);
+            lose_use(graph, use);
     }
 }
 
@@ -167,7 +175,7 @@ static void lose_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++)
         if (inner_of(graphs, graph, use)) {
-            sc_graph_enable_use(graph, sc_graph_use_at(graph, use), false);
+            lose_use(graph, use);
             sc_graph_drop_races(graph, sc_graph_use_at(graph, use)->node);
         }
 }

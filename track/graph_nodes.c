@@ -102,9 +102,12 @@ uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node)
     return step;
 }
 
+/* Addresses of kernels are of no step (sc_graphs_tell_of). */
 void sc_graph_take_flags(struct sc_graph_flags *flags, unsigned *seen,
                          const struct sc_graph_use *use)
 {
+    if (sc_graph_is_address(use))
+        return;
     unsigned shift = sc_graph_is_of_device(use) ? SC_UNSURE_OF_DEVICE : 0;
     if (*seen >> shift & 1)
         return;

@@ -154,15 +154,18 @@ static inline bool must_look(void)
     return is_watching() && sc_active() && !sc_is_inside();
 }
 
-/* NULL, and errno as it was: what glibc returns. */
-static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
+static bool defer_unless_far(void *block, const struct sc_culprit *culprit)
 {
     SC_KEEP_ERRNO();
     size_t size_bytes = block_bytes(block);
-    if (!sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)block, size_bytes) ||
-        !defer_free(block, size_bytes, culprit))
-        return sc_real_libc_realloc(block, 0);
-    return NULL;
+    return sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)block, size_bytes) &&
+           defer_free(block, size_bytes, culprit);
+}
+
+/* Of a block that is deferred: NULL, and errno as it was, which is what glibc returns. */
+static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
+{
+    return defer_unless_far(block, culprit) ? NULL : sc_real_libc_realloc(block, 0);
 }
 
 /* The block moves, or not, as the allocator likes; a graph may name its old place. */

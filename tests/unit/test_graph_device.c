@@ -273,6 +273,21 @@ START_TEST(a_node_that_changes_stays_where_it_stands)
 }
 END_TEST
 
+START_TEST(an_address_has_no_part_in_what_a_node_tells)
+{
+    add_host(1, 10);
+    add_address(1, 50);
+    add(1, 10);
+    add(2, 10);
+    add_address(2, 50);
+    add_host(2, 10);
+    for (uintptr_t node = 1; node <= 2; node++) {
+        sc_graphs_tell_of(&graphs, EXEC, node, 3);
+        ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, node).told, 3);
+    }
+}
+END_TEST
+
 START_TEST(an_inner_node_has_its_own)
 {
     static const uintptr_t names[] = {1};
@@ -565,6 +580,7 @@ int main(void)
     tcase_add_test(cases, where_a_node_stands_says_what_is_asked_of_it);
     tcase_add_test(cases, what_two_nodes_tell_of_by_one_event_is_not_asked_of);
     tcase_add_test(cases, a_node_that_changes_stays_where_it_stands);
+    tcase_add_test(cases, an_address_has_no_part_in_what_a_node_tells);
     tcase_add_test(cases, an_inner_node_has_its_own);
     tcase_add_test(cases, there_is_an_end);
     tcase_add_test(cases, memory_that_nodes_allocate_is_left_out_and_nothing_else);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 /* What the kernel returns: a value, or -errno. */
 static inline long sc_kernel_call6(long number, long a, long b, long c, long d, long e, long f)
@@ -47,6 +48,20 @@ static inline long sc_kernel_call6(long number, long a, long b, long c, long d, 
 #define sc_kernel_call(...) SC_KERNEL_CALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 #define SC_KERNEL_CALL_(number, a, b, c, d, e, f, ...)                                             \
     sc_kernel_call6(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+/* In a loop that asks again and again for what another thread is about to give back. `times`: how
+ * often it has asked in vain. Who yields lets on nobody of lower priority, so later it sleeps, for
+ * a millisecond each time. */
+enum { SC_KERNEL_YIELDS = 20 };
+
+static inline void sc_kernel_give_way(unsigned times)
+{
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    if (times < SC_KERNEL_YIELDS)
+        sc_kernel_call(SYS_sched_yield);
+    else
+        sc_kernel_call(SYS_nanosleep, &moment, NULL);
+}
 
 /* Is there a seccomp filter, or might there be one? */
 static inline bool sc_kernel_is_filtered(void)

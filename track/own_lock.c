@@ -8,7 +8,7 @@
 
 #include "track/poison.h"
 
-enum { MILLISECOND_NS = 1000 * 1000, YIELDS = 20 };
+enum { MILLISECOND_NS = 1000 * 1000 };
 
 __thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
 __thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
@@ -31,12 +31,8 @@ bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms
 /* Mutexes cannot be waited for with a look in between, so who looks comes again and again. */
 void sc_own_lock_await(pthread_mutex_t *lock) SC_UNFOLLOWED
 {
-    const struct timespec moment = {.tv_nsec = MILLISECOND_NS};
-    for (unsigned i = 0; asks_again(i < YIELDS ? 0 : i - YIELDS); i++) {
-        if (i < YIELDS)
-            sc_kernel_call(SYS_sched_yield);
-        else
-            sc_kernel_call(SYS_nanosleep, &moment, NULL);
+    for (unsigned i = 0; asks_again(i < SC_KERNEL_YIELDS ? 0 : i - SC_KERNEL_YIELDS); i++) {
+        sc_kernel_give_way(i);
         if (pthread_mutex_trylock(lock) == 0)
             return;
     }

@@ -1,6 +1,5 @@
 #include "interpose/base/spare_stack.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -67,9 +66,9 @@ void sc_spare_stack_start(void)
 static unsigned take_stack(void)
 {
     uint32_t now = atomic_load_explicit(&taken, memory_order_relaxed);
-    for (;;) {
+    for (unsigned times = 0;;) {
         if (~now == 0) {
-            sched_yield();
+            sc_kernel_give_way(times++);
             now = atomic_load_explicit(&taken, memory_order_relaxed);
             continue;
         }

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -58,22 +57,11 @@ bool sc_signals_are_locked_here(void)
 }
 #endif
 
-/* Who yields lets nobody of lower priority on, who may have the lock. */
-static void give_way(unsigned times)
-{
-    enum { YIELDS = 32 };
-    const struct timespec moment = {.tv_nsec = 100 * 1000};
-    if (times < YIELDS)
-        sc_kernel_call(SYS_sched_yield);
-    else
-        sc_kernel_call(SYS_nanosleep, &moment, NULL);
-}
-
 struct sc_signals_lock sc_signals_lock(void)
 {
     struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
     for (unsigned times = 0; atomic_exchange_explicit(&locked, true, memory_order_acquire); times++)
-        give_way(times);
+        sc_kernel_give_way(times);
     SC_CHECK(atomic_store(&owner, sc_checks_thread()));
     return lock;
 }

@@ -53,31 +53,23 @@ static enum naming names_roll(const char *pid, const struct sc_run_roll *roll)
     return naming;
 }
 
-/* Neither the kernel's own threads nor what nobody has waited for yet have any. */
-static bool has_memory(const char *pid)
-{
-    enum { STATM_MAX = 256 };
-    size_t size;
-    char *statm = read_file(pid, "statm", STATM_MAX, &size);
-    bool has = statm && strtoull(statm, NULL, 10) > 0;
-    free(statm);
-    return has;
-}
-
-/* When a process was started, in the kernel's ticks since the system was. 0: it has ended. */
+/* When a process was started, in the kernel's ticks since the system was. 0: it has no memory, as
+ * it is one of the kernel's own threads or has ended. */
 static unsigned long long start_of(const char *pid)
 {
     enum { STAT_MAX = 1024 };
     size_t size;
-    unsigned long long start = 0;
+    unsigned long long start = 0, memory = 0;
     char *stat = read_file(pid, "stat", STAT_MAX, &size);
     char *field = stat ? strrchr(stat, ')') : NULL; /* a name may have blanks and brackets */
     for (int number = 2; field && number < 22; number++)
         field = strchr(field + 1, ' ');
-    if (field)
-        start = strtoull(field, NULL, 10);
+    if (field) {
+        start = strtoull(field, &field, 10);
+        memory = strtoull(field, NULL, 10);
+    }
     free(stat);
-    return start;
+    return memory ? start : 0;
 }
 
 static void add(struct sc_scratch *scratch, const char *pid, const char **words)
@@ -107,8 +99,7 @@ static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *ro
         enum naming naming = names_roll(entry->d_name, roll);
         if (naming == NAMES_ROLL && count++ < NAMED_MAX)
             add(scratch, entry->d_name, &words);
-        if (naming == HAS_NO_ENVIRONMENT && has_memory(entry->d_name) &&
-            start_of(entry->d_name) >= start_of("self"))
+        if (naming == HAS_NO_ENVIRONMENT && start_of(entry->d_name) >= start_of("self"))
             *unsure = true;
     }
     if (folder)

@@ -8,25 +8,17 @@
 // done. The kernel ends the process (SIGXCPU) if that takes it more than half a second of processor
 // time.
 #include "in_flight.h"
+#include "real_time.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 
-enum { ROUNDS = 80, LOWER = 10, HIGHER = 20 };
+enum { ROUNDS = 80 };
 
 static unsigned char *edge;
 static sem_t may_write, may_spin, is_over;
 static atomic_int written;
-
-static void become_real_time(int priority)
-{
-    struct sched_param parameters = {.sched_priority = priority};
-    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters))
-        abort();
-}
 
 static void *write_beside(void *unused)
 {
@@ -56,14 +48,8 @@ int main(void)
 {
     pthread_t writer, spinner;
     struct rlimit at_once = {.rlim_cur = 500000, .rlim_max = RLIM_INFINITY};
-    cpu_set_t all, one;
     CHECK(setrlimit(RLIMIT_RTTIME, &at_once));
-    CHECK(sched_getaffinity(0, sizeof all, &all));
-    CPU_ZERO(&one);
-    for (int i = 0; CPU_COUNT(&one) == 0; i++)
-        if (CPU_ISSET(i, &all))
-            CPU_SET(i, &one);
-    CHECK(sched_setaffinity(0, sizeof one, &one));
+    use_one_processor();
     setenv("SURVIVAL_PINNED", "1", 1);
     edge = edge_start();
     CHECK(sem_init(&may_write, 0, 0) | sem_init(&may_spin, 0, 0) | sem_init(&is_over, 0, 0));

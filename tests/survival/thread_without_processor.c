@@ -6,21 +6,12 @@
 // for as long as the kernel lets a thread of a real-time policy have the only processor: what is
 // copied meanwhile is guarded all the same.
 #include "in_flight.h"
+#include "real_time.h"
 
-#include <pthread.h>
-#include <sched.h>
 #include <semaphore.h>
-
-enum { LOWER = 10, HIGHER = 20 };
 
 static sem_t may_spin, has_begun;
 static atomic_bool is_guarded;
-
-static void become_real_time(int priority)
-{
-    struct sched_param parameters = {.sched_priority = priority};
-    CHECK(pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters));
-}
 
 static void *spin(void *unused)
 {
@@ -49,17 +40,6 @@ static void create_other(pthread_t *thread)
     CHECK(pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED));
     CHECK(pthread_create(thread, &attributes, begin, NULL));
     CHECK(pthread_attr_destroy(&attributes));
-}
-
-static void use_one_processor(void)
-{
-    cpu_set_t all, one;
-    CHECK(sched_getaffinity(0, sizeof all, &all));
-    CPU_ZERO(&one);
-    for (int i = 0; CPU_COUNT(&one) == 0; i++)
-        if (CPU_ISSET(i, &all))
-            CPU_SET(i, &one);
-    CHECK(sched_setaffinity(0, sizeof one, &one));
 }
 
 int main(void)

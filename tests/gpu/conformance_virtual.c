@@ -157,10 +157,24 @@ static void reserve_row(const char *what, size_t bytes, size_t alignment, CUdevi
         TRY(cuMemAddressFree(at, bytes));
 }
 
+/* An address that was free a moment ago. Another thread may have mapped something there since: the
+ * driver is asked of another one then. */
+static void reserve_free_row(void)
+{
+    CUdeviceptr free_one = 0;
+    CUdeviceptr at = 0;
+    for (int i = 0; i < 16 && (i == 0 || at != free_one); i++) {
+        free_one = addresses(8 * G);
+        TRY(cuMemAddressFree(free_one, 8 * G));
+        TRY(cuMemAddressReserve(&at, G, 0, free_one, 0));
+        TRY(cuMemAddressFree(at, G));
+    }
+    row("cuMemAddressReserve", "an address that is free", "0, %s",
+        at == free_one ? "as asked" : "elsewhere");
+}
+
 static void ask_reserve(void)
 {
-    CUdeviceptr at = addresses(512 * G);
-    TRY(cuMemAddressFree(at, 512 * G));
     reserve_row("a granule", G, 0, 0, 0);
     reserve_row("no bytes", 0, 0, 0, 0);
     reserve_row("4096 bytes", 4096, 0, 0, 0);
@@ -170,12 +184,12 @@ static void ask_reserve(void)
     reserve_row("alignment 4096", G, 4096, 0, 0);
     reserve_row("alignment of two granules", G, 2 * G, 0, 0);
     reserve_row("alignment 1 GB", G, 1024 * MB, 0, 0);
-    reserve_row("an address that is free", G, 0, at, 0);
-    reserve_row("an odd address", G, 0, at + 4096, 0);
+    reserve_free_row();
+    reserve_row("an odd address", G, 0, 8 * G + 4096, 0);
     reserve_row("flags 1", G, 0, 0, 1);
     reserve_row("2^60 bytes", (size_t)1 << 60, 0, 0, 0);
     ROW("cuMemAddressReserve", "no pointer", cuMemAddressReserve(NULL, G, 0, 0, 0));
-    at = addresses(4 * G);
+    CUdeviceptr at = addresses(4 * G);
     reserve_row("an address that is taken", G, 0, at, 0);
     ROW("cuMemAddressFree", "a part", cuMemAddressFree(at, G));
     ROW("cuMemAddressFree", "from the middle", cuMemAddressFree(at + G, 3 * G));

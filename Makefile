@@ -328,7 +328,7 @@ endef
 # Its own functions are meant where it names them, also where the driver loads it (interpose/entry/injected.h)
 # and everybody else's come first.
 $(OUT)/libsafecopy.so: private LDFLAGS += -Wl,-Bsymbolic-functions
-# But for the mutexes: it locks its own past its own hooks (interpose/libc/futexes.c), and past those of a
+# But for the mutexes: it locks its own past its own hooks (interpose/system_calls/futexes.c), and past those of a
 # sanitizer, where it waits and moves memory as well (interpose/base/sanitizers.h).
 PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
     pthread_cond_wait pthread_cond_timedwait pthread_cond_signal pthread_cond_broadcast \

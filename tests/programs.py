@@ -91,7 +91,7 @@ class Skip(Exception):
 
 
 def has_userfaultfd():
-    """Whatever a program may do with it; ../interpose/memory/userfaults.c asks for more."""
+    """Whatever a program may do with it; ../interpose/guard/userfaults.c asks for more."""
     user_mode_only, cloexec = 1, os.O_CLOEXEC
     number = {"x86_64": 323, "aarch64": 282}.get(os.uname().machine)
     fd = ctypes.CDLL(None).syscall(number, user_mode_only | cloexec) if number else -1

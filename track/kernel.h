@@ -1,8 +1,9 @@
 /* System calls past the C library.
  *
- * The program's calls of syscall() come through a hook of ours (interpose/libc/raw_calls.c), and
- * ours must not. These also keep errno, need no symbol looked up, are no cancellation points, and
- * so may be made at any time: in signal handlers, before constructors, with any lock.
+ * The program's calls of syscall() come through a hook of ours
+ * (interpose/system_calls/raw_calls.c), and ours must not. These also keep errno, need no symbol
+ * looked up, are no cancellation points, and so may be made at any time: in signal handlers, before
+ * constructors, with any lock.
  */
 #ifndef SC_TRACK_KERNEL_H
 #define SC_TRACK_KERNEL_H

@@ -23,7 +23,7 @@
 typedef int sc_past_function(pthread_mutex_t *mutex);
 
 /* The C library's functions, past the run-time's interceptors. NULL: there is no such run-time, and
- * interpose/libc/futexes.c knows what is past our hooks. */
+ * interpose/system_calls/futexes.c knows what is past our hooks. */
 extern struct sc_past_mutex {
     sc_past_function *pthread_mutex_lock, *pthread_mutex_trylock, *pthread_mutex_unlock;
 } sc_past_mutex;

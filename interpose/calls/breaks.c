@@ -10,8 +10,8 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "interpose/guard/losses.h"
-#include "interpose/guard/mappings.h"
+#include "interpose/base/mappings.h"
+#include "interpose/losses/losses.h"
 #include "track/pages.h"
 #include "track/track_holds.h"
 

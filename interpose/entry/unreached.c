@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 
 #include "interpose/base/loader.h"
+#include "interpose/base/mappings.h"
 #include "interpose/driver/driver.h"
-#include "interpose/guard/mappings.h"
 
 #include "track/poison.h"
 

@@ -6,12 +6,16 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/guard/door.h"
+#include "interpose/guard/map_waits.h"
 #include "interpose/guard/protect.h"
+#include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
-#include "interpose/memory/map_waits.h"
-#include "interpose/memory/userfaults.h"
 #include "report/options.h"
+#include "report/report.h"
+#include "report/userfaultfd.h"
 #include "track/pages.h"
+#include "track/text.h"
 
 #include "track/poison.h"
 
@@ -19,10 +23,34 @@ enum {
     PART_MAX_BYTES = 512 << 10,
     SMALL_MAX_BYTES = 16 << 10, /* H200, 4 KB of a huge page: 2 us, and by mprotect 6 */
     OFTEN = 8,
+    LINE_MAX_BYTES = 512,
 };
 
 static _Atomic uint32_t times[SC_AREAS_COUNT]; /* that a part was guarded while it was mprotect's */
 static _Atomic bool any_result;                /* ... of userfaultfd's */
+
+static void say_why_not(void)
+{
+    static _Atomic bool said;
+    char line[LINE_MAX_BYTES];
+    enum sc_userfaultfd_state state = sc_userfaults_state();
+    if (sc_options.guard != SC_GUARD_UFFD || sc_options.verbosity == 0 ||
+        atomic_exchange(&said, true))
+        return;
+    struct sc_text text = sc_text_in(line, sizeof line);
+    sc_text_format(
+        &text, "guard=uffd: there is no userfaultfd, so mprotect keeps pages off: %s. Remedy: %s",
+        sc_userfaultfd_words(state), sc_userfaultfd_remedy(state));
+    sc_report_say(NULL, text.bytes);
+}
+
+bool sc_guard_serves_areas(void)
+{
+    if (sc_likely(sc_userfaults_begin()))
+        return true;
+    say_why_not();
+    return false;
+}
 
 static uintptr_t area_of(uintptr_t address)
 {

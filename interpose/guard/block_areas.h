@@ -2,7 +2,7 @@
  *
  * A block has huge pages, which mprotect keeps off at little cost, by one thread at a time. Where
  * threads wait for each other there, since the program cuts their buffers out of blocks or has
- * large ones, userfaultfd serves better (interpose/memory/map_waits.h). An area in which a buffer
+ * large ones, userfaultfd serves better (interpose/guard/map_waits.h). An area in which a buffer
  * is guarded becomes userfaultfd's then, as soon as nothing in it is guarded, and stays so. So does
  * one in which small buffers are guarded often. With guard=uffd it does so at once.
  *

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/mappings.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
@@ -11,15 +12,15 @@
 #include "interpose/guard/apart.h"
 #include "interpose/guard/block_areas.h"
 #include "interpose/guard/data_limit.h"
+#include "interpose/guard/door.h"
 #include "interpose/guard/guard_budget.h"
 #include "interpose/guard/map_budget.h"
-#include "interpose/guard/mappings.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
 #include "interpose/guard/user_touches.h"
+#include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/pinned.h"
-#include "interpose/memory/userfaults.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/signals.h"
 #include "track/grid.h"
@@ -259,7 +260,7 @@ static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struc
                 sc_shape_hull_bytes(&op->shape) > range->size_bytes / 2;
     if (range->kind != SC_PINNED || (end < own_end && !most))
         return end;
-    if (sc_userfaults_serve(op->shape.address & ~guards()->page_mask, guards()->page_mask + 1))
+    if (sc_guard_uses_userfault(op->shape.address & ~guards()->page_mask, guards()->page_mask + 1))
         return end;
     uintptr_t mapping_end = sc_pinned_end(range->address);
     if (!mapping_end || mapping_end - range->address <= huge_mask)
@@ -376,7 +377,7 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     if (!sc_reaper_start())
         return false;
     sc_user_touches_start();
-    bool by_userfault = sc_userfaults_serve(pages->start, pages->end - pages->start);
+    bool by_userfault = sc_guard_uses_userfault(pages->start, pages->end - pages->start);
     *reason = SC_NO_VERDICT_MAPPINGS;
     if (!by_userfault && !sc_map_budget_allows())
         return false;

@@ -1,8 +1,8 @@
 #include "interpose/guard/guard_totals.h"
 
 #include "interpose/guard/guard_budget.h"
-#include "interpose/memory/guarded_ranges.h"
-#include "interpose/memory/userfaults.h"
+#include "interpose/guard/guarded_ranges.h"
+#include "interpose/guard/userfaults.h"
 
 #include "track/poison.h"
 

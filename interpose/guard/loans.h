@@ -50,7 +50,8 @@ struct sc_lent {
 };
 
 /* Is one of the change's pages on loan for a touch that the change would forbid? Or is one kept off
- * (interpose/guard/keep_off.h)? Stores the part of the first such interval that lies on them. */
+ * (interpose/system_calls/keep_off.h)? Stores the part of the first such interval that lies on
+ * them. */
 bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent);
 
 #endif

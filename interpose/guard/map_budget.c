@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
-#include "interpose/guard/mappings.h"
+#include "interpose/base/mappings.h"
 #include "track/kernel.h"
 #include "track/spans.h"
 #include "track/ticks.h"

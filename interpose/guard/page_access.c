@@ -1,11 +1,11 @@
 #include "interpose/guard/page_access.h"
 
-#include "interpose/base/page_protection.h"
-#include "interpose/guard/mappings.h"
+#include "interpose/base/mappings.h"
+#include "interpose/guard/guarded_ranges.h"
+#include "interpose/guard/map_waits.h"
+#include "interpose/guard/page_protection.h"
+#include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
-#include "interpose/memory/guarded_ranges.h"
-#include "interpose/memory/map_waits.h"
-#include "interpose/memory/userfaults.h"
 #include "track/pages.h"
 #include "track/ticks.h"
 

@@ -13,7 +13,7 @@
 #include "track/pages.h"
 
 /* Gives the host that access to whole pages, by mprotect or userfaultfd
- * (interpose/memory/userfaults.h). As sc_page_protection_set; 0 for no pages at all as well. */
+ * (interpose/guard/userfaults.h). As sc_page_protection_set; 0 for no pages at all as well. */
 int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 /* Would a touch of the address fault now? Asks the kernel. */

@@ -8,7 +8,7 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/guard/protect.h"
-#include "interpose/memory/userfaults.h"
+#include "interpose/guard/userfaults.h"
 #include "interpose/reaper/own_threads.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/signals.h"

@@ -28,10 +28,10 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/mappings.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
-#include "interpose/guard/losses.h"
-#include "interpose/guard/mappings.h"
+#include "interpose/losses/losses.h"
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/pages.h"

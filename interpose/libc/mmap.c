@@ -12,11 +12,11 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/mappings.h"
 #include "interpose/base/process.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/losses.h"
-#include "interpose/guard/mappings.h"
 #include "interpose/libc/mmap.h"
+#include "interpose/losses/losses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
 #include "track/hazard.h"

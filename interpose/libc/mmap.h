@@ -1,6 +1,6 @@
 /* What must happen before the kernel changes mappings: for the hooks of libc's functions, and for
  * that of syscall(). `site` is where the hook returns to. A load or two where nothing is in flight
- * or registered; otherwise locks as in interpose/guard/losses.h. May wait. Thread safe, not signal
+ * or registered; otherwise locks as in interpose/losses/losses.h. May wait. Thread safe, not signal
  * safe; errno is kept. */
 #ifndef SC_INTERPOSE_LIBC_MMAP_H
 #define SC_INTERPOSE_LIBC_MMAP_H

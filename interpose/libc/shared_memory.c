@@ -12,9 +12,9 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/mappings.h"
 #include "interpose/base/upcalls.h"
-#include "interpose/guard/losses.h"
-#include "interpose/guard/mappings.h"
+#include "interpose/losses/losses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
 #include "track/graph_frees.h"

@@ -20,7 +20,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/guard/guard.h"
-#include "interpose/guard/losses.h"
+#include "interpose/losses/losses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/take_down.h"

@@ -8,19 +8,16 @@
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
+#include "interpose/guard/door.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
-#include "interpose/memory/userfaults.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "report/mechanism.h"
 #include "report/options.h"
-#include "report/report.h"
-#include "report/userfaultfd.h"
 #include "track/checks.h"
 #include "track/grid.h"
 #include "track/pool.h"
-#include "track/text.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"
@@ -31,7 +28,6 @@ enum {
     LARGE_MIN = 1 << 20,    /* below, most of the huge page is padding */
     SPARES_MAX = 16,
     CELLS = 1024,
-    LINE_MAX_BYTES = 512,
 };
 
 struct request {
@@ -128,21 +124,6 @@ static bool machine_is_fit(void)
     return sc_huge_pages_remember(&fit, find_fit);
 }
 
-static void say_why_not(void)
-{
-    static _Atomic bool said;
-    char line[LINE_MAX_BYTES];
-    enum sc_userfaultfd_state state = sc_userfaults_state();
-    if (sc_options.guard != SC_GUARD_UFFD || sc_options.verbosity == 0 ||
-        atomic_exchange(&said, true))
-        return;
-    struct sc_text text = sc_text_in(line, sizeof line);
-    sc_text_format(
-        &text, "guard=uffd: there is no userfaultfd, so mprotect keeps pages off: %s. Remedy: %s",
-        sc_userfaultfd_words(state), sc_userfaultfd_remedy(state));
-    sc_report_say(NULL, text.bytes);
-}
-
 static bool find_choice(void)
 {
     return sc_mechanism_of((enum sc_guard_mode)sc_options.guard) == SC_MECHANISM_USERFAULTFD;
@@ -158,12 +139,7 @@ static bool chooses_userfaultfd(void)
 /* Pages of an area are kept off at the price of those that are, however many share a huge one. */
 static bool fits_area(size_t size_bytes)
 {
-    if (size_bytes > SC_AREAS_MAX_BYTES || !chooses_userfaultfd())
-        return false;
-    if (sc_likely(sc_userfaults_begin()))
-        return true;
-    say_why_not();
-    return false;
+    return size_bytes <= SC_AREAS_MAX_BYTES && chooses_userfaultfd() && sc_guard_serves_areas();
 }
 
 static bool is_for_us(size_t size_bytes, unsigned flags)
@@ -282,7 +258,7 @@ static void unmap_pages(uintptr_t start, size_t pages_bytes)
         sc_huge_pages_unmap(start, pages_bytes);
         return;
     }
-    sc_userfaults_leave(start, pages_bytes);
+    sc_guard_leave(start, pages_bytes);
     sc_areas_unmap(start, pages_bytes);
 }
 
@@ -337,7 +313,7 @@ static void make(void *argument)
         if (add(start, request)) {
             making->start = start;
             if (request->pages_bytes % SC_HUGE_PAGE_BYTES && sc_areas_have(start))
-                sc_userfaults_adopt(start, request->pages_bytes);
+                sc_guard_adopt(start, request->pages_bytes);
             return;
         }
         unregister_pages(start);

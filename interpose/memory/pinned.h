@@ -4,7 +4,7 @@
  * allocations on it cannot be guarded for both (docs/driver.md, Q26). So the library serves
  * these itself:
  * - allocations of up to 64 KB, in pages that they share with nobody;
- * - where userfaultfd guards, those of up to 128 KB likewise (interpose/memory/userfaults.h);
+ * - where userfaultfd guards, those of up to 128 KB likewise (interpose/guard/userfaults.h);
  * - other allocations of 128 KB and more, in huge pages, as far as the padding is within bounds: 64
  *   MB for those of less than 1 MB, 256 MB for the others;
  * - beyond these bounds, or with guard=uffd, those of up to 1 MB in small pages again.

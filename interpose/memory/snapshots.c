@@ -9,7 +9,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
-#include "interpose/memory/userfaults.h"
+#include "interpose/guard/door.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
 #include "track/checks.h"
@@ -60,7 +60,7 @@ static bool are_several_threads(void)
 
 static __attribute__((noinline)) bool is_small_for_many(uintptr_t address, size_t size_bytes)
 {
-    return size_bytes <= served_max() && sc_userfaults_serve(address, size_bytes) &&
+    return size_bytes <= served_max() && sc_guard_uses_userfault(address, size_bytes) &&
            are_several_threads() && sc_source_costs_prefer_snapshots();
 }
 

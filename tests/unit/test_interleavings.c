@@ -1,5 +1,5 @@
 /* links: interpose/guard/protect.c interpose/guard/touches.c interpose/guard/steps.c
- * links: interpose/memory/map_waits.c
+ * links: interpose/guard/map_waits.c
  * not-under: thread memcheck debug
  *
  * Whose a fault is, under every interleaving of three threads on one page, as far as they can be
@@ -26,7 +26,7 @@
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
 #include "interpose/guard/reach.h"
-#include "interpose/memory/userfaults.h"
+#include "interpose/guard/userfaults.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"

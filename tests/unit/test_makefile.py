@@ -233,7 +233,7 @@ class Makefile(unittest.TestCase):
     def test_what_stands_in_for_libc_is_built_with_fortified_headers(self):
         with tempfile.TemporaryDirectory() as out:
             objects = [f"{out}/{name}.o" for name in
-                       ("interpose/libc/io", "interpose/signals/signal_mask")]
+                       ("interpose/system_calls/io", "interpose/signals/signal_mask")]
             run = subprocess.run(["make", f"OBJ={out}", "WERROR=1",
                                   "CPPFLAGS=-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2", *objects],
                                  cwd=ROOT, env=environment(), capture_output=True,

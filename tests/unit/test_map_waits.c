@@ -1,7 +1,7 @@
-/* links: interpose/memory/map_waits.c
+/* links: interpose/guard/map_waits.c
  *
  * Calls of mprotect that take long are noticed when there are many of them. */
-#include "interpose/memory/map_waits.h"
+#include "interpose/guard/map_waits.h"
 
 #include <check.h>
 

@@ -19,7 +19,7 @@ static void give(void *memory)
     free(memory);
 }
 
-#include "interpose/guard/mappings.c" /* poisons, so it comes last */
+#include "interpose/base/mappings.c" /* poisons, so it comes last */
 
 enum { LARGE = 300 << 10 };
 #define PAGE ((size_t)sysconf(_SC_PAGESIZE))

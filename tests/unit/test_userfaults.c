@@ -1,10 +1,11 @@
-/* links: interpose/memory/userfaults.c interpose/memory/areas.c
- * links: interpose/memory/guarded_ranges.c interpose/base/page_protection.c
+/* links: interpose/guard/userfaults.c interpose/memory/areas.c
+ * links: interpose/guard/guarded_ranges.c interpose/guard/page_protection.c
  * not-under: qemu memcheck thread (which know no userfaultfd)
  *
  * Pages that userfaultfd keeps off, with the kernel's own. Each test is a process of its own, and
  * passes with a word where the kernel has no such descriptor to give. */
-#include "interpose/memory/userfaults.h"
+#include "interpose/guard/door.h"
+#include "interpose/guard/userfaults.h"
 
 #include <check.h>
 #include <errno.h>
@@ -86,12 +87,12 @@ static bool begin(void)
     ck_assert_ptr_nonnull(block);
     alias = mremap(block, 0, BYTES, MREMAP_MAYMOVE);
     ck_assert_ptr_ne(alias, MAP_FAILED);
-    ck_assert(sc_userfaults_adopt((uintptr_t)block, BYTES));
-    ck_assert(!sc_userfaults_serve((uintptr_t)block, PAGE));
+    ck_assert(sc_guard_adopt((uintptr_t)block, BYTES));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE));
     ck_assert_int_eq(pthread_create(&reader, NULL, read_events, NULL), 0);
     while (!atomic_load(&is_reading))
         usleep(100);
-    ck_assert(sc_userfaults_serve((uintptr_t)block, PAGE));
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, PAGE));
     return true;
 }
 
@@ -313,7 +314,7 @@ START_TEST(a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more)
     while (!atomic_load(&has_ended))
         usleep(100);
     ck_assert(!faults(0));
-    ck_assert(!sc_userfaults_serve((uintptr_t)block, PAGE));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE));
     set(4, 1, SC_ACCESS_NONE);
     ck_assert(faults(4));
     set(4, 1, SC_ACCESS_ALL);
@@ -356,10 +357,10 @@ START_TEST(memory_that_is_given_back_is_registered_no_more)
         return;
     set(0, PAGES, SC_ACCESS_NONE);
     set(0, PAGES, SC_ACCESS_ALL);
-    sc_userfaults_leave((uintptr_t)block, BYTES);
+    sc_guard_leave((uintptr_t)block, BYTES);
     sc_areas_unmap((uintptr_t)block, BYTES);
     uintptr_t other = sc_areas_map(BYTES);
-    ck_assert(!sc_userfaults_serve(other, PAGE));
+    ck_assert(!sc_guard_uses_userfault(other, PAGE));
     block = (unsigned char *)other;
     ck_assert(!faults(0));
     set(0, 1, SC_ACCESS_NONE);
@@ -415,7 +416,7 @@ START_TEST(parts_of_a_huge_page_are_kept_off_alone)
     unsigned char *area = block = fill_area();
     alias = mremap(area, 0, SC_AREAS_BYTES, MREMAP_MAYMOVE);
     adopt_beside_calls(area);
-    ck_assert(sc_userfaults_serve((uintptr_t)area, 9 * PAGE));
+    ck_assert(sc_guard_uses_userfault((uintptr_t)area, 9 * PAGE));
     for (unsigned i = 0; i < OFTEN; i++) {
         set(3, 2, SC_ACCESS_NONE);
         memset(alias + 3 * PAGE, (int)i + 100, 2 * PAGE);
@@ -438,12 +439,12 @@ START_TEST(a_long_interval_is_mprotects)
     block = fill_area();
     ck_assert(sc_spans_move_area(&sc_track.inflight.guards, (uintptr_t)block));
     ck_assert(sc_userfaults_adopt_huge((uintptr_t)block));
-    ck_assert(!sc_userfaults_serve((uintptr_t)block, SC_AREAS_BYTES));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, SC_AREAS_BYTES));
     set(0, AREA_PAGES, SC_ACCESS_NONE);
     ck_assert(faults(3));
     ck_assert_uint_eq(atomic_load(&events), 0);
     set(0, AREA_PAGES, SC_ACCESS_ALL);
-    ck_assert(sc_userfaults_serve((uintptr_t)block, PAGE));
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, PAGE));
     ck_assert_uint_eq(read_by(9), 9);
 }
 END_TEST

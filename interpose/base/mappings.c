@@ -1,0 +1,325 @@
+#include "interpose/base/mappings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "track/kernel.h"
+#include "track/maps_reader.h"
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+enum { TAIL = 256 };
+
+static int open_mappings(void)
+{
+    return (int)sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+}
+
+static void close_mappings(int fd)
+{
+    if (fd >= 0)
+        sc_kernel_call(SYS_close, fd);
+}
+
+/* ---- one mapping at a time ----
+ *
+ * PROCMAP_QUERY of <linux/fs.h>, which older systems do not have. */
+
+enum { IS_READABLE = 1, IS_WRITABLE = 2, IS_EXECUTABLE = 4 };
+
+struct query {
+    uint64_t size;
+    uint64_t query_flags;
+    uint64_t address;
+    uint64_t start, end; /* results from here on */
+    uint64_t flags;
+    uint64_t others[3];
+    uint32_t device[2];
+    uint32_t name_size, build_id_size; /* 0: not wanted */
+    uint64_t name, build_id;
+};
+
+#define QUERY _IOWR('f', 17, struct query)
+
+/* ENOENT: nothing is mapped there; another errno: the kernel does not know the question. */
+static int ask(int fd, uintptr_t address, struct query *answer)
+{
+    *answer = (struct query){.size = sizeof *answer, .address = address};
+    return (int)-sc_kernel_call(SYS_ioctl, fd, QUERY, answer);
+}
+
+static bool is_plain(const struct query *mapping)
+{
+    return (mapping->flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE)) ==
+           (IS_READABLE | IS_WRITABLE);
+}
+
+/* ---- all of them ---- */
+
+struct mapping {
+    uintptr_t start, end;
+    char access[4];  /* "rwxp" */
+    char tail[TAIL]; /* the rest of the line, cut off at its end */
+};
+
+static void read_line(struct sc_maps_reader *reader, char *line, size_t size)
+{
+    size_t used = 0;
+    for (int c = sc_maps_reader_next(reader); c != '\n' && c != -1; c = sc_maps_reader_next(reader))
+        if (used + 1 < size)
+            line[used++] = (char)c;
+    line[used] = '\0';
+}
+
+/* A line reads "start-end rwxp offset device inode path". */
+static bool next_mapping(struct sc_maps_reader *reader, struct mapping *mapping)
+{
+    if (sc_maps_reader_hex(reader, &mapping->start) != '-' ||
+        sc_maps_reader_hex(reader, &mapping->end) != ' ')
+        return false;
+    for (unsigned i = 0; i < sizeof mapping->access; i++)
+        mapping->access[i] = (char)sc_maps_reader_next(reader);
+    read_line(reader, mapping->tail, sizeof mapping->tail);
+    return true;
+}
+
+/* ---- plain memory ----
+ *
+ * Below a thread's stack lie pages without access. Arenas of glibc's may have such pages below,
+ * too, but begin at a multiple of their size, with a head that says so. What adjoins a stack above
+ * cannot be told from it. */
+
+enum kind { NOT_PLAIN, PLAIN, PLAIN_STACK };
+
+static const uintptr_t ARENA_BYTES = (uintptr_t)64 << 20;
+
+/* The first members of heap_info (malloc/arena.c of glibc), with which each part of an arena
+ * begins. They are the same in 2.28 as today. */
+struct arena_head {
+    uintptr_t arena;    /* behind the head of the first part */
+    uintptr_t previous; /* part, or 0 */
+    size_t size_bytes;
+    size_t open_bytes; /* may be written */
+};
+
+/* A stack may begin there, too, but there it has zeros, or what a program left. */
+static bool is_arena(uintptr_t start)
+{
+    struct arena_head head;
+    if (start % ARENA_BYTES != 0 || !sc_peek_anyhow(&head, start, sizeof head))
+        return false;
+    bool is_chained =
+        head.previous ? head.previous % ARENA_BYTES == 0 : head.arena - start <= 2 * sizeof head;
+    return is_chained && head.arena > ARENA_BYTES && head.size_bytes > 0 &&
+           head.size_bytes <= head.open_bytes && head.open_bytes <= ARENA_BYTES;
+}
+
+/* `below`: the mapping that ends where the stretch starts has no access. */
+static enum kind kind_of(uintptr_t start, bool below)
+{
+    return below && !is_arena(start) ? PLAIN_STACK : PLAIN;
+}
+
+/* The last stretch of plain mappings that reading all of them has found, for kernels that have to
+ * be asked so; written by whoever takes the version from even to odd. */
+static struct {
+    _Atomic uint32_t version;
+    _Atomic uint32_t kind; /* enum kind */
+    _Atomic uintptr_t start, end;
+} known;
+
+static void know(uintptr_t start, uintptr_t end, enum kind kind)
+{
+    uint32_t version = atomic_load(&known.version);
+    if ((version & 1) || !atomic_compare_exchange_strong(&known.version, &version, version + 1))
+        return;
+    atomic_store(&known.start, start);
+    atomic_store(&known.end, end);
+    atomic_store(&known.kind, kind);
+    atomic_store(&known.version, version + 2);
+}
+
+static enum kind known_kind(uintptr_t address, uintptr_t end)
+{
+    uint32_t version = atomic_load(&known.version);
+    enum kind kind = (enum kind)atomic_load(&known.kind);
+    bool is_known = !(version & 1) && atomic_load(&known.start) <= address &&
+                    end <= atomic_load(&known.end) && atomic_load(&known.version) == version;
+    return is_known ? kind : NOT_PLAIN;
+}
+
+void sc_mappings_forget(uintptr_t address, size_t size_bytes)
+{
+    uintptr_t end = atomic_load_explicit(&known.end, memory_order_relaxed);
+    if (sc_unlikely(end != 0) && address < end &&
+        atomic_load_explicit(&known.start, memory_order_relaxed) < address + size_bytes)
+        know(0, 0, NOT_PLAIN);
+}
+
+static bool is_disguised(sc_mappings_disguised *disguised, uintptr_t start, uintptr_t end)
+{
+    return disguised(start, end) == end;
+}
+
+/* Plain mappings that adjoin are one stretch. */
+static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
+                                 sc_mappings_disguised *disguised)
+{
+    struct sc_maps_reader reader = {.fd = fd};
+    struct mapping mapping;
+    uintptr_t start = 0;
+    uintptr_t reached = 0;
+    uintptr_t closed_end = 0; /* of the last mapping without access */
+    bool below = false;
+    while (next_mapping(&reader, &mapping)) {
+        bool plain = memcmp(mapping.access, "rw-", 3) == 0 ||
+                     is_disguised(disguised, mapping.start, mapping.end);
+        if (!plain || mapping.start != reached) {
+            if (reached >= end || mapping.start >= end)
+                break;
+            start = mapping.start;
+            below = closed_end == start;
+        }
+        reached = plain ? mapping.end : 0;
+        if (!plain && memcmp(mapping.access, "---", 3) == 0)
+            closed_end = mapping.end;
+    }
+    if (reached < end || start > address)
+        return NOT_PLAIN;
+    know(start, reached, kind_of(start, below));
+    return kind_of(start, below);
+}
+
+static bool is_closed(int fd, uintptr_t address)
+{
+    struct query mapping;
+    return ask(fd, address, &mapping) == 0 &&
+           !(mapping.flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE));
+}
+
+/* Of a plain mapping: does one without access end where it starts? */
+static bool is_closed_below(int fd, const struct query *mapping, sc_mappings_disguised *disguised)
+{
+    uintptr_t start = mapping->start;
+    return is_closed(fd, start - 1) && !is_disguised(disguised, start - 1, start);
+}
+
+static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
+                              sc_mappings_disguised *disguised)
+{
+    struct query mapping;
+    enum kind kind = PLAIN;
+    while (address < end) {
+        int error = ask(fd, address, &mapping);
+        if (error && error != ENOENT)
+            return kind_by_reading(fd, address, end, disguised);
+        uintptr_t last = error || end < mapping.end ? end : mapping.end;
+        if (error || (!is_plain(&mapping) && !is_disguised(disguised, address, last)))
+            return NOT_PLAIN;
+        if (is_plain(&mapping) &&
+            kind_of(mapping.start, is_closed_below(fd, &mapping, disguised)) == PLAIN_STACK)
+            kind = PLAIN_STACK;
+        address = mapping.end;
+    }
+    return kind;
+}
+
+static enum kind ask_for_kind(uintptr_t address, size_t size_bytes,
+                              sc_mappings_disguised *disguised)
+{
+    SC_KEEP_ERRNO();
+    enum kind kind = known_kind(address, address + size_bytes);
+    if (kind != NOT_PLAIN)
+        return kind;
+    int fd = open_mappings();
+    if (fd >= 0)
+        kind = kind_between(fd, address, address + size_bytes, disguised);
+    close_mappings(fd);
+    return kind;
+}
+
+bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised)
+{
+    return ask_for_kind(address, size_bytes, disguised) != NOT_PLAIN;
+}
+
+bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
+                                sc_mappings_disguised *disguised)
+{
+    return ask_for_kind(address, size_bytes, disguised) == PLAIN;
+}
+
+/* ---- other questions ---- */
+
+static bool allows_by_reading(int fd, uintptr_t address, bool write)
+{
+    struct sc_maps_reader reader = {.fd = fd};
+    struct mapping mapping = {0};
+    while (mapping.end <= address && next_mapping(&reader, &mapping)) {
+    }
+    return mapping.start <= address && address < mapping.end &&
+           mapping.access[write ? 1 : 0] == (write ? 'w' : 'r');
+}
+
+static bool allows(int fd, uintptr_t address, bool write)
+{
+    struct query mapping;
+    int error = ask(fd, address, &mapping);
+    if (error && error != ENOENT)
+        return allows_by_reading(fd, address, write);
+    return error == 0 && (mapping.flags & (write ? IS_WRITABLE : IS_READABLE));
+}
+
+bool sc_mappings_allow(uintptr_t address, bool write)
+{
+    SC_KEEP_ERRNO();
+    int fd = open_mappings();
+    bool allowed = fd >= 0 && allows(fd, address, write);
+    close_mappings(fd);
+    return allowed;
+}
+
+uint64_t sc_mappings_count(void)
+{
+    SC_KEEP_ERRNO();
+    struct sc_maps_reader reader = {.fd = open_mappings()};
+    struct mapping mapping;
+    uint64_t count = 0;
+    while (reader.fd >= 0 && next_mapping(&reader, &mapping))
+        count++;
+    close_mappings(reader.fd);
+    return count;
+}
+
+bool sc_mappings_have(const char *part)
+{
+    SC_KEEP_ERRNO();
+    struct sc_maps_reader reader = {.fd = open_mappings()};
+    struct mapping mapping;
+    bool found = false;
+    while (reader.fd >= 0 && !found && next_mapping(&reader, &mapping))
+        found = strstr(mapping.tail, part) != NULL;
+    close_mappings(reader.fd);
+    return found;
+}
+
+bool sc_mappings_each(sc_mappings_visit *visit, void *context)
+{
+    int saved = errno;
+    struct sc_maps_reader reader = {.fd = open_mappings()};
+    struct mapping mapping;
+    while (reader.fd >= 0 && next_mapping(&reader, &mapping) &&
+           visit(context, mapping.start, mapping.end, mapping.access, mapping.tail)) {
+    }
+    if (reader.fd >= 0)
+        sc_kernel_call(SYS_close, reader.fd);
+    errno = saved;
+    return reader.fd >= 0;
+}

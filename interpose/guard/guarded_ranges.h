@@ -1,0 +1,30 @@
+/* How often a range of pages was kept off, by which mechanism.
+ *
+ * Counters that only grow, in lines of their own for memory that different threads work in.
+ * Lock-free; thread safe and signal safe.
+ */
+#ifndef SC_INTERPOSE_GUARD_GUARDED_RANGES_H
+#define SC_INTERPOSE_GUARD_GUARDED_RANGES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SC_GUARDED_RANGES_LINES = 16, SC_GUARDED_RANGES_SHIFT = 21 /* an area's */ };
+
+extern struct sc_guarded_ranges {
+    _Atomic uint64_t counts[2]; /* by mprotect, by userfaultfd */
+} __attribute__((aligned(64))) sc_guarded_ranges[SC_GUARDED_RANGES_LINES]
+    __attribute__((visibility("hidden")));
+
+/* The range that starts there was kept off. */
+static inline void sc_guarded_ranges_note(uintptr_t start, bool by_userfaultfd)
+{
+    unsigned line = (start >> SC_GUARDED_RANGES_SHIFT) % SC_GUARDED_RANGES_LINES;
+    atomic_fetch_add_explicit(&sc_guarded_ranges[line].counts[by_userfaultfd], 1,
+                              memory_order_relaxed);
+}
+
+uint64_t sc_guarded_ranges_count(bool by_userfaultfd);
+
+#endif

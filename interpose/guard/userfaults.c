@@ -1,0 +1,481 @@
+#include "interpose/guard/userfaults.h"
+
+#include <errno.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "interpose/base/process.h"
+#include "interpose/guard/door.h"
+#include "interpose/guard/guarded_ranges.h"
+#include "interpose/guard/page_protection.h"
+#include "interpose/memory/areas.h"
+#include "interpose/memory/huge_pages.h"
+#include "track/kernel.h"
+#include "track/pool.h"
+#include "track/source_costs.h"
+#include "track/ticks.h"
+
+#include "track/poison.h"
+
+/* Newer than the headers of some systems. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#define DONTNEED_LOCKED 24       /* MADV_DONTNEED_LOCKED, Linux 5.18 */
+#define POPULATE_WRITE 23        /* MADV_POPULATE_WRITE, Linux 5.14 */
+#define CLOSE_UNSHARED (1U << 1) /* CLOSE_RANGE_UNSHARE */
+#define REGISTER_WP (UINT64_C(1) << 1)
+#define REGISTER_MINOR (UINT64_C(1) << 2)
+
+struct put_back {
+    struct uffdio_range range;
+    uint64_t mode;
+    int64_t mapped;
+};
+#define PUT_BACK _IOWR(UFFDIO, 0x07, struct put_back) /* UFFDIO_CONTINUE */
+
+enum {
+    PAGE_BYTES = SC_SMALL_PAGE_BYTES,
+    AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES,
+    PAGES_MAX = SC_AREAS_COUNT * AREA_PAGES,
+    LONG_BYTES = 1 << 20, /* to put its pages back one by one costs more than the map's lock */
+    TOUCHES_MAX = 3,      /* then the page stays mprotect's */
+};
+
+/* What is known of a page: */
+enum {
+    ACCESS = 0x03, /* what the host may do (enum sc_access) */
+    TOUCHES = 0x0c,
+    ONE_TOUCH = 0x04,
+    BY_MPROTECT = 0x10, /* kept off, or read-only, by mprotect */
+    ADOPTED = 0x20,     /* registered */
+};
+
+static _Atomic uint8_t *pages; /* PAGES_MAX, from the beginning on */
+static _Atomic int descriptor = -1;
+static _Atomic bool has_reader;
+static _Atomic int state; /* enum sc_userfaultfd_state */
+static uintptr_t
+    bell; /* a page that is always off: a touch wakes the reader for what is not said */
+
+static _Atomic uint8_t *page_at(uintptr_t address)
+{
+    return &pages[(address - sc_areas.start) / PAGE_BYTES];
+}
+
+static uint8_t known_of(uintptr_t address)
+{
+    return atomic_load_explicit(page_at(address), memory_order_relaxed);
+}
+
+static void set_known(uintptr_t address, uint8_t known)
+{
+    atomic_store_explicit(page_at(address), known, memory_order_relaxed);
+}
+
+static bool is_usable(void)
+{
+    return atomic_load_explicit(&has_reader, memory_order_acquire) && !sc_process_is_child();
+}
+
+/* ---- the kernel ---- */
+
+static long ask(unsigned long request, void *argument)
+{
+    return sc_kernel_call(SYS_ioctl, atomic_load_explicit(&descriptor, memory_order_relaxed),
+                          request, argument);
+}
+
+static long write_protect(uintptr_t start, size_t size_bytes, bool on)
+{
+    struct uffdio_writeprotect request = {.range = {start, size_bytes}, .mode = on};
+    return ask(UFFDIO_WRITEPROTECT, &request);
+}
+
+static void wake(uintptr_t start, size_t size_bytes)
+{
+    struct uffdio_range range = {start, size_bytes};
+    ask(UFFDIO_WAKE, &range);
+}
+
+/* Pages that are there already are passed over. */
+static long put_all_back(uintptr_t start, size_t size_bytes)
+{
+    uintptr_t end = start + size_bytes;
+    while (start < end) {
+        struct put_back request = {.range = {start, end - start}};
+        long result = ask(PUT_BACK, &request);
+        if (result == 0)
+            return 0;
+        size_t done = request.mapped > 0 ? (size_t)request.mapped : 0;
+        if (result == -EEXIST)
+            wake(start, PAGE_BYTES);
+        else if (result != -EAGAIN || !done)
+            return result;
+        start += result == -EEXIST ? PAGE_BYTES : done;
+    }
+    return 0;
+}
+
+/* ---- beginning ---- */
+
+static bool register_pages(uintptr_t start, size_t size_bytes)
+{
+    struct uffdio_register request = {.range = {start, size_bytes},
+                                      .mode = REGISTER_WP | REGISTER_MINOR};
+    return sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE) == 0 &&
+           ask(UFFDIO_REGISTER, &request) == 0;
+}
+
+static bool hang_bell(void)
+{
+    bell = sc_areas_map(PAGE_BYTES);
+    return bell && register_pages(bell, PAGE_BYTES) &&
+           sc_kernel_call(SYS_madvise, bell, PAGE_BYTES, DONTNEED_LOCKED) == 0;
+}
+
+static enum sc_userfaultfd_state open_and_try(void)
+{
+    enum sc_userfaultfd_state opened;
+    atomic_store(&descriptor, sc_userfaultfd_open(&opened));
+    if (opened == SC_USERFAULTFD_OPENED && (!(pages = sc_pages_map(PAGES_MAX)) || !hang_bell()))
+        opened = SC_USERFAULTFD_NO_DESCRIPTOR;
+    return opened;
+}
+
+/* A forked child's descriptor is for the memory of its parent. */
+static bool is_open(void)
+{
+    return sc_userfaults_state() == SC_USERFAULTFD_OPENED && !sc_process_is_child();
+}
+
+/* Threads that ask meanwhile wait for the answer. */
+bool sc_userfaults_begin(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (sc_userfaults_state() == SC_USERFAULTFD_UNASKED) {
+        pthread_mutex_lock(&lock);
+        if (sc_userfaults_state() == SC_USERFAULTFD_UNASKED)
+            atomic_store(&state, open_and_try());
+        pthread_mutex_unlock(&lock);
+    }
+    return is_open();
+}
+
+enum sc_userfaultfd_state sc_userfaults_state(void)
+{
+    return (enum sc_userfaultfd_state)atomic_load_explicit(&state, memory_order_acquire);
+}
+
+bool sc_userfaults_are_wanted(void)
+{
+    return bell != 0;
+}
+
+static bool is_adopted(uintptr_t page)
+{
+    return sc_areas_have_lane(page) && known_of(page) & ADOPTED;
+}
+
+static bool serves_page(uintptr_t page)
+{
+    return is_adopted(page) && !(known_of(page) & BY_MPROTECT);
+}
+
+/* About: what lies between the first page and the last one may be mprotect's. */
+bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes)
+{
+    return size_bytes < LONG_BYTES && is_usable() && serves_page(address) &&
+           serves_page(address + size_bytes - 1);
+}
+
+static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
+{
+    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
+        set_known(page, known);
+}
+
+/* Who takes pages out of the page tables (madvise) looks before and behind: they are known to be
+ * adopted before the kernel is asked. */
+bool sc_guard_adopt(uintptr_t start, size_t size_bytes)
+{
+    if (!sc_userfaults_begin())
+        return false;
+    set_all_known(start, size_bytes, ADOPTED);
+    if (register_pages(start, size_bytes))
+        return true;
+    set_all_known(start, size_bytes, 0);
+    return false;
+}
+
+/* The kernel maps a huge page as one where a mapping has all of it: its first page becomes a
+ * mapping of its own, and the huge entry is gone. Whoever touches the memory has it mapped anew.
+ * Memory of the program's that has replaced some of it, which REGISTER refuses, loses nothing by
+ * that. */
+static bool make_small(uintptr_t area)
+{
+    return sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, MADV_NOHUGEPAGE) == 0 &&
+           sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, MADV_NORMAL) == 0 &&
+           sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_RANDOM) == 0;
+}
+
+bool sc_userfaults_adopt_huge(uintptr_t area)
+{
+    if (is_adopted(area)) /* by a thread that had the locks before */
+        return true;
+    bool adopted = make_small(area) && sc_guard_adopt(area, SC_AREAS_BYTES);
+    sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_NORMAL);
+    return adopted;
+}
+
+bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
+{
+    uintptr_t page = start;
+    while (page - start < size_bytes && is_adopted(page))
+        page += PAGE_BYTES;
+    return page - start >= size_bytes;
+}
+
+void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
+{
+    if (!is_open())
+        return;
+    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
+        if (is_adopted(page) && (known_of(page) & ACCESS) == SC_ACCESS_ALL)
+            put_all_back(page, PAGE_BYTES);
+}
+
+void sc_guard_leave(uintptr_t start, size_t size_bytes)
+{
+    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
+        if (is_adopted(page))
+            set_known(page, 0);
+}
+
+/* ---- the end ---- */
+
+/* The descriptor is no more ours in the program's table, or a seccomp filter refuses to use it. The
+ * reader, which has one of its own, lets everybody go on. What is off then is not guarded any
+ * longer. Under a filter all goes on once nobody has the descriptor. */
+static void lose(long result)
+{
+    if (!atomic_exchange(&has_reader, false))
+        return;
+    atomic_store(&state, SC_USERFAULTFD_LOST);
+    if (result == -EPERM || result == -EACCES || result == -ENOSYS)
+        sc_kernel_call(SYS_close, atomic_load(&descriptor));
+    (void)*(const volatile char *)bell;
+}
+
+static void let_all_through(void)
+{
+    struct uffdio_range range = {sc_areas.start, sc_areas.size_bytes};
+    atomic_store(&has_reader, false);
+    atomic_store(&state, SC_USERFAULTFD_LOST);
+    for (unsigned page = 0; page < PAGES_MAX; page++)
+        if (pages[page])
+            atomic_fetch_and_explicit(&pages[page], BY_MPROTECT | ACCESS, memory_order_relaxed);
+    ask(UFFDIO_UNREGISTER, &range);
+    wake(sc_areas.start, sc_areas.size_bytes);
+    sc_kernel_call(SYS_close, atomic_load(&descriptor)); /* of the reader's table */
+}
+
+/* ---- access ---- */
+
+enum way { NOTHING, BY_USERFAULT, BY_MAPPING };
+
+static enum way way_of(uintptr_t page, enum sc_access access, bool usable, bool is_long)
+{
+    uint8_t known = known_of(page);
+    if (known & BY_MPROTECT || !(known & ADOPTED))
+        return BY_MAPPING;
+    enum sc_access now = known & ACCESS;
+    if (now == access || (access == SC_ACCESS_ALL && !usable))
+        return NOTHING;
+    if (access == SC_ACCESS_ALL)
+        return BY_USERFAULT;
+    bool is_touched = (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
+    bool is_mixed = now == SC_ACCESS_NONE && access == SC_ACCESS_READ;
+    return usable && !is_long && !is_touched && !is_mixed ? BY_USERFAULT : BY_MAPPING;
+}
+
+static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool by_mprotect)
+{
+    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES) {
+        uint8_t known = known_of(page) & (uint8_t) ~(ACCESS | BY_MPROTECT);
+        bool is_closed = by_mprotect && access != SC_ACCESS_ALL;
+        set_known(page, (uint8_t)(known | access | (is_closed ? BY_MPROTECT : 0)));
+    }
+}
+
+/* A page that userfaultfd keeps off as well is put back behind it. */
+static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access access)
+{
+    bool was_off = sc_userfaults_is_off(start);
+    long result = sc_page_protection_set(start, size_bytes, access);
+    if (result == 0 && was_off)
+        result = (known_of(start) & ACCESS) == SC_ACCESS_READ
+                     ? write_protect(start, size_bytes, false)
+                     : put_all_back(start, size_bytes);
+    if (result == 0)
+        note(start, size_bytes, access, true);
+    if (result == 0 && access != SC_ACCESS_ALL)
+        sc_guarded_ranges_note(start, false);
+    return result;
+}
+
+/* Of pages that were only write-protected each store would fault once more: all are made ready for
+ * stores together. */
+static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
+{
+    if (from == SC_ACCESS_NONE)
+        return put_all_back(start, size_bytes);
+    uint64_t before = sc_ticks();
+    long result = write_protect(start, size_bytes, false);
+    if (result == 0)
+        sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
+    if (size_bytes >= SC_SOURCE_COSTS_MIN_BYTES)
+        sc_source_costs_note(SC_SOURCE_UNPROTECTED, size_bytes, sc_ticks() - before);
+    return result;
+}
+
+static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access access)
+{
+    if (access != SC_ACCESS_READ)
+        return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
+    uint64_t before = sc_ticks();
+    long result = write_protect(start, size_bytes, true);
+    if (size_bytes >= SC_SOURCE_COSTS_MIN_BYTES)
+        sc_source_costs_note(SC_SOURCE_PROTECTED, size_bytes, sc_ticks() - before);
+    return result;
+}
+
+/* They are noted as kept off from before until after. What the kernel will not do so is mprotect's
+ * to do. */
+static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access access)
+{
+    enum sc_access from = known_of(start) & ACCESS;
+    long result;
+    if (access == SC_ACCESS_ALL) {
+        result = let_go(start, size_bytes, from);
+        if (result != 0)
+            lose(result);
+        note(start, size_bytes, SC_ACCESS_ALL, false);
+        return 0;
+    }
+    note(start, size_bytes, access, false);
+    result = keep_off(start, size_bytes, access);
+    if (result == 0) {
+        sc_guarded_ranges_note(start, true);
+        return 0;
+    }
+    lose(result);
+    return set_mapping(start, size_bytes, access);
+}
+
+static bool are_alike(uintptr_t a, uintptr_t b)
+{
+    const uint8_t same = ACCESS | BY_MPROTECT | ADOPTED;
+    return (known_of(a) & same) == (known_of(b) & same);
+}
+
+int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access)
+{
+    bool usable = is_usable();
+    bool is_long = size_bytes >= LONG_BYTES;
+    uintptr_t end = address + size_bytes;
+    long refused = 0;
+    for (uintptr_t next; address < end; address = next) {
+        enum way way = way_of(address, access, usable, is_long);
+        for (next = address + PAGE_BYTES; next < end; next += PAGE_BYTES)
+            if (way_of(next, access, usable, is_long) != way || !are_alike(next, address))
+                break;
+        long result = 0;
+        if (way == BY_USERFAULT)
+            result = set_by_userfault(address, next - address, access);
+        else if (way == BY_MAPPING)
+            result = set_mapping(address, next - address, access);
+        refused = refused ? refused : result;
+    }
+    return (int)refused;
+}
+
+void sc_userfaults_keep_off_again(uintptr_t address)
+{
+    if (sc_userfaults_is_off(address))
+        keep_off(address, PAGE_BYTES, (enum sc_access)(known_of(address) & ACCESS));
+}
+
+/* ---- the reader ---- */
+
+/* The reader's own table of descriptors has but this one: it keeps no file of the program's open,
+ * and the program cannot close it. It may have done so before, and have another file there: only
+ * ours has the bell. */
+bool sc_userfaults_enter_reader(void)
+{
+    unsigned own = (unsigned)atomic_load(&descriptor);
+    bool entered = sc_kernel_call(SYS_close_range, own + 1, ~0U, CLOSE_UNSHARED) == 0 &&
+                   (own == 0 || sc_kernel_call(SYS_close_range, 0, own - 1, 0) == 0) &&
+                   write_protect(bell, PAGE_BYTES, false) == 0;
+    atomic_store(&has_reader, entered);
+    if (!entered)
+        atomic_store(&state, SC_USERFAULTFD_LOST);
+    return entered;
+}
+
+static bool read_event(struct uffd_msg *message)
+{
+    struct pollfd watched = {.fd = atomic_load(&descriptor), .events = POLLIN};
+    for (;;) {
+        long got = sc_kernel_call(SYS_read, watched.fd, message, sizeof *message);
+        if (got == (long)sizeof *message)
+            return true;
+        if (got != -EAGAIN && got != -EINTR)
+            return false;
+        got = sc_kernel_call(SYS_ppoll, &watched, 1, NULL, NULL, 0);
+        if ((got < 0 && got != -EINTR) || watched.revents & (POLLERR | POLLNVAL))
+            return false;
+    }
+}
+
+bool sc_userfaults_await(struct sc_userfaults_event *event)
+{
+    struct uffd_msg message;
+    while (read_event(&message)) {
+        uintptr_t address = message.arg.pagefault.address;
+        if (message.event != UFFD_EVENT_PAGEFAULT)
+            continue;
+        if (address - bell < PAGE_BYTES)
+            break;
+        event->address = address;
+        event->thread = (int32_t)message.arg.pagefault.feat.ptid;
+        return true;
+    }
+    let_all_through();
+    return false;
+}
+
+bool sc_userfaults_is_off(uintptr_t address)
+{
+    uint8_t known = known_of(address);
+    return known & ADOPTED && !(known & BY_MPROTECT) && (known & ACCESS) != SC_ACCESS_ALL;
+}
+
+void sc_userfaults_put_back(uintptr_t address, bool denied)
+{
+    uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
+    uint8_t known = known_of(page);
+    enum sc_access access = known & ACCESS;
+    if (denied && sc_page_protection_set(page, PAGE_BYTES, access) == 0) {
+        bool is_often = (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
+        set_known(page, (uint8_t)((known | BY_MPROTECT) + (is_often ? 0 : ONE_TOUCH)));
+    }
+    put_all_back(page, PAGE_BYTES);
+    write_protect(page, PAGE_BYTES, false);
+    wake(page, PAGE_BYTES);
+}

@@ -1,0 +1,83 @@
+/* Pages of the library's own pinned memory, kept off by userfaultfd (report/mechanism.h).
+ *
+ * mprotect changes a process for one thread at a time and parts mappings. Where memory is shared,
+ * and registered with userfaultfd for minor faults, MADV_DONTNEED takes a page from the page tables
+ * alone: the page itself stays, and so does what the device writes there. A touch waits in the
+ * kernel until UFFDIO_CONTINUE puts the page back, and neither takes the lock of the map for
+ * writing. Pages that may be read are write-protected instead (UFFDIO_WRITEPROTECT).
+ *
+ * The descriptor is for user mode alone (UFFD_USER_MODE_ONLY), which every user may open. A system
+ * call that meets a page that is off fails with EFAULT, as it does with mprotect.
+ *
+ * A page may be changed to mprotect: a touch of it is then a SIGSEGV, which says who touches and
+ * where (interpose/guard/user_touches.h). It is changed back when it is let go, until it was
+ * touched a few times.
+ *
+ * Only memory of interpose/memory/areas.h is registered, so no memory of anybody else's is ever
+ * dropped. Where there is no descriptor to be had (report/userfaultfd.h), and when the program has
+ * closed it, pages are mprotect's.
+ *
+ * Thread safe where the caller has the lock under which the kernel is told of the page
+ * (interpose/guard/protect.h), or is a handler that lets a page through. Signal safe but for
+ * sc_userfaults_begin and sc_guard_adopt, which take a lock of the module's own; no other lock; no
+ * CUDA; errno is kept.
+ */
+#ifndef SC_INTERPOSE_GUARD_USERFAULTS_H
+#define SC_INTERPOSE_GUARD_USERFAULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/userfaultfd.h"
+#include "track/pages.h"
+
+/* Opens the descriptor, at the first call. False: there is none. */
+bool sc_userfaults_begin(void);
+
+/* Whether there is a descriptor, and why not. */
+enum sc_userfaultfd_state sc_userfaults_state(void);
+
+/* Is there memory that wants a reader of events? */
+bool sc_userfaults_are_wanted(void);
+
+/* sc_guard_adopt for an area of a block. The huge page that maps it becomes small ones first: of a
+ * huge one no part is kept off without the rest. None of it is guarded, and the caller has the
+ * locks under which it would be. */
+bool sc_userfaults_adopt_huge(uintptr_t area);
+/* Are all pages of the interval such? */
+bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
+/* Those of them that nobody keeps off are in the page tables again, whoever has taken them out. */
+void sc_userfaults_restore(uintptr_t start, size_t size_bytes);
+
+/* What the host may do with whole pages of areas that have lanes, by whichever way: long intervals
+ * are mprotect's. 0 or -errno, as sc_page_access_set. */
+int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access);
+
+/* ---- for the reader of events ---- */
+
+/* A touch that waits. */
+struct sc_userfaults_event {
+    uintptr_t address;
+    int32_t thread;
+};
+
+/* The first call on the reader's thread: gives it a table of descriptors of its own, which has but
+ * the one. Until then, and when events are over, pages are mprotect's. False: the kernel has no
+ * table to give, or the program has closed the descriptor. */
+bool sc_userfaults_enter_reader(void);
+
+/* Waits for the next one. False: there will be none any more. */
+bool sc_userfaults_await(struct sc_userfaults_event *event);
+
+/* Is the page off? If not, whoever waits for it goes on without more ado. */
+bool sc_userfaults_is_off(uintptr_t address);
+
+/* Takes a page that is noted as off out of the page tables once more. */
+void sc_userfaults_keep_off_again(uintptr_t address);
+
+/* Puts the page back, and wakes who waits for it. `denied`: as mprotect's, with the access that it
+ * has, so that a touch is a SIGSEGV. */
+void sc_userfaults_put_back(uintptr_t address, bool denied);
+
+#endif

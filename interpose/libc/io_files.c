@@ -1,7 +1,0 @@
-/* Hooks of the functions that take names of files. */
-#include "interpose/libc/io_rows.h"
-
-#include "interpose/base/loader.h"
-
-#define NEXT_RECORD SC_NEXT_LATE_RECORD /* looked up late (loader.h) */
-#include "interpose/libc/io_files.def"

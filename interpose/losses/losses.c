@@ -1,0 +1,120 @@
+#include "interpose/losses/losses.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/mappings.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/guard.h"
+#include "interpose/reaper/take_down.h"
+#include "track/guarded.h"
+#include "track/hold_kind.h"
+#include "track/ops.h"
+#include "track/own_lock.h"
+#include "track/track.h"
+#include "track/track_front.h"
+#include "track/track_holds.h"
+#include "track/track_views.h"
+
+#include "track/poison.h"
+
+/* Addresses end here, unless a program asks for more by a hint. */
+#if defined(__x86_64__)
+static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 47;
+#else
+static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 48;
+#endif
+
+static uintptr_t page_mask(void)
+{
+    static _Atomic uintptr_t known;
+    uintptr_t mask = atomic_load_explicit(&known, memory_order_relaxed);
+    if (sc_unlikely(!mask)) {
+        mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+        atomic_store_explicit(&known, mask, memory_order_relaxed);
+    }
+    return mask;
+}
+
+size_t sc_losses_whole_pages(size_t size_bytes)
+{
+    size_t mask = page_mask();
+    return size_bytes + mask < size_bytes ? size_bytes : (size_bytes + mask) & ~mask;
+}
+
+bool sc_losses_are_pages(const void *address, size_t size_bytes)
+{
+    uintptr_t start = (uintptr_t)address;
+    return (start & page_mask()) == 0 && start < ADDRESSES_END &&
+           size_bytes <= ADDRESSES_END - start;
+}
+
+bool sc_losses_may_matter(const void *address, size_t size_bytes)
+{
+    return sc_unlikely(sc_track_watches_libc(&sc_track)) && sc_active() && !sc_is_inside() &&
+           !sc_own_lock_depth &&
+           sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)address, size_bytes);
+}
+
+static bool may_be_of_range(const void *address, size_t size_bytes)
+{
+    return sc_active() && !sc_is_inside() && !sc_own_lock_depth && size_bytes != 0 &&
+           sc_track_may_have(&sc_track, SC_NEAR_RANGES, (uintptr_t)address, size_bytes);
+}
+
+bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes)
+{
+    return sc_losses_may_matter(address, size_bytes) || may_be_of_range(address, size_bytes);
+}
+
+void sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit)
+{
+    SC_TAKE_DOWN request = {
+        .address = (uintptr_t)address,
+        .size_bytes = size_bytes,
+        .hold = true,
+        .kind = SC_HOLD_WAIT,
+        .settles = true,
+    };
+    sc_take_down_make(&request, SC104, culprit);
+}
+
+void sc_losses_settle_some(const void *address, size_t size_bytes,
+                           bool (*hurts)(const struct sc_op_info *op),
+                           const struct sc_culprit *culprit)
+{
+    SC_TAKE_DOWN request = {
+        .address = (uintptr_t)address,
+        .size_bytes = size_bytes,
+        .hold = true,
+        .kind = SC_HOLD_WAIT,
+        .hurts = hurts,
+        .stays = true,
+    };
+    sc_take_down_make(&request, SC104, culprit);
+}
+
+bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
+{
+    bool may_be = may_be_of_range(address, size_bytes);
+    if (may_be)
+        SC_TRACKED(
+            sc_guarded_limit_snapshots(track.inflight, (uintptr_t)address, size_bytes, snapshots));
+    return may_be;
+}
+
+void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
+{
+    SC_TRACKED(
+        sc_guarded_set(track.inflight, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN));
+    sc_guard_apply();
+}
+
+void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
+{
+    bool may_be_of_range = sc_losses_limit_snapshots(address, size_bytes, snapshots);
+    sc_mappings_forget((uintptr_t)address, size_bytes);
+    if (may_be_of_range || (sc_guard_busy() && sc_guard_overlaps(address, size_bytes)))
+        sc_losses_forbid_guarding(address, size_bytes);
+}

@@ -1,0 +1,68 @@
+/* What every hook does through which the program loses memory, or what is in it, other than by
+ * free: unmapping, detaching, dropping pages, the end of a thread.
+ *
+ * The hook looks whether the call could matter, which is one relaxed load where nothing is in
+ * flight. It settles the memory. It sees to it that pages which become something else are neither
+ * guarded nor compared any more. Then it makes the real call. A call that the kernel would refuse
+ * is left to the kernel, with nothing of this done.
+ *
+ * Nothing here calls CUDA or changes errno. Thread safe, not signal safe. Locks: no lock of the
+ * library may be held; the guard's, the tracker's, the reaper's and the report's are taken, one
+ * after the other.
+ */
+#ifndef SC_INTERPOSE_LOSSES_LOSSES_H
+#define SC_INTERPOSE_LOSSES_LOSSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "interpose/base/process.h"
+#include "interpose/reaper/hazards.h"
+#include "track/pages.h"
+#include "track/track_front.h"
+#include "track/track_presence.h"
+
+/* The size in whole pages, as the kernel takes it. A size that cannot be rounded stays as it is,
+ * and the kernel refuses it. */
+size_t sc_losses_whole_pages(size_t size_bytes);
+
+/* Does the interval start on a page, and lie where a process has memory? It may be empty. */
+bool sc_losses_are_pages(const void *address, size_t size_bytes);
+
+/* Is there anything at all that a loss could hurt? Some relaxed loads. */
+static inline bool sc_losses_are_watched(void)
+{
+    return __builtin_expect(
+               sc_track_watches_libc(&sc_track) || sc_track_has(&sc_track, SC_HAS_RANGES), 0) &&
+           sc_active() && !sc_is_inside();
+}
+
+/* Could something be in flight there, or held, or named by a graph, that libc can take away?
+ * Lock-free; false only if not. Always false where hooks stand aside, and where the thread could
+ * not wait for the reaper: within one of the library's own locks, and on the reaper itself. */
+bool sc_losses_may_matter(const void *address, size_t size_bytes);
+
+/* The same, or could something be registered there? */
+bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes);
+
+/* Reports what is in flight there (SC104). In mode=fix waits for that and for what is held there,
+ * at most stall_limit. */
+void sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit);
+
+/* The same for the operations of which `hurts` is true; the memory stays the program's. */
+void sc_losses_settle_some(const void *address, size_t size_bytes,
+                           bool (*hurts)(const struct sc_op_info *op),
+                           const struct sc_culprit *culprit);
+
+/* Limits how sources there are read from now on, since the driver goes on reading registered pages
+ * whatever becomes of their mapping. True: ranges may lie there. */
+bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
+
+/* The mapping is about to become something else: its pages are not guarded any more. To let them go
+ * later would undo what the program does with them. */
+void sc_losses_forbid_guarding(const void *address, size_t size_bytes);
+
+/* Limits snapshots, and forbids guarding, where ranges or guarded pages may lie there. */
+void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
+
+#endif

@@ -1,0 +1,78 @@
+#include "interpose/losses/returned_frames.h"
+
+#include <stdint.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/locals.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/take_down.h"
+#include "track/hazard.h"
+#include "track/ops.h"
+#include "track/shape.h"
+#include "track/stacks.h"
+#include "track/track_holds.h"
+#include "track/track_views.h"
+
+#include "track/poison.h"
+
+__thread struct sc_returned_frames sc_returned_frames;
+
+static void widen(uintptr_t low, uintptr_t high)
+{
+    struct sc_returned_frames *known = &sc_returned_frames;
+    if (known->high == 0 || low < known->low)
+        known->low = low;
+    if (high > known->high)
+        known->high = high;
+}
+
+void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known)
+{
+    uintptr_t address = op->shape.address;
+    widen(address, address + sc_shape_hull_bytes(&op->shape));
+    if (address < known->low || address >= known->high)
+        *known = sc_unwind_owner_of(address);
+    void *pc = (void *)known->pc;
+    op->local = known->local;
+    op->frame_stack = pc && sc_unwind_is_deep() ? sc_stacks_put(&pc, 1) : 0;
+}
+
+/* ---- the look ---- */
+
+/* Below this the thread's stack is that of the library and what called it, not of the program. */
+static uintptr_t lowest_of_program(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t wrapper = sc_ear.carrying.place;
+    return sc_own_stack_holds(wrapper) && wrapper > here ? wrapper : here;
+}
+
+/* Only while the thread looks. */
+static __thread struct sc_running running;
+
+static bool is_gone(const struct sc_op_info *op)
+{
+    return op->kind == SC_STACK && op->thread == sc_thread_id() &&
+           sc_locals_is_gone(&op->local, op->shape.address, &running);
+}
+
+void sc_returned_frames_report(void)
+{
+    static const struct sc_culprit nobody = {"return", NULL, NULL};
+    struct sc_returned_frames *known = &sc_returned_frames;
+    const uintptr_t low = known->low;
+    const size_t size_bytes = known->high - low;
+    SC_KEEP_ERRNO();
+    if (!sc_track_may_have(&sc_track, SC_NEAR_HEAP_OPERATIONS, low, size_bytes)) {
+        known->high = 0;
+    } else if (sc_own_stack_holds((uintptr_t)__builtin_frame_address(0))) {
+        running = (struct sc_running){.here = lowest_of_program()};
+        sc_locals_learn(&running, low);
+        SC_TAKE_DOWN request = {.address = low, .size_bytes = size_bytes, .hurts = is_gone};
+        sc_take_down_ask(&request, &nobody);
+        sc_hazards_report_returned(&request.found);
+    }
+}

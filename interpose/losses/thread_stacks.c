@@ -1,0 +1,125 @@
+#include "interpose/losses/thread_stacks.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/losses/losses.h"
+#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/take_down.h"
+#include "track/hazard.h"
+#include "track/hold_kind.h"
+#include "track/objects.h"
+#include "track/pages.h"
+#include "track/track_holds.h"
+
+#include "track/poison.h"
+
+enum {
+    FRAMES_MAX = 4096,
+    BELOW_FRAME = 1024, /* what is called from a frame has its own below */
+};
+
+static pthread_key_t key;
+static bool has_key; /* constant once made */
+
+/* ---- the end ----
+ *
+ * What the device is still to write lies in frames that are gone, and where they were are those of
+ * the thread's end: the C library's, and ours. So we wait on another stack, and put the frames back
+ * as they were. Above them, on the same stack, lie the thread's variables, which are no frames. */
+
+static int note_variables(struct dl_phdr_info *info, size_t size, void *context)
+{
+    uintptr_t *end = context;
+    uintptr_t start = (uintptr_t)info->dlpi_tls_data;
+    (void)size;
+    if (sc_own_stack_holds(start) && start < *end)
+        *end = start;
+    return 0;
+}
+
+struct frames {
+    char *start;
+    size_t size_bytes;
+    char bytes[FRAMES_MAX];
+};
+
+static void keep(struct frames *frames, uintptr_t start)
+{
+    uintptr_t end = start + FRAMES_MAX;
+    if (end > sc_own_stack().end)
+        end = sc_own_stack().end;
+    sc_objects_visit(note_variables, &end);
+    frames->start = (char *)start;
+    frames->size_bytes = end > start ? end - start : 0;
+    memcpy(frames->bytes, frames->start, frames->size_bytes);
+}
+
+static void put_back(const struct frames *frames)
+{
+    memcpy(frames->start, frames->bytes, frames->size_bytes);
+}
+
+/* Without another stack nobody can wait. */
+static void settle(void *frame)
+{
+    struct frames frames;
+    const struct sc_own_stack own = sc_own_stack();
+    const struct sc_culprit culprit = {"end of thread", NULL, NULL};
+    SC_TAKE_DOWN request = {
+        .address = own.start,
+        .size_bytes = own.end - own.start,
+        .hold = !sc_own_stack_holds((uintptr_t)__builtin_frame_address(0)),
+        .kind = SC_HOLD_WAIT,
+    };
+    sc_take_down_ask(&request, &culprit);
+    for (unsigned i = 0; i < sc_ops_kept(&request.found); i++)
+        if (request.found.ops[i].kind == SC_PAGEABLE)
+            request.found.ops[i].kind = SC_STACK;
+    sc_take_down_report(&request, SC104, &culprit);
+    if (!request.held)
+        return;
+    keep(&frames, (uintptr_t)frame - BELOW_FRAME);
+    sc_take_down_finish(&request, culprit.api);
+    put_back(&frames);
+}
+
+/* Runs once more if a destructor of the program's issues such an operation after it. */
+static void at_end_of_thread(void *unused)
+{
+    const struct sc_own_stack own = sc_own_stack();
+    const void *start = (const void *)own.start;
+    (void)unused;
+    if (sc_losses_may_matter(start, own.end - own.start))
+        sc_spare_stack_call_alone(settle, __builtin_frame_address(0));
+    sc_losses_leave_alone(start, own.end - own.start, SC_SNAPSHOTS_NONE);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&key, at_end_of_thread) == 0;
+}
+
+/* A program may make as many keys as there can be, so none is taken before there is a need. */
+static __attribute__((noinline)) void meet_at_end(void)
+{
+    static pthread_once_t made = PTHREAD_ONCE_INIT;
+    pthread_once(&made, make_key);
+    if (has_key && !pthread_getspecific(key))
+        pthread_setspecific(key, &key);
+}
+
+void sc_thread_stacks_note_heap(const struct sc_op_info *op)
+{
+    if (sc_likely(!sc_own_stack_holds(op->shape.address)))
+        return;
+    SC_KEEP_ERRNO();
+    if (!sc_own_stack().is_main)
+        meet_at_end();
+}

@@ -1,0 +1,100 @@
+#include "interpose/signals/timer_threads.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interpose/signals/sharing.h"
+#include "interpose/signals/signal_mask.h"
+#include "track/pool.h"
+
+#include "track/poison.h"
+
+enum { BUCKETS = 256, CHUNK_BYTES = 64 << 10 };
+
+typedef void notify_function(union sigval value);
+
+/* What a thread is to call. Of a timer that is gone a thread may still be about to begin: each is
+ * kept for ever, and serves all that are alike. */
+struct notified {
+    notify_function *function;
+    union sigval value;
+    struct notified *next;
+};
+
+struct chunk {
+    _Atomic unsigned taken;
+    struct notified records[(CHUNK_BYTES - sizeof(unsigned)) / sizeof(struct notified) - 1];
+};
+
+static _Atomic(struct chunk *) latest;
+static _Atomic(struct notified *) buckets[BUCKETS];
+
+static void begin(union sigval value)
+{
+    const struct notified *of = value.sival_ptr;
+    if (sc_sharing_is_on())
+        sc_signal_mask_begin();
+    of->function(of->value);
+}
+
+static struct notified *take_record(void)
+{
+    const unsigned most = sizeof latest->records / sizeof *latest->records;
+    for (;;) {
+        struct chunk *chunk = atomic_load(&latest);
+        unsigned at = chunk ? atomic_fetch_add(&chunk->taken, 1) : most;
+        if (at < most)
+            return &chunk->records[at];
+        struct chunk *fresh = sc_pages_map(sizeof *fresh);
+        if (!fresh)
+            return NULL;
+        if (!atomic_compare_exchange_strong(&latest, &chunk, fresh))
+            sc_pages_unmap(fresh, sizeof *fresh);
+    }
+}
+
+static _Atomic(struct notified *) *bucket_of(const struct sigevent *event)
+{
+    uint64_t key =
+        (uintptr_t)event->sigev_notify_function * 31 + (uintptr_t)event->sigev_value.sival_ptr;
+    return &buckets[key * 0x9e3779b97f4a7c15u >> 56];
+}
+
+static bool is_of(const struct notified *of, const struct sigevent *event)
+{
+    return of->function == event->sigev_notify_function &&
+           of->value.sival_ptr == event->sigev_value.sival_ptr;
+}
+
+/* NULL: there is no memory. Two threads may add the same at once, which harms nobody. */
+static struct notified *record_of(const struct sigevent *event)
+{
+    _Atomic(struct notified *) *bucket = bucket_of(event);
+    struct notified *first = atomic_load(bucket);
+    for (struct notified *of = first; of; of = of->next)
+        if (is_of(of, event))
+            return of;
+    struct notified *added = take_record();
+    if (!added)
+        return NULL;
+    *added = (struct notified){event->sigev_notify_function, event->sigev_value, first};
+    while (!atomic_compare_exchange_weak(bucket, &added->next, added))
+        continue;
+    return added;
+}
+
+struct sigevent *sc_timer_threads_event(const struct sigevent *event, struct sigevent *room)
+{
+    struct sigevent *asked = (struct sigevent *)(uintptr_t)event;
+    if (!event || event->sigev_notify != SIGEV_THREAD || !sc_sharing_is_wanted())
+        return asked;
+    struct notified *of = record_of(event);
+    if (!of)
+        return asked;
+    *room = *event;
+    room->sigev_notify_function = begin;
+    room->sigev_value.sival_ptr = of;
+    return room;
+}

@@ -1,0 +1,208 @@
+/* exec and posix_spawn: the kernel reads arguments and environment, which may lie on a page that is
+ * protected for the sake of a copy, and would refuse with EFAULT. The new program starts in a
+ * child that shares our memory, or in our place: everything is let go first, and what the kernel
+ * reads is lent, or another thread's copy would have it protected again meanwhile. */
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/loans.h"
+#include "interpose/signals/signal_mask.h"
+#include "interpose/system_calls/exec.h"
+#include "interpose/system_calls/look.h"
+#include "track/frames.h"
+#include "track/own_lock.h"
+#include "track/pages.h"
+
+#include "track/poison.h"
+
+typedef int execve_function(const char *path, char *const arguments[], char *const environment[]);
+typedef int execv_function(const char *path, char *const arguments[]);
+typedef int fexecve_function(int fd, char *const arguments[], char *const environment[]);
+typedef int execveat_function(int folder, const char *path, char *const arguments[],
+                              char *const environment[], int flags);
+typedef int spawn_function(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                           const posix_spawnattr_t *attributes, char *const arguments[],
+                           char *const environment[]);
+
+static void release_all(void *unused)
+{
+    (void)unused;
+    sc_guard_release_all();
+}
+
+/* The program that starts here has no other threads, and so waits for none without a limit. */
+static void let_go(void)
+{
+    SC_KEEP_ERRNO();
+    if (sc_guard_busy() && !sc_own_lock_depth)
+        sc_spare_stack_call_last(release_all, NULL);
+}
+
+void sc_exec_prepare(void)
+{
+    sc_life_may_vanish();
+    let_go();
+}
+
+/* If the program starts in our place, what is lent for it goes with the process. If a child of
+ * vfork becomes the program, the loan is found by its frame, which is gone. */
+static void lend(struct sc_loans *loans, const char *name, void *site, const char *path,
+                 char *const arguments[], char *const environment[])
+{
+    if (!sc_look_is_needed())
+        return;
+    SC_KEEP_ERRNO();
+    struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
+    if (path)
+        sc_look_at_string(&look, path, PATH_MAX);
+    sc_look_at_strings(&look, arguments);
+    sc_look_at_strings(&look, environment);
+}
+
+/* The child reads them in the parent's memory, where a fault would kill it. */
+static void lend_orders(struct sc_loans *loans, const char *name, void *site,
+                        const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *attributes)
+{
+    if (!sc_look_is_needed())
+        return;
+    SC_KEEP_ERRNO();
+    struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
+    if (actions)
+        sc_look_at(&look, actions, sizeof *actions, SC_TOUCH_READ);
+    if (attributes)
+        sc_look_at(&look, attributes, sizeof *attributes, SC_TOUCH_READ);
+}
+
+/* The new program inherits the signal mask, as this one believes it to be. */
+#define PASS_ON(type, name, path, words, environment, arguments, ...)                              \
+    do {                                                                                           \
+        struct sc_loans loans_ = {.frame = SC_FRAME()};                                            \
+        lend(&loans_, #name, SC_SITE(), path, words, environment);                                 \
+        __VA_ARGS__;                                                                               \
+        let_go();                                                                                  \
+        sc_signal_mask_hand_over();                                                                \
+        int result_ = SC_NEXT(type *, #name) arguments;                                            \
+        sc_signal_mask_take_back();                                                                \
+        sc_loans_end(&loans_);                                                                     \
+        return result_;                                                                            \
+    } while (0)
+
+#define REPLACE(type, name, path, words, environment, arguments)                                   \
+    do {                                                                                           \
+        sc_life_may_vanish();                                                                      \
+        PASS_ON(type, name, path, words, environment, arguments);                                  \
+    } while (0)
+
+SC_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    REPLACE(execve_function, execve, path, arguments, environment, (path, arguments, environment));
+}
+
+SC_EXPORT int execv(const char *path, char *const arguments[])
+{
+    REPLACE(execv_function, execv, path, arguments, environ, (path, arguments));
+}
+
+SC_EXPORT int execvp(const char *path, char *const arguments[])
+{
+    REPLACE(execv_function, execvp, path, arguments, environ, (path, arguments));
+}
+
+SC_EXPORT int execvpe(const char *path, char *const arguments[], char *const environment[])
+{
+    REPLACE(execve_function, execvpe, path, arguments, environment, (path, arguments, environment));
+}
+
+SC_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
+{
+    REPLACE(fexecve_function, fexecve, NULL, arguments, environment, (fd, arguments, environment));
+}
+
+#if !__GLIBC_PREREQ(2, 34)
+int execveat(int folder, const char *path, char *const arguments[], char *const environment[],
+             int flags);
+#endif
+
+SC_EXPORT int execveat(int folder, const char *path, char *const arguments[],
+                       char *const environment[], int flags)
+{
+    REPLACE(execveat_function, execveat, path, arguments, environment,
+            (folder, path, arguments, environment, flags));
+}
+
+/* Those with a list have what they need in the caller's frame, and libc's own make an array of it
+ * as these do: they call nobody whose name we bear. */
+
+/* Without the NULL. */
+static size_t count_list(const char *first, va_list list)
+{
+    size_t count = 0;
+    for (const char *word = first; word; word = va_arg(list, const char *))
+        count++;
+    return count;
+}
+
+/* What stands behind the list's end is left for the caller. */
+#define LIST_TO_ARRAY(array, first, list)                                                          \
+    do {                                                                                           \
+        va_list ahead_;                                                                            \
+        va_copy(ahead_, list);                                                                     \
+        (array) = __builtin_alloca((count_list(first, ahead_) + 1) * sizeof *(array));             \
+        va_end(ahead_);                                                                            \
+        (array)[0] = (char *)(uintptr_t)(first);                                                   \
+        for (size_t i_ = 0; (array)[i_]; i_++)                                                     \
+            (array)[i_ + 1] = va_arg(list, char *);                                                \
+    } while (0)
+
+#define REPLACE_BY_LIST(name, array_name)                                                          \
+    SC_EXPORT int name(const char *path, const char *first, ...)                                   \
+    {                                                                                              \
+        char **arguments;                                                                          \
+        va_list list;                                                                              \
+        va_start(list, first);                                                                     \
+        LIST_TO_ARRAY(arguments, first, list);                                                     \
+        va_end(list);                                                                              \
+        REPLACE(execv_function, array_name, path, arguments, environ, (path, arguments));          \
+    }
+
+REPLACE_BY_LIST(execl, execv)
+REPLACE_BY_LIST(execlp, execvp)
+
+SC_EXPORT int execle(const char *path, const char *first, ...)
+{
+    char **arguments;
+    va_list list;
+    va_start(list, first);
+    LIST_TO_ARRAY(arguments, first, list);
+    char *const *environment = va_arg(list, char *const *);
+    va_end(list);
+    REPLACE(execve_function, execve, path, arguments, environment, (path, arguments, environment));
+}
+
+SC_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                          const posix_spawnattr_t *attributes, char *const arguments[],
+                          char *const environment[])
+{
+    PASS_ON(spawn_function, posix_spawn, path, arguments, environment,
+            (pid, path, actions, attributes, arguments, environment),
+            lend_orders(&loans_, "posix_spawn", SC_SITE(), actions, attributes));
+}
+
+SC_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                           const posix_spawnattr_t *attributes, char *const arguments[],
+                           char *const environment[])
+{
+    PASS_ON(spawn_function, posix_spawnp, path, arguments, environment,
+            (pid, path, actions, attributes, arguments, environment),
+            lend_orders(&loans_, "posix_spawnp", SC_SITE(), actions, attributes));
+}

@@ -1,0 +1,162 @@
+/* Mutexes, condition variables and their kin: what the C library sleeps on in the kernel.
+ *
+ * The object may lie in pinned memory, on a page beside the target of a copy. Each function here
+ * sees its objects (interpose/system_calls/keep_off.h) and is left by a jump to libc's own: no
+ * frame of ours is there while a thread sleeps, is cancelled or unwound.
+ *
+ * Not seen: an object on which threads sleep already when its memory is registered.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <threads.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/sanitizers.h"
+#include "interpose/streams/host_functions.h"
+#include "interpose/system_calls/keep_off.h"
+#include "interpose/system_calls/robust_mutexes.h"
+#include "track/blocks.h"
+#include "track/checks.h"
+#include "track/track_parts.h"
+
+#include "track/poison.h"
+
+/* Most objects lie before or behind all ranges. */
+static inline bool is_among_ranges(const void *object, size_t size_bytes)
+{
+    uintptr_t first = (uintptr_t)object;
+    return !sc_blocks_are_beyond(sc_track_parts.range_blocks, first, first + size_bytes - 1);
+}
+
+/* Few of the others lie near one. One may lie on two pages. */
+static inline bool may_be_near_range(const void *object, size_t size_bytes)
+{
+    const struct sc_blocks *blocks = sc_track_parts.range_blocks;
+    uintptr_t first = (uintptr_t)object;
+    uintptr_t last = first + size_bytes - 1;
+    return sc_blocks_may_hold_one(blocks, first) ||
+           (sc_unlikely((first ^ last) >> SC_BLOCKS_SHIFT) && sc_blocks_may_hold_one(blocks, last));
+}
+
+static inline void see(const void *object, size_t size_bytes)
+{
+    if (may_be_near_range(object, size_bytes))
+        sc_keep_off_always(object, size_bytes);
+}
+
+static inline void see_again_and_again(const void *object, size_t size_bytes)
+{
+    uint64_t version = sc_keep_off_version();
+    if (may_be_near_range(object, size_bytes))
+        sc_keep_off_always(object, size_bytes);
+    else
+        sc_keep_off_note_far(object, version);
+}
+
+#define SEEN(object) see(object, sizeof *(object))
+#define SEEN_AGAIN(object) see_again_and_again(object, sizeof *(object))
+#define SEEN_BYTES(address, size) sc_keep_off_always(address, size)
+
+/* A process without pinned memory has two loads before the jump, and no frame. `may_matter`: the
+ * driver itself locks a dozen mutexes for each copy. */
+#define HOOK(version, find, may_matter, type, name, parameters, arguments, ...)                    \
+    SC_EXPORT type name parameters;                                                                \
+    NEXT_RECORD(next_##name, #name, version);                                                      \
+    static __attribute__((noinline)) type see_##name parameters                                    \
+    {                                                                                              \
+        __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
+        __VA_ARGS__;                                                                               \
+        return (sc_likely(next != NULL) ? next : (__typeof__(&name))find(&next_##name)) arguments; \
+    }                                                                                              \
+    type name parameters                                                                           \
+    {                                                                                              \
+        __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
+        if (sc_unlikely(!next) || sc_unlikely(may_matter))                                         \
+            return see_##name arguments;                                                           \
+        return next arguments;                                                                     \
+    }
+
+#define WAITS sc_host_functions_waits()
+#define MATTERS(object)                                                                            \
+    (is_among_ranges(object, sizeof *(object)) && !sc_keep_off_is_known_far(object))
+#define SC_FUTEX(type, name, ...)                                                                  \
+    HOOK(NULL, sc_loader_find, sc_keep_off_may_be_needed(), type, name, __VA_ARGS__)
+#define SC_FUTEX_SINCE(version, type, name, ...)                                                   \
+    HOOK(SC_GLIBC_SINCE(version), sc_loader_find, sc_keep_off_may_be_needed(), type, name,         \
+         __VA_ARGS__)
+#define SC_FUTEX_ONE(name, parameters, arguments, object)                                          \
+    HOOK(NULL, sc_loader_find, MATTERS(object), int, name, parameters, arguments,                  \
+         SEEN_AGAIN(object))
+#define SC_FUTEX_OR(libc_name, name, parameters, arguments, object)                                \
+    HOOK(NULL, find_or_##libc_name, MATTERS(object), int, name, parameters, arguments,             \
+         SEEN_AGAIN(object))
+
+/* ---- mutexes, which allocators lock ---- */
+
+/* libc's own, by other names: a look-up that leads to one of these cannot wait for its own end.
+ * Sanitizers stand before these names with nothing behind them, and have allocators of their own.
+ */
+int sc_libc_lock(pthread_mutex_t *mutex);
+int sc_libc_trylock(pthread_mutex_t *mutex);
+__asm__(".symver sc_libc_lock, __pthread_mutex_lock@" SC_GLIBC_FIRST);
+__asm__(".symver sc_libc_trylock, __pthread_mutex_trylock@" SC_GLIBC_FIRST);
+
+#define OR_LIBC(libc_name)                                                                         \
+    static void *find_or_##libc_name(struct sc_next *next)                                         \
+    {                                                                                              \
+        return sc_loader_is_looking() ? (void *)(libc_name) : sc_loader_find(next);                \
+    }
+
+OR_LIBC(sc_libc_lock)
+OR_LIBC(sc_libc_trylock)
+
+#define NEXT_RECORD SC_NEXT_RECORD
+#include "interpose/system_calls/futexes.def"
+
+/* ---- robust mutexes ---- */
+
+typedef int robust_function(pthread_mutexattr_t *attributes, int robustness);
+
+static int set_robust(robust_function *real, pthread_mutexattr_t *attributes, int robustness)
+{
+    if (robustness == PTHREAD_MUTEX_ROBUST)
+        sc_robust_mutexes_note();
+    return real(attributes, robustness);
+}
+
+SC_EXPORT int pthread_mutexattr_setrobust(pthread_mutexattr_t *attributes, int robustness)
+{
+    return set_robust(SC_NEXT(robust_function *, "pthread_mutexattr_setrobust"), attributes,
+                      robustness);
+}
+
+/* The C library's header gives the older name the newer one's symbol. */
+SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes,
+                              int robustness) __asm__("pthread_mutexattr_setrobust_np");
+SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes, int robustness)
+{
+    return set_robust(SC_NEXT(robust_function *, "pthread_mutexattr_setrobust_np"), attributes,
+                      robustness);
+}
+
+/* ---- our own ---- */
+
+/* The linker has our calls come here (Makefile): there is nothing to see. All go to what is behind
+ * us, or somebody before us, who counts locks, would hear of some and not of others. */
+#define OURS(name, next, check)                                                                    \
+    int __wrap_##name(pthread_mutex_t *mutex);                                                     \
+    int __wrap_##name(pthread_mutex_t *mutex)                                                      \
+    {                                                                                              \
+        check;                                                                                     \
+        if (sc_unlikely(sc_past_mutex.name != NULL))                                               \
+            return sc_past_mutex.name(mutex);                                                      \
+        return ((__typeof__(&name))sc_loader_get(next))(mutex);                                    \
+    }
+
+SC_NEXT_RECORD(next_pthread_mutex_unlock, "pthread_mutex_unlock", NULL);
+
+OURS(pthread_mutex_lock, &next_pthread_mutex_lock, SC_ASSERT_NOT_HELD(mutex))
+OURS(pthread_mutex_trylock, &next_pthread_mutex_trylock, (void)0)
+OURS(pthread_mutex_unlock, &next_pthread_mutex_unlock, SC_ASSERT_HELD(mutex))

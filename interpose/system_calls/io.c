@@ -1,0 +1,45 @@
+/* Which hook looks at the memory of a system call: raw_calls.def as a table by number. */
+#include "interpose/system_calls/io.h"
+
+#include <stddef.h>
+#include <sys/syscall.h>
+
+#include "track/poison.h"
+
+/* Newer than the C library's headers. */
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+#ifndef SYS_futex_wake
+#define SYS_futex_wake 454
+#define SYS_futex_wait 455
+#define SYS_futex_requeue 456
+#endif
+#ifndef SYS_rseq
+#ifdef __x86_64__
+#define SYS_rseq 334
+#else
+#define SYS_rseq 293
+#endif
+#endif
+
+/* Defined with the parameters of their rows. An argument that is not as wide as a register is taken
+ * from one all the same. */
+#define SC_RAW(name, hook) sc_io_look sc_io_look_##hook;
+#include "interpose/system_calls/raw_calls.def"
+#undef SC_RAW
+
+sc_io_look *sc_io_look_of(long number)
+{
+#define SC_RAW(name, hook)                                                                         \
+    case SYS_##name:                                                                               \
+        return sc_io_look_##hook;
+    switch (number) {
+#include "interpose/system_calls/raw_calls.def"
+    default:
+        return NULL;
+    }
+}

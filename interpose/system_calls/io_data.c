@@ -1,0 +1,44 @@
+/* Hooks of the functions that move data. */
+#include "interpose/system_calls/io_rows.h"
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/guard/loans.h"
+#include "interpose/system_calls/look.h"
+#include "track/frames.h"
+
+#define NEXT_RECORD SC_NEXT_RECORD
+#include "interpose/system_calls/io.def"
+
+/* ---- without a result ---- */
+
+LOOK(arc4random_buf, "arc4random_buf", (void *into, size_t size), WRITES(into, size))
+
+typedef void random_function(void *into, size_t size);
+
+/* The C library has it since 2.36: before that a program may ask whether there is one. */
+static void random_bytes(void *into, size_t size)
+{
+    random_function *real = SC_NEXT(random_function *, "arc4random_buf");
+    char *bytes = into;
+    for (size_t done = 0; !real && done < size;) {
+        ssize_t got = getrandom(bytes + done, size - done, 0);
+        if (got < 0 && errno != EINTR)
+            abort(); /* as the C library's would */
+        done += got > 0 ? (size_t)got : 0;
+    }
+    if (real)
+        real(into, size);
+}
+
+SC_EXPORT void arc4random_buf(void *into, size_t size);
+void arc4random_buf(void *into, size_t size)
+{
+    struct sc_loans loans = {.frame = SC_FRAME()};
+    bool lends = sc_look_is_needed();
+    if (sc_unlikely(lends))
+        sc_io_look_arc4random_buf(&loans, SC_SITE(), into, size);
+    random_bytes(into, size);
+    if (sc_unlikely(lends))
+        sc_loans_end(&loans);
+}

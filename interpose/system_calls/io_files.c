@@ -1,0 +1,7 @@
+/* Hooks of the functions that take names of files. */
+#include "interpose/system_calls/io_rows.h"
+
+#include "interpose/base/loader.h"
+
+#define NEXT_RECORD SC_NEXT_LATE_RECORD /* looked up late (loader.h) */
+#include "interpose/system_calls/io_files.def"

@@ -1,0 +1,363 @@
+/* The C library's functions that hand memory of the program to the kernel.
+ *
+ * Where a load or store would fault and be handled by the guard, a system call fails with EFAULT.
+ * So what a call is about to touch is touched first, here, as far as it is guarded. It is not
+ * guarded until the call is back (interpose/system_calls/look.h, loans.h). Where memory was
+ * registered meanwhile, or the loans are too many, the call may fail with EFAULT all the same. Such
+ * a call has transferred nothing: the touch is handled, and the call repeated. So is one that fails
+ * with EIO to write through a descriptor of /proc/self/mem (own_memory.h).
+ *
+ * In a process that has no pinned memory, a wrapper is two loads around the real function. All are
+ * async-signal-safe where that is, cancellation points where that is, and change neither result nor
+ * errno.
+ *
+ * Out of sight: system calls that are made neither through these functions nor through syscall(),
+ * io_uring, and whoever reads this process from outside.
+ *
+ * For the .c of a table alone (io.def and its like), which says first what NEXT_RECORD is: of each
+ * row it makes the hook, and a function that looks at the arguments.
+ */
+#ifndef SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
+#define SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
+
+/* Inline definitions, of fortified headers and of glibc before 2.33, would stand in for the
+ * functions defined here. */
+#undef _FORTIFY_SOURCE
+#define __NO_INLINE__ 1
+
+#include "interpose/system_calls/io.h"
+
+#include <aio.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/fanotify.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/sendfile.h>
+#include <sys/shm.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/times.h>
+#include <sys/timex.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/unwinder_pipe.h"
+#include "interpose/guard/data_limit.h"
+#include "interpose/guard/guard.h"
+#include "interpose/signals/signal_mask.h"
+#include "interpose/signals/timer_threads.h"
+#include "interpose/system_calls/keep_off.h"
+#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/own_memory.h"
+#include "track/frames.h"
+#include "track/kernel.h"
+#include "track/pages.h"
+#include "track/track_holds.h"
+
+#include "track/poison.h"
+#include "track/track_views.h"
+
+#undef fread_unlocked
+#undef fwrite_unlocked
+
+enum {
+    TRANSFER_MAX = 0x7ffff000,                           /* MAX_RW_COUNT of the kernel */
+    COMMAND_MAX = 128 * 1024,                            /* one argument of a program */
+    MASK_BYTES = _NSIG / 8,                              /* what the kernel knows of a sigset_t */
+    KERNEL_ACTION_BYTES = 3 * sizeof(long) + MASK_BYTES, /* of a struct sigaction */
+    NAME_BYTES = 16,                                     /* of a thread */
+};
+
+static inline size_t fd_set_bytes(int count)
+{
+    return count > 0 ? ((size_t)count + NFDBITS - 1) / NFDBITS * sizeof(fd_mask) : 0;
+}
+
+static inline size_t product(size_t size, size_t count)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes;
+}
+
+/* What the kernel moves of it in one call. */
+static inline size_t transfer(size_t size)
+{
+    return size <= SSIZE_MAX && size > TRANSFER_MAX ? TRANSFER_MAX : size;
+}
+
+/* A pipe is read from or written to, which the flags of the descriptor say. */
+static inline enum sc_touch touch_of_pipe(int fd)
+{
+    long flags = sc_kernel_call(SYS_fcntl, fd, F_GETFL);
+    return (flags & O_ACCMODE) == O_RDONLY ? SC_TOUCH_WRITE : SC_TOUCH_READ;
+}
+
+/* ---- what the kernel does to which memory ---- */
+
+#define READS(address, size) sc_look_at(look, address, transfer(size), SC_TOUCH_READ)
+#define WRITES(address, size) sc_look_at(look, address, transfer(size), SC_TOUCH_WRITE)
+#define IN(object) READS(object, sizeof *(object))
+#define OUT(object) WRITES(object, sizeof *(object))
+#define PATH(string) sc_look_at_string(look, string, PATH_MAX)
+#define STRING(string, most) sc_look_at_string(look, string, most)
+#define READS_ITEMS(address, size, n) sc_look_at(look, address, product(size, n), SC_TOUCH_READ)
+#define WRITES_ITEMS(address, size, n) sc_look_at(look, address, product(size, n), SC_TOUCH_WRITE)
+#define READS_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_READ)
+#define WRITES_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_WRITE)
+#define STORES(from, size, fd, at) READS(from, size), sc_own_memory_look(look, fd, at, size)
+#define STORES_EACH(pieces, count, fd, at)                                                         \
+    READS_EACH(pieces, count), sc_own_memory_look_each(look, fd, at, pieces, (size_t)(count))
+#define MOVES_EACH(fd, pieces, count) sc_look_at_each(look, pieces, count, touch_of_pipe(fd))
+#define READS_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_READ)
+#define WRITES_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_WRITE)
+#define READS_MESSAGES(first, count) sc_look_at_messages(look, first, count, SC_TOUCH_READ)
+#define WRITES_MESSAGES(first, count) sc_look_at_messages(look, first, count, SC_TOUCH_WRITE)
+#define WRITES_SIZED(address, size) sc_look_at_sized(look, address, size)
+#define SOME(address) sc_look_at_unsized(look, address)
+#define BY_IOCTL(request, argument) sc_look_at_ioctl(look, request, argument)
+#define BY_FCNTL(command, argument) sc_look_at_fcntl(look, command, argument)
+#define LATER(request) sc_look_at_request(look, (const struct aiocb *)(request))
+#define LATER_EACH(list, count) sc_look_at_requests(look, (struct aiocb *const *)(list), count)
+
+#define BY_PRCTL(option, name) look_at_prctl(look, option, name)
+#define BY_LIMIT(which, to) look_at_limit(look, which, to)
+#define BY_PTRACE(request, a, b) look_at_ptrace(look, request, a, b)
+#define BY_PROCESS(pid, pieces, count, touch) look_at_process(look, pid, pieces, count, touch)
+
+static inline void look_at_prctl(struct sc_look *look, int option, const void *name)
+{
+    if (option == PR_GET_NAME)
+        WRITES(name, NAME_BYTES);
+    if (option == PR_SET_NAME)
+        STRING(name, NAME_BYTES);
+}
+
+/* What is guarded is let go while that is allowed, and what comes is not guarded. */
+static inline void look_at_limit(struct sc_look *look, int which, const void *to)
+{
+    if (!look->loans || which != RLIMIT_DATA || !to)
+        return;
+    sc_data_limit_changes();
+    if (sc_look_is_needed())
+        sc_guard_release_all();
+}
+
+/* The kernel knows a process by each of its threads. */
+static inline void look_at_process(struct sc_look *look, pid_t pid, const struct iovec *pieces,
+                                   size_t count, enum sc_touch touch)
+{
+    if (pid == sc_kernel_call(SYS_getpid) || pid == sc_kernel_call(SYS_gettid))
+        sc_look_at_each(look, pieces, count, touch);
+    else
+        READS_ITEMS(pieces, sizeof *pieces, count);
+}
+
+/* What another process has in registers, or is told of it. Words of its memory are no pointers of
+ * ours. */
+static inline void look_at_ptrace(struct sc_look *look, int request, const void *a, void *b)
+{
+    switch (request) {
+    case PTRACE_GETREGSET:
+    case PTRACE_SETREGSET:
+        WRITES(b, sizeof(struct iovec));
+        WRITES_EACH(b, 1);
+        break;
+    case PTRACE_PEEKSIGINFO:
+        SOME(a);
+        SOME(b);
+        break;
+#ifdef __x86_64__
+    case PTRACE_GETREGS:
+    case PTRACE_SETREGS:
+    case PTRACE_GETFPREGS:
+    case PTRACE_SETFPREGS:
+#endif
+    case PTRACE_GETEVENTMSG:
+    case PTRACE_GETSIGINFO:
+    case PTRACE_SETSIGINFO:
+    case PTRACE_GETSIGMASK:
+    case PTRACE_SETSIGMASK:
+    case PTRACE_GET_SYSCALL_INFO:
+        SOME(b);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- the functions ---- */
+
+#define LIST(...) __VA_ARGS__
+
+/* raw_calls.def names them as well. */
+#define LOOK(hook, symbol, parameters, ...)                                                        \
+    bool sc_io_look_##hook(struct sc_loans *loans, void *site, LIST parameters);                   \
+    __attribute__((noinline)) bool sc_io_look_##hook(struct sc_loans *loans, void *site,           \
+                                                     LIST parameters)                              \
+    {                                                                                              \
+        struct sc_look looked = {.culprit = {.api = symbol, .site = site}, .loans = loans};        \
+        struct sc_look *const look __attribute__((unused)) = &looked;                              \
+        __VA_ARGS__;                                                                               \
+        return looked.may_be_ours && (errno != EIO || looked.into_own_memory);                     \
+    }
+
+#define NEXT(hook) ((__typeof__(&hook))sc_loader_get(&next_##hook))
+
+/* While it fails for what may be a guarded page. */
+#define REPEAT(type, call, hook, parameters, arguments)                                            \
+    static __attribute__((noinline)) type repeat_##hook(type result, void *site, LIST parameters)  \
+    {                                                                                              \
+        for (unsigned repeats = 0;                                                                 \
+             result == -1 && sc_io_may_be_guards(errno) && sc_look_is_allowed() &&                 \
+             repeats < SC_IO_REPEATS_MAX && sc_io_look_##hook(NULL, site, LIST arguments);         \
+             repeats++)                                                                            \
+            result = call(hook) arguments;                                                         \
+        return result;                                                                             \
+    }
+
+#define IF_FAILED(hook, arguments)                                                                 \
+    if (sc_unlikely(result == -1))                                                                 \
+        result = repeat_##hook(result, SC_SITE(), LIST arguments);
+
+#define NO_REPEAT(type, call, hook, parameters, arguments)
+#define NO_MATTER(hook, arguments)
+
+/* What runs where nothing can be guarded is a load, a branch and the call. */
+#define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, arguments,  \
+             ...)                                                                                  \
+    NEXT_RECORD(next_##hook, symbol, version);                                                     \
+    LOOK(hook, symbol, parameters, __VA_ARGS__)                                                    \
+    repeat(type, call, hook, parameters, arguments) static __attribute__((noinline))               \
+    type lend_##hook(void *site, LIST parameters)                                                  \
+    {                                                                                              \
+        struct sc_loans loans = {.frame = SC_FRAME()};                                             \
+        sc_io_look_##hook(&loans, site, LIST arguments);                                           \
+        type result = call(hook) arguments;                                                        \
+        if_failed(hook, arguments) sc_loans_end(&loans);                                           \
+        return result;                                                                             \
+    }                                                                                              \
+    type hook parameters                                                                           \
+    {                                                                                              \
+        if (sc_unlikely(needed))                                                                   \
+            return lend_##hook(SC_SITE(), LIST arguments);                                         \
+        type result = call(hook) arguments;                                                        \
+        if_failed(hook, arguments) return result;                                                  \
+    }
+
+#define DECLARE(type, name, parameters) SC_EXPORT type name parameters;
+#define DECLARE_AS(type, hook, symbol, parameters) SC_EXPORT type hook parameters __asm__(symbol);
+
+#define SC_IO(type, name, parameters, ...)                                                         \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, parameters,        \
+         __VA_ARGS__)
+#define SC_IO_SINCE(version, type, name, parameters, ...)                                          \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(SC_GLIBC_SINCE(version), NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, \
+         parameters, __VA_ARGS__)
+#define SC_IO_AS(type, hook, symbol, parameters, ...)                                              \
+    DECLARE_AS(type, hook, symbol, parameters)                                                     \
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, hook, symbol, parameters,       \
+         __VA_ARGS__)
+#define SC_IO_QUICK(type, name, parameters, arguments, into)                                       \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED,                                                            \
+         sc_track_range_may_be_near(&sc_track, into) && sc_look_is_needed(), type, name, #name,    \
+         parameters, arguments, OUT(into))
+
+/* Under a mask of its own for as long as the call lasts. */
+#define UNDER_MASK(hook) masked_##hook
+#define SC_IO_MASKED(type, name, parameters, arguments, ...)                                       \
+    DECLARE(type, name, parameters)                                                                \
+    static type masked_##name parameters;                                                          \
+    HOOK(NULL, UNDER_MASK, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, parameters,  \
+         arguments, READS(mask, MASK_BYTES), __VA_ARGS__)                                          \
+    static __attribute__((noinline)) type masked_##name parameters                                 \
+    {                                                                                              \
+        struct sc_masked_wait wait;                                                                \
+        mask = sc_signal_mask_begin_wait(&wait, mask, SC_FRAME());                                 \
+        type result = NEXT(name) arguments;                                                        \
+        sc_signal_mask_end_wait(&wait);                                                            \
+        return result;                                                                             \
+    }
+
+/* Perhaps of threads that call the program. */
+#define OF_THREADS(hook) threaded_##hook
+#define SC_IO_TIMER(version, type, name, parameters, arguments, ...)                               \
+    DECLARE(type, name, parameters)                                                                \
+    static type threaded_##name parameters;                                                        \
+    HOOK(SC_GLIBC_SINCE(version), OF_THREADS, REPEAT, IF_FAILED, sc_look_is_needed(), type, name,  \
+         #name, parameters, arguments, __VA_ARGS__)                                                \
+    static __attribute__((noinline)) type threaded_##name parameters                               \
+    {                                                                                              \
+        struct sigevent room;                                                                      \
+        event = sc_timer_threads_event(event, &room);                                              \
+        return NEXT(name) arguments;                                                               \
+    }
+
+/* libunwind's are answered (interpose/base/unwinder_pipe.h). */
+#define SC_IO_ANSWERED(type, name, parameters, arguments, look, is_unwinders, answer)              \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED, ({                                                         \
+             if (sc_unlikely(is_unwinders))                                                        \
+                 return answer;                                                                    \
+             sc_look_is_needed();                                                                  \
+         }),                                                                                       \
+         type, name, #name, parameters, arguments, look)
+
+#define SC_IO_LIMIT(type, name, parameters, ...)                                                   \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED, which == RLIMIT_DATA || sc_look_is_needed(), type, name,   \
+         #name, parameters, __VA_ARGS__)
+
+#define SC_ONCE(type, name, parameters, ...)                                                       \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name, parameters,     \
+         __VA_ARGS__)
+#define SC_ONCE_SINCE(version, type, name, parameters, ...)                                        \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(SC_GLIBC_SINCE(version), NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name,     \
+         #name, parameters, __VA_ARGS__)
+#define SC_ONCE_AS(type, hook, symbol, parameters, ...)                                            \
+    DECLARE_AS(type, hook, symbol, parameters)                                                     \
+    HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,    \
+         __VA_ARGS__)
+
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* of sc_io_look_*: most look at the memory */
+
+#endif

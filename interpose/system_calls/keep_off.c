@@ -1,0 +1,150 @@
+#include "interpose/system_calls/keep_off.h"
+
+#include <limits.h>
+
+#include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/loans.h"
+#include "interpose/reaper/hazards.h"
+#include "track/blocks.h"
+#include "track/guarded.h"
+#include "track/kept_off.h"
+#include "track/own_lock.h"
+#include "track/pages.h"
+#include "track/spans.h"
+#include "track/track.h"
+#include "track/track_parts.h"
+#include "track/track_views.h"
+#include "track/uncancelled.h"
+
+#include "track/poison.h"
+
+enum { PAGES_MAX = 256 }; /* of one object */
+
+static uintptr_t page_mask(void)
+{
+    return sc_track_parts.guards->page_mask;
+}
+
+static struct sc_kept_off *kept_off(void)
+{
+    return sc_track_parts.kept_off;
+}
+
+static struct sc_pages pages_of(const void *object, size_t size_bytes)
+{
+    return sc_spans_pages(sc_track_parts.guards, (uintptr_t)object, size_bytes);
+}
+
+/* ---- letting go ---- */
+
+/* Lets go of pages as a touch of the program's would; a handler that interrupted our locks cannot
+ * wait for them, and an asynchronous cancellation must not take the thread out of one. */
+static void let_go(const struct sc_pages *pages)
+{
+    static const struct sc_culprit nobody = {.api = ""};
+    const void *start = (const void *)pages->start;
+    size_t size_bytes = pages->end - pages->start;
+    if (!sc_guard_busy() || !sc_guard_overlaps(start, size_bytes))
+        return;
+    SC_UNCANCELLED();
+    if (sc_own_lock_depth)
+        sc_guard_touch(start, size_bytes, SC_TOUCH_WRITE, &nobody); /* waits for nothing there */
+    else
+        sc_guard_let_go(start, size_bytes);
+}
+
+void sc_keep_off_once(const void *object)
+{
+    SC_KEEP_ERRNO();
+    struct sc_pages pages = pages_of(object, 1);
+    let_go(&pages);
+}
+
+/* ---- keeping off ---- */
+
+static bool add_all(const struct sc_pages *pages)
+{
+    if ((pages->end - pages->start) / (page_mask() + 1) > PAGES_MAX)
+        return false;
+    for (uintptr_t page = pages->start; page < pages->end; page += page_mask() + 1)
+        if (!sc_kept_off_add(kept_off(), page))
+            return false;
+    return true;
+}
+
+/* Not in a handler that interrupted the tracker's lock: there the pages are let go of for now. */
+static void forbid_guarding(const struct sc_pages *pages)
+{
+    if (sc_own_lock_depth)
+        return;
+    SC_UNCANCELLED();
+    SC_TRACKED(sc_guarded_set(track.inflight, pages->start, pages->end - pages->start,
+                              SC_GUARDING_FORBIDDEN));
+    sc_guard_apply();
+}
+
+/* Is the object's range guarded no more? Pages that were guarded before may still be. */
+static bool is_forbidden(const void *object)
+{
+    return sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object);
+}
+
+static __attribute__((noinline)) void keep_off(const void *object, size_t size_bytes)
+{
+    SC_KEEP_ERRNO();
+    struct sc_pages pages = pages_of(object, size_bytes);
+    if (!sc_options.guard || !sc_active())
+        return;
+    if (!is_forbidden(object) && !add_all(&pages))
+        forbid_guarding(&pages);
+    sc_loans_order();
+    let_go(&pages);
+}
+
+static bool is_kept_off(uintptr_t address, size_t size_bytes)
+{
+    uintptr_t page = address & ~page_mask();
+    while (sc_kept_off_has(kept_off(), page)) {
+        page += page_mask() + 1;
+        if (page - address >= size_bytes)
+            return true;
+    }
+    return false;
+}
+
+/* The page counts, which may be guarded for the sake of what else lies there. */
+static bool may_be_in_range(const void *object, size_t size_bytes)
+{
+    struct sc_pages pages = pages_of(object, size_bytes);
+    return sc_blocks_may_hold(sc_track_parts.range_blocks, (uintptr_t)object, size_bytes) &&
+           sc_track_may_have(&sc_track, SC_NEAR_RANGES, pages.start, pages.end - pages.start);
+}
+
+__thread struct sc_far_object sc_far_objects[SC_FAR_OBJECTS];
+
+/* A handler that comes in between finds no half of two. */
+void sc_keep_off_note_far(const void *object, uint64_t version)
+{
+    struct sc_far_object *far = sc_keep_off_far_place(object);
+    if ((version & 1) || ((uintptr_t)object & page_mask()) + SC_FAR_OBJECT_BYTES > page_mask() + 1)
+        return;
+    far->address = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    far->version = version;
+    atomic_signal_fence(memory_order_seq_cst);
+    far->address = (uintptr_t)object;
+}
+
+void sc_keep_off_always(const void *object, size_t size_bytes)
+{
+    uintptr_t address = (uintptr_t)object;
+    uint64_t version = sc_keep_off_version();
+    if (size_bytes - 1 >= SSIZE_MAX || address + size_bytes + page_mask() < address)
+        return;
+    if (!may_be_in_range(object, size_bytes))
+        sc_keep_off_note_far(object, version);
+    else if (!is_kept_off(address, size_bytes))
+        keep_off(object, size_bytes);
+}

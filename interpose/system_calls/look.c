@@ -1,0 +1,315 @@
+#include "interpose/system_calls/look.h"
+
+#include <aio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/system_calls/keep_off.h"
+#include "track/blocks.h"
+#include "track/kernel.h"
+#include "track/pages.h"
+#include "track/peek.h"
+#include "track/spans.h"
+#include "track/track_parts.h"
+#include "track/track_views.h"
+#include "track/uncancelled.h"
+
+#include "track/poison.h"
+
+enum {
+    PIECES_MAX = 1024,     /* the kernel refuses more, or ignores the rest */
+    CHUNK = 16,            /* of an array, on the stack */
+    TEXT = 128,            /* of a string; divides a page */
+    WORD_MAX = 128 * 1024, /* of one argument of a program */
+};
+
+/* ---- an interval ---- */
+
+/* Could pages of it become guarded? */
+static bool may_be_in_range(const void *address, size_t size_bytes)
+{
+    return sc_blocks_may_hold(sc_track_parts.range_blocks, (uintptr_t)address, size_bytes) &&
+           sc_track_may_have(&sc_track, SC_NEAR_RANGES, (uintptr_t)address, size_bytes);
+}
+
+static bool was_guarded_near(const void *address, size_t size_bytes)
+{
+    return sc_blocks_may_hold(&sc_track_parts.guards->ever, (uintptr_t)address, size_bytes);
+}
+
+/* The kernel refuses what no buffer can have. */
+static bool is_interval(const void *address, size_t size_bytes)
+{
+    return size_bytes - 1 < SSIZE_MAX && (uintptr_t)address < UINTPTR_MAX - size_bytes;
+}
+
+/* Waiting here is no cancellation point, and an asynchronous cancellation must not take the thread
+ * out of a lock of ours. */
+static void touch_pages(struct sc_look *look, const void *address, size_t size_bytes,
+                        enum sc_touch touch)
+{
+    if (!was_guarded_near(address, size_bytes))
+        return;
+    look->may_be_ours = true;
+    if (!sc_guard_overlaps(address, size_bytes))
+        return;
+    SC_UNCANCELLED();
+    sc_guard_touch(address, size_bytes, touch, &look->culprit);
+}
+
+static bool may_be_guarded(const struct sc_look *look)
+{
+    return sc_unlikely(sc_guard_busy() || !look->loans);
+}
+
+void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, enum sc_touch touch)
+{
+    if (!is_interval(address, size_bytes))
+        return;
+    if (look->loans && may_be_in_range(address, size_bytes))
+        sc_loans_add(look->loans, address, size_bytes, touch);
+    if (may_be_guarded(look))
+        touch_pages(look, address, size_bytes, touch);
+}
+
+/* What lies behind the first byte may be an operation's, and no touch of it is to be reported. */
+void sc_look_at_unsized(struct sc_look *look, const void *address)
+{
+    if (look->loans && may_be_in_range(address, 1))
+        sc_loans_add(look->loans, address, 1, SC_TOUCH_WRITE);
+    if (!may_be_guarded(look) || !was_guarded_near(address, 1))
+        return;
+    look->may_be_ours = true;
+    sc_keep_off_once(address);
+}
+
+/* ---- what must be read to be known ---- */
+
+/* The word is read before any thread that waits there would be woken or sent elsewhere; none is. */
+static bool has_word(uintptr_t address)
+{
+    return sc_kernel_call(SYS_futex, address, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, address, 0) !=
+           -EFAULT;
+}
+
+static bool has_words(uintptr_t address, size_t size_bytes)
+{
+    enum { PAGE_BYTES = 4096, WORD_BYTES = 4 };
+    uintptr_t end = address + size_bytes;
+    for (uintptr_t at = address; at < end; at = (at & -(uintptr_t)PAGE_BYTES) + PAGE_BYTES)
+        if (!has_word(at & -(uintptr_t)WORD_BYTES))
+            return false;
+    return true;
+}
+
+/* Where the kernel reads no memory for us (a filter refuses process_vm_readv), it says at least
+ * what is there. An argument of a call stays there meanwhile, unless the program is wrong. */
+static bool read_oneself(void *into, const void *address, size_t size_bytes)
+{
+    char own = 0;
+    char copy;
+    if (sc_peek(&copy, (uintptr_t)&own, 1) || !has_words((uintptr_t)address, size_bytes))
+        return false;
+    memcpy(into, address, size_bytes);
+    return true;
+}
+
+/* The look itself is a call of ours. */
+bool sc_look_peek(void *into, const void *address, size_t size_bytes)
+{
+    SC_INSIDE();
+    return sc_likely(sc_peek(into, (uintptr_t)address, size_bytes)) ||
+           read_oneself(into, address, size_bytes);
+}
+
+/* What cannot be read may be guarded, and would be again at once, were its page not lent. */
+static bool peek_text(struct sc_look *look, char *some, const char *text, size_t size_bytes)
+{
+    if (sc_look_peek(some, text, size_bytes))
+        return true;
+    sc_look_at(look, text, 1, SC_TOUCH_READ);
+    return sc_look_peek(some, text, size_bytes);
+}
+
+static size_t at_most(size_t count, size_t most)
+{
+    return count < most ? count : most;
+}
+
+/* With its end, as far as it can be read. No piece lies on two pages. */
+static size_t bytes_of(struct sc_look *look, const char *string, size_t most_bytes)
+{
+    char some[TEXT];
+    size_t done = 0;
+    while (done < most_bytes) {
+        size_t now = TEXT - (uintptr_t)(string + done) % TEXT;
+        if (!peek_text(look, some, string + done, now))
+            break;
+        const char *end = memchr(some, 0, now);
+        if (end)
+            return done + (size_t)(end - some) + 1;
+        done += now;
+    }
+    return at_most(done, most_bytes);
+}
+
+void sc_look_at_string(struct sc_look *look, const char *string, size_t most_bytes)
+{
+    if (look->loans ? may_be_in_range(string, 1) : was_guarded_near(string, 1))
+        sc_look_at(look, string, bytes_of(look, string, most_bytes), SC_TOUCH_READ);
+}
+
+/* One pointer at a time: where the array ends is not known before. */
+void sc_look_at_strings(struct sc_look *look, char *const *strings)
+{
+    const char *string;
+    for (; strings; strings++) {
+        sc_look_at(look, strings, sizeof *strings, SC_TOUCH_READ);
+        if (!sc_look_peek(&string, strings, sizeof string) || !string)
+            return;
+        sc_look_at_string(look, string, WORD_MAX);
+    }
+}
+
+void sc_look_at_each(struct sc_look *look, const struct iovec *pieces, size_t given,
+                     enum sc_touch touch)
+{
+    struct iovec some[CHUNK];
+    size_t count = given <= PIECES_MAX ? given : 0; /* a negative one is large, too */
+    sc_look_at(look, pieces, count * sizeof *pieces, SC_TOUCH_READ);
+    for (size_t done = 0; done < count; done += CHUNK) {
+        size_t now = at_most(count - done, CHUNK);
+        if (!sc_look_peek(some, pieces + done, now * sizeof *some))
+            return;
+        for (size_t i = 0; i < now; i++)
+            sc_look_at(look, some[i].iov_base, some[i].iov_len, touch);
+    }
+}
+
+void sc_look_at_message(struct sc_look *look, const struct msghdr *message, enum sc_touch touch)
+{
+    struct msghdr header;
+    sc_look_at(look, message, sizeof *message, touch);
+    if (!sc_look_peek(&header, message, sizeof header))
+        return;
+    sc_look_at(look, header.msg_name, header.msg_namelen, touch);
+    sc_look_at(look, header.msg_control, header.msg_controllen, touch);
+    sc_look_at_each(look, header.msg_iov, header.msg_iovlen, touch);
+}
+
+/* The kernel writes the length of each, also of those that it sends. */
+void sc_look_at_messages(struct sc_look *look, const struct mmsghdr *messages, unsigned count,
+                         enum sc_touch touch)
+{
+    for (size_t i = 0; i < at_most(count, PIECES_MAX); i++) {
+        sc_look_at(look, &messages[i], sizeof messages[i], SC_TOUCH_WRITE);
+        sc_look_at_message(look, &messages[i].msg_hdr, touch);
+    }
+}
+
+void sc_look_at_sized(struct sc_look *look, const void *address, const socklen_t *size)
+{
+    socklen_t size_bytes;
+    sc_look_at(look, size, sizeof *size, SC_TOUCH_WRITE);
+    if (address && sc_look_peek(&size_bytes, size, sizeof size_bytes))
+        sc_look_at(look, address, size_bytes, SC_TOUCH_WRITE);
+}
+
+/* ---- numbers that tell what an argument is ---- */
+
+/* Where the number has no size, the argument may be none that is an address. */
+void sc_look_at_ioctl(struct sc_look *look, unsigned long request, const void *argument)
+{
+    if (_IOC_SIZE(request) && _IOC_DIR(request) != _IOC_NONE)
+        sc_look_at(look, argument, _IOC_SIZE(request),
+                   _IOC_DIR(request) & _IOC_READ ? SC_TOUCH_WRITE : SC_TOUCH_READ);
+    else
+        sc_look_at_unsized(look, argument);
+}
+
+void sc_look_at_fcntl(struct sc_look *look, int command, const void *argument)
+{
+    switch (command) {
+    case F_GETLK:
+    case F_OFD_GETLK:
+        sc_look_at(look, argument, sizeof(struct flock), SC_TOUCH_WRITE);
+        break;
+    case F_SETLK:
+    case F_SETLKW:
+    case F_OFD_SETLK:
+    case F_OFD_SETLKW:
+        sc_look_at(look, argument, sizeof(struct flock), SC_TOUCH_READ);
+        break;
+    case F_GETOWN_EX:
+        sc_look_at(look, argument, sizeof(struct f_owner_ex), SC_TOUCH_WRITE);
+        break;
+    case F_SETOWN_EX:
+        sc_look_at(look, argument, sizeof(struct f_owner_ex), SC_TOUCH_READ);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- what the kernel, or another thread, touches later as well ---- */
+
+static bool has_second(int command)
+{
+    return command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_WAKE_OP ||
+           command == FUTEX_WAIT_REQUEUE_PI || command == FUTEX_CMP_REQUEUE_PI;
+}
+
+static bool has_timeout(int command)
+{
+    enum { LOCK_PI2 = 13 }; /* Linux 5.14 */
+    return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
+           command == LOCK_PI2 || command == FUTEX_WAIT_REQUEUE_PI;
+}
+
+void sc_look_at_futex(struct sc_look *look, const void *word, int operation, const void *timeout,
+                      const void *second)
+{
+    int command = operation & FUTEX_CMD_MASK;
+    sc_keep_off_always(word, sizeof(uint32_t));
+    if (has_second(command))
+        sc_keep_off_always(second, sizeof(uint32_t));
+    if (has_timeout(command))
+        sc_look_at(look, timeout, sizeof(struct timespec), SC_TOUCH_READ);
+}
+
+void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count)
+{
+    const struct waiter {
+        uint64_t value, address;
+        uint32_t flags, reserved;
+    } *each = waiters;
+    struct waiter one;
+    enum { WAITERS_MAX = 128 };
+    if (count > WAITERS_MAX)
+        return;
+    sc_look_at(look, waiters, count * sizeof one, SC_TOUCH_READ);
+    for (size_t i = 0; i < count && sc_look_peek(&one, each + i, sizeof one); i++)
+        sc_keep_off_always((const void *)(uintptr_t)one.address, sizeof(uint32_t));
+}
+
+/* The library that performs it looks at it itself, and so may we. */
+void sc_look_at_request(struct sc_look *look, const struct aiocb *request)
+{
+    (void)look;
+    if (!request)
+        return;
+    sc_keep_off_always(request, sizeof *request);
+    sc_keep_off_always((const void *)(uintptr_t)request->aio_buf, request->aio_nbytes);
+}
+
+void sc_look_at_requests(struct sc_look *look, struct aiocb *const *requests, int count)
+{
+    for (int i = 0; i < count; i++)
+        sc_look_at_request(look, requests[i]);
+}

@@ -1,0 +1,58 @@
+#include "interpose/system_calls/own_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "track/kernel.h"
+#include "track/pages.h"
+#include "track/text.h"
+
+#include "track/poison.h"
+
+/* "/proc/ID/mem" or "/proc/ID/task/THREAD/mem". A child that was forked has another number, and
+ * its parent's descriptor is of its parent's memory. */
+static bool is_own(int fd)
+{
+    char link[48], path[64], own[48];
+    struct sc_text text = sc_text_in(link, sizeof link);
+    sc_text_format(&text, "/proc/self/fd/%lu", (uint64_t)fd);
+    text = sc_text_in(own, sizeof own);
+    sc_text_format(&text, "/proc/%lu/", (uint64_t)sc_kernel_call(SYS_getpid));
+    long size = sc_kernel_call(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
+    if (size < 4)
+        return false;
+    path[size] = '\0';
+    return strncmp(path, own, strlen(own)) == 0 && strcmp(path + size - 4, "/mem") == 0;
+}
+
+static bool has_failed_so(const struct sc_look *look)
+{
+    return !look->loans && errno == EIO;
+}
+
+void sc_own_memory_look(struct sc_look *look, int fd, off64_t at, size_t size_bytes)
+{
+    if (!has_failed_so(look) || !is_own(fd))
+        return;
+    if (at == SC_OWN_MEMORY_HERE)
+        at = sc_kernel_call(SYS_lseek, fd, 0, SEEK_CUR);
+    look->into_own_memory = true;
+    sc_look_at(look, (const void *)at, size_bytes, SC_TOUCH_WRITE);
+}
+
+/* The kernel has read the pieces. */
+void sc_own_memory_look_each(struct sc_look *look, int fd, off64_t at, const struct iovec *pieces,
+                             size_t count)
+{
+    size_t size_bytes = 0;
+    struct iovec piece;
+    if (!has_failed_so(look))
+        return;
+    for (size_t i = 0; i < count && sc_look_peek(&piece, &pieces[i], sizeof piece); i++)
+        size_bytes += piece.iov_len;
+    sc_own_memory_look(look, fd, at, size_bytes);
+}

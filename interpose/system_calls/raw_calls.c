@@ -1,0 +1,255 @@
+/* syscall(): the C library's door to system calls by number.
+ *
+ * What a program asks for here is what it would ask the hooked function of that name for, and is
+ * looked at in the same way (interpose/system_calls/io_rows.h, raw_calls.def); so is what changes
+ * mappings, starts another program or ends the process, and SIGSEGV is really blocked by nobody
+ * (interpose/signals/signals.h). A child that has run no handler of ours lets go of what its parent
+ * guards before it starts a program or sets an action. All else is left to libc's own, by a jump in
+ * a process without pinned memory.
+ *
+ * Async-signal-safe and no cancellation point, as libc's is. Calls of our own do not come here
+ * (track/kernel.h).
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/kernel_mask.h"
+#include "interpose/base/loader.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwinder_pipe.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/guard/guard.h"
+#include "interpose/guard/loans.h"
+#include "interpose/libc/mmap.h"
+#include "interpose/signals/sharing.h"
+#include "interpose/signals/signal_mask.h"
+#include "interpose/streams/host_functions.h"
+#include "interpose/system_calls/exec.h"
+#include "interpose/system_calls/io.h"
+#include "interpose/system_calls/keep_off.h"
+#include "interpose/system_calls/look.h"
+#include "track/frames.h"
+#include "track/kernel.h"
+#include "track/track_views.h"
+
+#include "track/poison.h"
+
+enum { SEAL = 462 }; /* mseal; headers may be older */
+
+typedef long call_function(long number, long a, long b, long c, long d, long e, long f);
+
+SC_NEXT_RECORD(next_call, "syscall", NULL);
+
+static long fail(int error)
+{
+    errno = error;
+    return -1;
+}
+
+/* Before our constructor has run, as libc's would: a look-up takes a lock. */
+static long call_kernel(long number, long a, long b, long c, long d, long e, long f)
+{
+    enum { ERRORS = 4096 };
+    long result = sc_kernel_call6(number, a, b, c, d, e, f);
+    return result < 0 && result > -ERRORS ? fail((int)-result) : result;
+}
+
+static call_function *next(void)
+{
+    call_function *found = sc_loader_found(&next_call);
+    return sc_likely(found != NULL) ? found : call_kernel;
+}
+
+/* ---- masks ---- */
+
+/* False: there is none to be read. A guarded page lets a load pass, and a peek not. */
+static bool read_mask(uint64_t *mask, long address)
+{
+    if (address && sc_track_range_may_be_near(&sc_track, (void *)address)) {
+        memcpy(mask, (void *)address, sizeof *mask);
+        return true;
+    }
+    return !address || sc_look_peek(mask, (void *)address, sizeof *mask);
+}
+
+/* The kernel has the mask already. */
+static void believe_changed(long how, uint64_t asked)
+{
+    bool is_named = asked & SC_SIGNAL_BIT(SIGSEGV);
+    if (is_named && how != SIG_UNBLOCK)
+        sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
+    else if (is_named || how == SIG_SETMASK)
+        sc_signal_mask_believe_unblocked();
+    else
+        sc_signal_mask_note_others((int)how, asked);
+}
+
+/* As our hook of sigprocmask (interpose/signals/signal_mask.h). */
+static long change_mask(long how, long set, long old, long size_bytes)
+{
+    const uint64_t fault = SC_SIGNAL_BIT(SIGSEGV);
+    uint64_t asked = 0;
+    uint64_t former = 0;
+    if (!sc_sharing_is_on() || size_bytes != sizeof asked || !read_mask(&asked, set))
+        return next()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
+    bool is_programs = !sc_signal_mask_is_changing() && !sc_signal_mask_is_for_us();
+    bool was_blocked = is_programs && sc_signal_mask_really_blocks_fault();
+    uint64_t given = how == SIG_UNBLOCK ? asked : asked & ~fault;
+    long into = old && sc_track_range_may_be_near(&sc_track, (void *)old) ? (long)&former : old;
+    long result = next()(SYS_rt_sigprocmask, how, set ? (long)&given : 0, into, size_bytes, 0, 0);
+    if (result == 0 && into != old)
+        *(uint64_t *)old = former;
+    if (!is_programs)
+        return result;
+    if (result == 0 && old && was_blocked)
+        *(uint64_t *)old |= fault;
+    if (result == 0 && set)
+        believe_changed(how, asked);
+    return result;
+}
+
+/* ---- what is looked at ---- */
+
+static long look_and_call(sc_io_look *look, void *site, long number, const long *of)
+{
+    struct sc_loans loans = {.frame = SC_FRAME()};
+    look(&loans, site, of[0], of[1], of[2], of[3], of[4], of[5]);
+    long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+    for (unsigned repeats = 0;
+         sc_unlikely(result == -1) && sc_io_may_be_guards(errno) && repeats < SC_IO_REPEATS_MAX &&
+         sc_look_is_allowed() && look(NULL, site, of[0], of[1], of[2], of[3], of[4], of[5]);
+         repeats++)
+        result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+    sc_loans_end(&loans);
+    return result;
+}
+
+/* ---- what has a hook of its own ---- */
+
+static inline __attribute__((always_inline)) bool has_hook(long number)
+{
+    switch (number) {
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+    case SEAL:
+    case SYS_execve:
+    case SYS_exit_group:
+    case SYS_rt_sigprocmask:
+    case SYS_rt_sigaction:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Looked at whether or not something may be guarded by then. */
+static inline __attribute__((always_inline)) bool may_set_limit(long number)
+{
+    return number == SYS_prlimit64 || number == SYS_setrlimit;
+}
+
+/* What the hook does before the call. True: the call is not to be made, and has succeeded. The
+ * hook itself is not called: what stands behind it may come back here by the number. */
+static bool prepare(long number, const long *of, void *site)
+{
+    void *address = (void *)of[0];
+    switch (number) {
+    case SYS_mmap:
+        sc_mmap_map(address, (size_t)of[1], (int)of[3], site);
+        return false;
+    case SYS_munmap:
+        return sc_mmap_unmap(address, (size_t)of[1], site);
+    case SYS_mremap:
+        sc_mmap_remap(address, (size_t)of[1], (size_t)of[2], (int)of[3], (void *)of[4], site);
+        return false;
+    case SYS_execve:
+        sc_exec_prepare();
+        return false;
+    case SEAL:
+        sc_mmap_seal(address, (size_t)of[1]);
+        return false;
+    default:
+        sc_mmap_protect(number == SYS_mprotect ? "mprotect" : "pkey_mprotect", address,
+                        (size_t)of[1], (int)of[2], site);
+        return false;
+    }
+}
+
+static long call_prepared(long number, const long *of, void *site)
+{
+    if (number == SYS_exit_group)
+        return next()(number, sc_life_finish((int)of[0]), 0, 0, 0, 0, 0);
+    if (prepare(number, of, site))
+        return 0;
+    long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
+    return result == -1 && sc_guard_makes_room()
+               ? next()(number, of[0], of[1], of[2], of[3], of[4], of[5])
+               : result;
+}
+
+/* ---- host functions that wait ---- */
+
+/* What C++ makes of an atomic's wait, of semaphores, latches and barriers. Where the word differs
+ * the kernel does not wait. */
+static bool is_endless_wait(const long *of)
+{
+    long command = of[1] & FUTEX_CMD_MASK;
+    uint32_t word;
+    return (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && !of[3] &&
+           sc_look_peek(&word, (void *)of[0], sizeof word) && word == (uint32_t)of[2];
+}
+
+static void note_wait(long number, const long *of)
+{
+    if (number == SYS_futex && sc_host_functions_is_here() && is_endless_wait(of))
+        sc_host_functions_waits();
+}
+
+/* ---- the hook ---- */
+
+static __attribute__((noinline)) long call_seen(long number, long a, long b, long c, long d, long e,
+                                                long f, void *site)
+{
+    sc_io_look *look = sc_look_is_needed() || may_set_limit(number) ? sc_io_look_of(number) : NULL;
+    const long of[] = {a, b, c, d, e, f};
+    note_wait(number, of);
+    if (number == SYS_rt_sigprocmask)
+        return change_mask(a, b, c, d);
+    if (number == SYS_rt_sigaction || (number == SYS_execve && !sc_active()))
+        sc_guard_is_done_by_child();
+    else if (has_hook(number) && sc_active())
+        return call_prepared(number, of, site);
+    if (look)
+        return look_and_call(look, site, number, of);
+    return next()(number, a, b, c, d, e, f);
+}
+
+/* Jumps to libc's. On x86-64 the seventh argument lies on the stack, where it stays: to move it to
+ * where it is would be to write into the frame of a caller that has given fewer. */
+#if defined(__x86_64__)
+typedef long jump_function(long number, long a, long b, long c, long d, long e);
+#define JUMP(found, number, a, b, c, d, e, f) ((jump_function *)(found))(number, a, b, c, d, e)
+#else
+#define JUMP(found, number, a, b, c, d, e, f) ((call_function *)(found))(number, a, b, c, d, e, f)
+#endif
+
+/* The name is the C library's, the parameters are those of every number. */
+SC_EXPORT call_function raw_call __asm__("syscall");
+
+long raw_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    void *found = sc_loader_found(&next_call);
+    if (sc_unlikely(number == SYS_write && (int)a == SC_UNWINDER_PIPE))
+        return sc_unwinder_pipe_write((const void *)b);
+    if (sc_unlikely(!found) || has_hook(number) || may_set_limit(number) ||
+        sc_keep_off_may_be_needed())
+        return call_seen(number, a, b, c, d, e, f, SC_SITE());
+    return JUMP(found, number, a, b, c, d, e, f);
+}

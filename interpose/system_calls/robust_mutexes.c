@@ -1,0 +1,95 @@
+#include "interpose/system_calls/robust_mutexes.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/system_calls/keep_off.h"
+#include "track/kernel.h"
+#include "track/peek.h"
+
+#include "track/poison.h"
+
+enum { PRIORITY_INHERITANCE = 1, ENTRIES_BYTES = 2048 };
+
+static _Atomic bool noted;
+
+void sc_robust_mutexes_note(void)
+{
+    atomic_store_explicit(&noted, true, memory_order_relaxed);
+}
+
+/* A bit of a link is no part of the address. */
+static uintptr_t address_of(uintptr_t link)
+{
+    return link & ~(uintptr_t)PRIORITY_INHERITANCE;
+}
+
+/* The kernel touches the link and the word that is locked; one mutex has both. */
+static void keep_off(uintptr_t link, long word_offset)
+{
+    uintptr_t word = link + (uintptr_t)word_offset;
+    uintptr_t first = link < word ? link : word;
+    uintptr_t end = link < word ? word + sizeof(uint32_t) : link + sizeof(struct robust_list);
+    sc_keep_off_always((const void *)first, end - first);
+}
+
+/* The thread goes on meanwhile: what is read need not be a list any more, and has an end. */
+static void walk(uintptr_t address)
+{
+    struct robust_list_head head;
+    if (!sc_peek(&head, address, sizeof head))
+        return;
+    uintptr_t at_work = address_of((uintptr_t)head.list_op_pending);
+    if (at_work)
+        keep_off(at_work, head.futex_offset);
+    uintptr_t next = (uintptr_t)head.list.next;
+    for (unsigned i = 0; i < ROBUST_LIST_LIMIT; i++) {
+        uintptr_t link = address_of(next);
+        if (link == address || link == 0)
+            return;
+        keep_off(link, head.futex_offset);
+        if (!sc_peek(&next, link, sizeof next))
+            return;
+    }
+}
+
+static void walk_of(long thread)
+{
+    uintptr_t head = 0;
+    size_t size = 0;
+    if (sc_kernel_call(SYS_get_robust_list, thread, &head, &size) == 0 && head)
+        walk(head);
+}
+
+static void walk_all(long threads)
+{
+    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
+    long size;
+    while ((size = sc_kernel_call(SYS_getdents64, threads, entries, sizeof entries)) > 0)
+        for (long at = 0; at < size;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+            long thread = strtol(entry->d_name, NULL, 10); /* not of "." and ".." */
+            if (thread > 0)
+                walk_of(thread);
+            at += entry->d_reclen;
+        }
+}
+
+void sc_robust_mutexes_keep_off(void)
+{
+    if (sc_likely(!atomic_load_explicit(&noted, memory_order_relaxed)))
+        return;
+    long threads =
+        sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (threads < 0)
+        return;
+    walk_all(threads);
+    sc_kernel_call(SYS_close, threads);
+}

@@ -2,6 +2,7 @@
 
 #include "report/file.h"
 #include "track/checks.h"
+#include "track/hazard.h"
 #include "track/pool.h"
 
 #include <pthread.h>

@@ -7,7 +7,7 @@
 #ifndef SC_REPORT_ANNOTATIONS_H
 #define SC_REPORT_ANNOTATIONS_H
 
-#include "track/hazard.h"
+struct sc_hazard;
 
 /* So many reasons are told apart; further ones are counted together. */
 enum { SC_REASONS_MAX = 64 };

@@ -10,6 +10,8 @@
 #include "report/roll.h"
 #include "report/suppressing.h"
 #include "report/version.h"
+#include "track/hazard.h"
+#include "track/no_verdicts.h"
 #include "track/origins.h"
 
 #include <string.h>

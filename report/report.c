@@ -17,6 +17,7 @@
 #include "report/suppressing.h"
 #include "report/users_frames.h"
 #include "track/checks.h"
+#include "track/no_verdicts.h"
 #include "track/origins.h"
 #include "track/pool.h"
 #include "track/trace.h"

@@ -18,13 +18,14 @@
 
 #include "report/options.h"
 #include "report/userfaultfd.h"
-#include "track/budget.h"
-#include "track/hazard.h"
-#include "track/no_verdicts.h"
 #include "track/python_codes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct sc_budget;
+struct sc_hazard;
+struct sc_no_verdicts;
 
 /* What only the caller knows of the run. Versions are as CUDA numbers them (13000); 0: unknown. */
 struct sc_report_run {

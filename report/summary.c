@@ -3,6 +3,9 @@
 #include "report/call_words.h"
 #include "report/plain.h"
 #include "report/suppressing.h"
+#include "track/budget.h"
+#include "track/hazard.h"
+#include "track/no_verdicts.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 #include "report/file.h"
 #include "report/symtab.h"
+#include "track/hazard.h"
 #include "track/pool.h"
 #include "track/text.h"
 

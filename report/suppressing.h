@@ -10,7 +10,8 @@
 #include "report/json_lines.h"
 #include "report/options.h"
 #include "report/suppressions.h"
-#include "track/hazard.h"
+
+struct sc_hazard;
 
 /* Reads the file. `complain` is told what is wrong, in lines that name the file. Returns false if
  * anything is; the entries that are well formed are in force all the same. */

@@ -7,9 +7,10 @@
 #define SC_REPORT_USERS_FRAMES_H
 
 #include "report/json_lines.h"
-#include "track/hazard.h"
 
 #include <stdint.h>
+
+struct sc_hazard;
 
 /* A hash of the code and of these frames, never 0. A side without any is known by its whole stack
  * and its function. */

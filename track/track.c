@@ -10,6 +10,7 @@
 #include "track/own_lock.h"
 #include "track/source_copies.h"
 #include "track/trace.h"
+#include "track/track.h"
 #include "track/track_internal.h"
 #include "track/track_streams.h"
 #include "track/track_views.h"

@@ -10,7 +10,6 @@
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
 #include "track/order.h"
-#include "track/track.h"
 #include "track/track_front.h"
 
 struct SC_LOCK sc_track {

@@ -9,7 +9,7 @@
 
 #include "track/checks.h"
 #include "track/deadlines.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/ticks.h"
 #include "track/uncancelled.h"
 

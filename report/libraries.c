@@ -6,7 +6,7 @@
 #include "report/needed.h"
 #include "track/checks.h"
 #include "track/objects.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 
 #include <dlfcn.h>
 #include <limits.h>

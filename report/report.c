@@ -19,7 +19,7 @@
 #include "track/checks.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/trace.h"
 
 #include <errno.h>

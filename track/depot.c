@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "track/pool.h"
-
 #include "track/poison.h"
+
+#include "track/own_pages.h"
 
 /* Records are bump-allocated in chunks and chained in a hash table by compare-and-swap. An id is
  * the word offset of the record over all chunks. */

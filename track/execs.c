@@ -4,6 +4,7 @@
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"
+#include "track/own_pages.h"
 
 #include "track/poison.h"
 

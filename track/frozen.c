@@ -1,8 +1,8 @@
 #include "track/frozen.h"
 
-#include "track/pool.h"
-
 #include "track/poison.h"
+
+#include "track/own_pages.h"
 
 enum { LAUNCHES = 2 };
 

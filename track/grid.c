@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "track/checks.h"
+#include "track/own_pages.h"
+#include "track/pool.h"
 #include "track/seqlock.h"
 
 #include "track/poison.h"

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/pool.h"
+struct sc_pool;
 
 enum { SC_GRID_LEVELS = 19, SC_GRID_STEP_SHIFT = 2 };
 

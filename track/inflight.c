@@ -12,6 +12,7 @@
 #include "track/kernel_flags.h"
 #include "track/no_verdicts.h"
 #include "track/order.h"
+#include "track/own_pages.h"
 #include "track/peek.h"
 #include "track/source_copies.h"
 #include "track/trace.h"

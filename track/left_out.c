@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "track/pool.h"
-
 #include "track/poison.h"
+
+#include "track/own_pages.h"
 
 struct use {
     struct sc_device_use is;

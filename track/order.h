@@ -28,8 +28,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "track/arena.h"
 #include "track/points.h"
-#include "track/pool.h"
 #include "track/staging_classes.h"
 #include "track/unseen.h"
 

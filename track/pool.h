@@ -1,13 +1,11 @@
-/* Memory for the tracker: pages straight from the kernel, never malloc.
+/* Records of one size, in pages of the library's own (own_pages.h).
  *
- * The tracker runs inside free() and inside driver calls, so it may not allocate with the
- * allocator that it watches. A pool hands out fixed-size records that are named by a 32-bit id
- * and never move. The pages of a record stay mapped for ever ("type-stable"). So a reader without a
- * lock may look at a record that has just been recycled, if it checks what it has read. Id 0 is
- * never handed out.
+ * A record is named by a 32-bit id and never moves. The pages of a record stay mapped for ever
+ * ("type-stable"). So a reader without a lock may look at a record that has just been recycled, if
+ * it checks what it has read. Id 0 is never handed out.
  *
- * Pools and the arena do not lock: the caller's lock guards every call but sc_pool_at, which is
- * safe from any thread for an id that was once handed out.
+ * Pools do not lock: the caller's lock guards every call but sc_pool_at, which is safe from any
+ * thread for an id that was once handed out.
  */
 #ifndef SC_TRACK_POOL_H
 #define SC_TRACK_POOL_H
@@ -79,32 +77,5 @@ static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool)
     pool->live += id != 0;
     return id;
 }
-
-/* Zeroed pages, or NULL. */
-void *sc_pages_map(size_t size_bytes);
-void sc_pages_unmap(void *pages, size_t size_bytes);
-
-/* Blocks of any size. Up to 2 GB they are rounded up to a power of two and recycled by size; larger
- * ones go back to the kernel. */
-enum { SC_ARENA_CLASSES = 32 };
-
-struct sc_arena {
-    void *free_lists[SC_ARENA_CLASSES]; /* by the logarithm of the size */
-    char *bump;
-    size_t bump_left_bytes;
-    void *chunks; /* what blocks are cut from, each naming the one before; large ones stand alone */
-#ifdef SC_DEBUG
-    const struct sc_brief_lock *guard;
-#endif
-};
-
-void *sc_arena_take(struct sc_arena *arena, size_t size_bytes); /* not zeroed; NULL: no memory */
-void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes);
-
-/* Four times as long a list, `first` records at first, with what the list of `*capacity` records
- * held, which is given back. NULL: no memory, and the list is as it was. */
-void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
-                    uint32_t first);
-void sc_arena_destroy(struct sc_arena *arena); /* large blocks must have been given back */
 
 #endif

@@ -28,6 +28,7 @@
 #include "track/blocks.h"
 #include "track/grid.h"
 #include "track/pages.h"
+#include "track/pool.h"
 
 struct sc_span {
     struct sc_grid_node node; /* whole pages */

@@ -9,7 +9,7 @@
 
 #include "track/checks.h"
 #include "track/kernel.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/text.h"
 #include "track/ticks.h"
 

@@ -20,12 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/points.h"
 #include "track/pool.h"
 
 struct sc_order;
 struct sc_point;
 struct sc_ticket;
+struct sc_unseen_mark;
 
 enum {
     SC_UNSEEN_BITS = 64,

@@ -12,7 +12,7 @@
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"

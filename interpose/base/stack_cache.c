@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "interpose/base/own_stack.h"
+#include "track/arena.h"
 #include "track/checks.h"
 #include "track/peek.h"
-#include "track/pool.h"
 #include "track/stacks.h"
 
 #include "track/poison.h"

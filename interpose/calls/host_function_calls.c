@@ -8,9 +8,9 @@
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
+#include "track/arena.h"
 #include "track/checks.h"
 #include "track/points.h"
-#include "track/pool.h"
 #include "track/ticks.h"
 #include "track/track_order.h"
 

@@ -52,7 +52,7 @@
 #include "track/deadlines.h"
 #include "track/hold.h"
 #include "track/own_lock.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/trace.h"
 #include "track/track.h"
 #include "track/track_front.h"

@@ -8,7 +8,7 @@
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "track/handles.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 
 #include "track/poison.h"
 

@@ -7,10 +7,10 @@
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
+#include "track/arena.h"
 #include "track/checks.h"
 #include "track/graph_frees.h"
 #include "track/handles.h"
-#include "track/pool.h"
 #include "track/track.h"
 
 #include "track/poison.h"

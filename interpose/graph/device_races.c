@@ -11,7 +11,7 @@
 #include "track/handles.h"
 #include "track/hazard.h"
 #include "track/ops.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 

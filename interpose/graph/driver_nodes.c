@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "interpose/driver/driver.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 
 #include "track/poison.h"
 

@@ -18,7 +18,7 @@
 #include "track/handles.h"
 #include "track/hazard.h"
 #include "track/ordering.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"

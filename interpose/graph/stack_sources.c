@@ -11,7 +11,7 @@
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
 #include "track/graphs.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"

@@ -5,7 +5,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
 #include "track/handles.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/told.h"
 
 #include "track/poison.h"

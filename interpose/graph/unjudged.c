@@ -5,7 +5,7 @@
 #include "interpose/graph/memory_ops.h"
 #include "interpose/graph/node_walk.h"
 #include "track/handles.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 
 #include "track/poison.h"
 

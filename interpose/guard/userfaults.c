@@ -16,7 +16,7 @@
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
 #include "track/kernel.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 #include "track/source_costs.h"
 #include "track/ticks.h"
 

@@ -7,7 +7,7 @@
 
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
-#include "track/pool.h"
+#include "track/own_pages.h"
 
 #include "track/poison.h"
 

@@ -8,10 +8,10 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
+#include "track/arena.h"
 #include "track/checks.h"
 #include "track/handles.h"
 #include "track/order_calls.h"
-#include "track/pool.h"
 #include "track/trace.h"
 #include "track/track.h"
 

@@ -1,4 +1,6 @@
 /* Pages, pools and the arena. */
+#include "track/arena.h"
+#include "track/own_pages.h"
 #include "track/pool.h"
 
 #include <check.h>

@@ -12,6 +12,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/mappings.h"
 #include "interpose/losses/losses.h"
+#include "interpose/reaper/culprit.h"
 #include "track/pages.h"
 #include "track/track_holds.h"
 

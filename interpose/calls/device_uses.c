@@ -5,6 +5,7 @@
 #include "interpose/base/unwind.h"
 #include "interpose/calls/at_once.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/edges.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"

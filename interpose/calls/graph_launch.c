@@ -20,6 +20,7 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/stack_sources.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"

@@ -30,7 +30,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/memory/pinned.h"
-#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"

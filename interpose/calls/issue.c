@@ -19,6 +19,7 @@
 #include "interpose/losses/returned_frames.h"
 #include "interpose/losses/thread_stacks.h"
 #include "interpose/memory/snapshots.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/edges.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"

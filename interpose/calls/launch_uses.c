@@ -8,6 +8,7 @@
 #include "interpose/calls/issue.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"

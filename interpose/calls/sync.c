@@ -10,6 +10,7 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/losses/returned_frames.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"

@@ -5,6 +5,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"

@@ -5,6 +5,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_uses.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "track/conflicts.h"
 #include "track/graphs.h"

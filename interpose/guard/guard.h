@@ -22,11 +22,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/reaper/hazards.h"
 #include "track/pages.h"
 
-struct sc_range_info;
+struct sc_culprit;
 struct sc_op_info;
+struct sc_range_info;
 
 /* Is anything protected, or about to be let go? One relaxed load. */
 bool sc_guard_busy(void);

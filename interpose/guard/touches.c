@@ -14,6 +14,7 @@
 #include "interpose/guard/protect.h"
 #include "interpose/guard/reach.h"
 #include "interpose/guard/steps.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"

@@ -32,6 +32,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/losses/losses.h"
+#include "interpose/reaper/culprit.h"
 #include "track/frames.h"
 #include "track/kernel.h"
 #include "track/pages.h"

@@ -17,7 +17,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/libc/mmap.h"
 #include "interpose/losses/losses.h"
-#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
 #include "track/hold_kind.h"

@@ -15,7 +15,7 @@
 #include "interpose/base/mappings.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/losses/losses.h"
-#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
 #include "track/graph_frees.h"
 #include "track/hazard.h"

@@ -17,10 +17,12 @@
 #include <stddef.h>
 
 #include "interpose/base/process.h"
-#include "interpose/reaper/hazards.h"
 #include "track/pages.h"
 #include "track/track_front.h"
 #include "track/track_presence.h"
+
+struct sc_culprit;
+struct sc_op_info;
 
 /* The size in whole pages, as the kernel takes it. A size that cannot be rounded stays as it is,
  * and the kernel refuses it. */

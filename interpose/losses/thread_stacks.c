@@ -10,7 +10,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/losses/losses.h"
-#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
 #include "track/hazard.h"
 #include "track/hold_kind.h"

@@ -7,6 +7,7 @@
 #include "interpose/calls/context_calls.h"
 #include "interpose/capture/beside.h"
 #include "interpose/driver/driver.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"

@@ -11,22 +11,18 @@
 #include <stdint.h>
 
 #include "track/hazard.h"
-#include "track/ops.h"
 #include "track/pages.h"
 
+struct sc_culprit;
 struct sc_graph_author;
-struct sc_graph_use;
 struct sc_graph_extra;
 struct sc_graph_race;
+struct sc_graph_use;
+struct sc_judged;
 struct sc_later;
-
-/* The call that came too early. `site` is where the hook returns to. With a `context` (ucontext_t)
- * `site` is the instruction that a signal interrupted there. Without either no stack is taken. */
-struct sc_culprit {
-    const char *api;
-    void *site;
-    const void *context;
-};
+struct sc_op_info;
+struct sc_ops;
+struct sc_point;
 
 /* The buffer as the program knows it. */
 struct sc_buffer {
@@ -73,13 +69,8 @@ void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit);
 
-/* Operations that are judged before it is known what comes of the call, and the report of them
- * afterwards. Calls the driver: not for a libc hook that the driver may call. */
-struct sc_judged {
-    struct sc_ops ops;
-    bool counts[SC_TRACK_OPS_MAX];
-    enum sc_certainty certainty[SC_TRACK_OPS_MAX];
-};
+/* Operations that are judged before it is known what comes of the call (judged.h), and the report
+ * of them afterwards. Calls the driver: not for a libc hook that the driver may call. */
 void sc_hazards_judge(struct sc_judged *judged);
 void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
                               const struct sc_judged *judged, const struct sc_buffer *buffer,

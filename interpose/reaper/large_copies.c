@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "interpose/base/process.h"
-#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"

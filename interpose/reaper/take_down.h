@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/reaper/hazards.h"
 #include "track/hazard.h"
 
+struct sc_culprit;
 struct sc_take_down;
 
 /* All of the steps. True: the memory is kept, and the caller must not make the real call. False:

@@ -6,7 +6,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
-#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/culprit.h"
 #include "track/blocks.h"
 #include "track/guarded.h"
 #include "track/kept_off.h"

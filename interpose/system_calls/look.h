@@ -19,7 +19,7 @@
 #include "interpose/base/process.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
-#include "interpose/reaper/hazards.h"
+#include "interpose/reaper/culprit.h"
 #include "track/pages.h"
 #include "track/track_presence.h"
 

@@ -27,6 +27,7 @@
 #include "interpose/guard/protect.h"
 #include "interpose/guard/reach.h"
 #include "interpose/guard/userfaults.h"
+#include "interpose/reaper/culprit.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"

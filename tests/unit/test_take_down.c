@@ -6,6 +6,8 @@
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/reaper/culprit.h"
+#include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
 #include "tests/unit/locked.h"

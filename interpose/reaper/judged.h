@@ -1,0 +1,17 @@
+/* Operations that were judged before it was known what comes of a call: plain data, for
+ * sc_hazards_judge (hazards.h). */
+#ifndef SC_INTERPOSE_REAPER_JUDGED_H
+#define SC_INTERPOSE_REAPER_JUDGED_H
+
+#include <stdbool.h>
+
+#include "track/hazard.h"
+#include "track/ops.h"
+
+struct sc_judged {
+    struct sc_ops ops;
+    bool counts[SC_TRACK_OPS_MAX];
+    enum sc_certainty certainty[SC_TRACK_OPS_MAX];
+};
+
+#endif

@@ -11,6 +11,7 @@
 #include "report/suppressing.h"
 #include "report/version.h"
 #include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
 

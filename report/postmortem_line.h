@@ -8,7 +8,8 @@
 #define SC_REPORT_POSTMORTEM_LINE_H
 
 #include "report/report.h"
-#include "track/hazard.h"
+#include "track/hazard_event.h"
+#include "track/op_kinds.h"
 #include "track/text.h"
 
 #include <stdbool.h>

@@ -5,7 +5,9 @@
 #include "report/suppressing.h"
 #include "track/budget.h"
 #include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
+#include "track/op_kinds.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "report/file.h"
 #include "report/symtab.h"
 #include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/own_pages.h"
 #include "track/text.h"
 

@@ -2,7 +2,7 @@
 
 #include "report/nearest.h"
 #include "report/plain.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/text.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 
 /* Of more pageable memory a call in its stream waits for that. */
 enum { SC_COPY_STAGED_BYTES = 1024 * 1024 };

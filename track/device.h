@@ -20,7 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/shape.h"
 

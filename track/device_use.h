@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/ordering.h"
 #include "track/shape.h"
 

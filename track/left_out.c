@@ -5,6 +5,7 @@
 
 #include "track/poison.h"
 
+#include "track/hazard.h"
 #include "track/own_pages.h"
 
 struct use {

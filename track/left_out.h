@@ -38,7 +38,6 @@
 
 #include "track/device_use.h"
 #include "track/graph_writes.h"
-#include "track/hazard.h"
 
 enum {
     SC_LEFT_OUT_CAPTURED_MAX = 8192, /* captured operations */
@@ -64,6 +63,8 @@ static inline unsigned sc_left_out_count(const struct sc_left_out_op *op)
 }
 struct sc_device_use sc_left_out_use(const struct sc_left_out_op *op, unsigned i);
 
+struct sc_hazard;
+struct sc_hazard_copy;
 struct sc_left_out;
 
 /* NULL: there is no memory. */

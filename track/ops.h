@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "track/frames.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/ordering.h"
 #include "track/pages.h"
 #include "track/points.h"

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/points.h"
 #include "track/shape.h"
 #include "track/staging_classes.h"

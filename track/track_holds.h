@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "track/checks.h"
-#include "track/hazard.h"
+#include "track/hazard_event.h"
 #include "track/hold_kind.h"
 #include "track/ops.h"
 

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "track/checks.h"
-#include "track/hazard.h"
 #include "track/ops.h"
 
 struct sc_kernel_byte;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "track/checks.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/pages.h"
 
 struct SC_LOCK sc_track;

@@ -11,8 +11,8 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "track/hazard.h"
 #include "track/history.h"
+#include "track/op_kinds.h"
 
 /* The bytes that an operation uses, as its call names them; 0: not known. */
 struct sc_recent_use {

@@ -13,6 +13,7 @@
 #include "interpose/streams/marks.h"
 #include "report/options.h"
 #include "report/report.h"
+#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/ops.h"
 #include "track/text.h"

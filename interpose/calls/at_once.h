@@ -21,7 +21,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/streams/streams.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/pages.h"
 #include "track/shape.h"
 #include "track/track_presence.h"

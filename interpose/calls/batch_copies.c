@@ -19,7 +19,7 @@
 #include "interpose/streams/streams.h"
 #include "report/options.h"
 #include "track/copy_manner.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order_calls.h"
 #include "track/pages.h"

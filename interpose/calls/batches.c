@@ -19,7 +19,7 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/streams/streams.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/shape.h"
 
 #include "track/poison.h"

@@ -8,7 +8,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
 #include "track/device_use.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/shape.h"
 #include "track/track_ranges.h"
 

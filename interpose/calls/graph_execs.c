@@ -16,8 +16,8 @@
 #include "interpose/streams/contexts.h"
 #include "track/graph_place.h"
 #include "track/graphs.h"
-#include "track/hazard.h"
 #include "track/heard.h"
+#include "track/op_kinds.h"
 #include "track/ordering.h"
 #include "track/track.h"
 

@@ -10,7 +10,7 @@
 
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 
 /* The memory is there from now on, as a range. */
 void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags,

@@ -27,6 +27,7 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/copy_manner.h"
+#include "track/hazard_words.h"
 #include "track/history.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"

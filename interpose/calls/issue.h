@@ -32,7 +32,7 @@
 #include "interpose/graph/host_use.h"
 #include "interpose/streams/streams.h"
 #include "track/device_use.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/pages.h"
 #include "track/points.h"

@@ -18,6 +18,8 @@
 #include "interpose/streams/marks.h"
 #include "track/checks.h"
 #include "track/handles.h"
+#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/points.h"
 #include "track/ticks.h"
 #include "track/trace.h"

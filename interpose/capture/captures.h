@@ -15,7 +15,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 
 struct sc_context;
 

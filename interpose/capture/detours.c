@@ -13,7 +13,7 @@
 #include "interpose/streams/unfinished.h"
 #include "track/checks.h"
 #include "track/events.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/points.h"
 #include "track/trace.h"
 #include "track/track.h"

@@ -3,7 +3,7 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 
 #include "track/poison.h"
 

@@ -12,7 +12,7 @@
 
 #include "interpose/driver/driver.h"
 #include "track/copy_manner.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/shape.h"
 
 struct sc_device_uses;

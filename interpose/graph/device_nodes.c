@@ -9,7 +9,7 @@
 #include "track/device_use.h"
 #include "track/graph_place.h"
 #include "track/graphs.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/ordering.h"
 #include "track/shape.h"
 #include "track/track.h"

@@ -10,7 +10,7 @@
 #include "track/conflicts.h"
 #include "track/graphs.h"
 #include "track/handles.h"
-#include "track/hazard.h"
+#include "track/hazard_event.h"
 #include "track/ops.h"
 #include "track/own_pages.h"
 #include "track/track.h"

@@ -16,7 +16,7 @@
 #include "report/options.h"
 #include "track/graphs.h"
 #include "track/handles.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/ordering.h"
 #include "track/own_pages.h"
 #include "track/shape.h"

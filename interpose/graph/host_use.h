@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/shape.h"
 
 struct sc_host_use {

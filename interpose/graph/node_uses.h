@@ -12,7 +12,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 
 struct sc_host_use;
 struct sc_device_uses;

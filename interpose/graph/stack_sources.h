@@ -13,7 +13,7 @@
 
 #include "interpose/base/locals.h"
 #include "interpose/driver/driver.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 
 struct sc_graph_use;
 struct sc_graph_extra;

@@ -28,7 +28,7 @@
 #include "track/blocks.h"
 #include "track/grid.h"
 #include "track/guarded.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"

@@ -20,7 +20,7 @@
 #include "interpose/reaper/take_down.h"
 #include "report/options.h"
 #include "track/graph_frees.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
 #include "track/ops.h"

@@ -18,7 +18,6 @@
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
 #include "track/graph_frees.h"
-#include "track/hazard.h"
 #include "track/pages.h"
 #include "track/track.h"
 #include "track/track_ranges.h"

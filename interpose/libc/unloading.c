@@ -28,7 +28,7 @@
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/objects.h"
 #include "track/ops.h"

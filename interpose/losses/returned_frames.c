@@ -10,7 +10,7 @@
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/shape.h"
 #include "track/stacks.h"

@@ -12,9 +12,10 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/objects.h"
+#include "track/op_kinds.h"
 #include "track/pages.h"
 #include "track/track_holds.h"
 

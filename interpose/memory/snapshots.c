@@ -13,7 +13,7 @@
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
 #include "track/checks.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/own_pages.h"
 #include "track/peek.h"
 #include "track/shape.h"

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 
 struct sc_fold;
 struct sc_shape;

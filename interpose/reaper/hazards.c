@@ -19,6 +19,8 @@
 #include "track/allocations.h"
 #include "track/comparisons.h"
 #include "track/graphs.h"
+#include "track/hazard.h"
+#include "track/hazard_event.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
 #include "track/ops.h"

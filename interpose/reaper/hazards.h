@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/hazard.h"
+#include "track/hazard_words.h"
+#include "track/op_kinds.h"
 #include "track/pages.h"
 
 struct sc_culprit;
@@ -18,6 +19,8 @@ struct sc_graph_author;
 struct sc_graph_extra;
 struct sc_graph_race;
 struct sc_graph_use;
+struct sc_hazard_copy;
+struct sc_hazard_event;
 struct sc_judged;
 struct sc_later;
 struct sc_op_info;

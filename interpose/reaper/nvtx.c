@@ -28,6 +28,7 @@
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/own_lock.h"
 #include "track/text.h"
 

@@ -26,6 +26,7 @@
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/graph_frees.h"
+#include "track/hazard.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/kernel.h"

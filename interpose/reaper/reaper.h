@@ -22,13 +22,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 
-struct sc_take_down;
-struct sc_ticket;
+struct sc_context;
+struct sc_hazard;
 struct sc_later;
 struct sc_op_info;
-struct sc_context;
+struct sc_take_down;
+struct sc_ticket;
 
 /* How a hazard was found. */
 enum sc_finding {

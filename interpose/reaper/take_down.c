@@ -8,7 +8,7 @@
 #include "interpose/reaper/reaper.h"
 #include "report/options.h"
 #include "track/graph_frees.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/ops.h"
 #include "track/trace.h"

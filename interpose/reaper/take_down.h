@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 
 struct sc_culprit;
 struct sc_take_down;

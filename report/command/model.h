@@ -11,7 +11,7 @@
 #include "report/command/frames_shown.h"
 #include "report/command/hazard_places.h"
 #include "report/command/reader.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 
 #include "report/command/run_roll.h"
 #include "report/command/scratch.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 
 #include <stdbool.h>
 

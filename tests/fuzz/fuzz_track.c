@@ -18,7 +18,7 @@
 #include "tests/unit/locked.h"
 #include "track/comparisons.h"
 #include "track/guarded.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"

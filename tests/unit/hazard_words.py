@@ -1,9 +1,10 @@
-"""The rows of track/hazard.def, for tests in Python."""
+"""The rows of track/hazard.def and track/op_kinds.def, for tests in Python."""
 
 import pathlib
 import re
 
-TEXT = (pathlib.Path(__file__).resolve().parents[2] / "track" / "hazard.def").read_text()
+TRACK = pathlib.Path(__file__).resolve().parents[2] / "track"
+TEXT = (TRACK / "hazard.def").read_text() + (TRACK / "op_kinds.def").read_text()
 
 
 def rows(macro):

@@ -7,9 +7,9 @@
 
 #include "tests/unit/rounds.h"
 #include "track/conflicts.h"
-#include "track/hazard.h"
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
+#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"

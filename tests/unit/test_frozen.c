@@ -2,6 +2,7 @@
 #include "track/frozen.h"
 #include "track/graph_writes.h"
 #include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/shape.h"
 
 #include <stdlib.h>

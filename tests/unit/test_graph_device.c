@@ -4,7 +4,7 @@
 #include "track/graphs.h"
 #include "track/graphs_internal.h"
 #include "track/handles.h"
-#include "track/hazard.h"
+#include "track/op_kinds.h"
 #include "track/order.h"
 #include "track/ordering.h"
 #include "track/shape.h"

@@ -41,7 +41,7 @@
 #include "track/brief_lock.h"
 #include "track/grid.h"
 #include "track/guarded.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/inflight_calls.h"
 #include "track/ops.h"
 #include "track/own_lock.h"

@@ -2,9 +2,9 @@
  */
 #include "tests/unit/locked.h"
 #include "track/guarded.h"
-#include "track/hazard.h"
 #include "track/inflight_calls.h"
 #include "track/kernel_flags.h"
+#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/ordering.h"
 #include "track/points.h"

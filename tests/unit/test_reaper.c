@@ -25,6 +25,7 @@
 #include "tests/unit/locked.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/ops.h"
 #include "track/order.h"

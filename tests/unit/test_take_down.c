@@ -14,7 +14,7 @@
 #include "track/brief_lock.h"
 #include "track/graphs.h"
 #include "track/handles.h"
-#include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"

@@ -1,12 +1,12 @@
 /* The whole tracker behind its lock: sentence by sentence what track/track.h promises. */
 #include "tests/unit/locked.h"
 #include "track/guarded.h"
-#include "track/hazard.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight.h"
 #include "track/inflight_calls.h"
 #include "track/no_verdicts.h"
+#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"

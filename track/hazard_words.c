@@ -1,4 +1,6 @@
-#include "track/hazard.h"
+#include "track/hazard_words.h"
+
+#include <stddef.h>
 
 #define SC_HAZARD(code, name, subject, advice)                                                     \
     _Static_assert(sizeof name > 1 && sizeof advice > 1, #code " lacks a word");
@@ -56,7 +58,7 @@ const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind)
 {
     static const char *const words[] = {
 #define SC_BUFFER_KIND(kind, word) word,
-#include "track/hazard.def"
+#include "track/op_kinds.def"
     };
     return WORD(words, kind);
 }
@@ -65,7 +67,7 @@ const char *sc_hazard_direction_string(enum sc_direction direction)
 {
     static const char *const words[] = {
 #define SC_DIRECTION(direction, word) word,
-#include "track/hazard.def"
+#include "track/op_kinds.def"
     };
     return WORD(words, direction);
 }

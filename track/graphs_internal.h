@@ -4,6 +4,7 @@
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 
+#include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/grid.h"
 #include "track/handles.h"

@@ -27,6 +27,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/device.h"
+#include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/hazard_words.h"
 #include "track/heard.h"

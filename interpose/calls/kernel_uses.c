@@ -13,6 +13,7 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
 #include "track/device_use.h"
+#include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/hazard_words.h"
 #include "track/op_kinds.h"

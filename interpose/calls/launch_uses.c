@@ -15,6 +15,7 @@
 #include "report/options.h"
 #include "track/allocations.h"
 #include "track/device_use.h"
+#include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/hold.h"
 #include "track/op_kinds.h"

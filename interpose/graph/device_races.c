@@ -8,6 +8,7 @@
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "track/conflicts.h"
+#include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard_event.h"

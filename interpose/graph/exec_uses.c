@@ -14,6 +14,7 @@
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/op_kinds.h"

@@ -10,6 +10,7 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
+#include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/own_pages.h"
 #include "track/shape.h"

@@ -7,6 +7,7 @@
 #include "track/checks.h"
 #include "track/objects.h"
 #include "track/own_pages.h"
+#include "track/text.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -10,10 +10,10 @@
 #ifndef SC_REPORT_LIBRARIES_H
 #define SC_REPORT_LIBRARIES_H
 
-#include "track/text.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+
+struct sc_text;
 
 /* Opens a library by its absolute path, or by the name under which the loader finds it, as dlopen
  * does. Where a relative folder is passed over, the loader's cache is as well, and the usual

@@ -22,7 +22,8 @@
 
 #include "report/file.h"
 #include "report/path.h"
-#include "track/text.h"
+
+struct sc_text;
 
 /* Notes whether the descriptor that `options` names as /dev/stdout or the like is open. If not, the
  * number will be a file of the program's. `options` is SAFECOPY_OPTIONS and may be NULL. Pre: the

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "track/text.h"
+
 #include "track/poison.h"
 
 /* RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */

@@ -8,11 +8,11 @@
 #ifndef SC_REPORT_PLAIN_H
 #define SC_REPORT_PLAIN_H
 
-#include "track/text.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct sc_text;
 
 /* A byte becomes this many at most. */
 enum { SC_PLAIN_GROWTH = 6 };

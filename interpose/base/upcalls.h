@@ -8,8 +8,6 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
-#include "track/uncancelled.h"
 
 struct sc_call;
 struct sc_stream_record;
@@ -86,26 +84,12 @@ static inline void sc_guard_tell(uint64_t lanes)
         sc_guard_tell_some();
 }
 
-/* reaper/own_threads.c: makes the call on a thread of the library's, with the caller's context, and
- * waits for its end. For what needs more of the stack than the caller may have. The caller's
- * signals come meanwhile, on the caller's own stack. False: the system gives no thread, and no call
- * was made. No lock of the library's that a handler may want should be held. errno is kept. */
-bool sc_own_threads_call(void (*function)(void *argument), void *argument);
-
-/* What the driver takes of the stack where it makes streams, or pins memory: 14 KB (driver 580; a
- * copy takes 6). */
-enum { SC_DRIVER_ROOM_BYTES = 24 << 10 };
-
-/* The same where less than that may be left, and a plain call elsewhere. */
-static inline bool sc_own_threads_make_room(void (*function)(void *argument), void *argument)
-{
-    SC_NO_CANCELLATION_POINT();
-    sc_own_stack_learn();
-    if (sc_unlikely(!sc_own_stack_has(SC_DRIVER_ROOM_BYTES)))
-        return sc_own_threads_call(function, argument);
-    function(argument);
-    return true;
-}
+/* reaper/own_threads.c: makes the call. Where the calling thread may have less of its stack left
+ * than the driver takes to make streams and to pin memory, the call is made on a thread of the
+ * library's, with the caller's context, and waited for. The caller's signals come meanwhile, on the
+ * caller's own stack. False: the system gives no thread, and no call was made. No lock of the
+ * library's that a handler may want should be held. errno is kept. */
+bool sc_own_threads_make_room(void (*function)(void *argument), void *argument);
 
 /* A page fault that a signal told of. */
 struct sc_fault {

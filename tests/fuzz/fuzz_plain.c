@@ -3,6 +3,7 @@
  */
 #include "report/plain.h"
 #include "tests/fuzz/terminal.h"
+#include "track/text.h"
 
 #include <stdint.h>
 

@@ -9,8 +9,8 @@
 
 #include "track/checks.h"
 #include "track/deadlines.h"
+#include "track/now.h"
 #include "track/own_pages.h"
-#include "track/ticks.h"
 #include "track/uncancelled.h"
 
 #include "track/poison.h"

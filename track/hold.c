@@ -7,8 +7,8 @@
 #include "track/conflicts.h"
 #include "track/consistency.h"
 #include "track/graphs.h"
+#include "track/now.h"
 #include "track/order.h"
-#include "track/ticks.h"
 #include "track/trace.h"
 
 #include "track/poison.h"

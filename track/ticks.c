@@ -1,6 +1,6 @@
 #include "track/ticks.h"
 
-#include <time.h>
+#include "track/now.h"
 
 #include "track/poison.h"
 
@@ -13,23 +13,6 @@ struct moment {
 
 static struct moment first;
 static struct moment learnt; /* LEARN_NS later */
-
-static uint64_t read_clock(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-uint64_t sc_now_ns(void)
-{
-    return read_clock(CLOCK_MONOTONIC);
-}
-
-uint64_t sc_coarse_now_ns(void)
-{
-    return read_clock(CLOCK_MONOTONIC_COARSE);
-}
 
 /* A thread that is set aside between two clocks reads them some milliseconds apart: of several
  * readings the closest counts. */

@@ -61,9 +61,4 @@ uint64_t sc_ticks_in_ns(uint64_t ns);
 /* The moment of `ticks` as CLOCK_MONOTONIC has it. */
 uint64_t sc_ticks_to_ns(uint64_t ticks);
 
-/* CLOCK_MONOTONIC in nanoseconds: exactly, and as of the kernel's last tick, for a third of the
- * cost. Signal-safe. */
-uint64_t sc_now_ns(void);
-uint64_t sc_coarse_now_ns(void);
-
 #endif

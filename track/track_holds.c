@@ -4,9 +4,8 @@
 #include "track/checks.h"
 #include "track/conflicts.h"
 #include "track/graph_frees.h"
+#include "track/now.h"
 #include "track/track_internal.h"
-
-#include "track/ticks.h"
 
 #include "track/poison.h"
 

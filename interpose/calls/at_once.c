@@ -15,6 +15,7 @@
 #include "report/report.h"
 #include "track/hazard_words.h"
 #include "track/no_verdicts.h"
+#include "track/now.h"
 #include "track/ops.h"
 #include "track/text.h"
 #include "track/ticks.h"

@@ -17,6 +17,7 @@
 #include "track/device_use.h"
 #include "track/hazard_words.h"
 #include "track/no_verdicts.h"
+#include "track/now.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/ordering.h"

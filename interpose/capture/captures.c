@@ -19,9 +19,9 @@
 #include "track/checks.h"
 #include "track/handles.h"
 #include "track/hazard.h"
+#include "track/now.h"
 #include "track/op_kinds.h"
 #include "track/points.h"
-#include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track_streams.h"
 

@@ -6,7 +6,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "track/checks.h"
-#include "track/ticks.h"
+#include "track/now.h"
 
 #include "track/poison.h"
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "track/kernel.h"
-#include "track/ticks.h"
+#include "track/now.h"
 
 #include "track/poison.h"
 

@@ -33,7 +33,6 @@
 #include "track/peek.h"
 #include "track/shape.h"
 #include "track/spans.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_parts.h"
 #include "track/track_ranges.h"

@@ -9,8 +9,8 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/mappings.h"
 #include "track/kernel.h"
+#include "track/now.h"
 #include "track/spans.h"
-#include "track/ticks.h"
 #include "track/track_parts.h"
 
 #include "track/poison.h"

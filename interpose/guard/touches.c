@@ -34,6 +34,7 @@
 #include "track/inflight_calls.h"
 #include "track/kept_off.h"
 #include "track/no_verdicts.h"
+#include "track/now.h"
 #include "track/ops.h"
 #include "track/own_lock.h"
 #include "track/pages.h"

@@ -30,11 +30,11 @@
 #include "report/options.h"
 #include "track/hazard_words.h"
 #include "track/hold_kind.h"
+#include "track/now.h"
 #include "track/objects.h"
 #include "track/ops.h"
 #include "track/pages.h"
 #include "track/peek.h"
-#include "track/ticks.h"
 #include "track/track_holds.h"
 
 #include "track/poison.h"

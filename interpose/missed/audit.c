@@ -17,9 +17,9 @@
 #include "interpose/reaper/copy_times.h"
 #include "report/libraries.h"
 #include "report/options.h"
+#include "track/now.h"
 #include "track/own_lock.h"
 #include "track/text.h"
-#include "track/ticks.h"
 
 #include "track/poison.h"
 

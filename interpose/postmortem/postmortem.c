@@ -19,6 +19,7 @@
 #include "report/report.h"
 #include "track/history.h"
 #include "track/kernel.h"
+#include "track/now.h"
 #include "track/own_lock.h"
 #include "track/stacks.h"
 #include "track/ticks.h"

@@ -14,8 +14,8 @@
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/hazard.h"
+#include "track/now.h"
 #include "track/points.h"
-#include "track/ticks.h"
 
 #include "track/poison.h"
 

@@ -18,6 +18,7 @@
 #include "report/report.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
+#include "track/now.h"
 #include "track/ops.h"
 #include "track/own_pages.h"
 #include "track/text.h"

@@ -23,6 +23,7 @@
 #include "track/hazard_event.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
+#include "track/now.h"
 #include "track/ops.h"
 #include "track/points.h"
 #include "track/shape.h"

@@ -8,6 +8,7 @@
 #include "interpose/streams/marks.h"
 #include "report/options.h"
 #include "track/hold_kind.h"
+#include "track/now.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/ordering.h"
@@ -15,7 +16,6 @@
 #include "track/peek.h"
 #include "track/points.h"
 #include "track/shape.h"
-#include "track/ticks.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 

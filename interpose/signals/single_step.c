@@ -18,7 +18,7 @@
 #include "interpose/signals/signals.h"
 #include "report/file.h"
 #include "track/kernel.h"
-#include "track/ticks.h"
+#include "track/now.h"
 
 #include "track/poison.h"
 

@@ -13,6 +13,7 @@
 #include "report/options.h"
 #include "track/checks.h"
 #include "track/kernel.h"
+#include "track/now.h"
 #include "track/ops.h"
 #include "track/ticks.h"
 

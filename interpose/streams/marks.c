@@ -15,6 +15,7 @@
 #include "track/frontier.h"
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
+#include "track/now.h"
 #include "track/order_calls.h"
 #include "track/own_pages.h"
 #include "track/points.h"
@@ -512,6 +513,11 @@ void sc_marks_cover(struct sc_stream_record *stream)
 {
     if (needs_mark(&stream->marks, SC_BEFORE_SIGNAL))
         add(stream);
+}
+
+void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
+{
+    atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks_not_early(), memory_order_relaxed);
 }
 
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)

@@ -24,7 +24,6 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
-#include "track/ticks.h"
 
 struct sc_ticket;
 struct sc_context;
@@ -53,13 +52,15 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
 /* Sees to it that a mark is behind all operations of the stream, as before a signal. */
 void sc_marks_cover(struct sc_stream_record *stream);
 
+/* Notes the time of work on a per-thread default stream. */
+void sc_marks_note_tail_of_thread(struct sc_stream_record *stream);
+
 /* Work on the stream that no mark will be behind: before the driver is called, and again when it
  * has returned, since a wait of another thread may have begun in between. */
 static inline void sc_marks_note_tail(struct sc_stream_record *stream)
 {
     if (stream->owner)
-        atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks_not_early(),
-                              memory_order_relaxed);
+        sc_marks_note_tail_of_thread(stream);
 }
 
 /* The last work on a per-thread default stream that no mark is behind, or 0. */

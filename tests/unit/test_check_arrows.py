@@ -97,7 +97,7 @@ class Tree(unittest.TestCase):
 
     def test_a_function_may_bear_its_modules_name_in_the_singular(self):
         self.write("track/houses_internal.h", "int sc_house_at(int id);\nint sc_houses_count(void);\n")
-        self.write("track/ticks.h", "int sc_now_ns(void);\n")
+        self.write("track/now.h", "int sc_coarse_now_ns(void);\n")
         self.assertEqual(self.problems(), "")
 
     def test_a_row_of_a_table_is_declared_by_the_header_that_includes_it(self):

@@ -1,13 +1,12 @@
 /* Waits that end, and by which clock. */
 #include "track/deadlines.h"
+#include "track/now.h"
 
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-#include "track/ticks.h"
 
 enum { WAIT_NS = 20 * 1000 * 1000 };
 

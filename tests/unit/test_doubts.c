@@ -13,6 +13,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "track/now.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order.h"

@@ -27,6 +27,7 @@
 #include "track/hazard.h"
 #include "track/hazard_words.h"
 #include "track/no_verdicts.h"
+#include "track/now.h"
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "track/now.h"
 #include "track/ticks.h"
 
 START_TEST(ticks_become_the_time_they_were_taken)

@@ -11,7 +11,7 @@
  * An operation is a struct sc_op_info of kind SC_DEVICE. Its range is 0; it has no guard and no
  * snapshot.
  *
- * Locks: every function needs the owner's lock, except those that say "lock-free".
+ * Locks: every function needs the owner's lock.
  */
 #ifndef SC_TRACK_DEVICE_H
 #define SC_TRACK_DEVICE_H
@@ -20,17 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/inflight.h"
-#include "track/shape.h"
+struct sc_inflight;
+struct sc_op_info;
 
 enum { SC_DEVICE_OPS_MAX = 1 << 16 };
-
-/* Lock-free: false only if no operation overlaps the interval. */
-static inline bool sc_device_may_overlap(struct sc_inflight *inflight, uintptr_t address,
-                                         size_t size_bytes)
-{
-    return sc_grid_may_overlap(&inflight->device_grid, address, size_bytes);
-}
 
 /* Remembers an operation that was issued. Without memory it is not remembered. */
 void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info);

@@ -5,6 +5,8 @@
 
 #include "track/brief_lock.h"
 #include "track/checks.h"
+#include "track/events_internal.h"
+#include "track/handles.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/trace.h"

@@ -14,16 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/handles.h"
-#include "track/points.h"
-#include "track/pool.h"
-
+struct sc_events;
 struct sc_order;
-
-struct sc_events {
-    struct sc_handles ids; /* handle -> id of a record */
-    struct sc_pool records;
-};
+struct sc_point;
 
 int sc_events_init(struct sc_events *events); /* 0 or -ENOMEM */
 void sc_events_destroy(struct sc_events *events);

@@ -176,6 +176,13 @@ static inline struct sc_op *sc_inflight_op(struct sc_inflight *inflight, uint32_
     return sc_pool_at(&inflight->ops, op);
 }
 
+/* May an operation on device memory overlap the interval? Lock-free. */
+static inline bool sc_inflight_may_overlap_on_device(struct sc_inflight *inflight,
+                                                     uintptr_t address, size_t size_bytes)
+{
+    return sc_grid_may_overlap(&inflight->device_grid, address, size_bytes);
+}
+
 /* Is anything in flight that writes the range, or that lies on no range and writes? Lock-free. */
 static inline bool sc_inflight_may_be_written(struct sc_inflight *inflight, uint32_t range)
 {

@@ -914,3 +914,13 @@ void sc_order_wait_for(struct sc_order *order, uint32_t stream, const struct sc_
         point.call = ticket->epoch;
     sc_order_wait(order, stream, &point);
 }
+
+bool sc_order_signalled(struct sc_order *order, const struct sc_ticket *ticket)
+{
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    if (atomic_load_explicit(&stream->signalled, memory_order_relaxed) >= ticket->number)
+        return true;
+    return ticket->legacy &&
+           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->signalled_calls,
+                                memory_order_relaxed) > ticket->epoch;
+}

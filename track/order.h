@@ -31,7 +31,7 @@
 #include "track/arena.h"
 #include "track/points.h"
 #include "track/staging_classes.h"
-#include "track/unseen.h"
+#include "track/unseen_internal.h"
 
 struct sc_slot;
 
@@ -247,17 +247,6 @@ static inline bool sc_order_known_done_on(struct sc_order *order, struct sc_stre
 static inline bool sc_order_known_done(struct sc_order *order, const struct sc_ticket *ticket)
 {
     return sc_order_known_done_on(order, sc_order_stream(order, ticket->stream), ticket);
-}
-
-/* Lock-free: is the operation in a point that the host may have learnt of? */
-static inline bool sc_order_signalled(struct sc_order *order, const struct sc_ticket *ticket)
-{
-    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
-    if (atomic_load_explicit(&stream->signalled, memory_order_relaxed) >= ticket->number)
-        return true;
-    return ticket->legacy &&
-           atomic_load_explicit(&sc_order_stream(order, ticket->legacy)->signalled_calls,
-                                memory_order_relaxed) > ticket->epoch;
 }
 
 /* Lock-free: known done, or seen complete. */

@@ -48,6 +48,9 @@ void sc_order_wait_context(struct sc_order *order, uint32_t context, const struc
 /* The stream takes a number for what is no operation. */
 void sc_order_pass(struct sc_order *order, uint32_t stream);
 
+/* Lock-free: is the operation in a point that the host may have learnt of? */
+bool sc_order_signalled(struct sc_order *order, const struct sc_ticket *ticket);
+
 /* How many operations of its stream the first signal behind the operation covers surely; 0 where
  * that cannot be told. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);

@@ -442,8 +442,9 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, b
 {
     struct sc_ops_collector collector = {&track->inflight, conflicts, false};
     conflicts->count = 0;
-    if (info->kind == SC_DEVICE && !sc_device_may_overlap(&track->inflight, info->shape.address,
-                                                          sc_shape_hull_bytes(&info->shape)))
+    if (info->kind == SC_DEVICE &&
+        !sc_inflight_may_overlap_on_device(&track->inflight, info->shape.address,
+                                           sc_shape_hull_bytes(&info->shape)))
         return;
     lock(track);
     sc_conflicts_visit(&track->inflight, info, awaited ? note_awaited : sc_inflight_collect,

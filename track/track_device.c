@@ -42,7 +42,7 @@ static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t add
     SC_ASSERT_HELD(&track->lock);
     size_t size_bytes = sc_allocations_find(&track->allocations, address).size_bytes;
     return size_bytes ? size_bytes > SC_KERNEL_FLAG_BYTES_MAX
-                      : sc_device_may_overlap(&track->inflight, address, 1);
+                      : sc_inflight_may_overlap_on_device(&track->inflight, address, 1);
 }
 
 unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count)

@@ -4,7 +4,7 @@
 
 #include "track/allocations_internal.h"
 #include "track/brief_lock.h"
-#include "track/events.h"
+#include "track/events_internal.h"
 #include "track/graphs_internal.h"
 #include "track/hold_internal.h"
 #include "track/inflight.h"

@@ -16,11 +16,8 @@
 #ifndef SC_TRACK_UNSEEN_H
 #define SC_TRACK_UNSEEN_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "track/pool.h"
 
 struct sc_order;
 struct sc_point;
@@ -33,23 +30,8 @@ enum {
     SC_UNSEEN_LOOKED_AT_MAX = 256 /* open waits: where there are more, nothing is seen */
 };
 
-/* A part of struct sc_order. */
-struct sc_unseen {
-    struct sc_pool waits;
-    uint32_t first, last; /* in the order in which they began */
-    uint64_t begun;
-    bool is_lost; /* there was no memory for one */
-    _Atomic uint32_t open;
-};
-
 void sc_unseen_init(struct sc_order *order);
 void sc_unseen_destroy(struct sc_order *order);
-
-/* Lock-free: is no wait open at all? */
-static inline bool sc_unseen_none(const struct sc_unseen *unseen)
-{
-    return __builtin_expect(atomic_load_explicit(&unseen->open, memory_order_acquire) == 0, 1);
-}
 
 /* Around the call by which the stream waits. End gets what begin has returned; it is left out where
  * the call was refused. */

@@ -33,7 +33,6 @@
 #include "track/no_verdicts.h"
 #include "track/now.h"
 #include "track/ops.h"
-#include "track/order.h"
 #include "track/order_calls.h"
 #include "track/own_lock.h"
 #include "track/points.h"

@@ -10,6 +10,7 @@
 #include "track/inflight_calls.h"
 #include "track/ops.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/points.h"
 #include "track/told.h"
 #include "track/track.h"

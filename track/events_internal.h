@@ -1,0 +1,14 @@
+/* The record of track/events.h. */
+#ifndef SC_TRACK_EVENTS_INTERNAL_H
+#define SC_TRACK_EVENTS_INTERNAL_H
+
+#include "track/events.h"
+#include "track/handles.h"
+#include "track/pool.h"
+
+struct sc_events {
+    struct sc_handles ids; /* handle -> id of a record */
+    struct sc_pool records;
+};
+
+#endif

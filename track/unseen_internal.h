@@ -1,0 +1,27 @@
+/* The record of track/unseen.h. */
+#ifndef SC_TRACK_UNSEEN_INTERNAL_H
+#define SC_TRACK_UNSEEN_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "track/pool.h"
+#include "track/unseen.h"
+
+/* A part of struct sc_order. */
+struct sc_unseen {
+    struct sc_pool waits;
+    uint32_t first, last; /* in the order in which they began */
+    uint64_t begun;
+    bool is_lost; /* there was no memory for one */
+    _Atomic uint32_t open;
+};
+
+/* Lock-free: is no wait open at all? */
+static inline bool sc_unseen_none(const struct sc_unseen *unseen)
+{
+    return __builtin_expect(atomic_load_explicit(&unseen->open, memory_order_acquire) == 0, 1);
+}
+
+#endif

@@ -1,7 +1,7 @@
 #include "track/conflicts.h"
 
 #include "track/checks.h"
-#include "track/inflight_internal.h"
+#include "track/conflicts_internal.h"
 #include "track/kernel_flags.h"
 #include "track/order.h"
 #include "track/order_calls.h"

@@ -1,5 +1,8 @@
 /* The blocks that operations are kept in which a look-up has found. */
-#include "track/inflight.h"
+#include "track/ops.h"
+
+#include <stdatomic.h>
+
 #include "track/own_pages.h"
 
 #include "track/poison.h"

@@ -15,6 +15,14 @@ struct sc_pages {
     uintptr_t start, end;
 };
 
+/* The pages that the interval touches; of no bytes within a page: that page. `page_mask` is the
+ * size of a page - 1. */
+static inline struct sc_pages sc_pages_around(uintptr_t address, size_t size_bytes,
+                                              uintptr_t page_mask)
+{
+    return (struct sc_pages){address & ~page_mask, (address + size_bytes + page_mask) & ~page_mask};
+}
+
 struct sc_access_change {
     uintptr_t address;
     size_t size_bytes; /* 0: nothing to tell the kernel */

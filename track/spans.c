@@ -56,6 +56,19 @@ void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_byt
     atomic_store_explicit(&spans->laned_bytes, size_bytes, memory_order_release);
 }
 
+bool sc_spans_have_lane(const struct sc_spans *spans, uintptr_t address)
+{
+    return sc_spans_lane(spans, address) != 0;
+}
+
+uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+{
+    struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
+    uint64_t lanes = UINT64_C(1) << sc_spans_lane(spans, pages.start) |
+                     UINT64_C(1) << sc_spans_lane(spans, pages.end - 1);
+    return lanes & ~UINT64_C(1);
+}
+
 static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
     size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);

@@ -29,6 +29,7 @@
 #include "track/grid.h"
 #include "track/pages.h"
 #include "track/pool.h"
+#include "track/spans_calls.h"
 
 struct sc_span {
     struct sc_grid_node node; /* whole pages */
@@ -43,9 +44,6 @@ struct sc_span {
     _Atomic uint32_t told_next;
     uintptr_t applied_to; /* pages before this one have been told of */
 };
-
-/* Lane 0 has all pages but those of areas that were given another. An area has LANE_BYTES. */
-enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
 
 struct sc_spans {
     struct sc_pool pool;
@@ -80,8 +78,7 @@ struct sc_spans {
 static inline struct sc_pages sc_spans_pages(const struct sc_spans *spans, uintptr_t address,
                                              size_t size_bytes)
 {
-    uintptr_t mask = spans->page_mask;
-    return (struct sc_pages){address & ~mask, (address + size_bytes + mask) & ~mask};
+    return sc_pages_around(address, size_bytes, spans->page_mask);
 }
 
 /* The lane that the page is in. Needs no lock. */
@@ -94,14 +91,6 @@ static inline unsigned sc_spans_lane(const struct sc_spans *spans, uintptr_t add
                           : 0;
 }
 
-/* The lanes of the first and of the last page as bits; none for lane 0. */
-static inline uint64_t sc_spans_lane_bits(const struct sc_spans *spans, struct sc_pages pages)
-{
-    return (UINT64_C(1) << sc_spans_lane(spans, pages.start) |
-            UINT64_C(1) << sc_spans_lane(spans, pages.end - 1)) &
-           ~UINT64_C(1);
-}
-
 /* The lanes in which the calling thread has left something unapplied, and not applied it yet. */
 extern __thread uint64_t sc_spans_own_lanes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -112,11 +101,6 @@ extern __thread uint64_t sc_spans_attended
 
 int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
 
-/* Memory whose areas begin at multiples of SC_SPANS_LANE_BYTES from its start. The first
- * `laned_bytes` of it have lanes from now on. Said once, before a span is there. Needs no lock. */
-void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
-                        size_t laned_bytes);
-
 /* The lane that the area of the address gets, or has. Needs no lock. */
 unsigned sc_spans_own_lane(const struct sc_spans *spans, uintptr_t address);
 
@@ -125,12 +109,6 @@ unsigned sc_spans_own_lane(const struct sc_spans *spans, uintptr_t address);
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address);
 
 void sc_spans_destroy(struct sc_spans *spans);
-
-/* Several streams have the same bit. */
-static inline uint64_t sc_spans_stream_bit(uint32_t stream)
-{
-    return UINT64_C(1) << stream % 64;
-}
 
 /* The lanes in which spans of these streams have ended, and are unapplied or due. Lock-free. */
 uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits);
@@ -169,9 +147,6 @@ static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned l
 {
     return atomic_load_explicit(&spans->refused[lane], memory_order_relaxed) != 0;
 }
-
-/* The lanes in which spans of the stream live, but 0; about: some may be missing. Lock-free. */
-uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream);
 
 /* What is due in a lane: what the kernel is to be told next, by who has attended the lane and still
  * has its lock. False: nothing is. Lock-free. */

@@ -2,7 +2,7 @@
 
 #include "track/checks.h"
 #include "track/comparisons.h"
-#include "track/conflicts.h"
+#include "track/conflicts_internal.h"
 #include "track/consistency.h"
 #include "track/device.h"
 #include "track/kernel_flags.h"

@@ -1,5 +1,5 @@
 /* The tracker's part for graphs and their launches. */
-#include "track/conflicts.h"
+#include "track/conflicts_internal.h"
 #include "track/device.h"
 #include "track/graph_frees.h"
 #include "track/order_calls.h"

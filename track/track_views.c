@@ -71,6 +71,9 @@ const struct sc_track_parts sc_track_parts = {
     .guards = &sc_track.inflight.guards,
     .kept_off = &sc_track.inflight.kept_off,
     .range_blocks = &sc_track.inflight.range_blocks,
+    .guarded_blocks = &sc_track.inflight.guards.ever,
+    .busy_spans = &sc_track.inflight.guards.busy,
+    .page_mask = &sc_track.inflight.guards.page_mask,
 };
 
 const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id)

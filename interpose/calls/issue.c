@@ -36,7 +36,7 @@
 #include "track/order_calls.h"
 #include "track/ordering.h"
 #include "track/shape.h"
-#include "track/spans.h"
+#include "track/spans_calls.h"
 #include "track/staging.h"
 #include "track/ticks.h"
 #include "track/track.h"
@@ -730,10 +730,9 @@ SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     choose_guard(issue, op);
 }
 
-static __attribute__((noinline)) uint64_t lanes_of(const struct sc_op_info *op)
+static uint64_t lanes_of(const struct sc_op_info *op)
 {
-    const struct sc_spans *guards = sc_track_parts.guards;
-    return sc_spans_lane_bits(guards, sc_spans_pages(guards, op->guard_address, op->guard_bytes));
+    return sc_spans_lane_bits(sc_track_parts.guards, op->guard_address, op->guard_bytes);
 }
 
 /* What was recorded, all operations together. */

@@ -20,7 +20,7 @@
 #include "interpose/streams/unfinished.h"
 #include "track/order_calls.h"
 #include "track/points.h"
-#include "track/spans.h"
+#include "track/spans_calls.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_streams.h"

@@ -10,7 +10,6 @@
 #include "track/kept_off.h"
 #include "track/kernel.h"
 #include "track/now.h"
-#include "track/spans.h"
 #include "track/track_parts.h"
 
 #include "track/poison.h"
@@ -204,8 +203,7 @@ static bool meets_kept_off(const struct sc_access_change *change, struct sc_lent
 {
     struct sc_kept_pages found;
     if (!sc_kept_off_find(sc_track_parts.kept_off, change->address,
-                          change->address + change->size_bytes, sc_track_parts.guards->page_mask,
-                          &found))
+                          change->address + change->size_bytes, *sc_track_parts.page_mask, &found))
         return false;
     *met = (struct sc_lent){found.start, found.end - found.start, SC_TOUCH_WRITE};
     return true;

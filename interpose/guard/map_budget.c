@@ -10,7 +10,6 @@
 #include "interpose/base/mappings.h"
 #include "track/kernel.h"
 #include "track/now.h"
-#include "track/spans.h"
 #include "track/track_parts.h"
 
 #include "track/poison.h"
@@ -31,7 +30,7 @@ static _Atomic bool counting;
 
 static uint32_t spans(void)
 {
-    return atomic_load_explicit(&sc_track_parts.guards->busy, memory_order_relaxed);
+    return atomic_load_explicit(sc_track_parts.busy_spans, memory_order_relaxed);
 }
 
 /* vm.max_map_count, which may be changed at any time. */

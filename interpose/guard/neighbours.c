@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 
 #include "interpose/base/compiler.h"
-#include "track/spans.h"
 #include "track/track_parts.h"
 
 #include "track/poison.h"
@@ -30,7 +29,7 @@ static _Atomic unsigned used; /* places: 0 in most programs */
 
 static uint64_t number_of(uintptr_t address)
 {
-    return address / (sc_track_parts.guards->page_mask + 1);
+    return address / (*sc_track_parts.page_mask + 1);
 }
 
 /* No page has such a number. */
@@ -172,7 +171,6 @@ void sc_neighbours_forget(uintptr_t address, size_t size_bytes)
 {
     if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
         return;
-    forget_all(number_of(address + sc_track_parts.guards->page_mask),
-               number_of(address + size_bytes));
+    forget_all(number_of(address + *sc_track_parts.page_mask), number_of(address + size_bytes));
     forget_all(block_of(address + BLOCK_BYTES - 1), block_of(address + size_bytes));
 }

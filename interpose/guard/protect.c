@@ -17,6 +17,7 @@
 #include "track/guarded.h"
 #include "track/kernel.h"
 #include "track/spans.h"
+#include "track/spans_calls.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"

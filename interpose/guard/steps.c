@@ -10,7 +10,6 @@
 #include "track/inflight_calls.h"
 #include "track/no_verdicts.h"
 #include "track/pages.h"
-#include "track/spans.h"
 #include "track/track.h"
 #include "track/track_parts.h"
 
@@ -23,7 +22,7 @@ static _Atomic uint64_t places[PLACES];
 
 static uintptr_t page_bytes(void)
 {
-    return sc_track_parts.guards->page_mask + 1;
+    return *sc_track_parts.page_mask + 1;
 }
 
 /* Which one it would be. From STEPS_MAX on the page is better let go. */

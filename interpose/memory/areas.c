@@ -7,7 +7,7 @@
 #include "track/brief_lock.h"
 #include "track/checks.h"
 #include "track/kernel.h"
-#include "track/spans.h"
+#include "track/spans_calls.h"
 #include "track/track_parts.h"
 
 #include "track/poison.h"
@@ -76,7 +76,7 @@ static bool is_reserved_locked(void) SC_REQUIRES(lock)
 
 bool sc_areas_have_lane(uintptr_t address)
 {
-    return sc_areas_have(address) && sc_spans_lane(sc_track_parts.guards, address) != 0;
+    return sc_areas_have(address) && sc_spans_have_lane(sc_track_parts.guards, address);
 }
 
 /* ---- pages of an area ---- */

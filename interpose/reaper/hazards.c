@@ -27,7 +27,7 @@
 #include "track/ops.h"
 #include "track/points.h"
 #include "track/shape.h"
-#include "track/spans.h"
+#include "track/spans_calls.h"
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_order.h"

@@ -12,7 +12,6 @@
 #include "track/kept_off.h"
 #include "track/own_lock.h"
 #include "track/pages.h"
-#include "track/spans.h"
 #include "track/track.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
@@ -24,7 +23,7 @@ enum { PAGES_MAX = 256 }; /* of one object */
 
 static uintptr_t page_mask(void)
 {
-    return sc_track_parts.guards->page_mask;
+    return *sc_track_parts.page_mask;
 }
 
 static struct sc_kept_off *kept_off(void)
@@ -34,7 +33,7 @@ static struct sc_kept_off *kept_off(void)
 
 static struct sc_pages pages_of(const void *object, size_t size_bytes)
 {
-    return sc_spans_pages(sc_track_parts.guards, (uintptr_t)object, size_bytes);
+    return sc_pages_around((uintptr_t)object, size_bytes, page_mask());
 }
 
 /* ---- letting go ---- */

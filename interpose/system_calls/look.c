@@ -15,7 +15,6 @@
 #include "track/kernel.h"
 #include "track/pages.h"
 #include "track/peek.h"
-#include "track/spans.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
@@ -40,7 +39,7 @@ static bool may_be_in_range(const void *address, size_t size_bytes)
 
 static bool was_guarded_near(const void *address, size_t size_bytes)
 {
-    return sc_blocks_may_hold(&sc_track_parts.guards->ever, (uintptr_t)address, size_bytes);
+    return sc_blocks_may_hold(sc_track_parts.guarded_blocks, (uintptr_t)address, size_bytes);
 }
 
 /* The kernel refuses what no buffer can have. */

@@ -1,5 +1,6 @@
 /* Operations on device memory: what conflicts with what, and that forgetting those for which later
  * ones stand changes no answer. */
+#include "track/conflicts_internal.h"
 #include "track/device.h"
 
 #include <check.h>

@@ -1,5 +1,6 @@
 /* Operations on host memory: shapes, ranges, conflicts, and what is retired when. */
 #include "track/conflicts.h"
+#include "track/conflicts_internal.h"
 #include "track/frames.h"
 #include "track/grid.h"
 #include "track/inflight.h"

@@ -1,0 +1,36 @@
+/* Looks for conflicts (track/conflicts.h) among what is in flight, for the files that make up the
+ * tracker.
+ *
+ * Locks: every function needs the owner's lock.
+ */
+#ifndef SC_TRACK_CONFLICTS_INTERNAL_H
+#define SC_TRACK_CONFLICTS_INTERNAL_H
+
+#include "track/conflicts.h"
+#include "track/inflight.h"
+
+/* False only if nothing conflicts: by the counts of the range, and of what lies on none. */
+static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
+    bool writes = sc_direction_writes_host(info->direction);
+    return info->kind == SC_DEVICE ||
+           sc_inflight_may_conflict(range, writes, info->ticket.stream) ||
+           (info->range &&
+            sc_inflight_may_conflict(inflight->nowhere, writes, info->ticket.stream));
+}
+
+/* What sc_conflicts_visit does where there may be any. */
+void sc_conflicts_visit_some(struct sc_inflight *inflight, const struct sc_op_info *info,
+                             sc_inflight_visit *visit, void *context);
+
+/* Calls visit for each operation that conflicts with `info`, which is not issued yet or has just
+ * been issued on info->ticket.stream, until visit returns false. */
+static inline void sc_conflicts_visit(struct sc_inflight *inflight, const struct sc_op_info *info,
+                                      sc_inflight_visit *visit, void *context)
+{
+    if (sc_conflicts_may_be(inflight, info))
+        sc_conflicts_visit_some(inflight, info, visit, context);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* What is asked of the spans (track/spans.h) by those who know nothing of their records.
+ *
+ * Locks: the functions need none.
+ */
+#ifndef SC_TRACK_SPANS_CALLS_H
+#define SC_TRACK_SPANS_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_spans;
+
+/* Lane 0 has all pages but those of areas that were given another. An area has LANE_BYTES. */
+enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
+
+/* Memory whose areas begin at multiples of SC_SPANS_LANE_BYTES from its start. The first
+ * `laned_bytes` of it have lanes from now on. Said once, before a span is there. */
+void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
+                        size_t laned_bytes);
+
+/* Is the page in another lane than 0? */
+bool sc_spans_have_lane(const struct sc_spans *spans, uintptr_t address);
+
+/* The lanes of the first and of the last page of an interval as bits; none for lane 0. */
+uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+
+/* The lanes in which spans of the stream live, but 0; about: some may be missing. */
+uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream);
+
+/* Several streams have the same bit. */
+static inline uint64_t sc_spans_stream_bit(uint32_t stream)
+{
+    return UINT64_C(1) << stream % 64;
+}
+
+#endif

@@ -177,7 +177,7 @@ endif
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 sources = $(sort $(wildcard $(1)))
 
-CORE_SRC    := $(call sources,track/*.c report/*.c)
+CORE_SRC    := $(call sources,track/*.c ledger/*.c report/*.c)
 HANDS_SRC   := $(call sources,interpose/*/*.c cupti_hooks/*.c)
 CORE_OBJ    := $(call objects,$(CORE_SRC))
 LIB_OBJ     := $(CORE_OBJ) $(call objects,$(HANDS_SRC))

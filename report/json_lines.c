@@ -6,6 +6,7 @@
 #include "report/guard_part.h"
 #include "report/json.h"
 #include "report/mapped_file.h"
+#include "report/memory_part.h"
 #include "report/modules.h"
 #include "report/roll.h"
 #include "report/suppressing.h"
@@ -547,7 +548,8 @@ static void put_suppressed(struct sc_text *line, const uint64_t *by_reason)
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,
-                           const uint64_t *by_reason, const struct sc_guard_part_sites *sites)
+                           const uint64_t *by_reason, const struct sc_guard_part_sites *sites,
+                           const struct sc_memory_part *memory)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "summary");
@@ -584,6 +586,8 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     sc_json_close(line, '}');
     put_timeline(line, &totals->timeline);
     put_ignored(line, options->ignored);
+    if (memory)
+        sc_memory_part_put(line, memory, RESERVE);
     if (totals->exit_status >= 0)
         sc_json_signed(line, "exit_status", totals->exit_status);
     else

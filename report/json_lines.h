@@ -32,6 +32,7 @@ struct sc_json_lines_stacks {
 };
 
 struct sc_guard_part_sites;
+struct sc_memory_part;
 
 /* Looks up the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock. */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);
@@ -60,10 +61,12 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti);
 
 /* `by_code` has a count of hazards for each enum sc_hazard_code, and `by_reason` one for each
- * reason for which hazards were ignored (annotations.h). `sites` NULL: there is no guard_budget. */
+ * reason for which hazards were ignored (annotations.h). `sites` NULL: there is no guard_budget.
+ * `memory` NULL: the ledger is off. */
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,
-                           const uint64_t *by_reason, const struct sc_guard_part_sites *sites);
+                           const uint64_t *by_reason, const struct sc_guard_part_sites *sites,
+                           const struct sc_memory_part *memory);
 
 #endif

@@ -15,6 +15,7 @@ enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, SHARE, PATH };
  * the one word that stands for 0 in a SIZE or a SHARE. NULL ends the list. */
 typedef const char *const words[5]; /* NULL behind the last */
 static words zero_one = {"0", "1"};
+static words on_off = {"off", "on"};
 static words guard_modes = {"off", "on", "uffd", "mprotect"};
 static words modes = {"fix", "report", "off"};
 static words certainties = {"latent", "observed"};
@@ -94,6 +95,8 @@ static const struct option table[] = {
         "hazards and stalls as marks and ranges in Nsight Systems"),
     ROW("postmortem", BOOL, postmortem, "1", zero_one,
         "what was in flight and given back when a call first fails for good"),
+    ROW("memory", BOOL, memory, "on", on_off,
+        "who holds memory of the GPU and pinned memory, now and at most"),
     ROW("pinned", CHOICE, pinned, "huge", pinned_modes, "who serves pinned allocations"),
     ROW("device_heap", SIZE, device_heap_bytes, "driver", driver_heap,
         "CU_LIMIT_MALLOC_HEAP_SIZE for new contexts; driver: as it is", .present_value = "driver",

@@ -47,6 +47,7 @@ struct sc_options {
     bool timeline;
     int nvtx; /* enum sc_nvtx_mode */
     bool postmortem;
+    bool memory;                /* the ledger of memory is kept */
     int pinned;                 /* enum sc_pinned_mode */
     uint64_t device_heap_bytes; /* 0: the driver's own limit stays */
     int verbosity;              /* 0 to 3 */

@@ -6,6 +6,7 @@
 #include "report/guard_part.h"
 #include "report/hazard_counts.h"
 #include "report/json_lines.h"
+#include "report/memory_part.h"
 #include "report/missed_calls.h"
 #include "report/modules.h"
 #include "report/path.h"
@@ -563,12 +564,13 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
 }
 
 static bool write_summary_locked(const struct sc_report_totals *totals,
-                                 const struct sc_guard_part_sites *sites) SC_REQUIRES(report.mutex)
+                                 const struct sc_guard_part_sites *sites,
+                                 const struct sc_memory_part *memory) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code,
-                          report.by_reason, sites);
+                          report.by_reason, sites, memory);
     return write_line_locked(&line);
 }
 
@@ -592,12 +594,22 @@ static struct sc_guard_part_sites *name_sites(const struct sc_budget *budget)
     return sites;
 }
 
-/* Once in a process. */
-static void print_summary(const struct sc_summary *summary)
+static struct sc_memory_part *name_memory(const struct sc_statement *statement)
+{
+    struct sc_memory_part *memory = statement ? sc_pages_map(sizeof *memory) : NULL;
+    if (memory)
+        sc_memory_part_name(statement, memory);
+    return memory;
+}
+
+/* Once in a process. `memory` NULL: nobody asks. */
+static void print_summary(const struct sc_summary *summary, const struct sc_memory_part *memory)
 {
     static char bytes[16 * 1024];
     struct sc_text text = sc_text_in(bytes, sizeof bytes);
     sc_summary_write(&text, summary);
+    if (memory && report.options->verbosity >= 2)
+        sc_memory_part_say(&text, memory);
     tell(&text);
 }
 
@@ -608,11 +620,12 @@ void sc_report_summary(const struct sc_report_totals *totals)
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
     struct sc_guard_part_sites *sites = name_sites(totals->guard.budget);
+    struct sc_memory_part *memory = name_memory(totals->memory);
     enter(&guard);
     bool is_told = false;
     if (!report.summarised) {
         report.summarised = totals->final;
-        bool is_written = write_summary_locked(totals, sites);
+        bool is_written = write_summary_locked(totals, sites, memory);
         bool is_shown = note_locked(SC_ROLL_ENDED, totals->final && is_written, NULL) &&
                         report.fd >= 0 && report.options->verbosity < 2;
         collect_locked(&summary, totals);
@@ -623,7 +636,8 @@ void sc_report_summary(const struct sc_report_totals *totals)
     if (sites)
         sc_pages_unmap(sites, sizeof *sites);
     if (is_told)
-        print_summary(&summary);
+        print_summary(&summary, memory);
+    sc_pages_unmap(memory, sizeof *memory);
 }
 
 void sc_report_say_aborting(const struct sc_report_totals *totals)
@@ -644,7 +658,7 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
     }
     leave(&guard);
     if (due)
-        print_summary(&summary);
+        print_summary(&summary, NULL);
 }
 
 void sc_report_child(void)

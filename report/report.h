@@ -16,6 +16,7 @@
 #ifndef SC_REPORT_REPORT_H
 #define SC_REPORT_REPORT_H
 
+#include "ledger/statement.h"
 #include "report/options.h"
 #include "report/userfaultfd.h"
 #include "track/python_codes.h"
@@ -89,8 +90,9 @@ struct sc_report_totals {
     } coverage;
     struct sc_report_cupti cupti;
     struct sc_report_timeline timeline;
-    int exit_status; /* what the process ends with, -1 if unknown */
-    bool final;      /* true: the process is ending. false: it may go on (before exec) */
+    const struct sc_statement *memory; /* NULL: not known */
+    int exit_status;                   /* what the process ends with, -1 if unknown */
+    bool final; /* true: the process is ending. false: it may go on (before exec) */
 };
 
 struct sc_report_counts {

@@ -64,12 +64,19 @@ static void sync_idle(int i)
     (void)i;
     cuStreamSynchronize(stream);
 }
+static void allocate(int i)
+{
+    CUdeviceptr block;
+    (void)i;
+    cuMemAllocAsync(&block, BYTES, stream);
+    cuMemFreeAsync(block, stream);
+}
 static const struct {
     const char *name;
     void (*round)(int);
 } cases[] = {{"upload", upload}, {"upload-wait", upload_wait}, {"record", record},
              {"record-wait-query", record_wait_query}, {"launch", launch}, {"free", free_beside},
-             {"sync-idle", sync_idle}};
+             {"sync-idle", sync_idle}, {"allocate", allocate}};
 int main(int argc, char **argv)
 {
     int rounds = argc > 2 ? atoi(argv[2]) : 0;

@@ -2,8 +2,8 @@
 
 import re
 
-FOLDERS = ("interpose", "track", "report", "cupti_hooks")
-OUTSIDE = ("interpose/", "report/", "cupti_hooks/")
+FOLDERS = ("interpose", "track", "ledger", "report", "cupti_hooks")
+OUTSIDE = ("interpose/", "ledger/", "report/", "cupti_hooks/")
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', re.S)
 DECLARED = re.compile(r"^(?!static\b|typedef\b)[A-Za-z_][\w ]*[ *](sc_\w+)\([^;{]*\)[^;{]*;", re.M)
 INLINE = re.compile(r"^static inline [\w *]*?\b(sc_\w+)\(", re.M)

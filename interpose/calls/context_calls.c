@@ -12,6 +12,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/ledger/booking.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/nvtx.h"
@@ -66,6 +67,7 @@ static void end_work(const struct sc_context *context)
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_track_known(&sc_track, &point, NULL, NULL);
     end_memory(context);
+    sc_booking_context_ended(context->legacy);
     sc_reaper_graph_changed();
     end_pinned_holds(context);
     sc_guard_apply();

@@ -2,6 +2,7 @@
 
 #include "interpose/base/process.h"
 #include "interpose/calls/graph_calls.h"
+#include "interpose/calls/memory.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -13,6 +14,7 @@
 #include "interpose/graph/host_nodes.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/stack_sources.h"
+#include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/contexts.h"
 #include "track/graph_place.h"
 #include "track/graphs.h"
@@ -49,6 +51,18 @@ static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
     return noted(result, redirects, call, exec, graph, sc_exec_uses_note_updated);
 }
 
+static struct sc_memory memory_of(CUgraphExec exec)
+{
+    return (struct sc_memory){.kind = SC_MEMORY_EXEC, .name = (uintptr_t)exec};
+}
+
+static void tell_made(const struct sc_call *call, CUgraphExec exec)
+{
+    const struct sc_memory memory = memory_of(exec);
+    if (exec)
+        sc_memory_given(call, &memory);
+}
+
 #define SC_INSTANTIATES(symbol, name, version, variant, arguments)                                 \
     CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
     {                                                                                              \
@@ -56,6 +70,7 @@ static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
         struct sc_stack_sources redirects = sc_stack_sources_begin(hGraph);                        \
         CUresult result = SC_PERMITTED(real arguments);                                            \
         CUgraphExec exec = result == CUDA_SUCCESS ? *phGraphExec : NULL;                           \
+        tell_made(call, exec);                                                                     \
         return noted(result, &redirects, call, exec, hGraph, sc_exec_uses_note_made);              \
     }
 #include "interpose/driver/api.def"
@@ -333,6 +348,10 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     SC_WRAPPER(cuGraphExecDestroy);
     sc_graph_calls_letting_go(exec);
+    const struct sc_memory memory = memory_of(exec);
     uint32_t known = sc_graph_calls_destroying(exec);
-    return sc_graph_calls_destroyed(known, SC_PERMITTED(real(exec)));
+    sc_memory_leaves(call, &memory);
+    CUresult result = SC_PERMITTED(real(exec));
+    sc_memory_left(&memory, result == CUDA_SUCCESS);
+    return sc_graph_calls_destroyed(known, result);
 }

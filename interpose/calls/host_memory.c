@@ -29,6 +29,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/neighbours.h"
+#include "interpose/ledger/memory_kinds.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/reaper.h"
@@ -51,11 +52,24 @@
 
 #include "track/poison.h"
 
+static struct sc_memory memory_of(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
+{
+    return (struct sc_memory){
+        .kind = kind == SC_REGISTERED ? SC_MEMORY_REGISTERED
+                : kind == SC_MANAGED  ? SC_MEMORY_MANAGED
+                                      : SC_MEMORY_PINNED,
+        .name = (uintptr_t)address,
+        .size_bytes = size_bytes,
+    };
+}
+
 /* `call` made the memory. */
 static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind,
                       const struct sc_call *call)
 {
     SC_KEEP_ERRNO();
+    const struct sc_memory memory = memory_of(address, size_bytes, kind);
+    sc_memory_given(call, &memory);
     struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     if (context && address && kind != SC_REGISTERED) {
         sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes);
@@ -157,10 +171,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
 {
     SC_WRAPPER(cuMemAllocManaged);
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    if (result == CUDA_SUCCESS) {
+    if (result == CUDA_SUCCESS)
         sc_host_memory_managed(*address, bytes, call);
-        sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_MANAGED, *address, bytes, 0});
-    }
     return result;
 }
 
@@ -197,6 +209,7 @@ SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t byte
 }
 
 struct giving_back {
+    struct sc_memory memory;
     void *address;
     enum sc_buffer_kind kind;
     const struct sc_call *call;
@@ -209,7 +222,12 @@ static struct giving_back giving_of(void *address, enum sc_buffer_kind kind,
                                     const struct sc_call *call)
 {
     return (struct giving_back){
-        .address = address, .kind = kind, .call = call, .culprit = {call->api, call->site, NULL}};
+        .memory = memory_of(address, 0, kind),
+        .address = address,
+        .kind = kind,
+        .call = call,
+        .culprit = {call->api, call->site, NULL},
+    };
 }
 
 /* Names the call, and asks leave for it of what captures. */
@@ -309,8 +327,10 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
     if (range->range)
         SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range->address));
     sc_guard_apply();
+    sc_memory_leaves(giving->call, &giving->memory);
     CUresult result = sc_wrap_answered(giving->call, give_back_inside(give_back, giving->address));
     sc_permit_end(&giving->permit, result);
+    sc_memory_left(&giving->memory, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
         sc_recently_freed(giving->call->api, giving->call->site, (uintptr_t)giving->address,
                           range->range ? range->size_bytes : 0);
@@ -345,6 +365,13 @@ static bool may_keep(const struct giving_back *giving, const struct sc_range_inf
     return false;
 }
 
+/* The program has given it back, whatever the driver has still to do. */
+static void tell_left(const struct giving_back *giving)
+{
+    sc_memory_leaves(giving->call, &giving->memory);
+    sc_memory_left(&giving->memory, true);
+}
+
 /* Whether the memory was kept back. The driver is not asked then, which would not have permitted
  * the call while something captures. */
 static bool end_kept(struct giving_back *giving, bool kept)
@@ -352,6 +379,13 @@ static bool end_kept(struct giving_back *giving, bool kept)
     if (kept)
         sc_permit_end(&giving->permit, CUDA_SUCCESS);
     return kept;
+}
+
+static bool end_held(struct giving_back *giving, bool held)
+{
+    if (held)
+        tell_left(giving);
+    return end_kept(giving, held);
 }
 
 static bool was_freed(const struct giving_back *giving, const struct sc_range_info *range)
@@ -368,7 +402,7 @@ CUresult cuMemFreeHost(void *address)
         return SC_PERMITTED(real(NULL));
     struct giving_back giving = begin(address, SC_PINNED, call);
     struct sc_range_info range = range_of(&giving);
-    if (may_keep(&giving, &range, SC105) && end_kept(&giving, free_is_deferred(&giving, &range)))
+    if (may_keep(&giving, &range, SC105) && end_held(&giving, free_is_deferred(&giving, &range)))
         return giving.result;
     if (end_kept(&giving, was_freed(&giving, &range)))
         return CUDA_ERROR_INVALID_VALUE;
@@ -379,6 +413,7 @@ void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct
 {
     struct giving_back giving = giving_of(address, kind, call);
     struct sc_range_info range = range_of(&giving);
+    tell_left(&giving);
     if (!range.range)
         return;
     SC_TAKE_DOWN taken = take_down(&range, SC_HOLD_WAIT);
@@ -415,7 +450,7 @@ CUresult cuMemHostUnregister(void *address)
         return CUDA_ERROR_INVALID_VALUE;
     struct giving_back giving = begin(address, SC_REGISTERED, call);
     struct sc_range_info range = range_of(&giving);
-    if (may_keep(&giving, &range, SC103) && end_kept(&giving, unregister_is_kept(&giving, &range)))
+    if (may_keep(&giving, &range, SC103) && end_held(&giving, unregister_is_kept(&giving, &range)))
         return giving.result;
     if (end_kept(&giving, is_gone))
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
@@ -445,6 +480,8 @@ static struct device_free begin_device_free(const struct sc_call *call, CUdevice
         bool waits;
     } prepared; /* behind the call the driver may not know it any more */
     bool is_known = sc_replaying_follows() && prepared.address == address;
+    const struct sc_memory memory = memory_of((void *)(uintptr_t)address, 0, SC_MANAGED);
+    sc_memory_leaves(call, &memory);
     struct device_free freeing = {
         .allocation = sc_device_memory_leaves(address),
         .waits = is_known ? prepared.waits : !is_of_pool(address),
@@ -478,6 +515,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
         SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range.address));
     }
     CUresult result = sc_permit_end(&giving.permit, real(address));
+    sc_memory_left(&giving.memory, result == CUDA_SUCCESS);
     sc_device_memory_left(&freeing.allocation, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
         sc_recently_freed(call->api, call->site, address, range.range ? range.size_bytes : 0);

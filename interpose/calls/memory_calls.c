@@ -8,11 +8,65 @@
 
 #include "track/poison.h"
 
+/* ---- sizes of arrays, without what the driver adds ---- */
+
+/* Of one channel; 0: of a format of blocks or planes, whose size nobody else knows. */
+static size_t channel_bytes(CUarray_format format)
+{
+    switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+        return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+        return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+static size_t at_least_one(size_t extent)
+{
+    return extent ? extent : 1;
+}
+
+static size_t array_bytes(const CUDA_ARRAY_DESCRIPTOR *array)
+{
+    return array->Width * at_least_one(array->Height) * array->NumChannels *
+           channel_bytes(array->Format);
+}
+
+/* With fewer levels than are asked for where these are down to one element. Layers have no lesser
+ * depth. No memory lies behind what is sparse, or mapped later. */
+static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned levels)
+{
+    size_t width = array->Width, height = array->Height, depth = array->Depth, elements = 0;
+    bool is_layered = array->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
+    if (array->Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING))
+        return 0;
+    for (unsigned i = 0; i < at_least_one(levels); i++) {
+        elements += width * at_least_one(height) * at_least_one(depth);
+        if (width <= 1 && height <= 1 && (is_layered || depth <= 1))
+            break;
+        width = at_least_one(width / 2);
+        height /= height > 1 ? 2 : 1;
+        depth /= depth > 1 && !is_layered ? 2 : 1;
+    }
+    return elements * array->NumChannels * channel_bytes(array->Format);
+}
+
+/* ---- rows ---- */
+
 #define CALL_FORBIDDEN(call) SC_PERMITTED(call)
 #define CALL_ALLOWED(call) (call)
 
 #define MEMORY(kind, name, size_bytes, of)                                                         \
-    (&(const struct sc_memory){SC_MEMORY_##kind, (uintptr_t)(name), size_bytes, (uintptr_t)(of)})
+    (&(const struct sc_memory){SC_MEMORY_##kind, (uintptr_t)(name), size_bytes, (uintptr_t)(of), 0})
 
 #define SC_GIVES(symbol, name, version, replay, arguments, capture, kind, memory, bytes, of)       \
     CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \

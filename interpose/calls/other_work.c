@@ -21,6 +21,8 @@
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/memory_ops.h"
+#include "interpose/ledger/booking.h"
+#include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
@@ -174,15 +176,26 @@ static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstr
     return stream && !sc_streams_is_capturing(stream) ? stream : NULL;
 }
 
+/* Where the memory of an allocation is, for the ledger. */
+static int device_of(const struct sc_call *call, CUstream handle)
+{
+    struct sc_stream_record *stream =
+        sc_booking_is_on() ? sc_streams_find(handle, call->per_thread) : NULL;
+    if (!stream)
+        return sc_capturing_seen() ? SC_MEMORY_CAPTURED : 0;
+    return sc_streams_is_captured(stream) ? SC_MEMORY_CAPTURED : stream->context->device + 1;
+}
+
 /* `pool`: 0 is the device's current one. */
 static CUresult end_allocation(struct work *work, CUstream handle, const CUdeviceptr *address,
                                size_t bytes, uintptr_t pool, CUresult result)
 {
     struct sc_stream_record *stream =
         result == CUDA_SUCCESS ? watched_stream(work->detour.call, handle) : NULL;
+    const struct sc_call *call = work->detour.call;
     if (result == CUDA_SUCCESS)
-        sc_memory_given(work->detour.call,
-                        &(const struct sc_memory){SC_MEMORY_POOLED, *address, bytes, pool});
+        sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_POOLED, *address, bytes, pool,
+                                                        device_of(call, handle)});
     if (stream)
         sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
     return end(work, result);
@@ -211,6 +224,7 @@ SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
 }
 
 struct freeing {
+    struct sc_memory memory;
     struct sc_allocation allocation;
     struct sc_stream_record *stream; /* where the free is told of, or NULL */
 };
@@ -220,6 +234,9 @@ static void begin_free(struct freeing *freeing, const struct sc_call *call, CUde
                        CUstream handle)
 {
     bool is_captured = sc_capturing_seen() && sc_issue_is_captured(call, handle);
+    freeing->memory = (struct sc_memory){SC_MEMORY_POOLED, is_captured ? 0 : address, 0, 0, 0};
+    if (!is_captured)
+        sc_memory_leaves(call, &freeing->memory);
     freeing->allocation =
         is_captured ? (struct sc_allocation){0} : sc_device_memory_leaves(address);
     freeing->stream = freeing->allocation.size_bytes ? watched_stream(call, handle) : NULL;
@@ -229,6 +246,8 @@ static void begin_free(struct freeing *freeing, const struct sc_call *call, CUde
 
 static void end_free(const struct freeing *freeing, const struct sc_call *call, CUresult result)
 {
+    if (freeing->memory.name)
+        sc_memory_left(&freeing->memory, result == CUDA_SUCCESS);
     if (freeing->stream && result == CUDA_SUCCESS)
         sc_device_uses_note_ordered_free(call, freeing->stream, &freeing->allocation);
     else

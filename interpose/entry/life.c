@@ -32,6 +32,7 @@
 #include "interpose/guard/guard.h"
 #include "interpose/guard/guard_budget.h"
 #include "interpose/guard/guard_totals.h"
+#include "interpose/ledger/balance.h"
 #include "interpose/missed/audit.h"
 #include "interpose/postmortem/postmortem.h"
 #include "interpose/reaper/copy_times.h"
@@ -184,6 +185,7 @@ static void become_active(void)
 {
     SC_TRACE("cuda-up");
     open_report();
+    sc_balance_start();
     if (!sc_process_is_alone())
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
@@ -283,6 +285,17 @@ static void get_holds(void *holds)
     *(struct sc_hold_totals *)holds = SC_TRACKED(sc_holds_totals(track.holds));
 }
 
+/* A thread that is within a lock of ours may hold one of the ledger's. NULL: not known. */
+static struct sc_statement *draw_memory(bool asks)
+{
+    struct sc_statement *statement = sc_options.memory && !sc_own_lock_depth && atomic_load(&up)
+                                         ? sc_pages_map(sizeof *statement)
+                                         : NULL;
+    if (statement)
+        sc_balance_draw(statement, asks);
+    return statement;
+}
+
 static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
@@ -313,24 +326,28 @@ static void print_trace(void)
         sc_report_say(NULL, "verbosity=3: this build has no trace; one of `make DEBUG=1` has");
 }
 
-static void write_summary(int status, bool final)
+/* `asks`: the driver may be asked. */
+static void write_summary(int status, bool final, bool asks)
 {
     struct sc_report_totals totals = totals_of(status, final);
+    struct sc_statement *memory = draw_memory(asks);
+    totals.memory = memory;
     if (!sc_own_lock_depth) /* what the reaper has written lines of */
         sc_report_modules();
     sc_report_summary(&totals);
+    sc_pages_unmap(memory, sizeof *memory);
     print_trace();
 }
 
-static void summarise(int status)
+static void summarise(int status, bool asks)
 {
     if (!atomic_exchange(&summarised, true))
-        write_summary(status, true);
+        write_summary(status, true, asks);
 }
 
 void sc_life_dump(void)
 {
-    write_summary(UNKNOWN, false);
+    write_summary(UNKNOWN, false, true);
 }
 
 /* The calling thread is at its end, and may be on a stack of a few KB: a handler may end the
@@ -344,8 +361,8 @@ static void call_at_last(sc_spare_function *function, void *argument)
 }
 
 struct ending {
-    int status; /* also the result */
-    bool unsubscribe;
+    int status;       /* also the result */
+    bool unsubscribe; /* before the driver's own handlers */
 };
 
 static void release_all(void *unused)
@@ -373,7 +390,7 @@ static void end_all(void *argument)
     }
     sc_audit_stop(ending->unsubscribe);
     ending->status = sc_report_exit_status(ending->status);
-    summarise(ending->status);
+    summarise(ending->status, ending->unsubscribe);
 }
 
 /* The status to end with, after the last verdicts and the summary. Only the process that used CUDA

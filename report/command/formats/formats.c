@@ -16,6 +16,7 @@ static const struct sc_format formats[] = {
         .summary_variable = "GITHUB_STEP_SUMMARY",
     },
     {.name = "markdown", .write = sc_as_markdown, .is_brief = true},
+    {.name = "memory", .write = sc_as_memory, .is_brief = true},
     {.name = "perfetto", .write = sc_as_perfetto, .is_brief = true, .is_binary = true},
 };
 

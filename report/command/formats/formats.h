@@ -16,6 +16,7 @@ sc_format_writer sc_as_sarif;
 sc_format_writer sc_as_junit;
 sc_format_writer sc_as_github;
 sc_format_writer sc_as_markdown;
+sc_format_writer sc_as_memory;
 sc_format_writer sc_as_perfetto;
 
 struct sc_format {

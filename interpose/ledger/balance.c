@@ -1,0 +1,105 @@
+#include "interpose/ledger/balance.h"
+
+#include <string.h>
+
+#include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/streams/contexts.h"
+#include "ledger/ledger.h"
+
+#include "track/poison.h"
+
+static struct {
+    bool is_known;
+    CUuuid uuid;
+} devices[SC_LEDGER_DEVICES];
+
+_Static_assert(sizeof(CUuuid) == SC_STATEMENT_UUID_BYTES, "a UUID");
+
+/* Of a MIG instance its own, where the driver can tell. */
+static bool ask_uuid(CUuuid *uuid, CUdevice device)
+{
+    if (sc_real.cuDeviceGetUuid_v2)
+        return sc_real.cuDeviceGetUuid_v2(uuid, device) == CUDA_SUCCESS;
+    return sc_real.cuDeviceGetUuid && sc_real.cuDeviceGetUuid(uuid, device) == CUDA_SUCCESS;
+}
+
+void sc_balance_start(void)
+{
+    int count = 0;
+    sc_real.cuDeviceGetCount(&count);
+    for (int i = 0; sc_options.memory && i < count && i < SC_LEDGER_DEVICES; i++)
+        devices[i].is_known = ask_uuid(&devices[i].uuid, i);
+}
+
+static bool ask_pool(CUmemoryPool pool, CUmemPool_attribute attribute, uint64_t *value)
+{
+    return sc_real.cuMemPoolGetAttribute(pool, attribute, value) == CUDA_SUCCESS;
+}
+
+/* An imported one has no attributes. */
+static void ask_about_pool(struct sc_statement_pool *pool)
+{
+    CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->pool.handle;
+    if (pool->pool.is_gone || pool->pool.is_imported || !sc_real.cuMemPoolGetAttribute)
+        return;
+    pool->is_known =
+        ask_pool(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &pool->reserved_bytes) &&
+        ask_pool(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &pool->reserved_peak_bytes) &&
+        ask_pool(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &pool->used_bytes) &&
+        ask_pool(handle, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &pool->threshold_bytes);
+}
+
+static bool ask_graphs(CUdevice device, CUgraphMem_attribute attribute, uint64_t *value)
+{
+    return sc_real.cuDeviceGetGraphMemAttribute &&
+           sc_real.cuDeviceGetGraphMemAttribute(device, attribute, value) == CUDA_SUCCESS;
+}
+
+/* Only of a device with a context, since no other is to get one. */
+static bool ask_free(CUdevice device, struct sc_statement_place *place)
+{
+    CUcontext handle = sc_contexts_primary(device);
+    struct sc_context *context = handle ? sc_contexts_known(handle) : NULL;
+    size_t free_bytes = 0, total_bytes = 0;
+    if (!context || !sc_real.cuMemGetInfo_v2 || !sc_contexts_push(context))
+        return false;
+    bool is_known = sc_real.cuMemGetInfo_v2(&free_bytes, &total_bytes) == CUDA_SUCCESS;
+    sc_contexts_pop();
+    place->free_bytes = free_bytes;
+    place->total_bytes = total_bytes;
+    return is_known;
+}
+
+static void ask_about_device(CUdevice device, struct sc_statement_place *place)
+{
+    place->knows_graphs =
+        ask_graphs(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &place->graphs_reserved_bytes) &&
+        ask_graphs(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &place->graphs_used_bytes);
+    place->is_used |= place->graphs_reserved_bytes != 0;
+    place->knows_free = place->is_used && ask_free(device, place);
+}
+
+static void ask(struct sc_statement *statement)
+{
+    SC_INSIDE();
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    for (unsigned i = 0; i < statement->pool_count; i++)
+        ask_about_pool(&statement->pools[i]);
+    for (int i = 0; i < SC_LEDGER_DEVICES && devices[i].is_known; i++)
+        ask_about_device(i, &statement->places[i]);
+    sc_relaxed_end(&relaxed);
+}
+
+void sc_balance_draw(struct sc_statement *statement, bool asks)
+{
+    SC_KEEP_ERRNO();
+    sc_statement_draw(&sc_ledger, statement);
+    for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++) {
+        statement->places[i].has_uuid = devices[i].is_known;
+        memcpy(statement->places[i].uuid, &devices[i].uuid, sizeof devices[i].uuid);
+    }
+    if (asks)
+        ask(statement);
+}

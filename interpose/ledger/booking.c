@@ -1,0 +1,254 @@
+#include "interpose/ledger/booking.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "interpose/driver/driver.h"
+#include "interpose/driver/made_here.h"
+#include "interpose/streams/contexts.h"
+#include "ledger/accounts.h"
+#include "ledger/ledger.h"
+#include "ledger/ledger_index.h"
+
+#include "track/poison.h"
+
+/* Mappings begin at multiples of it. */
+enum { GRANULE_BYTES = 2 << 20 };
+
+/* Which pool serves the device; 0: it is to be asked for. */
+static _Atomic uint64_t current_pools[SC_LEDGER_DEVICES];
+
+/* Where each kind is known, and as what. */
+static const struct row {
+    enum sc_ledger_space space;
+    enum sc_ledger_kind kind;
+    bool goes_with_context;
+} rows[] = {
+    [SC_MEMORY_DEVICE] = {SC_LEDGER_ADDRESS, SC_LEDGER_DEVICE, true},
+    [SC_MEMORY_POOLED] = {SC_LEDGER_ADDRESS, SC_LEDGER_POOLED, false},
+    [SC_MEMORY_BUFFER] = {SC_LEDGER_ADDRESS, SC_LEDGER_MAPPED, true},
+    [SC_MEMORY_MAPPING] = {SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, false},
+    [SC_MEMORY_IMPORTED] = {SC_LEDGER_ADDRESS, SC_LEDGER_IMPORTED, true},
+    [SC_MEMORY_MANAGED] = {SC_LEDGER_ADDRESS, SC_LEDGER_MANAGED, true},
+    [SC_MEMORY_PINNED] = {SC_LEDGER_ADDRESS, SC_LEDGER_PINNED, true},
+    [SC_MEMORY_REGISTERED] = {SC_LEDGER_ADDRESS, SC_LEDGER_REGISTERED, true},
+    [SC_MEMORY_ARRAY] = {SC_LEDGER_HANDLE, SC_LEDGER_ARRAY, true},
+    [SC_MEMORY_PHYSICAL] = {SC_LEDGER_MEMORY, SC_LEDGER_PHYSICAL, false},
+    [SC_MEMORY_REFERENCE] = {SC_LEDGER_MEMORY, SC_LEDGER_PHYSICAL, false},
+    [SC_MEMORY_PHYSICAL_IMPORTED] = {SC_LEDGER_MEMORY, SC_LEDGER_IMPORTED, false},
+    [SC_MEMORY_ADDRESSES] = {SC_LEDGER_RESERVATION, SC_LEDGER_ADDRESSES, false},
+    [SC_MEMORY_EXTERNAL] = {SC_LEDGER_EXTERNAL, SC_LEDGER_IMPORTED, true},
+    [SC_MEMORY_EXEC] = {SC_LEDGER_HANDLE, SC_LEDGER_EXECS, false},
+};
+
+static unsigned place_of_device(int device)
+{
+    return device < 0 ? 0 : device < SC_LEDGER_DEVICES ? (unsigned)device : SC_LEDGER_DEVICES - 1;
+}
+
+/* SC_MEMORY_AT. */
+static unsigned place_at(uintptr_t at)
+{
+    return at >> 32 == CU_MEM_LOCATION_TYPE_DEVICE ? place_of_device((int)(uint32_t)at)
+                                                   : SC_LEDGER_HOST;
+}
+
+/* ---- pools ---- */
+
+void sc_booking_pools_changed(void)
+{
+    for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
+        atomic_store_explicit(&current_pools[i], 0, memory_order_relaxed);
+}
+
+static void meet_pool(uint64_t handle, unsigned place, uint32_t origin, bool is_imported)
+{
+    sc_ledger_pool_met(&sc_ledger, &(const struct sc_ledger_pool){.handle = handle,
+                                                                  .origin = origin,
+                                                                  .place = (uint8_t)place,
+                                                                  .is_imported = is_imported});
+}
+
+/* Of a device whose pool was not asked for yet. */
+static __attribute__((noinline)) uint64_t ask_pool(unsigned place)
+{
+    CUmemoryPool pool = NULL;
+    unsigned known_place;
+    if (!sc_real.cuDeviceGetMemPool ||
+        sc_real.cuDeviceGetMemPool(&pool, (CUdevice)place) != CUDA_SUCCESS)
+        return 0;
+    if (!sc_ledger_pool_place(&sc_ledger, (uintptr_t)pool, &known_place))
+        meet_pool((uintptr_t)pool, place, 0, false);
+    atomic_store_explicit(&current_pools[place], (uintptr_t)pool, memory_order_relaxed);
+    return (uintptr_t)pool;
+}
+
+static uint64_t current_pool(unsigned place)
+{
+    uint64_t pool = place < SC_LEDGER_DEVICES
+                        ? atomic_load_explicit(&current_pools[place], memory_order_relaxed)
+                        : 0;
+    return pool || place == SC_LEDGER_HOST ? pool : ask_pool(place);
+}
+
+static void book_pool(const struct sc_call *call, const struct sc_memory *memory)
+{
+    bool is_imported = memory->kind == SC_MEMORY_POOL_IMPORTED;
+    const struct sc_context *context = is_imported ? sc_contexts_of_memory() : NULL;
+    unsigned place =
+        is_imported ? place_of_device(context ? context->device : 0) : place_at(memory->of);
+    meet_pool(memory->name, place, sc_made_here(call), is_imported);
+}
+
+static bool is_pool(const struct sc_memory *memory)
+{
+    return memory->kind == SC_MEMORY_POOL || memory->kind == SC_MEMORY_POOL_IMPORTED;
+}
+
+/* ---- given ---- */
+
+/* Where it lies, of what does not lie where the current context is. */
+static unsigned place_of_part(const struct sc_memory *memory, unsigned place)
+{
+    struct sc_ledger_block whole;
+    enum sc_ledger_space space =
+        memory->kind == SC_MEMORY_MAPPING ? SC_LEDGER_MEMORY : SC_LEDGER_EXTERNAL;
+    return sc_ledger_find(&sc_ledger, space, memory->of, &whole) ? whole.place : place;
+}
+
+static unsigned place_of(const struct sc_memory *memory, unsigned place)
+{
+    switch (memory->kind) {
+    case SC_MEMORY_PHYSICAL:
+        return place_at(memory->of);
+    case SC_MEMORY_MAPPING:
+    case SC_MEMORY_BUFFER:
+        return place_of_part(memory, place);
+    case SC_MEMORY_POOLED:
+        if (memory->of)
+            sc_ledger_pool_place(&sc_ledger, memory->of, &place);
+        return place;
+    case SC_MEMORY_PINNED:
+    case SC_MEMORY_REGISTERED:
+    case SC_MEMORY_ADDRESSES:
+        return SC_LEDGER_HOST;
+    default:
+        return place;
+    }
+}
+
+/* Memory of another process: how large it is, the driver knows. */
+static size_t size_of(const struct sc_memory *memory)
+{
+    CUdeviceptr base = 0;
+    size_t bytes = 0;
+    if (memory->kind != SC_MEMORY_IMPORTED || !sc_real.cuMemGetAddressRange_v2)
+        return memory->size_bytes;
+    return sc_real.cuMemGetAddressRange_v2(&base, &bytes, memory->name) == CUDA_SUCCESS ? bytes : 0;
+}
+
+/* Where the call says which device, nobody is asked for the context: such memory outlives it. */
+static void book(const struct sc_call *call, const struct sc_memory *memory)
+{
+    const struct row *row = &rows[memory->kind];
+    const struct sc_context *context = memory->device ? NULL : sc_contexts_of_memory();
+    int device = memory->device ? memory->device - 1 : context ? context->device : 0;
+    unsigned place = place_of(memory, place_of_device(device));
+    bool is_pooled = memory->kind == SC_MEMORY_POOLED;
+    const struct sc_ledger_block block = {
+        .space = row->space,
+        .kind = row->kind,
+        .name = memory->name,
+        .size_bytes = size_of(memory),
+        .of = is_pooled && !memory->of ? current_pool(place) : memory->of,
+        .context = row->goes_with_context && context ? context->legacy : 0,
+        .origin = sc_made_here(call),
+        .place = place,
+    };
+    sc_ledger_given(&sc_ledger, &block);
+}
+
+/* Arrays of others' memory are none of our own. */
+static bool is_part(const struct sc_memory *memory)
+{
+    return memory->kind == SC_MEMORY_ARRAY && memory->of;
+}
+
+void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory)
+{
+    SC_KEEP_ERRNO();
+    if (is_pool(memory))
+        book_pool(call, memory);
+    else if (memory->kind == SC_MEMORY_REFERENCE)
+        sc_ledger_refer(&sc_ledger, memory->name);
+    else if (memory->name && memory->device != SC_MEMORY_CAPTURED && !is_part(memory))
+        book(call, memory);
+}
+
+/* ---- taken back ---- */
+
+/* The name that the calling thread's call takes back, or 0. */
+static __thread uint64_t leaving;
+
+static void note_leaving(enum sc_ledger_space space, uint64_t name)
+{
+    if (sc_ledger_leaves(&sc_ledger, space, name))
+        leaving = name;
+}
+
+/* The blocks of a range of mappings, of which the driver takes whole ones alone. */
+static uint64_t next_mapping(uint64_t at, uint64_t end, uint64_t *size_bytes)
+{
+    struct sc_ledger_block block;
+    for (; at < end; at += GRANULE_BYTES) {
+        if (!sc_ledger_find(&sc_ledger, SC_LEDGER_MAPPING, at, &block))
+            continue;
+        *size_bytes = block.size_bytes ? block.size_bytes : GRANULE_BYTES;
+        return at;
+    }
+    return end;
+}
+
+void sc_booking_leaves(const struct sc_memory *memory)
+{
+    const uint64_t end = memory->name + memory->size_bytes;
+    uint64_t bytes = 0;
+    if (is_pool(memory))
+        return;
+    if (memory->kind != SC_MEMORY_MAPPING) {
+        note_leaving(rows[memory->kind].space, memory->name);
+        return;
+    }
+    for (uint64_t at = next_mapping(memory->name, end, &bytes); at < end;
+         at = next_mapping(at + bytes, end, &bytes))
+        sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at);
+}
+
+static void mappings_left(const struct sc_memory *memory, bool taken)
+{
+    const uint64_t end = memory->name + memory->size_bytes;
+    uint64_t bytes = 0;
+    for (uint64_t at = next_mapping(memory->name, end, &bytes); at < end;
+         at = next_mapping(at + bytes, end, &bytes))
+        sc_ledger_left(&sc_ledger, SC_LEDGER_MAPPING, at, taken);
+}
+
+void sc_booking_left(const struct sc_memory *memory, bool taken)
+{
+    enum sc_ledger_space space = is_pool(memory) ? SC_LEDGER_HANDLE : rows[memory->kind].space;
+    if (is_pool(memory) && taken)
+        sc_ledger_pool_gone(&sc_ledger, memory->name);
+    else if (memory->kind == SC_MEMORY_MAPPING)
+        mappings_left(memory, taken);
+    else if (leaving == memory->name)
+        sc_ledger_left(&sc_ledger, space, memory->name, taken);
+    else if (taken && space == SC_LEDGER_ADDRESS)
+        atomic_fetch_add_explicit(&sc_ledger.unknown_frees, 1, memory_order_relaxed);
+    leaving = 0;
+}
+
+void sc_booking_context_ended(uint32_t context)
+{
+    if (sc_options.memory)
+        sc_ledger_end_context(&sc_ledger, context);
+}

@@ -1,0 +1,50 @@
+/* Memory that calls give and take back, booked in the ledger (ledger/ledger.h), with the stack of
+ * the call and the device.
+ *
+ * Nothing is asked of the driver but the current context, and once for each device which pool
+ * serves it: neither breaks a capture. With memory=off each is one load.
+ *
+ * Locks: none of the library's may be held. errno is kept. Thread-safe, not signal-safe: a stack is
+ * taken.
+ */
+#ifndef SC_INTERPOSE_LEDGER_BOOKING_H
+#define SC_INTERPOSE_LEDGER_BOOKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "interpose/base/process.h"
+#include "interpose/driver/call.h"
+#include "interpose/ledger/memory_kinds.h"
+
+static inline bool sc_booking_is_on(void)
+{
+    return sc_options.memory && sc_active();
+}
+
+/* Is the kind booked at all? A constant in most wrappers. */
+static inline bool sc_booking_has(enum sc_memory_kind kind)
+{
+    switch (kind) {
+    case SC_MEMORY_GRAPHICS:
+    case SC_MEMORY_NODE:
+    case SC_MEMORY_TRIMMED:
+        return false;
+    default:
+        return kind < SC_MEMORY_MULTICAST;
+    }
+}
+
+/* The call has given it; is about to take it back; and the driver has taken it, or refused to.
+ * Needs: it is on. */
+void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory);
+void sc_booking_leaves(const struct sc_memory *memory);
+void sc_booking_left(const struct sc_memory *memory, bool taken);
+
+/* Which pool serves a device may have changed. */
+void sc_booking_pools_changed(void);
+
+/* The context is gone (its tracker's id), and its memory with it. */
+void sc_booking_context_ended(uint32_t context);
+
+#endif

@@ -1,0 +1,82 @@
+#include "ledger/statement.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+static uint64_t most_of(const struct sc_statement_account *account)
+{
+    return account->account.bytes > account->peak_bytes ? account->account.bytes
+                                                        : account->peak_bytes;
+}
+
+/* Does it come before? Of things without bytes there are more, or fewer. */
+static bool comes_before(const struct sc_statement_account *one,
+                         const struct sc_statement_account *other)
+{
+    if (most_of(one) != most_of(other))
+        return most_of(one) > most_of(other);
+    return one->account.blocks > other->account.blocks;
+}
+
+static void consider(struct sc_statement *statement, const struct sc_statement_account *account)
+{
+    unsigned at = statement->account_count;
+    if (at == SC_STATEMENT_ACCOUNTS &&
+        !comes_before(account, &statement->accounts[SC_STATEMENT_ACCOUNTS - 1]))
+        return;
+    at -= at == SC_STATEMENT_ACCOUNTS;
+    statement->account_count = at + 1;
+    for (; at > 0 && comes_before(account, &statement->accounts[at - 1]); at--)
+        statement->accounts[at] = statement->accounts[at - 1];
+    statement->accounts[at] = *account;
+}
+
+static void consider_all_locked(struct sc_statement *statement, struct sc_accounts *accounts,
+                                unsigned place) SC_REQUIRES(accounts->lock)
+{
+    for (uint32_t id = 1; id <= accounts->accounts.live; id++) {
+        const struct sc_account *account = sc_accounts_at(accounts, id);
+        struct sc_statement_account drawn = {
+            .account = *account,
+            .place = place,
+            .peak_bytes = sc_accounts_peak_bytes(accounts, account),
+            .peak_blocks = sc_accounts_peak_blocks(accounts, account),
+        };
+        if (account->blocks || drawn.peak_blocks)
+            consider(statement, &drawn);
+    }
+}
+
+static void draw_place(struct sc_accounts *accounts, struct sc_statement *statement, unsigned place)
+{
+    struct sc_statement_place *drawn = &statement->places[place];
+    sc_brief_lock_take(&accounts->lock);
+    memcpy(drawn->kinds, accounts->kinds, sizeof drawn->kinds);
+    drawn->all = accounts->all;
+    drawn->backed_bytes = sc_accounts_backed(accounts);
+    drawn->accounts = accounts->accounts.live;
+    for (unsigned kind = 0; kind < SC_LEDGER_KINDS; kind++)
+        drawn->is_used |= drawn->kinds[kind].peak_ticks != 0 || drawn->kinds[kind].blocks != 0;
+    consider_all_locked(statement, accounts, place);
+    sc_brief_lock_give(&accounts->lock);
+}
+
+static void draw_pools(struct sc_ledger *ledger, struct sc_statement *statement)
+{
+    sc_brief_lock_take(&ledger->pools_lock);
+    for (unsigned i = 0; i < SC_LEDGER_POOLS && statement->pool_count < SC_STATEMENT_POOLS; i++)
+        if (ledger->pools[i].handle)
+            statement->pools[statement->pool_count++].pool = ledger->pools[i];
+    sc_brief_lock_give(&ledger->pools_lock);
+}
+
+void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
+{
+    memset(statement, 0, sizeof *statement);
+    for (unsigned place = 0; place < SC_LEDGER_PLACES; place++)
+        draw_place(&ledger->places[place], statement, place);
+    draw_pools(ledger, statement);
+    statement->unknown_frees = atomic_load_explicit(&ledger->unknown_frees, memory_order_relaxed);
+    statement->unrecorded = atomic_load_explicit(&ledger->unrecorded, memory_order_relaxed);
+}

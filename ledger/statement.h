@@ -1,0 +1,57 @@
+/* What the ledger says at one moment, as a copy for who writes it down: what each place holds and
+ * has held at most, its pools, and the accounts with most.
+ *
+ * The sums of one place are of one moment; those of different places need not be. Plain data. What
+ * only the driver knows is the caller's to fill in.
+ */
+#ifndef SC_LEDGER_STATEMENT_H
+#define SC_LEDGER_STATEMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ledger/ledger.h"
+
+enum { SC_STATEMENT_ACCOUNTS = 48, SC_STATEMENT_POOLS = 16, SC_STATEMENT_UUID_BYTES = 16 };
+
+/* What the driver says; 0 bytes where `is_known` is false. */
+struct sc_statement_pool {
+    struct sc_ledger_pool pool;
+    bool is_known;
+    uint64_t reserved_bytes, reserved_peak_bytes;
+    uint64_t used_bytes; /* more than the ledger's: frees that a stream has not come to */
+    uint64_t threshold_bytes;
+};
+
+struct sc_statement_place {
+    bool is_used; /* there was something, ever */
+    struct sc_ledger_count kinds[SC_LEDGER_KINDS];
+    struct sc_ledger_count all;
+    uint64_t backed_bytes; /* of SC_LEDGER_DEVICE */
+    uint64_t accounts;     /* how many there are */
+
+    bool has_uuid, knows_graphs, knows_free;
+    uint8_t uuid[SC_STATEMENT_UUID_BYTES];
+    uint64_t graphs_used_bytes, graphs_reserved_bytes;
+    uint64_t free_bytes, total_bytes; /* of the device, whoever uses it */
+};
+
+struct sc_statement_account {
+    struct sc_account account;
+    unsigned place;
+    uint64_t peak_bytes, peak_blocks; /* when the place held most */
+};
+
+struct sc_statement {
+    struct sc_statement_place places[SC_LEDGER_PLACES];
+    struct sc_statement_pool pools[SC_STATEMENT_POOLS];
+    unsigned pool_count;
+    struct sc_statement_account accounts[SC_STATEMENT_ACCOUNTS]; /* those with most come first */
+    unsigned account_count;
+    uint64_t unknown_frees, unrecorded;
+};
+
+/* Of a million blocks as fast as of one: it looks at accounts. Needs no lock. */
+void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement);
+
+#endif

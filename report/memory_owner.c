@@ -1,0 +1,100 @@
+#include "report/memory_owner.h"
+
+#include "report/file.h"
+#include "report/frame_kinds.h"
+#include "report/path.h"
+#include "track/text.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+/* File names of libraries begin so. */
+static const struct {
+    const char *prefix, *name;
+} libraries[] = {
+    {"libtorch", "PyTorch"},
+    {"libc10", "PyTorch"},
+    {"libnccl", "NCCL"},
+    {"libcublas", "cuBLAS"},
+    {"libcudnn", "cuDNN"},
+    {"libcufft", "cuFFT"},
+    {"libcusolver", "cuSOLVER"},
+    {"libcusparse", "cuSPARSE"},
+    {"libcurand", "cuRAND"},
+    {"libcutensor", "cuTENSOR"},
+    {"libnvshmem", "NVSHMEM"},
+    {"libnvinfer", "TensorRT"},
+    {"librmm", "RMM"},
+    {"libcudf", "cuDF"},
+    {"libggml", "llama.cpp"},
+    {"libjax", "JAX"},
+    {"xla_cuda", "JAX"},
+    {"xla_extension", "JAX"},
+    {"libtensorflow", "TensorFlow"},
+};
+
+/* Packages of Python have their name behind it. */
+static const char *const package_folders[] = {"/site-packages/", "/dist-packages/"};
+
+static void put_part(char *name, size_t size, const char *part, size_t length)
+{
+    struct sc_text text = sc_text_in(name, size);
+    sc_text_bytes(&text, part, length);
+}
+
+static bool name_package(const char *path, size_t length, char *name, size_t size)
+{
+    char copy[1024];
+    put_part(copy, sizeof copy, path, length);
+    for (size_t i = 0; i < sizeof package_folders / sizeof package_folders[0]; i++) {
+        const char *found = strstr(copy, package_folders[i]);
+        if (!found)
+            continue;
+        found += strlen(package_folders[i]);
+        put_part(name, size, found, strcspn(found, "/"));
+        return true;
+    }
+    return false;
+}
+
+static void name_module(const char *path, char *name, size_t size)
+{
+    const char *base = sc_path_base(path);
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+        if (strncmp(base, libraries[i].prefix, strlen(libraries[i].prefix)) == 0) {
+            put_part(name, size, libraries[i].name, strlen(libraries[i].name));
+            return;
+        }
+    if (!name_package(path, strlen(path), name, size))
+        put_part(name, size, base, strlen(base));
+}
+
+/* A file of Python's own library tells nothing, nor does the interpreter's module. */
+static bool name_frame(const struct sc_report_frame *frame, char *name, size_t size)
+{
+    const char *file = frame->python.file;
+    if (!frame->is_python) {
+        if (!frame->module ||
+            sc_frame_kind_of_path(frame->module, strlen(frame->module)) == SC_FRAME_RUNTIME)
+            return false;
+        name_module(frame->module, name, size);
+        return true;
+    }
+    if (sc_frame_kind_of_path(file, frame->python.file_bytes) == SC_FRAME_RUNTIME)
+        return false;
+    if (!name_package(file, frame->python.file_bytes, name, size)) {
+        char copy[1024];
+        put_part(copy, sizeof copy, file, frame->python.file_bytes);
+        put_part(name, size, sc_path_base(copy), strlen(sc_path_base(copy)));
+    }
+    return true;
+}
+
+void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size)
+{
+    for (unsigned i = 0; i < stack->count; i++)
+        if (name_frame(&stack->frames[i], name, size))
+            return;
+    put_part(name, size, "unknown", strlen("unknown"));
+}

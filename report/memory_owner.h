@@ -1,0 +1,17 @@
+/* Whose memory it is, by the frames of the call that asked for it.
+ *
+ * Thread-safe. No lock, no allocation.
+ */
+#ifndef SC_REPORT_MEMORY_OWNER_H
+#define SC_REPORT_MEMORY_OWNER_H
+
+#include <stddef.h>
+
+#include "report/json_lines.h"
+
+/* The innermost frame that belongs to none of CUDA's own driver and run-time library, nor to libc:
+ * "PyTorch", or the file name of a library that is not known by name. Of a stack without any it is
+ * "unknown". */
+void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size);
+
+#endif

@@ -1,0 +1,322 @@
+#include "report/memory_part.h"
+
+#include "report/json.h"
+#include "report/memory_owner.h"
+#include "report/plain.h"
+#include "track/now.h"
+#include "track/origins.h"
+#include "track/ticks.h"
+
+#include <string.h>
+
+#include "track/poison.h"
+
+static const char *const kind_names[SC_LEDGER_KINDS] = {
+    [SC_LEDGER_DEVICE] = "device",     [SC_LEDGER_POOLED] = "pooled",
+    [SC_LEDGER_ARRAY] = "array",       [SC_LEDGER_PHYSICAL] = "physical",
+    [SC_LEDGER_PINNED] = "pinned",     [SC_LEDGER_REGISTERED] = "registered",
+    [SC_LEDGER_MANAGED] = "managed",   [SC_LEDGER_IMPORTED] = "imported",
+    [SC_LEDGER_MAPPED] = "mapped",     [SC_LEDGER_ADDRESSES] = "addresses",
+    [SC_LEDGER_EXECS] = "graph_execs",
+};
+
+/* ---- owners ---- */
+
+/* Managed memory lies somewhere, and mappings and what is imported are none of our own. */
+static bool is_own(unsigned kind)
+{
+    return kind < SC_LEDGER_OWN_KINDS;
+}
+
+static struct sc_memory_part_owner *find_owner(struct sc_memory_part *part, const char *name,
+                                               unsigned place)
+{
+    unsigned i = 0;
+    while (i < part->owner_count &&
+           (part->owners[i].place != place || strcmp(part->owners[i].name, name) != 0))
+        i++;
+    if (i == part->owner_count) {
+        part->owners[part->owner_count++].place = place;
+        memcpy(part->owners[i].name, name, SC_MEMORY_PART_NAME_BYTES);
+    }
+    return &part->owners[i];
+}
+
+static uint64_t most_of(const struct sc_memory_part_owner *owner)
+{
+    return owner->bytes > owner->peak_bytes ? owner->bytes : owner->peak_bytes;
+}
+
+static void sort_owners(struct sc_memory_part *part)
+{
+    for (unsigned i = 1; i < part->owner_count; i++) {
+        struct sc_memory_part_owner owner = part->owners[i];
+        unsigned at = i;
+        for (; at > 0 && most_of(&owner) > most_of(&part->owners[at - 1]); at--)
+            part->owners[at] = part->owners[at - 1];
+        part->owners[at] = owner;
+    }
+}
+
+void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_part *part)
+{
+    memset(part, 0, sizeof *part);
+    part->statement = statement;
+    part->time_ns = sc_now_ns();
+    for (unsigned i = 0; i < statement->account_count; i++) {
+        const struct sc_statement_account *account = &statement->accounts[i];
+        sc_json_lines_name_stack(sc_origins_get(account->account.origin).stack, &part->stacks[i]);
+        sc_memory_owner_name(&part->stacks[i], part->owners_of[i], SC_MEMORY_PART_NAME_BYTES);
+        if (!is_own(account->account.kind))
+            continue;
+        struct sc_memory_part_owner *owner = find_owner(part, part->owners_of[i], account->place);
+        owner->bytes += account->account.bytes;
+        owner->blocks += account->account.blocks;
+        owner->peak_bytes += account->peak_bytes;
+    }
+    sort_owners(part);
+}
+
+/* ---- the line ---- */
+
+static void put_place(struct sc_text *line, unsigned place)
+{
+    if (place == SC_LEDGER_HOST)
+        sc_json_null(line, "device");
+    else
+        sc_json_number(line, "device", place);
+}
+
+static void put_count(struct sc_text *line, const struct sc_ledger_count *count)
+{
+    sc_json_number(line, "bytes", count->bytes);
+    sc_json_number(line, "blocks", count->blocks);
+    sc_json_number(line, "peak_bytes", count->peak_bytes);
+    if (count->peak_ticks)
+        sc_json_number(line, "peak_ns", sc_ticks_to_ns(count->peak_ticks));
+}
+
+static void put_kinds(struct sc_text *line, const struct sc_statement_place *place)
+{
+    sc_json_open(line, "kinds", '{');
+    for (unsigned kind = 0; kind < SC_LEDGER_KINDS; kind++) {
+        const struct sc_ledger_count *count = &place->kinds[kind];
+        if (!count->blocks && !count->peak_bytes)
+            continue;
+        sc_json_open(line, kind_names[kind], '{');
+        put_count(line, count);
+        if (kind == SC_LEDGER_DEVICE)
+            sc_json_number(line, "backed_bytes", place->backed_bytes);
+        sc_json_close(line, '}');
+    }
+    sc_json_close(line, '}');
+}
+
+static uint64_t unused_bytes(const struct sc_statement_pool *pool)
+{
+    return pool->reserved_bytes > pool->used_bytes ? pool->reserved_bytes - pool->used_bytes : 0;
+}
+
+static void put_pool(struct sc_text *line, const struct sc_statement_pool *pool)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_hex(line, "pool", pool->pool.handle);
+    sc_json_string(line, "made_by", sc_origins_get(pool->pool.origin).api);
+    if (pool->pool.is_imported)
+        sc_json_true(line, "imported");
+    if (pool->pool.is_gone)
+        sc_json_true(line, "destroyed");
+    put_count(line, &pool->pool.used);
+    if (pool->is_known) {
+        sc_json_number(line, "reserved_bytes", pool->reserved_bytes);
+        sc_json_number(line, "reserved_peak_bytes", pool->reserved_peak_bytes);
+        sc_json_number(line, "unused_bytes", unused_bytes(pool));
+        sc_json_number(line, "threshold_bytes", pool->threshold_bytes);
+        if (unused_bytes(pool) > 0)
+            sc_json_string(line, "given_back_by", "cuMemPoolTrimTo");
+    }
+    sc_json_close(line, '}');
+}
+
+static void put_pools(struct sc_text *line, const struct sc_statement *statement, unsigned place)
+{
+    sc_json_open(line, "pools", '[');
+    for (unsigned i = 0; i < statement->pool_count; i++)
+        if (statement->pools[i].pool.place == place)
+            put_pool(line, &statement->pools[i]);
+    sc_json_close(line, ']');
+}
+
+static void put_graphs(struct sc_text *line, const struct sc_statement_place *place)
+{
+    if (!place->knows_graphs || !place->graphs_reserved_bytes)
+        return;
+    sc_json_open(line, "graphs", '{');
+    sc_json_number(line, "used_bytes", place->graphs_used_bytes);
+    sc_json_number(line, "reserved_bytes", place->graphs_reserved_bytes);
+    sc_json_string(line, "given_back_by", "cuDeviceGraphMemTrim");
+    sc_json_close(line, '}');
+}
+
+/* "GPU-8f6e0b3a-...", as nvidia-smi has it. */
+static void put_uuid(struct sc_text *line, const struct sc_statement_place *place)
+{
+    char bytes[48];
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    if (!place->has_uuid) {
+        sc_json_null(line, "uuid");
+        return;
+    }
+    sc_text_put(&text, "GPU");
+    for (unsigned i = 0; i < SC_STATEMENT_UUID_BYTES; i++)
+        sc_text_format(&text, "%s%c%c", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                       "0123456789abcdef"[place->uuid[i] >> 4],
+                       "0123456789abcdef"[place->uuid[i] & 15]);
+    sc_json_string(line, "uuid", bytes);
+}
+
+static void put_content(struct sc_text *line, const struct sc_statement *statement,
+                        unsigned place_number)
+{
+    const struct sc_statement_place *place = &statement->places[place_number];
+    put_count(line, &place->all);
+    put_kinds(line, place);
+    put_pools(line, statement, place_number);
+}
+
+static void put_devices(struct sc_text *line, const struct sc_statement *statement)
+{
+    sc_json_open(line, "devices", '[');
+    for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++) {
+        const struct sc_statement_place *place = &statement->places[i];
+        if (!place->is_used)
+            continue;
+        sc_json_open(line, NULL, '{');
+        put_place(line, i);
+        put_uuid(line, place);
+        put_content(line, statement, i);
+        put_graphs(line, place);
+        if (place->knows_free) {
+            sc_json_number(line, "free_bytes", place->free_bytes);
+            sc_json_number(line, "total_bytes", place->total_bytes);
+        }
+        sc_json_close(line, '}');
+    }
+    sc_json_close(line, ']');
+}
+
+static void put_owners(struct sc_text *line, const struct sc_memory_part *part)
+{
+    sc_json_open(line, "owners", '[');
+    for (unsigned i = 0; i < part->owner_count; i++) {
+        const struct sc_memory_part_owner *owner = &part->owners[i];
+        sc_json_open(line, NULL, '{');
+        sc_json_string(line, "owner", owner->name);
+        put_place(line, owner->place);
+        sc_json_number(line, "bytes", owner->bytes);
+        sc_json_number(line, "blocks", owner->blocks);
+        sc_json_number(line, "peak_bytes", owner->peak_bytes);
+        sc_json_close(line, '}');
+    }
+    sc_json_close(line, ']');
+}
+
+/* Each of those that are left has room for as much of its stack. */
+static size_t reserve_for(const struct sc_text *line, unsigned accounts_left, size_t reserve)
+{
+    size_t left = line->size - line->used;
+    return left > reserve ? left - (left - reserve) / (accounts_left + 1) : reserve;
+}
+
+static void put_account(struct sc_text *line, const struct sc_memory_part *part, unsigned i,
+                        size_t reserve)
+{
+    const struct sc_statement_account *account = &part->statement->accounts[i];
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "kind", kind_names[account->account.kind]);
+    put_place(line, account->place);
+    sc_json_string(line, "owner", part->owners_of[i]);
+    sc_json_string(line, "api", sc_origins_get(account->account.origin).api);
+    sc_json_number(line, "bytes", account->account.bytes);
+    sc_json_number(line, "blocks", account->account.blocks);
+    sc_json_number(line, "peak_bytes", account->peak_bytes);
+    sc_json_number(line, "peak_blocks", account->peak_blocks);
+    sc_json_number(line, "ever_bytes", account->account.ever_bytes);
+    sc_json_number(line, "ever_blocks", account->account.ever_blocks);
+    sc_json_lines_put_stack(line, &part->stacks[i], reserve);
+    sc_json_close(line, '}');
+}
+
+static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *part,
+                             size_t reserve)
+{
+    unsigned count = part->statement->account_count, i = 0;
+    sc_json_open(line, "accounts", '[');
+    for (; i < count; i++) {
+        size_t before = line->used;
+        put_account(line, part, i, reserve_for(line, count - i, reserve));
+        if (line->cut || line->size - line->used < reserve) {
+            sc_text_rewind(line, before);
+            break;
+        }
+    }
+    sc_json_close(line, ']');
+    return i;
+}
+
+void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, size_t reserve)
+{
+    const struct sc_statement *statement = part->statement;
+    uint64_t accounts = 0;
+    for (unsigned i = 0; i < SC_LEDGER_PLACES; i++)
+        accounts += statement->places[i].accounts;
+    sc_json_open(line, "memory", '{');
+    sc_json_number(line, "time_ns", part->time_ns);
+    put_devices(line, statement);
+    sc_json_open(line, "host", '{');
+    put_content(line, statement, SC_LEDGER_HOST);
+    sc_json_close(line, '}');
+    put_owners(line, part);
+    uint64_t shown = put_accounts(line, part, reserve);
+    sc_json_number(line, "accounts_left_out", accounts - shown);
+    sc_json_number(line, "unknown_frees", statement->unknown_frees);
+    sc_json_number(line, "unrecorded", statement->unrecorded);
+    sc_json_close(line, '}');
+}
+
+/* ---- for people ---- */
+
+static void say_owners(struct sc_text *text, const struct sc_memory_part *part, unsigned place)
+{
+    enum { SAID_MAX = 4 };
+    unsigned said = 0;
+    for (unsigned i = 0; i < part->owner_count && said < SAID_MAX; i++) {
+        const struct sc_memory_part_owner *owner = &part->owners[i];
+        if (owner->place != place || !owner->bytes)
+            continue;
+        sc_text_put(text, said++ ? ", " : ": ");
+        sc_plain_put(text, owner->name, strlen(owner->name));
+        sc_text_char(text, ' ');
+        sc_text_size(text, owner->bytes);
+    }
+}
+
+void sc_memory_part_say(struct sc_text *text, const struct sc_memory_part *part)
+{
+    for (unsigned i = 0; i < SC_LEDGER_PLACES; i++) {
+        const struct sc_statement_place *place = &part->statement->places[i];
+        if (!place->all.peak_bytes)
+            continue;
+        sc_text_put(text, "  memory: ");
+        if (i == SC_LEDGER_HOST)
+            sc_text_put(text, "page-locked on the host: ");
+        else
+            sc_text_format(text, "device %u: ", i);
+        sc_text_size(text, place->all.bytes);
+        sc_text_put(text, ", ");
+        sc_text_size(text, place->all.peak_bytes);
+        sc_text_put(text, " at most");
+        say_owners(text, part, i);
+        sc_text_char(text, '\n');
+    }
+}

@@ -1,0 +1,377 @@
+/* The ledger of memory: what is held, at the peak too, by whom, and what becomes of frees that the
+ * driver refuses or that others overtake. */
+#include "ledger/ledger.h"
+#include "ledger/statement.h"
+#include "track/own_pages.h"
+#include "track/pool.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KB = 1 << 10, MB = 1 << 20, CONTEXT = 3, OTHER = 4, ONE = 11, TWO = 12, THREE = 13 };
+
+static struct sc_ledger *ledger;
+static struct sc_statement statement;
+
+static void set_up(void)
+{
+    ledger = sc_pages_map(sizeof *ledger);
+    ck_assert_ptr_nonnull(ledger);
+}
+
+static void tear_down(void)
+{
+    sc_ledger_index_destroy(&ledger->index);
+    for (unsigned i = 0; i < SC_LEDGER_PLACES; i++)
+        sc_accounts_destroy(&ledger->places[i]);
+    sc_pages_unmap(ledger, sizeof *ledger);
+}
+
+static void give(enum sc_ledger_kind kind, uint64_t name, uint64_t bytes, uint32_t origin)
+{
+    sc_ledger_given(ledger, &(const struct sc_ledger_block){.space = SC_LEDGER_ADDRESS,
+                                                            .kind = kind,
+                                                            .name = name,
+                                                            .size_bytes = bytes,
+                                                            .context = CONTEXT,
+                                                            .origin = origin});
+}
+
+static void give_in(enum sc_ledger_space space, enum sc_ledger_kind kind, uint64_t name,
+                    uint64_t bytes, uint64_t of)
+{
+    sc_ledger_given(ledger, &(const struct sc_ledger_block){.space = space,
+                                                            .kind = kind,
+                                                            .name = name,
+                                                            .size_bytes = bytes,
+                                                            .of = of,
+                                                            .origin = ONE});
+}
+
+static bool take_from(enum sc_ledger_space space, uint64_t name)
+{
+    bool is_known = sc_ledger_leaves(ledger, space, name);
+    if (is_known)
+        sc_ledger_left(ledger, space, name, true);
+    return is_known;
+}
+
+static bool take(uint64_t name)
+{
+    return take_from(SC_LEDGER_ADDRESS, name);
+}
+
+static const struct sc_statement_place *draw(unsigned place)
+{
+    sc_statement_draw(ledger, &statement);
+    return &statement.places[place];
+}
+
+static uint64_t held(enum sc_ledger_kind kind)
+{
+    return draw(0)->kinds[kind].bytes;
+}
+
+static const struct sc_statement_account *account_of(enum sc_ledger_kind kind, uint32_t origin)
+{
+    for (unsigned i = 0; i < statement.account_count; i++)
+        if (statement.accounts[i].account.origin == origin &&
+            statement.accounts[i].account.kind == kind)
+            return &statement.accounts[i];
+    ck_abort_msg("no such account");
+}
+
+START_TEST(what_is_given_is_held_until_it_is_taken)
+{
+    give(SC_LEDGER_DEVICE, 0x1000, 3 * MB, ONE);
+    give(SC_LEDGER_DEVICE, 0x2000, 100, ONE);
+    give(SC_LEDGER_MANAGED, 0x3000, 7 * MB, TWO);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 3 * MB + 100);
+    ck_assert_uint_eq(statement.places[0].backed_bytes, 6 * MB);
+    ck_assert_uint_eq(statement.places[0].kinds[SC_LEDGER_DEVICE].blocks, 2);
+    ck_assert_uint_eq(statement.places[0].all.bytes, 3 * MB + 100); /* managed is none of it */
+    ck_assert(take(0x1000));
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 100);
+    ck_assert_uint_eq(statement.places[0].backed_bytes, 2 * MB);
+    ck_assert_uint_eq(statement.places[0].kinds[SC_LEDGER_DEVICE].peak_bytes, 3 * MB + 100);
+    ck_assert(!take(0x1000));
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 100);
+}
+END_TEST
+
+START_TEST(who_held_what_at_the_peak_is_kept_when_it_is_over)
+{
+    give(SC_LEDGER_DEVICE, 1, 5 * MB, ONE);
+    give(SC_LEDGER_DEVICE, 2, 3 * MB, TWO);
+    take(1);
+    take(2);
+    give(SC_LEDGER_DEVICE, 3, 6 * MB, THREE);
+    draw(0);
+    ck_assert_uint_eq(statement.places[0].all.peak_bytes, 8 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_DEVICE, ONE)->peak_bytes, 5 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_DEVICE, TWO)->peak_bytes, 3 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_DEVICE, THREE)->peak_bytes, 0);
+    ck_assert_uint_eq(account_of(SC_LEDGER_DEVICE, THREE)->account.bytes, 6 * MB);
+    give(SC_LEDGER_DEVICE, 4, 4 * MB, ONE); /* a new peak */
+    draw(0);
+    ck_assert_uint_eq(statement.places[0].all.peak_bytes, 10 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_DEVICE, ONE)->peak_bytes, 4 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_DEVICE, THREE)->peak_bytes, 6 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_DEVICE, ONE)->account.ever_bytes, 9 * MB);
+    for (unsigned i = 0; i < statement.account_count; i++)
+        ck_assert_uint_ne(statement.accounts[i].account.origin, TWO); /* neither now nor then */
+}
+END_TEST
+
+START_TEST(a_free_that_the_driver_refuses_changes_nothing)
+{
+    give(SC_LEDGER_PINNED, 1, 5 * MB, ONE);
+    ck_assert(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1));
+    ck_assert_uint_eq(held(SC_LEDGER_PINNED), 0);
+    ck_assert(!sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1)); /* another thread's */
+    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    ck_assert_uint_eq(held(SC_LEDGER_PINNED), 5 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_PINNED, ONE)->account.ever_bytes, 5 * MB);
+    ck_assert(take(1));
+    ck_assert_uint_eq(held(SC_LEDGER_PINNED), 0);
+    ck_assert_uint_eq(draw(0)->kinds[SC_LEDGER_PINNED].blocks, 0);
+}
+END_TEST
+
+START_TEST(a_block_that_is_handed_out_during_a_free_is_another_one)
+{
+    give(SC_LEDGER_DEVICE, 1, 5 * MB, ONE);
+    ck_assert(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1));
+    give(SC_LEDGER_DEVICE, 1, 2 * MB, TWO);
+    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, true);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 2 * MB);
+    ck_assert_uint_eq(statement.places[0].all.peak_bytes, 5 * MB);
+    ck_assert(take(1));
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 0);
+}
+END_TEST
+
+START_TEST(what_was_missed_of_a_name_does_not_count_twice)
+{
+    give(SC_LEDGER_DEVICE, 1, 5 * MB, ONE);
+    give(SC_LEDGER_DEVICE, 1, 2 * MB, TWO);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 2 * MB);
+    ck_assert_uint_eq(statement.places[0].kinds[SC_LEDGER_DEVICE].blocks, 1);
+}
+END_TEST
+
+static void give_physical(uint64_t handle)
+{
+    give_in(SC_LEDGER_MEMORY, SC_LEDGER_PHYSICAL, handle, 64 * MB, 0);
+}
+
+START_TEST(physical_memory_lives_as_long_as_references_and_mappings)
+{
+    give_physical(7);
+    give_in(SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, 0x10000, 64 * MB, 7);
+    ck_assert(sc_ledger_refer(ledger, 7));
+    ck_assert(take_from(SC_LEDGER_MEMORY, 7));
+    ck_assert(take_from(SC_LEDGER_MEMORY, 7));
+    ck_assert(!take_from(SC_LEDGER_MEMORY, 7)); /* the driver refuses it, too */
+    ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
+    ck_assert_uint_eq(held(SC_LEDGER_MAPPED), 64 * MB);
+    ck_assert(take_from(SC_LEDGER_MAPPING, 0x10000));
+    ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 0);
+    ck_assert_uint_eq(held(SC_LEDGER_MAPPED), 0);
+    ck_assert(!sc_ledger_refer(ledger, 7));
+}
+END_TEST
+
+START_TEST(unmapped_memory_lives_until_it_is_released)
+{
+    give_physical(7);
+    give_in(SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, 0x10000, 64 * MB, 7);
+    ck_assert(take_from(SC_LEDGER_MAPPING, 0x10000));
+    ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
+    ck_assert(sc_ledger_leaves(ledger, SC_LEDGER_MEMORY, 7));
+    sc_ledger_left(ledger, SC_LEDGER_MEMORY, 7, false);
+    ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
+    ck_assert(take_from(SC_LEDGER_MEMORY, 7));
+    ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 0);
+}
+END_TEST
+
+START_TEST(imported_memory_counts_once_and_is_none_of_our_own)
+{
+    give(SC_LEDGER_IMPORTED, 1, 5 * MB, ONE);
+    give(SC_LEDGER_IMPORTED, 1, 5 * MB, ONE);
+    ck_assert_uint_eq(held(SC_LEDGER_IMPORTED), 5 * MB);
+    ck_assert_uint_eq(statement.places[0].all.peak_bytes, 0);
+    ck_assert(take(1));
+    ck_assert_uint_eq(held(SC_LEDGER_IMPORTED), 5 * MB);
+    ck_assert(take(1));
+    ck_assert_uint_eq(held(SC_LEDGER_IMPORTED), 0);
+}
+END_TEST
+
+START_TEST(imported_memory_is_as_large_as_its_mapping)
+{
+    give_in(SC_LEDGER_MEMORY, SC_LEDGER_IMPORTED, 7, 0, 0);
+    give_in(SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, 0x10000, 4 * MB, 7);
+    give_in(SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, 0x20000, 4 * MB, 7);
+    ck_assert_uint_eq(held(SC_LEDGER_IMPORTED), 4 * MB);
+    ck_assert_uint_eq(statement.places[0].kinds[SC_LEDGER_IMPORTED].blocks, 1);
+    ck_assert_uint_eq(account_of(SC_LEDGER_IMPORTED, ONE)->account.bytes, 4 * MB);
+    ck_assert(take_from(SC_LEDGER_MEMORY, 7));
+    ck_assert(take_from(SC_LEDGER_MAPPING, 0x10000));
+    ck_assert_uint_eq(held(SC_LEDGER_IMPORTED), 4 * MB);
+    ck_assert(take_from(SC_LEDGER_MAPPING, 0x20000));
+    ck_assert_uint_eq(held(SC_LEDGER_IMPORTED), 0);
+}
+END_TEST
+
+START_TEST(a_context_takes_its_memory_along_and_no_other)
+{
+    for (unsigned i = 1; i <= 1000; i++)
+        give(SC_LEDGER_DEVICE, i * 512, 512, ONE);
+    give_physical(7);
+    sc_ledger_end_context(ledger, OTHER);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 512000);
+    sc_ledger_end_context(ledger, CONTEXT);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 0);
+    ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
+    ck_assert(!take(512));
+}
+END_TEST
+
+START_TEST(a_pool_knows_what_of_it_is_in_use)
+{
+    sc_ledger_pool_met(ledger, &(const struct sc_ledger_pool){.handle = 99, .place = 2});
+    unsigned place = 0;
+    ck_assert(sc_ledger_pool_place(ledger, 99, &place));
+    ck_assert_uint_eq(place, 2);
+    give_in(SC_LEDGER_ADDRESS, SC_LEDGER_POOLED, 1, 3 * MB, 99);
+    give_in(SC_LEDGER_ADDRESS, SC_LEDGER_POOLED, 2, 1 * MB, 98); /* of one that is not known */
+    take(2);
+    draw(0);
+    ck_assert_uint_eq(statement.pool_count, 1);
+    ck_assert_uint_eq(statement.pools[0].pool.used.bytes, 3 * MB);
+    sc_ledger_pool_gone(ledger, 99);
+    ck_assert(!sc_ledger_pool_place(ledger, 99, &place));
+    sc_ledger_pool_met(ledger, &(const struct sc_ledger_pool){.handle = 99, .place = 1});
+    draw(0);
+    ck_assert_uint_eq(statement.pool_count, 2); /* the old one is in use, and gone */
+    take(1);
+    draw(0);
+    ck_assert_uint_eq(statement.pool_count, 1);
+    ck_assert_uint_eq(statement.pools[0].pool.place, 1);
+    ck_assert_uint_eq(statement.pools[0].pool.used.bytes, 0);
+}
+END_TEST
+
+START_TEST(the_accounts_with_most_come_first)
+{
+    for (uint32_t i = 1; i <= 200; i++)
+        give(SC_LEDGER_DEVICE, i, (i * 37 % 200 + 1) * KB, i);
+    draw(0);
+    ck_assert_uint_eq(statement.places[0].accounts, 200);
+    ck_assert_uint_eq(statement.account_count, SC_STATEMENT_ACCOUNTS);
+    for (unsigned i = 0; i < statement.account_count; i++)
+        ck_assert_uint_eq(statement.accounts[i].account.bytes, (200 - i) * (uint64_t)KB);
+}
+END_TEST
+
+/* ---- many threads ---- */
+
+enum { THREADS = 16, ROUNDS = 20000, SLOTS = 64 };
+
+static void *churn(void *argument)
+{
+    uint64_t first = ((uintptr_t)argument + 1) << 32, seed = first;
+    bool is_given[SLOTS] = {false};
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        unsigned slot = seed >> 33 & (SLOTS - 1);
+        if (is_given[slot])
+            take(first + slot);
+        else
+            give(SC_LEDGER_DEVICE, first + slot, 1000 + slot, 1 + slot % 8);
+        is_given[slot] = !is_given[slot];
+    }
+    uint64_t left = 0;
+    for (unsigned i = 0; i < SLOTS; i++)
+        left += is_given[i] ? 1000 + i : 0;
+    return (void *)(uintptr_t)left;
+}
+
+START_TEST(sixteen_threads_count_to_the_byte)
+{
+    pthread_t threads[THREADS];
+    uint64_t sum = 0, of_accounts = 0;
+    void *left;
+    for (uintptr_t i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, churn, (void *)i), 0);
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &left);
+        sum += (uintptr_t)left;
+    }
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), sum);
+    uint64_t at_peak = 0;
+    for (unsigned i = 0; i < statement.account_count; i++) {
+        of_accounts += statement.accounts[i].account.bytes;
+        at_peak += statement.accounts[i].peak_bytes;
+    }
+    ck_assert_uint_eq(of_accounts, sum);
+    ck_assert_uint_eq(at_peak, statement.places[0].all.peak_bytes);
+}
+END_TEST
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%lu %lu", &size, &resident), 2);
+    fclose(file);
+    return resident * 4096;
+}
+
+START_TEST(a_million_blocks_take_64_mb_at_most)
+{
+    enum { BLOCKS = 1000000 };
+    uint64_t before = resident_bytes();
+    for (uint64_t i = 1; i <= BLOCKS; i++)
+        give(SC_LEDGER_DEVICE, i * 512, 512, 1 + i % 100);
+    ck_assert_uint_le(resident_bytes() - before, 64 * MB);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), (uint64_t)512 * BLOCKS);
+    for (uint64_t i = 1; i <= BLOCKS; i++)
+        ck_assert(take(i * 512));
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ledger");
+    TCase *test = tcase_create("ledger");
+    tcase_add_checked_fixture(test, set_up, tear_down);
+    tcase_set_timeout(test, 60);
+    tcase_add_test(test, what_is_given_is_held_until_it_is_taken);
+    tcase_add_test(test, who_held_what_at_the_peak_is_kept_when_it_is_over);
+    tcase_add_test(test, a_free_that_the_driver_refuses_changes_nothing);
+    tcase_add_test(test, a_block_that_is_handed_out_during_a_free_is_another_one);
+    tcase_add_test(test, what_was_missed_of_a_name_does_not_count_twice);
+    tcase_add_test(test, physical_memory_lives_as_long_as_references_and_mappings);
+    tcase_add_test(test, unmapped_memory_lives_until_it_is_released);
+    tcase_add_test(test, imported_memory_counts_once_and_is_none_of_our_own);
+    tcase_add_test(test, imported_memory_is_as_large_as_its_mapping);
+    tcase_add_test(test, a_context_takes_its_memory_along_and_no_other);
+    tcase_add_test(test, a_pool_knows_what_of_it_is_in_use);
+    tcase_add_test(test, the_accounts_with_most_come_first);
+    tcase_add_test(test, sixteen_threads_count_to_the_byte);
+    tcase_add_test(test, a_million_blocks_take_64_mb_at_most);
+    suite_add_tcase(suite, test);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

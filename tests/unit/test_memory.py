@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""The ledger of memory: every call that gives memory or takes it back is told of, and what a program
+holds (tests/survival/memory_kinds.c) is in its report to the byte, on the simulated GPU or, where
+SAFECOPY_DRIVER names the folders of a CUDA runtime, on the real one."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+try:
+    import jsonschema
+except ImportError:  # on a machine with a GPU
+    jsonschema = None
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
+SURVIVORS = ROOT / "out" / "tests" / "survival"
+ENVIRONMENT = {**{name: value for name, value in os.environ.items()
+                  if not name.startswith(("SAFECOPY_", "LD_", "CUDA_", "GITHUB_"))},
+               "LD_LIBRARY_PATH": os.environ.get("SAFECOPY_DRIVER", str(OUT / "sim"))}
+SCHEMA = json.loads((ROOT / "report" / "schema.json").read_text(encoding="utf-8"))
+KB, MB = 1 << 10, 1 << 20
+
+# Calls that are wrapped by hand: in which file of interpose/calls they tell of memory.
+BY_HAND = {
+    "cuMemAllocAsync": "other_work", "cuMemAllocFromPoolAsync": "other_work",
+    "cuMemFreeAsync": "other_work",
+    "cuMemAllocHost": "host_memory", "cuMemHostAlloc": "host_memory",
+    "cuMemHostRegister": "host_memory", "cuMemAllocManaged": "host_memory",
+    "cuMemFree": "host_memory", "cuMemFreeHost": "host_memory",
+    "cuMemHostUnregister": "host_memory",
+    "cuCtxDestroy": "context_calls", "cuDevicePrimaryCtxRelease": "context_calls",
+    "cuDevicePrimaryCtxReset": "context_calls", "cuGreenCtxDestroy": "context_calls",
+    "cuGraphInstantiate": "graph_execs", "cuGraphInstantiateWithFlags": "graph_execs",
+    "cuGraphInstantiateWithParams": "graph_execs", "cuGraphExecDestroy": "graph_execs",
+}
+# And calls that are wrapped, and of which nothing is told: what the memory is for whom to say.
+WITHOUT = {
+    "cuGraphAddNode": "a graph's memory is given by its upload or first launch; the driver is asked",
+    "cuGraphExecUpdate": "the same", "cuGraphUpload": "the same", "cuGraphDestroy": "the same",
+    "cuMemMapArrayAsync": "sparse arrays: memory that is counted with its handle",
+    "cuGraphicsMapResources": "memory of another API", "cuGraphicsUnmapResources": "the same",
+    "cuMemDiscardBatchAsync": "the memory stays the program's",
+    "cuMemDiscardAndPrefetchBatchAsync": "the same",
+    "cuMemPrefetchAsync": "moves pages", "cuMemPrefetchBatchAsync": "moves pages",
+    "cuStreamCreate": "the driver's own", "cuStreamCreateWithPriority": "the driver's own",
+    "cuGreenCtxStreamCreate": "the driver's own", "cuStreamDestroy": "the driver's own",
+    "cuEventDestroy": "the driver's own",
+    "cuLaunchKernel": "the driver's own", "cuLaunchKernelEx": "the driver's own",
+    "cuLaunchCooperativeKernel": "the driver's own",
+}
+# Later than the headers that the project is built with.
+NOT_YET = re.compile("cuLogicalEndpoint")
+ROW = re.compile(r"^SC_(\w+)\((\w+),\s*(\w+),", re.M)
+
+
+def calls_of(kind):
+    lines = (ROOT / "tests" / "unit" / "memory_calls.tsv").read_text().splitlines()
+    return [line.split("\t")[1] for line in lines if line.startswith(kind + "\t")]
+
+
+class Completeness(unittest.TestCase):
+    def setUp(self):
+        self.rows = {}
+        text = (ROOT / "interpose" / "driver" / "api.def").read_text()
+        for macro, _, name in ROW.findall(text):
+            self.rows.setdefault(name, set()).add(macro)
+
+    def check(self, kind, macro):
+        calls = calls_of(kind)
+        self.assertGreater(len(calls), 30)
+        for name in calls:
+            if NOT_YET.match(name) or name in WITHOUT:
+                continue
+            with self.subTest(name):
+                if name in BY_HAND:
+                    file = ROOT / "interpose" / "calls" / f"{BY_HAND[name]}.c"
+                    self.assertIn(name, self.rows)
+                    self.assertRegex(file.read_text(), r"sc_memory_(given|left)|sc_booking_context")
+                else:
+                    self.assertIn(macro, self.rows[name])
+
+    def test_what_gives(self):
+        self.check("gives", "GIVES")
+
+    def test_what_takes_back(self):
+        self.check("takes", "TAKES")
+
+    def test_what_reserves(self):
+        self.check("reserves", "RESERVES")
+
+    def test_what_is_not_told_of_is_wrapped(self):
+        for name in WITHOUT:
+            self.assertIn(name, self.rows)
+
+
+class Held(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def lines(self, *arguments, options="", name="memory_kinds", **settings):
+        path = self.folder / "r.jsonl"
+        self.run = subprocess.run(
+            [SURVIVORS / name, *arguments], cwd=self.folder, check=False, capture_output=True,
+            text=True, timeout=120,
+            env={**ENVIRONMENT, **settings, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                 "SAFECOPY_OPTIONS": f"report_path={path}{options}"})
+        self.assertEqual(self.run.returncode, 0, self.run.stderr)
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines if jsonschema else ():
+            jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
+        return lines
+
+    def memory(self, *arguments, **rest):
+        return self.lines(*arguments, **rest)[-1].get("memory")
+
+    def kinds(self, place):
+        return {name: (kind["bytes"], kind["blocks"]) for name, kind in place["kinds"].items()
+                if kind["blocks"]}
+
+    # Of the program: 3 MB and a byte, ten rows of 1 KB, and 800 blocks of sixteen threads.
+    DEVICE = 3 * MB + 1 + 10 * KB + 800 * 1000
+    GIVEN = {"device": (DEVICE, 802), "pooled": (12 * MB, 2),
+             "array": (64 * 32 * 8 + 8 * 8 * 8 * 8 + 256 + 64 + 16, 3), "physical": (10 * MB, 2),
+             "managed": (9 * MB, 1), "imported": (6 * MB, 1), "mapped": (10 * MB, 2),
+             "graph_execs": (0, 1)}
+    ON_HOST = {"pinned": (1 * MB + 3 * KB, 2), "registered": (64 * KB, 1), "physical": (2 * MB, 1),
+               "addresses": (16 * MB, 1)}
+
+    def pitched(self, device):
+        """The driver chooses the pitch of ten rows."""
+        bytes_, blocks = self.kinds(device)["device"]
+        return {"device": (self.DEVICE - 10 * KB + (bytes_ - self.DEVICE + 10 * KB), blocks)}
+
+    def check_given(self, memory):
+        device, = memory["devices"]
+        self.assertEqual(self.kinds(device), {**self.GIVEN, **self.pitched(device)})
+        self.assertEqual(self.kinds(memory["host"]), self.ON_HOST)
+        self.assertEqual(memory["unknown_frees"], 0)
+        self.assertEqual(memory["unrecorded"], 0)
+        own = sum(device["kinds"][kind]["bytes"] for kind in ("device", "pooled", "array", "physical"))
+        self.assertEqual(device["bytes"], own)
+        return device
+
+    def test_every_kind_to_the_byte(self):
+        memory = self.memory("1")
+        device = self.check_given(memory)
+        self.assertEqual(device["peak_bytes"], device["bytes"])
+        self.assertGreater(device["peak_ns"], 0)
+        self.assertEqual({pool["made_by"]: pool["bytes"] for pool in device["pools"]},
+                         {None: 5 * MB, "cuMemPoolCreate": 7 * MB})
+        self.assertGreaterEqual(device["kinds"]["device"]["backed_bytes"],
+                                device["kinds"]["device"]["bytes"])
+
+    def test_accounts_add_up_to_the_kinds(self):
+        memory = self.memory("1")
+        device, = memory["devices"]
+        for place, number in (device, 0), (memory["host"], None):
+            for kind, count in place["kinds"].items():
+                of = [account for account in memory["accounts"]
+                      if account["kind"] == kind and account["device"] == number]
+                for key in "bytes", "blocks":
+                    self.assertEqual(sum(account[key] for account in of), count[key], kind)
+            self.assertEqual(sum(owner["bytes"] for owner in memory["owners"]
+                                 if owner["device"] == number), place["bytes"])
+        self.assertEqual(memory["accounts_left_out"], 0)
+        self.assertEqual({owner["owner"] for owner in memory["owners"]}, {"memory_kinds"})
+
+    def test_what_is_refused_changes_nothing(self):
+        self.check_given(self.memory("2"))
+
+    def test_all_is_given_back(self):
+        memory = self.memory()
+        device, = memory["devices"]
+        self.assertEqual((self.kinds(device), self.kinds(memory["host"])), ({}, {}))
+        self.assertGreaterEqual(device["peak_bytes"], 25 * MB)
+        peak = sum(account["peak_bytes"] for account in memory["accounts"]
+                   if account["device"] == 0 and
+                   account["kind"] in ("device", "pooled", "array", "physical"))
+        self.assertEqual(peak, device["peak_bytes"])
+        self.assertEqual(memory["unknown_frees"], 0)
+
+    def test_a_context_takes_its_own_along(self):
+        memory = self.memory("3")
+        device, = memory["devices"]
+        self.assertEqual(self.kinds(device), {"pooled": (5 * MB, 1), "physical": (4 * MB, 1)})
+        self.assertEqual(self.kinds(memory["host"]), {})
+
+    def test_modes_and_watched_memory_say_the_same(self):
+        for options in ":mode=report", ":device=1", ":pinned=driver", ":stacks=none", ":stacks=site":
+            with self.subTest(options):
+                self.check_given(self.memory("1", options=options))
+
+    def test_off_says_nothing(self):
+        self.assertIsNone(self.memory("1", options=":memory=off"))
+        self.assertNotIn("memory:", self.run.stderr)
+
+    def test_people_are_told_where_they_ask(self):
+        self.memory("1", options=":verbosity=2")
+        told = [line.strip() for line in self.run.stderr.splitlines() if "memory:" in line]
+        self.assertRegex(told[0], r"^memory: device 0: 25 MB, 25 MB at most: memory_kinds 25 MB$")
+        self.assertRegex(told[1], r"^memory: page-locked on the host: 3 MB, 3 MB at most: "
+                                  r"memory_kinds 3 MB$")
+        self.memory("1")
+        self.assertEqual(self.run.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

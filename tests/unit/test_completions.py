@@ -32,7 +32,7 @@ def wanted(command):
 
 
 def formats():
-    text = re.search(r"--format FORMAT +(text.*(?:,\n.*)*)", HELP["report"])[1]
+    text = re.search(r"--format FORMAT +(text(?:.*,\n)*.*)", HELP["report"])[1]
     return re.split(r",\s+", text.replace(" (or --json)", ""))
 
 

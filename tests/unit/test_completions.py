@@ -32,8 +32,8 @@ def wanted(command):
 
 
 def formats():
-    text = re.search(r"--format FORMAT +(text.*)", HELP["report"])[1]
-    return text.replace(" (or --json)", "").split(", ")
+    text = re.search(r"--format FORMAT +(text(?:.*,\n)*.*)", HELP["report"])[1]
+    return re.split(r",\s+", text.replace(" (or --json)", ""))
 
 
 def doctor_formats():

@@ -82,7 +82,7 @@ class Streams(Command):
             if stream["removed"] and not stream["references"]:
                 continue
             print(f"{number} {word(stream['kind'])}{' removed' if stream['removed'] else ''} "
-                  f"{int(stream['context'])} {int(stream['handle']):#x} {int(stream['issued'])} "
+                  f"{int(stream['context'])} {int(stream['handle']):#x} {int(stream['front']['issued'])} "
                   f"{int(stream['done'])} {int(stream['complete'])} {int(stream['references'])}")
 
 

@@ -10,17 +10,7 @@
 
 #include "track/poison.h"
 
-/* AWAITED: taken, and others may sleep. */
-enum { FREE, TAKEN, AWAITED };
-
 enum { SPINS_MOST = 100, SPINS_LEAST = 10, SPINS_WEIGHT = 8 };
-
-static bool try_to_take(struct sc_brief_lock *lock)
-{
-    uint32_t expected = FREE;
-    return atomic_compare_exchange_strong_explicit(&lock->state, &expected, TAKEN,
-                                                   memory_order_acquire, memory_order_relaxed);
-}
 
 static void pause_for_a_moment(void)
 {
@@ -40,8 +30,8 @@ static bool spin(struct sc_brief_lock *lock)
     bool taken = false;
     while (spins++ < most && !taken) {
         pause_for_a_moment();
-        taken =
-            atomic_load_explicit(&lock->state, memory_order_relaxed) == FREE && try_to_take(lock);
+        taken = atomic_load_explicit(&lock->state, memory_order_relaxed) == SC_BRIEF_LOCK_FREE &&
+                sc_brief_lock_grab(lock);
     }
     int32_t change = ((int32_t)spins - (int32_t)usual) / SPINS_WEIGHT;
     atomic_store_explicit(&lock->spins, usual + (uint32_t)change, memory_order_relaxed);
@@ -54,11 +44,12 @@ static __attribute__((noinline, cold)) void await(struct sc_brief_lock *lock)
     if (spin(lock))
         return;
     unsigned slept_ms = 0;
-    while (atomic_exchange_explicit(&lock->state, AWAITED, memory_order_acquire) != FREE)
-        slept_ms += sc_own_lock_sleep(&lock->state, AWAITED, slept_ms);
+    while (atomic_exchange_explicit(&lock->state, SC_BRIEF_LOCK_AWAITED, memory_order_acquire) !=
+           SC_BRIEF_LOCK_FREE)
+        slept_ms += sc_own_lock_sleep(&lock->state, SC_BRIEF_LOCK_AWAITED, slept_ms);
 }
 
-static __attribute__((noinline, cold)) void wake_one(struct sc_brief_lock *lock)
+__attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lock)
 {
     sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
 }
@@ -68,7 +59,7 @@ __attribute__((weak)) void sc_brief_lock_take(struct sc_brief_lock *lock) SC_UNF
 {
     SC_ASSERT_NOT_HELD(lock);
     sc_own_lock_enter();
-    if (__builtin_expect(!try_to_take(lock), 0))
+    if (__builtin_expect(!sc_brief_lock_grab(lock), 0))
         await(lock);
     sc_brief_lock_note(lock, true);
 }
@@ -76,7 +67,7 @@ __attribute__((weak)) void sc_brief_lock_take(struct sc_brief_lock *lock) SC_UNF
 __attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     sc_own_lock_enter();
-    if (try_to_take(lock)) {
+    if (sc_brief_lock_grab(lock)) {
         sc_brief_lock_note(lock, true);
         return true;
     }
@@ -87,9 +78,7 @@ __attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFO
 __attribute__((weak)) void sc_brief_lock_give(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(lock);
-    sc_brief_lock_note(lock, false);
-    uint32_t state = atomic_exchange_explicit(&lock->state, FREE, memory_order_release);
-    if (__builtin_expect(state == AWAITED, 0))
-        wake_one(lock);
+    if (__builtin_expect(sc_brief_lock_let(lock) == SC_BRIEF_LOCK_AWAITED, 0))
+        sc_brief_lock_wake(lock);
     sc_own_lock_leave();
 }

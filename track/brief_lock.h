@@ -23,6 +23,9 @@ struct SC_LOCK sc_brief_lock {
 #endif
 };
 
+/* Free; taken; taken, and others may sleep. */
+enum { SC_BRIEF_LOCK_FREE, SC_BRIEF_LOCK_TAKEN, SC_BRIEF_LOCK_AWAITED };
+
 void sc_brief_lock_take(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
 /* False: it is taken. */
 bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_TRY_ACQUIRES(true, *lock);
@@ -35,5 +38,23 @@ static inline void sc_brief_lock_note(struct sc_brief_lock *lock, bool taken)
     SC_CHECK(
         atomic_store_explicit(&lock->owner, taken ? sc_checks_thread() : 0, memory_order_relaxed));
 }
+
+/* For who spares the calls, between sc_own_lock_enter and sc_own_lock_leave. Grab: false: it is
+ * taken. Let: returns in which state it was; where that is awaited, wake comes next. */
+static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
+{
+    uint32_t expected = SC_BRIEF_LOCK_FREE;
+    return atomic_compare_exchange_strong_explicit(&lock->state, &expected, SC_BRIEF_LOCK_TAKEN,
+                                                   memory_order_acquire, memory_order_relaxed);
+}
+
+static inline uint32_t sc_brief_lock_let(struct sc_brief_lock *lock)
+{
+    SC_ASSERT_HELD(lock);
+    sc_brief_lock_note(lock, false);
+    return atomic_exchange_explicit(&lock->state, SC_BRIEF_LOCK_FREE, memory_order_release);
+}
+
+void sc_brief_lock_wake(struct sc_brief_lock *lock);
 
 #endif

@@ -125,12 +125,17 @@ void sc_consistency_of_order(struct sc_order *order, uint32_t id)
     const struct sc_stream *stream = sc_order_stream(order, id);
     SC_ASSERT(id != 0 && id < sc_pool_unused(&order->streams));
     SC_ASSERT(stream->references < sc_pool_unused(&order->streams) || stream->references < 1 << 30);
-    SC_ASSERT(read_number(&stream->done) <= read_number(&stream->issued));
-    SC_ASSERT(read_number(&stream->complete) <= read_number(&stream->issued));
+    SC_ASSERT(read_number(&stream->done) <= read_number(&stream->front.issued));
+    SC_ASSERT(read_number(&stream->complete) <= read_number(&stream->front.issued));
     SC_ASSERT(read_number(&stream->ended) <= read_number(&stream->calls));
     SC_ASSERT(read_number(&stream->done_calls) <= read_number(&stream->calls));
     SC_ASSERT(stream->kind != SC_STREAM_LEGACY || stream->context == id);
     SC_ASSERT(stream->kind == SC_STREAM_LEGACY || stream->context != id);
+    SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_KIND) ==
+              (stream->kind != SC_STREAM_NONBLOCKING));
+    SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_DUE) == (stream->due != NULL));
+    SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_JOINED) || !stream->joined ||
+              stream->kind != SC_STREAM_NONBLOCKING);
     SC_ASSERT(stream->kind == SC_STREAM_LEGACY || (!stream->gate && !stream->awaited));
 }
 

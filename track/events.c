@@ -9,11 +9,13 @@
 #include "track/handles.h"
 #include "track/order.h"
 #include "track/order_calls.h"
+#include "track/own_lock.h"
 #include "track/trace.h"
 
 #include "track/poison.h"
 
-/* Of a spare one `handle` is what the pool keeps there, which is no handle of an event. */
+/* Of a spare one `handle` is what the pool keeps there, which is no handle of an event. Where the
+ * point says more than a number of its stream, the handle has the bit WIDE, which no handle has. */
 struct record {
     _Atomic uintptr_t handle;
     struct sc_brief_lock lock;
@@ -23,31 +25,35 @@ struct record {
 _Static_assert(SC_CHECKS_ON || sizeof(struct record) == 64,
                "no two threads' events share a cache line");
 
+#define WIDE ((uintptr_t)1 << 63)
+
 int sc_events_init(struct sc_events *events)
 {
     sc_pool_init(&events->records, sizeof(struct record));
-    return sc_handles_init(&events->ids);
+    return sc_handles_init(&events->records_of);
 }
 
 void sc_events_destroy(struct sc_events *events)
 {
-    sc_handles_destroy(&events->ids);
+    sc_handles_destroy(&events->records_of);
     sc_pool_destroy(&events->records);
 }
 
-static struct record *record_at(struct sc_events *events, uint64_t id)
+static void set_handle(struct record *record, uintptr_t event)
 {
-    return id ? sc_pool_at(&events->records, (uint32_t)id) : NULL;
+    const struct sc_point *point = &record->point;
+    bool is_wide = point->joined || point->legacy || point->call || point->legacy_number;
+    atomic_store_explicit(&record->handle, event | (is_wide ? WIDE : 0), memory_order_relaxed);
 }
 
 /* The event's record, which may have become another event's until its lock was taken. */
 static inline struct record *lock_record(struct sc_events *events, uintptr_t event) SC_UNFOLLOWED
 {
-    struct record *record = record_at(events, sc_handles_get(&events->ids, event));
+    struct record *record = sc_handle_pointer(sc_handles_get(&events->records_of, event));
     if (!record)
         return NULL;
     sc_brief_lock_take(&record->lock);
-    if (atomic_load_explicit(&record->handle, memory_order_relaxed) == event)
+    if ((atomic_load_explicit(&record->handle, memory_order_relaxed) & ~WIDE) == event)
         return record;
     sc_brief_lock_give(&record->lock);
     return NULL;
@@ -93,10 +99,58 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
     if (!record)
         return false;
     bool is_plain = !record->point.joined;
-    if (is_plain && !was_taken_later(&record->point, point))
+    if (is_plain && !was_taken_later(&record->point, point)) {
         record->point = *point;
+        set_handle(record, event);
+    }
     sc_brief_lock_give(&record->lock);
     return is_plain;
+}
+
+/* What is rarely met at the end lies apart, so that the way there saves no registers for it. */
+static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool is_set)
+{
+    sc_brief_lock_wake(&record->lock);
+    sc_own_lock_leave();
+    return is_set;
+}
+
+static __attribute__((noinline)) bool have_left(bool is_set)
+{
+    sc_own_lock_have_left();
+    return is_set;
+}
+
+/* What the point says besides is 0, and stays so. */
+static inline bool set_number(struct record *record, uintptr_t event, uint32_t stream,
+                              uint64_t number, uint64_t work_ticks)
+{
+    struct sc_point *point = &record->point;
+    if (atomic_load_explicit(&record->handle, memory_order_relaxed) != event)
+        return false;
+    if (point->stream == stream && point->number > number)
+        return true;
+    point->stream = stream;
+    point->number = number;
+    point->work_ticks = work_ticks;
+    return true;
+}
+
+bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
+                          uint64_t number, uint64_t work_ticks) SC_UNFOLLOWED
+{
+    struct record *record = sc_handle_pointer(sc_handles_guess(&events->records_of, event));
+    if (!record)
+        return false;
+    sc_own_lock_enter();
+    bool is_set = false;
+    if (__builtin_expect(sc_brief_lock_grab(&record->lock), 1)) {
+        sc_brief_lock_note(&record->lock, true);
+        is_set = set_number(record, event, stream, number, work_ticks);
+        if (sc_brief_lock_let(&record->lock) == SC_BRIEF_LOCK_AWAITED)
+            return wake_and_leave(record, is_set);
+    }
+    return sc_own_lock_leaves() ? have_left(is_set) : is_set;
 }
 
 /* The record is of the event from now on, or with 0 of none. Ends the point. */
@@ -112,28 +166,30 @@ static void replace(struct record *record, struct sc_order *order, uintptr_t eve
         sc_order_release(order, &record->point);
         record->point = *point;
     }
-    atomic_store_explicit(&record->handle, event, memory_order_relaxed);
+    set_handle(record, event);
     sc_brief_lock_give(&record->lock);
 }
 
 /* The lock of a record is never written over, as somebody may still be about to look at it for the
  * event that it was of before. */
-static uint32_t take_record(struct sc_events *events, uintptr_t event)
+static struct record *take_record(struct sc_events *events, uintptr_t event)
 {
     uint32_t id = sc_pool_take_as_is(&events->records);
-    if (id && sc_handles_put(&events->ids, event, id)) {
+    struct record *record = id ? sc_pool_at(&events->records, id) : NULL;
+    if (record && sc_handles_put(&events->records_of, event, (uintptr_t)record)) {
         sc_pool_give(&events->records, id);
-        id = 0;
+        record = NULL;
     }
-    return id;
+    return record;
 }
 
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point)
 {
     SC_TRACE("event-set event stream number", event, point->stream, point->number);
-    uint64_t id = sc_handles_get(&events->ids, event);
-    struct record *record = record_at(events, id ? id : take_record(events, event));
+    struct record *record = sc_handle_pointer(sc_handles_get(&events->records_of, event));
+    if (!record)
+        record = take_record(events, event);
     if (record)
         replace(record, order, event, point);
     else
@@ -151,9 +207,9 @@ void sc_events_wait(struct sc_events *events, struct sc_order *order, uint32_t s
 void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event)
 {
     SC_TRACE("event-forget event", event);
-    uint64_t id = sc_handles_remove(&events->ids, event);
-    if (!id)
+    struct record *record = sc_handle_pointer(sc_handles_remove(&events->records_of, event));
+    if (!record)
         return;
-    replace(record_at(events, id), order, 0, &(struct sc_point){0});
-    sc_pool_give(&events->records, (uint32_t)id);
+    replace(record, order, 0, &(struct sc_point){0});
+    sc_pool_give(&events->records, sc_pool_id_of(&events->records, record));
 }

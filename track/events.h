@@ -32,6 +32,10 @@ bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_
  * two points has a clock, or the event has no record. sc_events_set does it then. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point);
 
+/* The same of the point `number` of a stream without ties (track/track_streams.h). */
+bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
+                          uint64_t number, uint64_t work_ticks);
+
 /* ---- under the tracker's lock ---- */
 
 /* The event's point, without a reference to its clock, which stays there as long as the lock is

@@ -7,7 +7,7 @@
 #include "track/pool.h"
 
 struct sc_events {
-    struct sc_handles ids; /* handle -> id of a record */
+    struct sc_handles records_of; /* handle -> its record */
     struct sc_pool records;
 };
 

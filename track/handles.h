@@ -58,6 +58,17 @@ static inline bool sc_handles_get_at_once(struct sc_handles *handles, uintptr_t 
            atomic_load_explicit(&handles->version, memory_order_relaxed) == version;
 }
 
+/* What lies where the handle is sought first, if that is the handle's: the value of the handle, of
+ * another one while the table changes, or 0. For who sees by the value whose it is. */
+static inline uint64_t sc_handles_guess(struct sc_handles *handles, uintptr_t handle)
+{
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_acquire);
+    struct sc_handle_slot *slot = &table->slots[sc_handles_home(table, handle)];
+    return atomic_load_explicit(&slot->handle, memory_order_acquire) == handle
+               ? atomic_load_explicit(&slot->value, memory_order_acquire)
+               : 0;
+}
+
 static inline uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle)
 {
     uint64_t value;

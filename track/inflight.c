@@ -801,11 +801,17 @@ static bool must_stay(struct sc_inflight *inflight, uint32_t earlier, const stru
            !sc_order_complete(inflight->order, &op->ticket);
 }
 
+static void count_managed_sources(struct sc_inflight *inflight, int change)
+{
+    uint32_t count = inflight->managed_source_count += (uint32_t)change;
+    sc_order_attend(inflight->order, SC_ATTENDS_MANAGED_SOURCES, count != 0);
+}
+
 static void count_managed_source(struct sc_inflight *inflight, const struct sc_op_info *info,
                                  int change)
 {
     if (info->kind == SC_MANAGED && info->direction == SC_H2D)
-        add_to(&inflight->managed_source_count, change);
+        count_managed_sources(inflight, change);
 }
 
 /* All but what the grid, the lists of ranges and streams, and the guard set. */

@@ -84,10 +84,10 @@ struct sc_inflight {
     struct sc_pool ranges;
     struct sc_pool ops;
     struct sc_grid range_grid;
-    struct sc_blocks range_blocks;         /* where ranges are or were */
-    _Atomic uint32_t managed_count;        /* ranges of managed memory */
-    _Atomic uint32_t managed_source_count; /* operations that read such memory */
-    struct sc_grid op_grid;                /* operations on ranges that only the driver frees */
+    struct sc_blocks range_blocks;  /* where ranges are or were */
+    _Atomic uint32_t managed_count; /* ranges of managed memory */
+    uint32_t managed_source_count;  /* operations that read such memory */
+    struct sc_grid op_grid;         /* operations on ranges that only the driver frees */
     struct sc_grid heap_grid;   /* operations on memory that free() or munmap() could take away */
     struct sc_grid device_grid; /* operations on device memory */
     struct sc_spans guards;

@@ -157,14 +157,17 @@ static bool merge_into(struct sc_order *order, struct sc_clock **clock,
     return true;
 }
 
-static struct sc_clock *due_of(const struct sc_stream *stream)
+static void set_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
 {
-    return atomic_load_explicit(&stream->due, memory_order_relaxed);
+    uint32_t ties = atomic_load_explicit(&stream->front.ties, memory_order_relaxed);
+    ties = is_tied ? ties | tie : ties & ~(uint32_t)tie;
+    atomic_store_explicit(&stream->front.ties, ties, memory_order_release);
 }
 
 static void set_due(struct sc_stream *stream, struct sc_clock *due)
 {
-    atomic_store_explicit(&stream->due, due, memory_order_relaxed);
+    stream->due = due;
+    set_tie(stream, SC_TIE_DUE, due);
 }
 
 /* An empty clock stays one: there is something to wait for, though nothing that has a number. */
@@ -178,14 +181,14 @@ static void gather(struct sc_order *order, struct sc_clock **clock, struct sc_cl
 
 static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc_clock *addition)
 {
-    struct sc_clock *due = due_of(stream);
+    struct sc_clock *due = stream->due;
     gather(order, &due, addition);
     set_due(stream, due);
 }
 
 static void drop_due(struct sc_order *order, struct sc_stream *stream)
 {
-    drop(order, due_of(stream));
+    drop(order, stream->due);
     set_due(stream, NULL);
 }
 
@@ -237,7 +240,7 @@ static uint32_t take_spare(struct sc_order *order)
     uint32_t id = order->spare;
     struct sc_stream *stream = sc_order_stream(order, id);
     SC_ASSERT(sc_order_is_spare(stream) && !stream->joined && !stream->gate);
-    uint64_t issued = read_relaxed(&stream->issued);
+    uint64_t issued = read_relaxed(&stream->front.issued);
     uint64_t calls = read_relaxed(&stream->calls);
     order->spare = stream->next_spare;
     stream->next_spare = 0;
@@ -277,6 +280,8 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
         return 0;
     struct sc_stream *stream = sc_order_stream(order, id);
     stream->kind = kind;
+    set_tie(stream, SC_TIE_KIND, kind != SC_STREAM_NONBLOCKING);
+    set_tie(stream, SC_TIE_SIGNALS, sc_order_attends(order, SC_ATTENDS_SIGNALS));
     stream->context = kind == SC_STREAM_LEGACY ? id : context;
     if (kind != SC_STREAM_LEGACY) {
         sc_order_reference(order, context);
@@ -300,7 +305,7 @@ static void reclaim(struct sc_order *order, uint32_t id)
     drop(order, stream->behind);
     drop(order, stream->orphaned);
     stream->joined = NULL;
-    atomic_store_explicit(&stream->has_joined, false, memory_order_relaxed);
+    set_tie(stream, SC_TIE_JOINED, false);
     stream->behind = NULL;
     stream->gate = NULL;
     stream->awaited = NULL;
@@ -343,8 +348,8 @@ static void note_change(struct sc_stream *stream)
 
 static uint64_t next_number(struct sc_stream *stream)
 {
-    uint64_t number = read_relaxed(&stream->issued) + 1;
-    atomic_store_explicit(&stream->issued, number, memory_order_release);
+    uint64_t number = read_relaxed(&stream->front.issued) + 1;
+    atomic_store_explicit(&stream->front.issued, number, memory_order_release);
     note_change(stream);
     return number;
 }
@@ -356,7 +361,7 @@ static bool join(struct sc_order *order, struct sc_stream *stream, const struct 
         return false;
     if (stream->joined == former)
         return true;
-    atomic_store_explicit(&stream->has_joined, true, memory_order_release);
+    set_tie(stream, SC_TIE_JOINED, true);
     note_change(stream);
     if (stream->kind == SC_STREAM_LEGACY)
         stream->joined_version++;
@@ -375,12 +380,12 @@ static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
 bool sc_order_is_behind(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
-    if (stream->kind == SC_STREAM_LEGACY || due_of(stream))
+    if (stream->kind == SC_STREAM_LEGACY || sc_order_is_due(order, id))
         return true;
     if (stream->kind == SC_STREAM_NONBLOCKING)
         return false;
     struct sc_stream *legacy = legacy_of(order, stream);
-    return read_relaxed(&stream->touched) != read_relaxed(&legacy->issued) ||
+    return read_relaxed(&stream->touched) != read_relaxed(&legacy->front.issued) ||
            read_relaxed(&stream->touched_calls) != read_relaxed(&legacy->ended) ||
            read_relaxed(&stream->seen_version) != read_relaxed(&legacy->behind_version);
 }
@@ -401,7 +406,7 @@ static void begin_blocking(struct sc_order *order, struct sc_stream *stream,
 {
     struct sc_stream *legacy = legacy_of(order, stream);
     call->place = read_relaxed(&legacy->ended);
-    call->legacy_number = read_relaxed(&legacy->issued);
+    call->legacy_number = read_relaxed(&legacy->front.issued);
     call->joined = retain(legacy->behind);
     call->version = read_relaxed(&legacy->behind_version);
 }
@@ -410,7 +415,7 @@ void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_order_call *c
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
-    *call = (struct sc_order_call){.stream = id, .due = retain(due_of(stream))};
+    *call = (struct sc_order_call){.stream = id, .due = retain(stream->due)};
     if (stream->kind == SC_STREAM_LEGACY)
         begin_legacy(order, stream, call);
     else if (stream->kind == SC_STREAM_BLOCKING)
@@ -437,7 +442,7 @@ static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
 static void end_due(struct sc_order *order, struct sc_stream *stream,
                     const struct sc_order_call *call)
 {
-    if (call->due && join_and_hand_on(order, stream, call->due) && due_of(stream) == call->due)
+    if (call->due && join_and_hand_on(order, stream, call->due) && stream->due == call->due)
         drop_due(order, stream);
 }
 
@@ -552,7 +557,7 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
 /* What there is to it but the clock. */
 static void number_point(struct sc_stream *stream, struct sc_point *point)
 {
-    point->number = read_relaxed(&stream->issued);
+    point->number = read_relaxed(&stream->front.issued);
     if (stream->kind == SC_STREAM_LEGACY)
         point->call = read_relaxed(&stream->ended);
     if (stream->kind == SC_STREAM_BLOCKING) {
@@ -626,11 +631,12 @@ static struct sc_point walk_context(const struct walk *walk)
         struct sc_stream *stream = sc_order_stream(order, id);
         if (!is_walked(walk, stream))
             continue;
-        append(order, clock,
-               (struct entry){id, read_relaxed(&stream->issued), read_relaxed(&stream->ended)});
+        append(
+            order, clock,
+            (struct entry){id, read_relaxed(&stream->front.issued), read_relaxed(&stream->ended)});
         merge_into(order, &point.joined, stream->joined);
         if (walk->due)
-            merge_into(order, &point.joined, due_of(stream));
+            merge_into(order, &point.joined, stream->due);
         if (stream->kind == SC_STREAM_LEGACY)
             merge_beyond_streams(walk, &point.joined, stream);
     }
@@ -801,7 +807,8 @@ static void signal_blocking(struct sc_order *order, uint32_t legacy)
         if (stream->kind != SC_STREAM_BLOCKING || stream->context != legacy ||
             sc_order_is_spare(stream))
             continue;
-        signal_entry(order, &(struct entry){.stream = id, .number = read_relaxed(&stream->issued)},
+        signal_entry(order,
+                     &(struct entry){.stream = id, .number = read_relaxed(&stream->front.issued)},
                      true);
         next_number(stream);
     }
@@ -813,12 +820,21 @@ static void signal_clock(struct sc_order *order, const struct sc_clock *clock, u
         signal_entry(order, &clock->entries[i], clock->entries[i].stream == own);
 }
 
+static void note_signals(struct sc_order *order)
+{
+    if (sc_order_attends(order, SC_ATTENDS_SIGNALS))
+        return;
+    sc_order_attend(order, SC_ATTENDS_SIGNALS, true);
+    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++)
+        set_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
+}
+
 void sc_order_signal(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("signal stream number", point->stream, point->number);
     union pair pair;
-    atomic_store_explicit(&order->has_signals, true, memory_order_relaxed);
+    note_signals(order);
     signal_clock(order, pair_of(point, &pair), point->stream);
     signal_clock(order, point->joined, point->stream);
     if (point->stream && sc_order_stream(order, point->stream)->kind == SC_STREAM_LEGACY)
@@ -866,7 +882,7 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
     if (ticket->stream == id || sc_order_known_done(order, ticket) ||
-        clock_covers(stream->joined, ticket) || clock_covers(due_of(stream), ticket))
+        clock_covers(stream->joined, ticket) || clock_covers(stream->due, ticket))
         return true;
     if (stream->kind == SC_STREAM_LEGACY)
         return ticket->legacy == id || clock_covers(stream->awaited, ticket);

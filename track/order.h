@@ -31,6 +31,7 @@
 #include "track/arena.h"
 #include "track/points.h"
 #include "track/staging_classes.h"
+#include "track/stream_front.h"
 #include "track/unseen_internal.h"
 
 struct sc_slot;
@@ -45,7 +46,7 @@ struct sc_signal {
 enum { SC_SIGNALS_KEPT = 16 }; /* of each stream */
 
 struct sc_stream {
-    _Alignas(64) _Atomic uint64_t issued;
+    _Alignas(64) struct sc_stream_front front;
     _Atomic uint64_t done;       /* the host frontier's component */
     _Atomic uint64_t complete;   /* seen complete by asking the device; never orders anything */
     _Atomic uint64_t signalled;  /* behind so many stands what may tell the host of their end */
@@ -59,10 +60,9 @@ struct sc_stream {
     _Atomic uint64_t touched, touched_calls, seen_version;
     _Atomic uint64_t changes;       /* of what the stream's point says */
     _Atomic uint64_t known_changes; /* the `changes` of which the host knows all */
-    struct sc_clock *_Atomic due; /* its context waits: what its next operation joins; NULL: none */
-    _Atomic bool has_joined;      /* anything, ever */
-    uint32_t context;             /* id of the context's legacy stream, for every kind */
-    uint32_t primary; /* legacy stream of a green context: that of the primary one, or 0 */
+    struct sc_clock *due; /* its context waits: what its next operation joins; NULL: none */
+    uint32_t context;     /* id of the context's legacy stream, for every kind */
+    uint32_t primary;     /* legacy stream of a green context: that of the primary one, or 0 */
     int device;
     enum sc_stream_kind kind;
     uintptr_t handle;        /* the program's */
@@ -95,7 +95,7 @@ struct sc_order {
     struct sc_arena arena;
     uint32_t spare; /* removed streams that nothing refers to */
     struct sc_unseen unseen;
-    _Atomic bool has_signals; /* or had */
+    _Atomic uint32_t attends; /* enum sc_attends */
 };
 
 void sc_order_init(struct sc_order *order);
@@ -177,10 +177,18 @@ bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *poin
  * one than what comes before the signal. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);
 
-/* Lock-free: have there been signals? */
-static inline bool sc_order_has_signals(struct sc_order *order)
+/* Lock-free: is there such a thing? */
+static inline bool sc_order_attends(struct sc_order *order, enum sc_attends what)
 {
-    return atomic_load_explicit(&order->has_signals, memory_order_relaxed);
+    return atomic_load_explicit(&order->attends, memory_order_relaxed) & what;
+}
+
+/* There is from now on, or no more. */
+static inline void sc_order_attend(struct sc_order *order, enum sc_attends what, bool on)
+{
+    uint32_t attends = atomic_load_explicit(&order->attends, memory_order_relaxed);
+    atomic_store_explicit(&order->attends, on ? attends | what : attends & ~(uint32_t)what,
+                          memory_order_relaxed);
 }
 
 /* Would work issued on `stream` now come after the operation? */
@@ -205,32 +213,29 @@ static inline void sc_order_reference(struct sc_order *order, uint32_t stream)
 /* Lock-free: there is surely nothing, as the stream waits for no other. */
 static inline bool sc_order_is_by_itself(struct sc_order *order, uint32_t id)
 {
-    struct sc_stream *stream = sc_order_stream(order, id);
-    return stream->kind == SC_STREAM_NONBLOCKING &&
-           !atomic_load_explicit(&stream->due, memory_order_relaxed);
+    return !sc_stream_front_has_ties(&sc_order_stream(order, id)->front, SC_TIE_KIND | SC_TIE_DUE);
 }
 
 /* Lock-free: the stream's last operation. */
 static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
 {
-    return atomic_load_explicit(&sc_order_stream(order, stream)->issued, memory_order_acquire);
+    return atomic_load_explicit(&sc_order_stream(order, stream)->front.issued,
+                                memory_order_acquire);
 }
 
 /* Lock-free: the point of a stream that is ordered after no other one has no clock. False: it may
  * have one, and so may what the stream's next call comes after. */
 static inline bool sc_order_plain_point(struct sc_order *order, uint32_t id, struct sc_point *point)
 {
-    struct sc_stream *stream = sc_order_stream(order, id);
     *point = (struct sc_point){.stream = id, .number = sc_order_issued(order, id)};
-    return stream->kind == SC_STREAM_NONBLOCKING &&
-           !atomic_load_explicit(&stream->due, memory_order_relaxed) &&
-           !atomic_load_explicit(&stream->has_joined, memory_order_relaxed);
+    return !sc_stream_front_has_ties(&sc_order_stream(order, id)->front,
+                                     SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED);
 }
 
 /* Lock-free: does its context wait for something that the stream has not joined yet? */
 static inline bool sc_order_is_due(struct sc_order *order, uint32_t stream)
 {
-    return atomic_load_explicit(&sc_order_stream(order, stream)->due, memory_order_relaxed);
+    return sc_stream_front_has_ties(&sc_order_stream(order, stream)->front, SC_TIE_DUE);
 }
 
 /* Lock-free. `stream`: the ticket's. */

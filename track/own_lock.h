@@ -42,13 +42,25 @@ static inline void sc_own_lock_enter(void)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline void sc_own_lock_leave(void)
+/* True: it may be the last one, and sc_own_lock_have_left comes next. */
+static inline bool sc_own_lock_leaves(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    int depth = --sc_own_lock_depth;
+    sc_own_lock_depth--;
     atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(sc_own_lock_left != NULL, 0) && depth == 0)
+    return __builtin_expect(sc_own_lock_left != NULL, 0);
+}
+
+static inline void sc_own_lock_have_left(void)
+{
+    if (sc_own_lock_depth == 0)
         sc_own_lock_left();
+}
+
+static inline void sc_own_lock_leave(void)
+{
+    if (sc_own_lock_leaves())
+        sc_own_lock_have_left();
 }
 
 /* What a thread asks that has found such a lock taken, and has slept for it so long already. True:

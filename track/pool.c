@@ -52,6 +52,20 @@ uint32_t sc_pool_take_unused(struct sc_pool *pool)
     return id;
 }
 
+uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record)
+{
+    uintptr_t at = (uintptr_t)record;
+    for (uint32_t chunk = 0; chunk < SC_POOL_CHUNKS_MAX; chunk++) {
+        uintptr_t first =
+            (uintptr_t)atomic_load_explicit(&pool->chunks[chunk], memory_order_relaxed);
+        if (!first)
+            break;
+        if (at - first < chunk_bytes(pool))
+            return chunk << SC_POOL_CHUNK_SHIFT | (uint32_t)((at - first) / pool->record_bytes);
+    }
+    return 0;
+}
+
 /* A reader without a lock may still look at a recycled record, so it is written in whole words,
  * and by releases: who sees the new words also sees that the grid has changed. */
 uint32_t sc_pool_take(struct sc_pool *pool)

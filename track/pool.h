@@ -58,6 +58,9 @@ static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
     return chunk + (size_t)(id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * pool->record_bytes;
 }
 
+/* The id of a record that is at this place; 0: of none. Looks at each chunk. */
+uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record);
+
 static inline _Atomic uint64_t *sc_pool_words(struct sc_pool *pool, uint32_t id)
 {
     return sc_pool_at(pool, id);

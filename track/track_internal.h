@@ -52,7 +52,7 @@ static inline void sc_track_guard(struct sc_track *track, const struct sc_brief_
     SC_GUARD(&track->graphs.by_node, lock);
     SC_GUARD(&track->graphs.copies, lock);
     SC_GUARD(&track->events.records, lock);
-    SC_GUARD(&track->events.ids, lock);
+    SC_GUARD(&track->events.records_of, lock);
     SC_GUARD(&track->allocations.blocks, lock);
 }
 

@@ -4,14 +4,18 @@
 #define SC_TRACK_TRACK_PARTS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct sc_blocks;
+struct sc_events;
 struct sc_kept_off;
 struct sc_no_verdicts;
 struct sc_spans;
 
 struct sc_track_parts {
+    const _Atomic uint32_t *attends; /* enum sc_attends (track/stream_front.h) */
+    struct sc_events *events;
     struct sc_no_verdicts *no_verdicts;
     struct sc_spans *guards;
     struct sc_kept_off *kept_off;
@@ -21,5 +25,11 @@ struct sc_track_parts {
     const uintptr_t *page_mask;             /* the size of a page - 1 */
 };
 extern const struct sc_track_parts sc_track_parts;
+
+/* Is there such a thing? One load. */
+static inline bool sc_track_attends(unsigned what)
+{
+    return atomic_load_explicit(sc_track_parts.attends, memory_order_relaxed) & what;
+}
 
 #endif

@@ -14,10 +14,8 @@ extern struct sc_track sc_track; /* the process's own */
 enum sc_presence {
     SC_HAS_RANGES,
     SC_HAS_MANAGED_RANGES,
-    SC_HAS_OPERATIONS,      /* on host memory */
-    SC_HAS_MANAGED_SOURCES, /* operations that read managed memory */
+    SC_HAS_OPERATIONS, /* on host memory */
     SC_HAS_HOLDS,
-    SC_HAS_SIGNALS,      /* or there were some */
     SC_HAS_UNSEEN_WAITS, /* for the host, which are open */
 };
 bool sc_track_has(struct sc_track *track, enum sc_presence what);

@@ -18,12 +18,8 @@ bool sc_track_has(struct sc_track *track, enum sc_presence what)
         return atomic_load_explicit(&inflight->managed_count, memory_order_relaxed) != 0;
     case SC_HAS_OPERATIONS:
         return !sc_grid_is_empty(&inflight->op_grid) || !sc_grid_is_empty(&inflight->heap_grid);
-    case SC_HAS_MANAGED_SOURCES:
-        return atomic_load_explicit(&inflight->managed_source_count, memory_order_relaxed) != 0;
     case SC_HAS_HOLDS:
         return !sc_grid_is_empty(&track->holds.grid);
-    case SC_HAS_SIGNALS:
-        return sc_order_has_signals(&track->order);
     case SC_HAS_UNSEEN_WAITS:
         return !sc_unseen_none(&track->order.unseen);
     }
@@ -70,6 +66,8 @@ const struct sc_track_parts sc_track_parts = {
     .no_verdicts = &sc_track.no_verdicts,
     .guards = &sc_track.inflight.guards,
     .kept_off = &sc_track.inflight.kept_off,
+    .attends = &sc_track.order.attends,
+    .events = &sc_track.events,
     .range_blocks = &sc_track.inflight.range_blocks,
     .guarded_blocks = &sc_track.inflight.guards.ever,
     .busy_spans = &sc_track.inflight.guards.busy,

@@ -16,6 +16,8 @@ __thread int32_t sc_process_thread_id;
 bool sc_process_alone;
 static _Atomic pid_t owner; /* who used CUDA here; a forked child is somebody else */
 
+static _Atomic bool captured; /* something has, some time */
+
 /* A child of the process that used CUDA, by fork or by vfork. */
 static bool is_child(void)
 {
@@ -54,11 +56,26 @@ static void wipe_in_children(void)
         madvise(&sc_process, sizeof sc_process, MADV_WIPEONFORK);
 }
 
-void sc_process_uses_cuda(void)
+void sc_process_uses_cuda(bool is_heard)
 {
     atomic_store(&owner, getpid());
     wipe_in_children();
     atomic_store(&sc_process.is_active, true);
+    atomic_store(&sc_process.is_simple, sc_options.kernels == SC_KERNELS_OFF && !is_heard);
+    if (atomic_load(&captured))
+        atomic_store(&sc_process.is_simple, false);
+}
+
+void sc_process_note_capture(void)
+{
+    atomic_store(&captured, true);
+    atomic_store(&sc_process.is_simple, false);
+}
+
+void sc_process_stops(void)
+{
+    atomic_store(&sc_process.is_active, false);
+    atomic_store(&sc_process.is_simple, false);
 }
 
 void sc_process_forked(void)

@@ -26,6 +26,7 @@ bool sc_process_wants_wrappers(void);
  * own handler are inert already. */
 struct sc_process {
     _Alignas(4096) _Atomic bool is_active;
+    _Atomic bool is_simple;
 };
 
 extern struct sc_process sc_process;
@@ -34,6 +35,17 @@ static inline bool sc_active(void)
 {
     return __builtin_expect(atomic_load_explicit(&sc_process.is_active, memory_order_relaxed), 1);
 }
+
+/* Are wrappers active, has nothing ever captured, does CUPTI tell of no call, and does no option
+ * ask what kernels use? Then a call on a stream that has no ties to others is nothing but work of
+ * that stream. Whoever subscribes does so before the process uses CUDA. */
+static inline bool sc_process_is_simple(void)
+{
+    return __builtin_expect(atomic_load_explicit(&sc_process.is_simple, memory_order_relaxed), 1);
+}
+
+/* Something captures from now on: it is not simple any more, for good. */
+void sc_process_note_capture(void);
 
 /* Are we in a forked child of a process that used CUDA? Async-signal-safe. */
 bool sc_process_is_child(void);
@@ -51,8 +63,11 @@ static inline bool sc_process_is_alone(void)
     return __builtin_expect(sc_process_alone, 0);
 }
 
-/* The process uses CUDA from now on: wrappers and hooks work. */
-void sc_process_uses_cuda(void);
+/* The process uses CUDA from now on: wrappers and hooks work. `is_heard`: CUPTI tells of calls. */
+void sc_process_uses_cuda(bool is_heard);
+
+/* Wrappers and hooks do nothing any more. */
+void sc_process_stops(void);
 
 /* In a forked child, on its one thread. */
 void sc_process_forked(void);

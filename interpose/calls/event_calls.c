@@ -1,6 +1,7 @@
 /* Events are recorded, and waited for by streams and contexts. */
 #include "interpose/calls/event_calls.h"
 
+#include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/captures.h"
@@ -18,9 +19,12 @@
 #include "track/events.h"
 #include "track/order_calls.h"
 #include "track/points.h"
+#include "track/stream_front.h"
 #include "track/track.h"
 #include "track/track_order.h"
+#include "track/track_parts.h"
 #include "track/track_presence.h"
+#include "track/track_streams.h"
 
 #include "track/poison.h"
 
@@ -72,7 +76,7 @@ static __attribute__((noinline)) void mark_before_event(struct sc_stream_record 
 SC_INLINED void begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered,
                              struct sc_point *point)
 {
-    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_SIGNALS)) && !sc_replaying_is_on())
+    if (sc_unlikely(sc_track_attends(SC_ATTENDS_SIGNALS)) && !sc_replaying_is_on())
         mark_before_event(stream);
     sc_unfinished_record(stream);
     sc_track_begin_record(&sc_track, stream->id, ordered, point);
@@ -114,7 +118,40 @@ static CUresult recording_ends(struct recording *recording, CUresult result, CUe
     return sc_detour_end(&recording->detour, result);
 }
 
-SC_HOT_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, stream))
+/* The driver has refused it, or the event stood for more than one number before. */
+static __attribute__((noinline)) void simply_recorded(const char *api, void *site, bool per_thread,
+                                                      CUresult result, CUevent event,
+                                                      uint32_t stream, uint64_t number,
+                                                      uint64_t work_ticks)
+{
+    SC_CARRY();
+    const struct sc_call call = {api, site, per_thread};
+    struct sc_point point = {.stream = stream, .number = number, .work_ticks = work_ticks};
+    struct sc_detour detour;
+    sc_detour_init(&detour, &call);
+    sc_detour_end(&detour, recorded(sc_wrap_answered(&call, result), event, true, &point));
+}
+
+/* What the event stands for is one number of its stream. */
+SC_INLINED bool cuEventRecord_simply(const char *api, void *site, bool per_thread, CUresult *result,
+                                     CUevent event, CUstream handle)
+{
+    const struct sc_stream_record *stream =
+        sc_streams_find_simple(handle, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
+    if (!stream)
+        return false;
+    const uint32_t id = stream->id;
+    const uint64_t number = sc_stream_front_issued(stream->front);
+    const uint64_t work_ticks = sc_unfinished_before_simple_event(stream);
+    *result = sc_real.cuEventRecord(event, handle);
+    if (sc_unlikely(*result != CUDA_SUCCESS) ||
+        sc_unlikely(
+            !sc_events_set_simple(sc_track_parts.events, (uintptr_t)event, id, number, work_ticks)))
+        simply_recorded(api, site, per_thread, *result, event, id, number, work_ticks);
+    return true;
+}
+
+SC_SIMPLE_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, stream))
 {
     struct recording recording;
     recording_begins(&recording, call, &stream);

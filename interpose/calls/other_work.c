@@ -88,10 +88,24 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
     return result;
 }
 
-SC_HOT_PAIR(cuLaunchKernel, _ptsz,
-            (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-             unsigned bz, unsigned shared, CUstream stream, void **parameters, void **extra),
-            (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
+SC_INLINED bool cuLaunchKernel_simply(const char *api, void *site, bool per_thread,
+                                      CUresult *result, CUfunction f, unsigned gx, unsigned gy,
+                                      unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                      unsigned shared, CUstream handle, void **parameters,
+                                      void **extra)
+{
+    struct sc_stream_record *stream = sc_work_begin_simply(handle);
+    if (sc_unlikely(!stream))
+        return false;
+    *result = sc_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, handle, parameters, extra);
+    sc_work_end_simply(api, site, per_thread, stream, *result);
+    return true;
+}
+
+SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
+               (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                unsigned bz, unsigned shared, CUstream stream, void **parameters, void **extra),
+               (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
 {
     struct launching launching;
     struct sc_launch launch = {stream, f, parameters, extra, false};

@@ -1,10 +1,13 @@
 #include "interpose/calls/work.h"
 
+#include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/capture/detours.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/driver/wrap.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
@@ -16,9 +19,11 @@
 #include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order_calls.h"
+#include "track/stream_front.h"
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_order.h"
+#include "track/track_parts.h"
 #include "track/track_presence.h"
 #include "track/track_streams.h"
 #include "track/unseen.h"
@@ -64,7 +69,7 @@ static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_point *after, bool in_order)
 {
-    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_SOURCES)))
+    if (sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)))
         seal_managed(call, stream, after, in_order);
 }
 
@@ -103,7 +108,7 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
         sc_unfinished_legacy(stream);
     }
     if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE &&
-        sc_unlikely(sc_track_has(&sc_track, SC_HAS_MANAGED_SOURCES)))
+        sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)))
         seal_managed(call, stream, NULL,
                      sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));
@@ -139,4 +144,47 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
         sc_work_note(work->call, work->stream, sc_track_issued(&sc_track, work->stream->id) + 1,
                      ticks ? ticks : sc_ticks());
     return result;
+}
+
+/* Where a mark is needed, and where sources in managed memory may be written, there is more to do.
+ */
+struct sc_stream_record *sc_work_begin_simply(CUstream handle)
+{
+    sc_own_stack_learn();
+    struct sc_stream_record *stream = sc_streams_find_simple(handle, SC_TIE_KIND | SC_TIE_DUE);
+    if (!stream || sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)) ||
+        !sc_marks_before_simple_work(stream))
+        return NULL;
+    sc_unfinished_simple_work(stream);
+    return stream;
+}
+
+static __attribute__((noinline)) void simply_failed(const char *api, void *site, bool per_thread,
+                                                    struct sc_stream_record *stream,
+                                                    CUresult result)
+{
+    SC_CARRY();
+    const struct sc_call call = {api, site, per_thread};
+    struct sc_detour detour;
+    sc_detour_init(&detour, &call);
+    sc_unfinished_simple_work(stream);
+    sc_detour_end(&detour, sc_wrap_answered(&call, result));
+}
+
+void sc_work_end_simply(const char *api, void *site, bool per_thread,
+                        struct sc_stream_record *stream, CUresult result)
+{
+    if (sc_unlikely(result != CUDA_SUCCESS)) {
+        simply_failed(api, site, per_thread, stream, result);
+        return;
+    }
+    uint64_t ticks = sc_unfinished_simple_work(stream);
+    sc_recently_issued((struct sc_history_entry){
+        .api = api,
+        .site = (uintptr_t)site,
+        .stream = stream->id,
+        .direction = SC_NO_DIRECTION,
+        .ticks = ticks,
+        .number = sc_stream_front_issued(stream->front) + 1,
+    });
 }

@@ -42,6 +42,12 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream st
                    unsigned kind);
 CUresult sc_work_end(struct sc_work *work, CUresult result);
 
+/* The same around a kernel, where the stream is found to be simple (sc_streams_find_simple), and so
+ * is what else is in flight. NULL: it is not. The end is told what its call is made of. */
+struct sc_stream_record *sc_work_begin_simply(CUstream stream);
+void sc_work_end_simply(const char *api, void *site, bool per_thread,
+                        struct sc_stream_record *stream, CUresult result);
+
 /* Before work of the stream's that may write memory of which nobody says where. It may be managed
  * memory: sources there that the work comes after are compared with what they were for the last
  * time (SC201). `after`: what the work comes after besides the stream's earlier work, or NULL;

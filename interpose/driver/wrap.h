@@ -69,21 +69,38 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
 #define SC_HOT_PAIR(symbol, variant, parameters, arguments)                                        \
     SC_TWO(SC_INLINED, symbol, symbol##variant, true, parameters, arguments)
 
+/* The same where the call is mostly simple (sc_process_is_simple). `symbol##_simply` is asked
+ * first. True: it has made the call, with `*result`. It is handed the members of `call` one by one,
+ * so that they are in registers only where somebody wants them, and the parameters. */
+#define SC_SIMPLE_PAIR(symbol, variant, parameters, arguments)                                     \
+    SC_TWO_OF(SC_SIMPLY(symbol, false, arguments), SC_SIMPLY(symbol, true, arguments), SC_INLINED, \
+              symbol, symbol##variant, true, parameters, arguments)
+
+#define SC_SIMPLY(symbol, is_per_thread, arguments)                                                \
+    CUresult result_;                                                                              \
+    if (sc_likely(                                                                                 \
+            symbol##_simply(#symbol, SC_SITE(), is_per_thread, &result_, SC_LIST arguments)))      \
+        return result_;
+
 /* The same for two versions of a function that take the same. */
 #define SC_VERSIONS(symbol, later, parameters, arguments)                                          \
     SC_TWO(static, symbol, later, false, parameters, arguments)
 
 #define SC_TWO(kind, symbol, other, is_per_thread, parameters, arguments)                          \
+    SC_TWO_OF(, , kind, symbol, other, is_per_thread, parameters, arguments)
+
+#define SC_TWO_OF(first, first_of_other, kind, symbol, other, is_per_thread, parameters,           \
+                  arguments)                                                                       \
     kind CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,       \
                                 SC_LIST parameters);                                               \
     CUresult symbol parameters                                                                     \
     {                                                                                              \
-        SC_PROLOGUE(symbol, false);                                                                \
+        first SC_PROLOGUE(symbol, false);                                                          \
         return symbol##_body(call, real, SC_LIST arguments);                                       \
     }                                                                                              \
     CUresult other parameters                                                                      \
     {                                                                                              \
-        SC_PROLOGUE(other, is_per_thread);                                                         \
+        first_of_other SC_PROLOGUE(other, is_per_thread);                                          \
         return symbol##_body(call, real, SC_LIST arguments);                                       \
     }                                                                                              \
     kind CUresult symbol##_body(const struct sc_call *call, __typeof__(sc_real.symbol) real,       \

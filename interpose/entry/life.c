@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cupti_hooks/ear.h"
 #include "cupti_hooks/subscription.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
@@ -191,7 +192,7 @@ static void become_active(void)
     on_exit(at_cuda_exit, NULL);
     sc_nvtx_start();
     sc_signals_enter_handlers();
-    sc_process_uses_cuda();
+    sc_process_uses_cuda(sc_ear_is_open());
 }
 
 /* Coming up takes the loader's lock. A constructor that calls cuInit has that one already, so it
@@ -245,7 +246,7 @@ static void in_child(void)
     sc_signals_child();
     if (!atomic_load(&up))
         return;
-    atomic_store(&sc_process.is_active, false);
+    sc_process_stops();
     sc_track_ignore_libc(&sc_track);
     sc_guard_child();
     sc_audit_child();
@@ -412,7 +413,7 @@ static int finish(int status)
 {
     int final_status = conclude(status, false);
     if (sc_life_is_ours())
-        atomic_store(&sc_process.is_active, false);
+        sc_process_stops();
     return final_status;
 }
 

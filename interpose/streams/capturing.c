@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "interpose/base/process.h"
+
 #include "track/poison.h"
 
 _Atomic bool sc_capturing_was_seen;
@@ -10,6 +12,7 @@ static _Atomic uint64_t capture_version = 1;
 void sc_capturing_note(void)
 {
     atomic_store_explicit(&sc_capturing_was_seen, true, memory_order_relaxed);
+    sc_process_note_capture();
 }
 
 void sc_capturing_changed(void)

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
@@ -48,6 +49,21 @@ void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number)
  * host may hear of is a hazard only where a mark before the signal says that it is incomplete. */
 enum sc_before { SC_BEFORE_DEVICE_WORK, SC_BEFORE_WORK, SC_BEFORE_SIGNAL };
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
+
+/* The same before work of the device on a simple stream. False: it needs a mark, and nothing was
+ * done. */
+SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
+{
+    struct sc_stream_marks *marks = &stream->marks;
+    uint64_t marked = atomic_load_explicit(&marks->marked, memory_order_relaxed);
+    uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
+    if (owed <= marked)
+        return true;
+    if (atomic_load_explicit(&marks->needed, memory_order_relaxed) > marked)
+        return false;
+    atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);
+    return true;
+}
 
 /* Sees to it that a mark is behind all operations of the stream, as before a signal. */
 void sc_marks_cover(struct sc_stream_record *stream);

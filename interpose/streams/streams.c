@@ -23,8 +23,8 @@
 #include "track/poison.h"
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sc_handles by_handle; /* CUstream -> struct sc_stream_record * */
-static struct sc_handles by_id;     /* the tracker's id -> struct sc_stream_record * */
+struct sc_handles sc_streams_by_handle;
+static struct sc_handles by_id; /* the tracker's id -> struct sc_stream_record * */
 static struct sc_arena arena SC_GUARDED_BY(registry_lock);
 static struct sc_stream_record *spare SC_GUARDED_BY(registry_lock);
 static pthread_key_t thread_exit_key;
@@ -117,7 +117,7 @@ static void forget_dead_streams(void)
 int sc_streams_init(void)
 {
     pthread_key_create(&thread_exit_key, forget_thread_streams);
-    return sc_handles_init(&by_handle) || sc_handles_init(&by_id) ? -ENOMEM : 0;
+    return sc_handles_init(&sc_streams_by_handle) || sc_handles_init(&by_id) ? -ENOMEM : 0;
 }
 
 static void give_record_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
@@ -297,6 +297,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     SC_ASSERT(!stream->link_of_context);
     stream->id = id;
     stream->kind = kind;
+    stream->front = sc_track_stream_front(&sc_track, id);
     stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
     stream->handle = handle;
     stream->context = context;
@@ -387,10 +388,10 @@ static struct sc_stream_record *learn_stream(CUstream handle)
         flags & CU_STREAM_NON_BLOCKING ? SC_STREAM_NONBLOCKING : SC_STREAM_BLOCKING;
     pthread_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
-        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+        sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle));
     if (!stream)
         stream = add_record_locked(handle, kind, context);
-    if (stream && sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)stream))
+    if (stream && sc_handles_put(&sc_streams_by_handle, (uintptr_t)handle, (uintptr_t)stream))
         stream = NULL;
     pthread_mutex_unlock(&registry_lock);
     poll_gone();
@@ -402,7 +403,7 @@ static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUs
 struct sc_stream_record *sc_streams_known(CUstream handle)
 {
     struct sc_stream_record *stream =
-        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+        sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle));
     return stream && !stream->gone ? stream : NULL;
 }
 
@@ -417,7 +418,7 @@ static __attribute__((noinline)) struct sc_stream_record *find_other(CUstream ha
         return context ? context->legacy_stream : NULL;
     }
     struct sc_stream_record *stream =
-        sc_handle_pointer(sc_handles_search(&by_handle, (uintptr_t)handle));
+        sc_handle_pointer(sc_handles_search(&sc_streams_by_handle, (uintptr_t)handle));
     if (sc_likely(stream && !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
         return stream;
     return stream ? learn_again(stream, handle) : learn_stream(handle);
@@ -428,7 +429,8 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
 {
     uint64_t value;
     struct sc_stream_record *stream;
-    if (sc_likely(handle && sc_handles_get_at_once(&by_handle, (uintptr_t)handle, &value) &&
+    if (sc_likely(handle &&
+                  sc_handles_get_at_once(&sc_streams_by_handle, (uintptr_t)handle, &value) &&
                   (stream = sc_handle_pointer(value)) != NULL &&
                   !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
         return stream;
@@ -459,7 +461,7 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
         return NULL;
     pthread_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
-        sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)handle));
+        sc_handle_pointer(sc_handles_remove(&sc_streams_by_handle, (uintptr_t)handle));
     pthread_mutex_unlock(&registry_lock);
     if (!stream)
         return NULL;
@@ -476,7 +478,7 @@ void sc_streams_not_destroyed(struct sc_stream_record *stream)
 {
     set_gone(stream, false);
     pthread_mutex_lock(&registry_lock);
-    sc_handles_put(&by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
+    sc_handles_put(&sc_streams_by_handle, (uintptr_t)stream->handle, (uintptr_t)stream);
     pthread_mutex_unlock(&registry_lock);
 }
 
@@ -562,9 +564,10 @@ void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, vo
 static bool take_name(struct sc_stream_record *stream, CUstream handle)
 {
     pthread_mutex_lock(&registry_lock);
-    bool taken = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle)) == stream;
+    bool taken =
+        sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle)) == stream;
     if (taken)
-        sc_handles_remove(&by_handle, (uintptr_t)handle);
+        sc_handles_remove(&sc_streams_by_handle, (uintptr_t)handle);
     pthread_mutex_unlock(&registry_lock);
     return taken;
 }
@@ -596,7 +599,7 @@ void sc_streams_renamed(CUstream handle)
 void sc_streams_created(CUstream handle, uint32_t origin)
 {
     struct sc_stream_record *former =
-        sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+        sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle));
     if (former)
         bury_stream(former);
     const struct sc_stream_record *stream = learn_stream(handle);

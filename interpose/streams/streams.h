@@ -20,11 +20,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
+#include "track/handles.h"
 #include "track/points.h"
+#include "track/stream_front.h"
 
 /* An event of ours behind the stream's operation `number`. */
 struct sc_mark {
@@ -72,6 +76,7 @@ struct sc_stream_record {
     /* The stream that the record is of. */
     uint32_t id;
     enum sc_stream_kind kind;
+    const struct sc_stream_front *front; /* the tracker's of it */
     int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */
     CUstream handle;
     struct sc_context *context;
@@ -90,6 +95,24 @@ int sc_streams_init(void);
 /* The record of the stream as a call names it; per_thread is true in the _ptsz and _ptds variants.
  * NULL where there is no current context, no memory, or the stream is capturing. */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
+
+/* The same where a call on the stream is nothing but work of its own: the process is simple, and
+ * the stream has none of the ties (enum sc_ties). NULL: look closer. Here the handle is sought by
+ * the record alone, which says of which stream it is. */
+extern struct sc_handles sc_streams_by_handle; /* CUstream -> struct sc_stream_record * */
+
+SC_INLINED struct sc_stream_record *sc_streams_find_simple(CUstream handle, unsigned ties)
+{
+    if (!sc_process_is_simple())
+        return NULL;
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_guess(&sc_streams_by_handle, (uintptr_t)handle));
+    return sc_likely(stream && stream->handle == handle &&
+                     !atomic_load_explicit(&stream->gone, memory_order_relaxed) &&
+                     !sc_stream_front_has_ties(stream->front, ties))
+               ? stream
+               : NULL;
+}
 
 /* Is a capture open on it? Cheap, and always false in a process that never captured. */
 static inline bool sc_streams_is_capturing(struct sc_stream_record *stream)

@@ -48,8 +48,6 @@ void sc_unfinished_renew(struct sc_stream_record *stream)
 {
     uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context);
     stream->unfinished = (struct sc_unfinished){
-        .work_ticks = gate_ticks,
-        .host_ticks = no_host_work_ever() ? 0 : gate_ticks,
         .own_ticks = gate_ticks,
         .own_host_ticks = no_host_work_ever() ? 0 : gate_ticks,
         .since_ticks = sc_ticks_not_early(),
@@ -60,6 +58,13 @@ void sc_unfinished_renew(struct sc_stream_record *stream)
 
 static _Atomic bool worked;
 
+/* All threads read it, so it is written once. */
+static void happened(_Atomic bool *ever)
+{
+    if (!atomic_load_explicit(ever, memory_order_relaxed))
+        atomic_store_explicit(ever, true, memory_order_relaxed);
+}
+
 bool sc_unfinished_no_work_ever(void)
 {
     return !atomic_load_explicit(&worked, memory_order_relaxed);
@@ -67,30 +72,36 @@ bool sc_unfinished_no_work_ever(void)
 
 SC_INLINED void note_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
-    atomic_store_explicit(&worked, true, memory_order_relaxed);
-    raise_to(&stream->unfinished.work_ticks, now);
-    if (is_own)
-        raise_to(&stream->unfinished.own_ticks, now);
+    struct sc_unfinished *unfinished = &stream->unfinished;
+    happened(&worked);
+    raise_to(is_own ? &unfinished->own_ticks : &unfinished->joined_ticks, now);
     if (is_family(stream))
-        raise_to(&stream->context->unfinished.family.work_ticks, now);
+        raise_to(&stream->context->unfinished.family.own_ticks, now);
     if (stream->kind == SC_STREAM_LEGACY)
         raise_to(&stream->context->unfinished.legacy_ticks, now);
 }
 
 static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
-    atomic_store_explicit(&host_worked, true, memory_order_relaxed);
-    raise_to(&stream->unfinished.host_ticks, now);
-    if (is_own)
-        raise_to(&stream->unfinished.own_host_ticks, now);
+    struct sc_unfinished *unfinished = &stream->unfinished;
+    happened(&host_worked);
+    raise_to(is_own ? &unfinished->own_host_ticks : &unfinished->joined_host_ticks, now);
     if (is_family(stream))
-        raise_to(&stream->context->unfinished.family.host_ticks, now);
+        raise_to(&stream->context->unfinished.family.own_host_ticks, now);
 }
 
 uint64_t sc_unfinished_work(struct sc_stream_record *stream)
 {
     uint64_t now = sc_ticks_not_early();
     note_work(stream, now, true);
+    return now;
+}
+
+uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream)
+{
+    uint64_t now = sc_ticks_not_early();
+    happened(&worked);
+    raise_to(&stream->unfinished.own_ticks, now);
     return now;
 }
 
@@ -162,17 +173,22 @@ uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
     return sc_ticks_not_late();
 }
 
+uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream)
+{
+    return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
+}
+
 /* A thread that is about to issue work has noted it, and will once more: the event may come first,
  * and the note that comes later stays. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
-    uint64_t own = get(&stream->unfinished.work_ticks);
+    uint64_t own = sc_unfinished_before_simple_event(stream);
     if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
     if (stream->kind != SC_STREAM_LEGACY)
         return own;
-    return later(own, later(get(&all->family.work_ticks), get(&all->legacy_ticks)));
+    return later(own, later(get(&all->family.own_ticks), get(&all->legacy_ticks)));
 }
 
 uint64_t sc_unfinished_context_since(struct sc_context *context)
@@ -297,7 +313,7 @@ static bool hand_on(struct sc_stream_record *stream, struct sc_stream_record *of
 
 static bool family_is_clear(struct sc_context_unfinished *all)
 {
-    return get(&all->family.work_ticks) <= get(&all->family.done_ticks);
+    return get(&all->family.own_ticks) <= get(&all->family.done_ticks);
 }
 
 /* Does nothing come before its work but what was issued there, or joined? */
@@ -338,15 +354,16 @@ void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_rec
 static inline bool is_own_clear(struct sc_stream_record *stream)
 {
     uint64_t done_ticks = done_by(stream);
-    return get(&stream->unfinished.work_ticks) <= done_ticks ||
-           (get(&stream->unfinished.own_ticks) <= done_ticks && are_joined_done(stream, false));
+    return get(&stream->unfinished.own_ticks) <= done_ticks &&
+           (get(&stream->unfinished.joined_ticks) <= done_ticks || are_joined_done(stream, false));
 }
 
 static bool is_own_clear_of_host(struct sc_stream_record *stream)
 {
     uint64_t done_ticks = done_by(stream);
-    return get(&stream->unfinished.host_ticks) <= done_ticks ||
-           (get(&stream->unfinished.own_host_ticks) <= done_ticks && are_joined_done(stream, true));
+    return get(&stream->unfinished.own_host_ticks) <= done_ticks &&
+           (get(&stream->unfinished.joined_host_ticks) <= done_ticks ||
+            are_joined_done(stream, true));
 }
 
 /* Work on the legacy stream comes after that of all blocking streams, and theirs after its. */
@@ -365,7 +382,7 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream)
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
-    bool family_spares = get(&all->family.host_ticks) <= get(&all->family.done_ticks);
+    bool family_spares = get(&all->family.own_host_ticks) <= get(&all->family.done_ticks);
     if (stream->context->reads_pageable)
         return sc_unfinished_is_clear(stream);
     if (no_host_work_ever())
@@ -398,7 +415,6 @@ bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
         return true;
     uint64_t behind = later(queued, get(&all->family.done_ticks));
     if (stream->kind == SC_STREAM_LEGACY)
-        return get(&all->family.work_ticks) > behind ||
-               (known && get(&all->written_ticks) > behind);
+        return get(&all->family.own_ticks) > behind || (known && get(&all->written_ticks) > behind);
     return stream->kind == SC_STREAM_BLOCKING && get(&all->legacy_ticks) > behind;
 }

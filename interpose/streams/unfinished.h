@@ -36,9 +36,9 @@ enum { SC_JOINED_MAX = 4 }; /* streams; what comes from others counts as the str
 
 /* Of a stream; of the legacy and all blocking streams of a context together. */
 struct sc_unfinished {
-    _Atomic uint64_t work_ticks; /* the last work that may write host memory, own or joined */
-    _Atomic uint64_t host_ticks; /* the last of it that may be a function of the host's */
-    _Atomic uint64_t own_ticks, own_host_ticks; /* the same without `joined` */
+    _Atomic uint64_t own_ticks;      /* the last work that may write host memory */
+    _Atomic uint64_t own_host_ticks; /* the last of it that may be a function of the host's */
+    _Atomic uint64_t joined_ticks, joined_host_ticks; /* the same of what is in `joined` */
     _Atomic uint64_t done_ticks;
     _Atomic uint64_t queued_ticks; /* the last that surely was in the stream's own queue */
     _Atomic uint64_t since_ticks;  /* when the record became this stream's */
@@ -62,6 +62,9 @@ void sc_unfinished_renew(struct sc_stream_record *stream);
 /* Work that may write host memory. Call it before the driver is called, and again when the driver
  * has returned. Returns the time. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream);
+
+/* The same of work of the device's on a simple stream (sc_streams_find_simple). */
+uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream);
 
 /* The same of work that may run functions of the host's: these write pageable memory, and kernels
  * do only where the device reads it in place. A wait for the host is such work, too. */
@@ -99,6 +102,8 @@ uint64_t sc_unfinished_context_since(struct sc_context *context);
 /* The last work before an event that is about to be recorded on the stream, 0 for none. The host's
  * wait for the event is one for what was issued up to then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
+uint64_t
+sc_unfinished_before_simple_event(const struct sc_stream_record *stream); /* on a simple one */
 
 /* The host's wait has succeeded. `since_ticks` is what a call above returned. */
 void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks);

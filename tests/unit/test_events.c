@@ -185,6 +185,52 @@ START_TEST(a_record_on_another_stream_replaces_a_larger_number)
 }
 END_TEST
 
+static bool set_simply(uintptr_t event, uint64_t number)
+{
+    return sc_events_set_simple(events, event, plain, number, 5);
+}
+
+START_TEST(a_number_is_set_where_the_event_stood_for_one)
+{
+    ck_assert(!set_simply(EVENT, 7));
+    set(EVENT, numbered(3));
+    ck_assert(set_simply(EVENT, 7));
+    ck_assert_uint_eq(number_of(EVENT), 7);
+    ck_assert(set_simply(EVENT, 6)); /* by a thread that was slower */
+    ck_assert_uint_eq(number_of(EVENT), 7);
+    sc_events_forget(events, &track.order, EVENT);
+    ck_assert(!set_simply(EVENT, 8));
+    set(OTHER, numbered(4)); /* in the record of the one that went */
+    ck_assert(!set_simply(EVENT, 8));
+    ck_assert_uint_eq(number_of(OTHER), 4);
+}
+END_TEST
+
+static void expect_wide(struct sc_point point)
+{
+    struct sc_point now;
+    set(EVENT, numbered(1));
+    ck_assert(set_simply(EVENT, 2));
+    set(EVENT, point);
+    ck_assert(!set_simply(EVENT, 9));
+    ck_assert(sc_events_point(events, EVENT, &now));
+    ck_assert_uint_eq(now.number, point.number);
+    set(EVENT, numbered(10));
+    ck_assert(set_simply(EVENT, 11));
+}
+
+START_TEST(a_number_does_not_replace_what_has_more_to_it)
+{
+    expect_wide(with_clock());
+    expect_wide((struct sc_point){.stream = legacy, .number = 2, .call = 1});
+    expect_wide((struct sc_point){.stream = joined, .number = 3, .legacy = legacy});
+    struct sc_point blocking = {.stream = joined, .number = 3, .legacy = legacy, .call = 2};
+    set(OTHER, numbered(1));
+    ck_assert(sc_events_set_plain(events, OTHER, &blocking));
+    ck_assert(!set_simply(OTHER, 9));
+}
+END_TEST
+
 START_TEST(an_event_that_is_forgotten_is_unknown)
 {
     set(EVENT, with_clock());
@@ -318,6 +364,8 @@ int main(void)
     tcase_add_test(group, of_two_threads_that_record_at_once_no_wait_is_lost);
     tcase_add_test(group, what_a_stream_that_is_gone_had_waited_for_is_not_its_successors);
     tcase_add_test(group, a_record_on_another_stream_replaces_a_larger_number);
+    tcase_add_test(group, a_number_is_set_where_the_event_stood_for_one);
+    tcase_add_test(group, a_number_does_not_replace_what_has_more_to_it);
     tcase_add_test(group, an_event_that_is_forgotten_is_unknown);
     tcase_add_test(group, many_events_come_and_go);
     tcase_add_test(group, plain_events_are_recorded_and_waited_for_beside_the_trackers_lock);

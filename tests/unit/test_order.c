@@ -776,11 +776,52 @@ START_TEST(a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known)
 }
 END_TEST
 
+static unsigned ties(uint32_t stream)
+{
+    return atomic_load(&sc_order_stream(&order, stream)->front.ties);
+}
+
+START_TEST(a_stream_has_the_ties_that_it_was_given)
+{
+    uint32_t first = add(SC_STREAM_NONBLOCKING);
+    uint32_t second = add(SC_STREAM_NONBLOCKING);
+    ck_assert_uint_eq(ties(add(SC_STREAM_BLOCKING)), SC_TIE_KIND);
+    ck_assert_uint_eq(ties(first), 0);
+    issue(first);
+    wait_for(second, point_of(first));
+    ck_assert_uint_eq(ties(first), 0);
+    ck_assert_uint_eq(ties(second), SC_TIE_JOINED);
+    struct sc_point point = point_of(second);
+    sc_order_wait_context(&order, sc_order_stream(&order, first)->context, &point);
+    ck_assert_uint_eq(ties(first), SC_TIE_DUE);
+    ck_assert_uint_eq(ties(add(SC_STREAM_NONBLOCKING)), SC_TIE_DUE);
+    issue(first);
+    ck_assert_uint_eq(ties(first), SC_TIE_JOINED);
+    sc_order_signal(&order, &point);
+    sc_order_release(&order, &point);
+    ck_assert_uint_eq(ties(first), SC_TIE_JOINED | SC_TIE_SIGNALS);
+    ck_assert_uint_eq(ties(add(SC_STREAM_NONBLOCKING)), SC_TIE_DUE | SC_TIE_SIGNALS);
+}
+END_TEST
+
+START_TEST(the_ties_of_a_stream_are_not_those_of_the_one_before)
+{
+    uint32_t first = add(SC_STREAM_NONBLOCKING);
+    uint32_t second = add(SC_STREAM_NONBLOCKING);
+    issue(first);
+    wait_for(second, point_of(first));
+    sc_order_remove(&order, second);
+    uint32_t next = add(SC_STREAM_NONBLOCKING);
+    ck_assert_uint_eq(next, second);
+    ck_assert_uint_eq(ties(next), 0);
+}
+END_TEST
+
 START_TEST(a_signal_elsewhere_covers_all_before_the_event_but_the_last_surely)
 {
     uint32_t first = add(SC_STREAM_NONBLOCKING);
     uint32_t second = add(SC_STREAM_NONBLOCKING);
-    ck_assert(!sc_order_has_signals(&order));
+    ck_assert(!sc_order_attends(&order, SC_ATTENDS_SIGNALS));
     struct sc_ticket earlier = issue(first);
     struct sc_ticket last = issue(first);
     wait_for(second, point_of(first));
@@ -789,7 +830,7 @@ START_TEST(a_signal_elsewhere_covers_all_before_the_event_but_the_last_surely)
     sc_order_release(&order, &point);
     ck_assert_uint_eq(sc_order_first_signal(&order, &earlier), earlier.number);
     ck_assert_uint_eq(sc_order_first_signal(&order, &last), 0);
-    ck_assert(sc_order_has_signals(&order));
+    ck_assert(sc_order_attends(&order, SC_ATTENDS_SIGNALS));
 }
 END_TEST
 
@@ -1046,6 +1087,8 @@ int main(void)
     tcase_add_test(group, what_the_host_knows_comes_before_everything);
     tcase_add_test(group, a_stream_is_settled_until_its_point_says_more);
     tcase_add_test(group, a_blocking_stream_is_settled_until_it_comes_after_legacy_work);
+    tcase_add_test(group, a_stream_has_the_ties_that_it_was_given);
+    tcase_add_test(group, the_ties_of_a_stream_are_not_those_of_the_one_before);
     tcase_add_test(group, an_older_point_settles_nothing);
     tcase_add_test(group, a_point_of_nothing_orders_nothing);
     tcase_add_test(group, clocks_stay_short);

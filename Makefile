@@ -62,8 +62,8 @@ endif
 
 # The suites of which `make check` runs checks, and those that CI adds: tests/lots.py says which.
 GATE := arrows format conformance unit sim twins ways cupti nvtx drivers runtime survival pinned mprotect \
-    python
-CI_ADDS := in-place behind-copies alone languages demo nvcc sanitizers sanitized-programs valgrind debug
+    python debug
+CI_ADDS := in-place behind-copies alone languages demo nvcc sanitizers sanitized-programs valgrind
 
 # Including a file that has a rule makes make run the rule first and then start over, so that what
 # set-up installed (a toolkit in out/cuda, say) is seen by everything below. What is installed for one
@@ -490,6 +490,9 @@ $(SURVIVAL_SO): private NEEDED := -I.
 $(SURVIVAL_SO): private WARNINGS := -Wall -Wextra
 $(SURVIVAL_SO): private WARNINGSC :=
 
+# To optimise them takes twice as long as to compile them.
+$(RANDOM): private OPT := $(OPT:-O2=-O1)
+
 $(UNIT): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread -ldl
 $(UNIT): private NEEDED += -include tests/unit/older_check.h
 # What is tested is in the objects; a test of many assertions takes twice as long to optimise.
@@ -648,17 +651,15 @@ RUN_BY_sanitizers  := all $(CUPTI) $(RACY) $(FIXED) \
     $(if $(filter check-ci,$(MAKECMDGOALS)),sanitized-address,$(SANITIZED))
 RUN_BY_valgrind    := all $(UNIT) $(CUPTI) $(SURVIVAL) $(RACY) $(FIXED)
 RUN_BY_aarch64     := aarch64
-RUN_BY_debug       := all $(RANDOM) $(STRESS) $(if $(filter check-ci,$(MAKECMDGOALS)),checked-library,\
-    debug-build $(RACY) $(FIXED) $(SURVIVAL) $(CUPTI))
-RUN_BY_ALL         := tests $(SANITIZED) clang aarch64
+RUN_BY_debug       := all $(RANDOM) $(STRESS) $(if $(filter debug,$(SUITES)),\
+    debug-build $(RACY) $(FIXED) $(SURVIVAL) $(CUPTI),checked-library)
+RUN_BY_ALL         := tests debug-build $(SANITIZED) clang aarch64
 run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
 
 built_by = $(sort $(foreach suite,$(or $(SUITES),$(1)),$(call run_by,$(suite))))
 check: $(call built_by,$(GATE))
 check-ci: $(call built_by,$(GATE) $(CI_ADDS))
 check-all: $(call built_by,ALL)
-# CI's lot has stress in the build that checks itself alone, two seconds of each kind.
-check-ci: export STRESS_SECONDS := $(or $(STRESS_SECONDS),12)
 check check-ci check-all:
 	$(Q)$(PYTHON) tests/run.py $(or $(SUITES),$(@:check-%=%))
 demo: all $(DEMO)

@@ -13,7 +13,8 @@ import fnmatch
 # alone; the older of two drivers lacks all that the newer one lacks; pinned_* are programs of survival
 # with pinned memory as they are; NAME' is another CPython of the same version; of the ways of twins a
 # few of each. The units and programs
-# that are named have to take their time.
+# that are named have to take their time. In the build that checks itself run the first random programs
+# of those that CI has there, and stress in the settings that differ most.
 GATE = {
     "arrows": "*",
     "format": "*",
@@ -31,10 +32,13 @@ GATE = {
     "pinned": "*/preloaded !pinned_*/* !signal_stepped/* !fork_at_map_limit/*",
     "mprotect": "*/healed */preloaded !*_64m/* !signal_stepped/* !fork_at_map_limit/*",
     "python": "* !*'/*",
+    "debug": "fewer/* stress/strict=1 stress/mode=report stress/guard=uffd* "
+             "stress/strict=1:guard=mprotect stress/strict=1:device=1",
 }
 
 # Besides the gate, ways that it does not go: other devices and ways in, other languages, the address
-# sanitizer with that of undefined behaviour, memcheck, random programs in the build that checks itself.
+# sanitizer with that of undefined behaviour, memcheck, more random programs in the build that checks
+# itself.
 CI = {
     **dict.fromkeys(GATE, "*"),
     "in-place": "*",
@@ -47,10 +51,12 @@ CI = {
     "sanitizers": "address/test_*",
     "sanitized-programs": "*",
     "valgrind": "* !test_*",
-    "debug": "debug few/* stress/*",
+    "debug": "few*/* stress/*",
 }
 
 LOTS = {"check": GATE, "ci": CI}
+# How long stress takes in them, all its settings together.
+STRESS_SECONDS = {"check": 5, "ci": 12}
 
 
 def wanted(lot, suite, names):

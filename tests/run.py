@@ -12,7 +12,7 @@ shown with what the program printed, and the last line is the one that CI reads:
 A check that failed while the machine stood still (stalls.py) is run once more when its suite is
 over, and counts by that; both failures are shown, and the suite's line has how many there were.
 
-    STRESS_SECONDS=120   how long the suite `stress` takes
+    STRESS_SECONDS=120   how long the suite `stress` takes; in a lot, what is of it in `debug`
     STRESS_SEED=N        what it begins with; a failure names it
     EVERYWHERE='K=V:K=V' options for every program, before its own: EVERYWHERE=device=1
     ONLY='PATTERN...'    only the checks with such names, as the shell would match them: 'sc101_* demo'
@@ -57,7 +57,7 @@ SKIPPED = 77
 AT_A_TIME = {  # checks to a core, where that is not one
     **dict.fromkeys(("twins", "in-place", "behind-copies", "ways", "alone"), 6),
     **dict.fromkeys(("mprotect", "pinned", "cupti", "drivers", "languages"), 4),
-    **dict.fromkeys(("unit", "sim", "survival", "python", "nvtx"), 2)}
+    **dict.fromkeys(("unit", "sim", "survival", "python", "nvtx", "debug"), 2)}
 BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
 TOLD_EVERY_S = 20
 MOST_AGAIN = 20  # more failures of one suite are not the machine's
@@ -423,6 +423,7 @@ def main(names):
         return elsewhere.run(names)
     lot = "".join(names) or "check"
     if lot in lots.LOTS:
+        os.environ.setdefault("STRESS_SECONDS", str(lots.STRESS_SECONDS[lot]))
         return run_suites(SUITES, [name for name in SUITES if name in lots.LOTS[lot]], lot)
     return run_suites(SUITES, list(SUITES) if names == ["all"] else names)
 

@@ -131,11 +131,13 @@ static void drop_ops(struct sc_track *track, const struct sc_take_down *request,
     } while (batch.count == TAKE_DOWN_BATCH);
 }
 
-void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes)
+void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes, bool again)
 {
     const struct sc_take_down all = {.address = address, .size_bytes = size_bytes};
     lock(track);
     drop_ops(track, &all, false);
+    if (again)
+        sc_graphs_note_registered(&track->graphs, address, size_bytes);
     publish_watch(track);
     unlock(track);
 }

@@ -28,8 +28,9 @@ struct sc_range_info {
 };
 
 /* The driver hands out new memory. Its former owner is gone, and so is what was in flight there: a
- * context that ends on another thread frees its memory before the library hears of that. */
-void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes)
+ * context that ends on another thread frees its memory before the library hears of that. `again`:
+ * what graphs named there is there again. */
+void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes, bool again)
     SC_EXCLUDES(*track);
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,

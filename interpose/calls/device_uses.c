@@ -23,7 +23,6 @@
 #include "track/ordering.h"
 #include "track/points.h"
 #include "track/ticks.h"
-#include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
@@ -142,8 +141,7 @@ static void judge(const struct sc_op_info *info, const struct judgement *judgeme
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_op_info *earlier = &conflicts.ops[i];
         if (!earlier->origin)
-            earlier->origin =
-                SC_TRACKED(sc_allocations_origin(track.allocations, earlier->shape.address));
+            earlier->origin = sc_hazards_origin(earlier->shape.address);
     }
     if (conflicts.count == 0)
         return;

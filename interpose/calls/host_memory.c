@@ -72,7 +72,7 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
     sc_memory_given(call, &memory);
     struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     if (context && address && kind != SC_REGISTERED) {
-        sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes);
+        sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes, false);
         sc_guard_apply();
     }
     if (context && address) {

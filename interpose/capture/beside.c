@@ -13,7 +13,6 @@
 #include "interpose/reaper/reaper.h"
 #include "report/annotations.h"
 #include "report/frame_kinds.h"
-#include "track/allocations.h"
 #include "track/checks.h"
 #include "track/device_use.h"
 #include "track/frozen.h"
@@ -25,7 +24,6 @@
 #include "track/now.h"
 #include "track/op_kinds.h"
 #include "track/shape.h"
-#include "track/track.h"
 #include "track/track_parts.h"
 #include "track/track_streams.h"
 
@@ -367,7 +365,7 @@ static void judge(void *graph, const struct sc_left_out_finding *finding)
     const struct sc_shape *bytes = &memory_of(finding)->shape;
     hazard.buffer_address = bytes->address;
     hazard.buffer_size_bytes = sc_shape_hull_bytes(bytes);
-    hazard.buffer_origin = SC_TRACKED(sc_allocations_origin(track.allocations, bytes->address));
+    hazard.buffer_origin = sc_hazards_origin(bytes->address);
     if (finding->captured_use->access == SC_DEVICE_WRITES)
         sc_reaper_report(&hazard);
     else

@@ -117,6 +117,12 @@ static void let_go(void *argument)
     sc_guard_apply();
 }
 
+void sc_guard_forbid(uintptr_t address, size_t size_bytes)
+{
+    SC_TRACKED(sc_guarded_set(track.inflight, address, size_bytes, SC_GUARDING_FORBIDDEN));
+    sc_guard_apply();
+}
+
 void sc_guard_let_go(const void *address, size_t size_bytes)
 {
     struct interval interval = {(uintptr_t)address, size_bytes ? size_bytes : 1};

@@ -45,6 +45,9 @@ void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch touch,
  * at memory there that is none of an operation's. Signal safe. */
 void sc_guard_let_go(const void *address, size_t size_bytes);
 
+/* Nothing of the ranges in the interval is guarded any more. Takes locks of the library's. */
+void sc_guard_forbid(uintptr_t address, size_t size_bytes);
+
 /* Would a system call not find these pages again, once the kernel has taken them out of the page
  * tables for the program (madvise)? Nothing of their content would be lost. */
 bool sc_guard_needs_pages(const void *address, size_t size_bytes);

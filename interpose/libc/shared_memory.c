@@ -17,9 +17,7 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
-#include "track/graph_frees.h"
 #include "track/pages.h"
-#include "track/track.h"
 #include "track/track_ranges.h"
 
 #include "track/poison.h"
@@ -140,8 +138,7 @@ static void after_attaching(int segment, const void *place)
     uintptr_t start = (uintptr_t)place;
     size_t size_bytes = segment_bytes(segment);
     if (sc_losses_may_matter(place, size_bytes)) {
-        sc_track_handed_out(&sc_track, start, size_bytes);
-        SC_TRACKED(sc_graphs_note_registered(track.graphs, start, size_bytes));
+        sc_track_handed_out(&sc_track, start, size_bytes, true);
         sc_guard_apply();
     }
     sc_losses_leave_alone(place, size_bytes, SC_SNAPSHOTS_NONE);

@@ -106,9 +106,7 @@ bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_s
 
 void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
 {
-    SC_TRACKED(
-        sc_guarded_set(track.inflight, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN));
-    sc_guard_apply();
+    sc_guard_forbid((uintptr_t)address, size_bytes);
 }
 
 void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots)

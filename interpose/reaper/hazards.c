@@ -77,6 +77,11 @@ static uint32_t stack_of(const struct sc_culprit *culprit)
     return culprit->site ? sc_unwind_here(culprit->site) : 0;
 }
 
+uint32_t sc_hazards_origin(uintptr_t address)
+{
+    return SC_TRACKED(sc_allocations_origin(track.allocations, address));
+}
+
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
 {
     struct sc_hazard_event event = {
@@ -331,7 +336,7 @@ void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_cu
         .buffer_address = first.address,
         .buffer_size_bytes = first.size_bytes,
         .buffer_kind = SC_DEVICE,
-        .buffer_origin = SC_TRACKED(sc_allocations_origin(track.allocations, first.address)),
+        .buffer_origin = sc_hazards_origin(first.address),
         .copy = {.api = by->api,
                  .runtime_api = by->runtime_api,
                  .direction = first.direction,

@@ -96,6 +96,9 @@ void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_cu
 /* Who added a node of a graph, as hazards tell of it. */
 struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author);
 
+/* Which call made the device memory at the address (track/origins.h); 0: that is not known. */
+uint32_t sc_hazards_origin(uintptr_t address);
+
 /* The call as hazards tell of it. */
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit);
 

@@ -8,11 +8,9 @@
 #include "interpose/guard/loans.h"
 #include "interpose/reaper/culprit.h"
 #include "track/blocks.h"
-#include "track/guarded.h"
 #include "track/kept_off.h"
 #include "track/own_lock.h"
 #include "track/pages.h"
-#include "track/track.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
 #include "track/uncancelled.h"
@@ -79,9 +77,7 @@ static void forbid_guarding(const struct sc_pages *pages)
     if (sc_own_lock_depth)
         return;
     SC_UNCANCELLED();
-    SC_TRACKED(sc_guarded_set(track.inflight, pages->start, pages->end - pages->start,
-                              SC_GUARDING_FORBIDDEN));
-    sc_guard_apply();
+    sc_guard_forbid(pages->start, pages->end - pages->start);
 }
 
 /* Is the object's range guarded no more? Pages that were guarded before may still be. */

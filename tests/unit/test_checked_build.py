@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The build that checks itself (make DEBUG=1): its units pass; clang finds a lock that is forgotten,
-and none in the tree; gdb reads what the library knows, of a process and of a core; and the checks are
-no code in any other build."""
+"""The build that checks itself (make DEBUG=1): its units pass; the gate fails where one of its checks
+does in a random program or under stress; clang finds a lock that is forgotten, and none in the tree;
+gdb reads what the library knows, of a process and of a core; and the checks are no code in any other
+build."""
 
+import functools
 import os
 import pathlib
 import re
@@ -53,6 +55,69 @@ class Units(unittest.TestCase):
             with self.subTest(name):
                 ran = run(CHECKED / name, env={**os.environ, "CK_DEFAULT_TIMEOUT": "60"})
                 self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+
+
+class Gate(unittest.TestCase):
+    """What the gate runs under the library that checks itself (tests/lots.py), with a library that has
+    a mistake. It is linked of the same objects but for one, in a folder of its own."""
+    RUN = """
+import sys
+import debug_build
+import run
+debug_build.OUT = sys.argv[1]
+sys.exit(run.run_suites(run.SUITES, ["debug"], "check"))
+"""
+
+    def setUp(self):
+        if not (OUT / "debug" / "libsafecopy.so").exists() or OUT != ROOT / "out":
+            self.skipTest("make checked-library has not built the library")
+        for program in ("fuzz/random_programs", "stress/correct_programs"):
+            if not (OUT / "tests" / program).exists():
+                self.skipTest(f"no {program} here")
+        folder = tempfile.TemporaryDirectory(prefix="safecopy-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    @staticmethod
+    @functools.cache
+    def commands():
+        """What make would do if the sources were changed."""
+        changed = [word for source in ("track/pool.c", "track/track.c") for word in ("-W", source)]
+        others = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+        return run("make", "-n", "V=1", "DEBUG=1", *changed, "out/debug/libsafecopy.so", cwd=ROOT,
+                   env=others).stdout.splitlines()
+
+    def link(self, source, right, wrong):
+        text = (ROOT / source).read_text()
+        self.assertEqual(text.count(right), 1, f"{source} has changed: what can go wrong in it?")
+        changed = self.folder / "changed.c"
+        changed.write_text(text.replace(right, wrong))
+        made = f"out/debug/obj/{source[:-2]}.o"
+        compiles = [line for line in self.commands() if f" -c {source} -o {made}" in line]
+        links = [line for line in self.commands() if "-o out/debug/libsafecopy.so" in line]
+        self.assertEqual((len(compiles), len(links)), (1, 1))
+        for command in compiles + links:
+            for old, new in ((f" -c {source} ", f" -c {changed} "), (made, f"{self.folder}/changed.o"),
+                             ("-o out/debug/", f"-o {self.folder}/")):
+                command = command.replace(old, new)
+            ran = run("sh", "-c", command, cwd=ROOT)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def expect_failures(self, said):
+        ran = run("python3", "-c", self.RUN, self.folder, cwd=ROOT / "tests")
+        self.assertEqual(ran.returncode, 1, ran.stdout[-4000:] + ran.stderr)
+        for check in ("fewer/random_programs", "fewer/random_batches", "stress/strict=1:device=1"):
+            self.assertIn(f"FAILED debug: {check}: ", ran.stdout)
+        self.assertIn(said, ran.stdout)
+
+    def test_a_count_that_is_wrong(self):
+        self.link("track/pool.c", "if (--pool->live == 0", "if (pool->live == 0")
+        self.expect_failures("check_spare")
+
+    def test_a_lock_that_is_forgotten(self):
+        self.link("track/track.c", "SC_UNFOLLOWED\n{\n    lock(track);\n    return (struct sc_track_scope)",
+                  "SC_UNFOLLOWED\n{\n    return (struct sc_track_scope)")
+        self.expect_failures("is used with its lock")
 
 
 class Locks(unittest.TestCase):

@@ -17,9 +17,9 @@
 #include "report/file.h"
 #include "report/oom_line.h"
 #include "report/report.h"
+#include "track/now.h"
 #include "track/own_lock.h"
-#include "track/pool.h"
-#include "track/ticks.h"
+#include "track/own_pages.h"
 
 #include "track/poison.h"
 

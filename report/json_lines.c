@@ -587,7 +587,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     put_timeline(line, &totals->timeline);
     put_ignored(line, options->ignored);
     if (memory)
-        sc_memory_part_put(line, memory, RESERVE);
+        sc_memory_part_put(line, memory, SC_STATEMENT_ACCOUNTS, RESERVE);
     if (totals->exit_status >= 0)
         sc_json_signed(line, "exit_status", totals->exit_status);
     else

@@ -205,10 +205,10 @@ static void put_devices(struct sc_text *line, const struct sc_statement *stateme
     sc_json_close(line, ']');
 }
 
-static void put_owners(struct sc_text *line, const struct sc_memory_part *part)
+static void put_owners(struct sc_text *line, const struct sc_memory_part *part, unsigned max)
 {
     sc_json_open(line, "owners", '[');
-    for (unsigned i = 0; i < part->owner_count; i++) {
+    for (unsigned i = 0; i < part->owner_count && i < max; i++) {
         const struct sc_memory_part_owner *owner = &part->owners[i];
         sc_json_open(line, NULL, '{');
         sc_json_string(line, "owner", owner->name);
@@ -247,10 +247,11 @@ static void put_account(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_close(line, '}');
 }
 
-static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *part,
+static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
                              size_t reserve)
 {
     unsigned count = part->statement->account_count, i = 0;
+    count = count < max ? count : max;
     sc_json_open(line, "accounts", '[');
     for (; i < count; i++) {
         size_t before = line->used;
@@ -264,7 +265,8 @@ static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *
     return i;
 }
 
-void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, size_t reserve)
+void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
+                        size_t reserve)
 {
     const struct sc_statement *statement = part->statement;
     uint64_t accounts = 0;
@@ -276,8 +278,8 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_open(line, "host", '{');
     put_content(line, statement, SC_LEDGER_HOST);
     sc_json_close(line, '}');
-    put_owners(line, part);
-    uint64_t shown = put_accounts(line, part, reserve);
+    put_owners(line, part, max);
+    uint64_t shown = put_accounts(line, part, max, reserve);
     sc_json_number(line, "accounts_left_out", accounts - shown);
     sc_json_number(line, "unknown_frees", statement->unknown_frees);
     sc_json_number(line, "unrecorded", statement->unrecorded);
@@ -286,7 +288,8 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
 
 /* ---- for people ---- */
 
-static void say_owners(struct sc_text *text, const struct sc_memory_part *part, unsigned place)
+void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part *part,
+                               unsigned place)
 {
     enum { SAID_MAX = 4 };
     unsigned said = 0;
@@ -316,7 +319,7 @@ void sc_memory_part_say(struct sc_text *text, const struct sc_memory_part *part)
         sc_text_put(text, ", ");
         sc_text_size(text, place->all.peak_bytes);
         sc_text_put(text, " at most");
-        say_owners(text, part, i);
+        sc_memory_part_say_owners(text, part, i);
         sc_text_char(text, '\n');
     }
 }

@@ -33,11 +33,16 @@ struct sc_memory_part {
 /* Locks: takes the loader's lock. */
 void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_part *part);
 
-/* The member. What leaves less than `reserve` bytes is left out: the last accounts, outer frames.
- */
-void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, size_t reserve);
+/* The member, with so many accounts and owners at most. What leaves less than `reserve` bytes is
+ * left out: the last accounts, outer frames. */
+void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
+                        size_t reserve);
 
 /* A line for people: "device 0 holds 1.2 GB, 3 GB at most: PyTorch 1 GB, NCCL 200 MB". */
 void sc_memory_part_say(struct sc_text *text, const struct sc_memory_part *part);
+
+/* ": PyTorch 1 GB, NCCL 200 MB", nothing where nobody has any. */
+void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part *part,
+                               unsigned place);
 
 #endif

@@ -161,7 +161,8 @@ static bool find_last(int fd, uint64_t size, uint64_t *start)
 static bool is_type(const char *line)
 {
     static const char *const types[] = {"run\"",      "modules\"", "hazard\"",  "timing\"",
-                                        "coverage\"", "cupti\"",   "summary\"", "postmortem\""};
+                                        "coverage\"", "cupti\"",   "summary\"", "postmortem\"",
+                                        "oom\"",      "memory\""};
     static const char words[] = "{\"type\":\"";
     if (strncmp(line, words, sizeof words - 1) != 0)
         return false;

@@ -9,6 +9,7 @@
 #include "report/memory_part.h"
 #include "report/missed_calls.h"
 #include "report/modules.h"
+#include "report/oom_line.h"
 #include "report/path.h"
 #include "report/place.h"
 #include "report/plain.h"
@@ -637,6 +638,34 @@ void sc_report_summary(const struct sc_report_totals *totals)
         sc_pages_unmap(sites, sizeof *sites);
     if (is_told)
         print_summary(&summary, memory);
+    sc_pages_unmap(memory, sizeof *memory);
+}
+
+/* One line, so that what another thread says is not between its words. */
+static void say_oom(const struct sc_oom *oom, const struct sc_memory_part *memory)
+{
+    char bytes[1024];
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    sc_oom_line_say(&text, oom, memory);
+    sc_report_say(NULL, bytes);
+}
+
+void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement)
+{
+    struct guard guard;
+    if (!atomic_load_explicit(&report.opened, memory_order_acquire))
+        return;
+    struct sc_memory_part *memory = name_memory(statement);
+    struct naming *naming = begin_naming();
+    sc_json_lines_name_stack(oom->stack, &naming->stacks.copy);
+    enter(&guard);
+    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
+    sc_oom_line_write(&line, oom, &naming->stacks.copy, memory);
+    write_line_locked(&line);
+    leave(&guard);
+    end_naming(naming);
+    if (report.options->verbosity >= 2)
+        say_oom(oom, memory);
     sc_pages_unmap(memory, sizeof *memory);
 }
 

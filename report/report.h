@@ -151,6 +151,11 @@ struct sc_postmortem;
  */
 void sc_report_postmortem(const struct sc_postmortem *postmortem);
 
+struct sc_oom;
+
+/* Writes an `oom` line, with what the ledger said then. With verbosity=2 stderr is told as well. */
+void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement);
+
 /* Writes a `modules` line of what was loaded since the last line that lists modules, which lines
  * that were just written may name. Takes the loader's lock, which a thread of the program's may
  * hold while it waits for us: not for threads of the library's, nor within its locks. */

@@ -119,6 +119,14 @@ void sc_host_memory_registered(const void *address, size_t bytes, unsigned flags
     sc_robust_mutexes_keep_off();
 }
 
+static CUresult tell_refused(const struct sc_call *call, size_t bytes, enum sc_buffer_kind kind,
+                             CUresult result)
+{
+    const struct sc_memory memory = memory_of(NULL, bytes, kind);
+    sc_memory_refused(call, &memory, result);
+    return result;
+}
+
 /* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */
 static bool serve(void **address, size_t bytes, unsigned flags, const struct sc_call *call)
 {
@@ -142,7 +150,7 @@ CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_pinned(*address, bytes, flags, call);
-    return result;
+    return tell_refused(call, bytes, SC_PINNED, result);
 }
 
 /* Of the functions before CUDA 3.2 the one that has nothing to do with 32-bit device addresses.
@@ -153,7 +161,7 @@ CUresult cuMemAllocHost(void **address, unsigned bytes)
     CUresult result = SC_PERMITTED(real(address, bytes));
     if (result == CUDA_SUCCESS)
         add_range(*address, bytes, SC_PINNED, call);
-    return result;
+    return tell_refused(call, bytes, SC_PINNED, result);
 }
 
 CUresult cuMemAllocHost_v2(void **address, size_t bytes)
@@ -164,7 +172,7 @@ CUresult cuMemAllocHost_v2(void **address, size_t bytes)
     CUresult result = SC_PERMITTED(real(address, bytes));
     if (result == CUDA_SUCCESS)
         add_range(*address, bytes, SC_PINNED, call);
-    return result;
+    return tell_refused(call, bytes, SC_PINNED, result);
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
@@ -173,7 +181,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_managed(*address, bytes, call);
-    return result;
+    return tell_refused(call, bytes, SC_MANAGED, result);
 }
 
 /* A registration over memory whose free is held settles that first. */
@@ -205,7 +213,7 @@ SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t byte
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_registered(address, bytes, flags, call);
-    return result;
+    return tell_refused(call, bytes, SC_REGISTERED, result);
 }
 
 struct giving_back {

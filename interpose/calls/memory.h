@@ -20,6 +20,7 @@
 #include "interpose/driver/call.h"
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/memory_kinds.h"
+#include "interpose/ledger/shortage.h"
 #include "track/track_front.h"
 
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory);
@@ -39,6 +40,13 @@ static inline void sc_memory_given(const struct sc_call *call, const struct sc_m
     bool is_watched = sc_memory_is_on_device(memory->kind) && sc_track_watches_device(&sc_track);
     if (memory->kind <= SC_MEMORY_MANAGED && (sc_unlikely(is_watched) || sc_beside_is_asked()))
         sc_memory_note_given(call, memory);
+}
+
+/* The call has not given it, and was answered so. */
+static inline void sc_memory_refused(const struct sc_call *call, const struct sc_memory *memory,
+                                     CUresult result)
+{
+    sc_shortage_refused(call, memory, result);
 }
 
 /* The call is about to take it back. */

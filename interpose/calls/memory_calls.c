@@ -1,5 +1,6 @@
 /* Calls that give memory, take it back or have the driver reserve some: forward, and tell. And
  * those that are wrapped for one reason, that no capture permits them (docs/driver.md). */
+#include "interpose/base/compiler.h"
 #include "interpose/calls/memory.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -75,6 +76,8 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
         CUresult result = CALL_##capture(real arguments);                                          \
         if (result == CUDA_SUCCESS)                                                                \
             sc_memory_given(call, MEMORY(kind, memory, bytes, of));                                \
+        else if (sc_unlikely(result == CUDA_ERROR_OUT_OF_MEMORY))                                  \
+            sc_memory_refused(call, MEMORY(kind, 0, bytes, of), result);                           \
         return result;                                                                             \
     }
 

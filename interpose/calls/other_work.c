@@ -210,6 +210,9 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
     if (result == CUDA_SUCCESS)
         sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_POOLED, *address, bytes, pool,
                                                         device_of(call, handle)});
+    else
+        sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0},
+                          result);
     if (stream)
         sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
     return end(work, result);

@@ -57,11 +57,19 @@ static bool ask_graphs(CUdevice device, CUgraphMem_attribute attribute, uint64_t
            sc_real.cuDeviceGetGraphMemAttribute(device, attribute, value) == CUDA_SUCCESS;
 }
 
-/* Only of a device with a context, since no other is to get one. */
+/* A context of the device, or NULL: no other is to get one. */
+static struct sc_context *context_of(CUdevice device)
+{
+    struct sc_context *current = sc_contexts_current();
+    CUcontext primary = sc_contexts_primary(device);
+    if (current && current->device == device)
+        return current;
+    return primary ? sc_contexts_known(primary) : NULL;
+}
+
 static bool ask_free(CUdevice device, struct sc_statement_place *place)
 {
-    CUcontext handle = sc_contexts_primary(device);
-    struct sc_context *context = handle ? sc_contexts_known(handle) : NULL;
+    struct sc_context *context = context_of(device);
     size_t free_bytes = 0, total_bytes = 0;
     if (!context || !sc_real.cuMemGetInfo_v2 || !sc_contexts_push(context))
         return false;
@@ -78,7 +86,7 @@ static void ask_about_device(CUdevice device, struct sc_statement_place *place)
         ask_graphs(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &place->graphs_reserved_bytes) &&
         ask_graphs(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &place->graphs_used_bytes);
     place->is_used |= place->graphs_reserved_bytes != 0;
-    place->knows_free = place->is_used && ask_free(device, place);
+    place->knows_free = ask_free(device, place);
 }
 
 static void ask(struct sc_statement *statement)

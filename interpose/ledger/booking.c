@@ -147,13 +147,29 @@ static size_t size_of(const struct sc_memory *memory)
     return sc_real.cuMemGetAddressRange_v2(&base, &bytes, memory->name) == CUDA_SUCCESS ? bytes : 0;
 }
 
-/* Where the call says which device, nobody is asked for the context: such memory outlives it. */
+/* The context that the memory goes with. Where the call says which device, nobody is asked: such
+ * memory outlives its context. */
+static const struct sc_context *context_of(const struct sc_memory *memory)
+{
+    return memory->device ? NULL : sc_contexts_of_memory();
+}
+
+static unsigned find_place(const struct sc_memory *memory, const struct sc_context *context)
+{
+    int device = memory->device ? memory->device - 1 : context ? context->device : 0;
+    return place_of(memory, place_of_device(device));
+}
+
+unsigned sc_booking_place(const struct sc_memory *memory)
+{
+    return find_place(memory, context_of(memory));
+}
+
 static void book(const struct sc_call *call, const struct sc_memory *memory)
 {
     const struct row *row = &rows[memory->kind];
-    const struct sc_context *context = memory->device ? NULL : sc_contexts_of_memory();
-    int device = memory->device ? memory->device - 1 : context ? context->device : 0;
-    unsigned place = place_of(memory, place_of_device(device));
+    const struct sc_context *context = context_of(memory);
+    unsigned place = find_place(memory, context);
     bool is_pooled = memory->kind == SC_MEMORY_POOLED;
     const struct sc_ledger_block block = {
         .space = row->space,

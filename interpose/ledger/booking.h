@@ -41,6 +41,9 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
 void sc_booking_leaves(const struct sc_memory *memory);
 void sc_booking_left(const struct sc_memory *memory, bool taken);
 
+/* Where the memory would lie, or lies (ledger/ledger.h). */
+unsigned sc_booking_place(const struct sc_memory *memory);
+
 /* Which pool serves a device may have changed. */
 void sc_booking_pools_changed(void);
 

@@ -9,7 +9,8 @@ from libsafecopy import _hazards, _processes
 from libsafecopy._fields import Malformed, field, parsed
 
 LINE_MAX_BYTES = 4 << 20  # as the command has it (report/command/input.h)
-TYPES = ("run", "modules", "hazard", "timing", "coverage", "cupti", "postmortem", "summary")
+TYPES = ("run", "modules", "hazard", "timing", "coverage", "cupti", "postmortem", "oom",
+         "memory", "summary")
 BEGINNING = b'{"type":"'
 
 

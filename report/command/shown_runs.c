@@ -303,6 +303,23 @@ static void add_misses(struct making *making, const json_t *entry)
     }
 }
 
+/* The last one tells how many there were. */
+static void add_oom(struct making *making, const json_t *entry)
+{
+    const json_t *oom = json_object_get(entry, "oom");
+    json_int_t count = sc_field_number(oom, "count");
+    struct sc_frames stack;
+    if (!oom)
+        return;
+    sc_frames_shown(&stack, making->scratch, making->makers, json_object_get(oom, "stack"));
+    const char *words = sc_scratch_print(
+        making->scratch,
+        "there was no memory for %s of " NUMBER " bytes (%s), and so %s" NUMBER " time%s",
+        sc_called_words(making->scratch, oom, &stack), sc_field_number(oom, "size"),
+        sc_field_string(oom, "verdict", "?"), count > 1 ? "at least " : "", count, plural(count));
+    add(making, words)->stack = stack;
+}
+
 static void add_cupti(struct making *making, const json_t *entry)
 {
     const json_t *cupti = json_object_get(entry, "cupti");
@@ -412,6 +429,7 @@ struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_fra
              json_object_get(line, "protections_off"));
     add_misses(&making, entry);
     add_cupti(&making, entry);
+    add_oom(&making, entry);
     add_postmortem(&making, entry);
     return making.run;
 }

@@ -197,6 +197,52 @@ class Held(unittest.TestCase):
             with self.subTest(options):
                 self.check_given(self.memory("1", options=options))
 
+    def test_people_see_who_holds_what(self):
+        self.lines("1")
+        shown = subprocess.run([OUT / "safecopy", "report", "--format", "memory", self.folder / "r.jsonl"],
+                               check=True, capture_output=True, text=True).stdout
+        self.assertRegex(shown, r"\n  device 0 \(GPU-[0-9a-f-]+\): 25 MB, 25 MB at most; ")
+        self.assertRegex(shown, r"\n    memory_kinds: 25 MB, 25 MB at the peak\n")
+        self.assertIn("    managed: 9 MB in 1 block, 9 MB at most\n", shown)
+        self.assertIn("    7 MB in 1 block, 7 MB at the peak: memory_kinds, pooled, by "
+                      "cuMemAllocFromPoolAsync\n        #0 give_pooled", shown)
+
+    def failures(self, what, gpu="device_memory=1G:host_memory=1G", **rest):
+        lines = self.lines(what, name="memory_oom", SIM_GPU=gpu, **rest)
+        return [line for line in lines if line["type"] == "oom"]
+
+    def test_a_device_that_is_full(self):
+        failures = self.failures("full", options=":verbosity=2")
+        self.assertEqual([line["count"] for line in failures], [1 << i for i in range(10)])
+        first = failures[0]
+        self.assertEqual((first["verdict"], first["size"], first["device"], first["own_bytes"]),
+                         ("full", 200 * MB, 0, 900 * MB))
+        largest = first["memory"]["accounts"][0]
+        self.assertEqual((first["memory"]["owners"][0]["owner"], largest["bytes"]),
+                         ("memory_oom", 899 * MB))
+        self.assertIn("cuMemAlloc_v2 of 200 MB failed for want of memory (124 MB of 1 GB is free): "
+                      "the process has the rest itself: memory_oom 900 MB\n", self.run.stderr)
+        self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")
+
+    def test_a_pool_that_keeps_what_nobody_uses(self):
+        failure, = self.failures("pool")
+        self.assertEqual((failure["verdict"], failure["given_back_by"]),
+                         ("pool_keeps_unused", "cuMemPoolTrimTo"))
+        self.assertGreaterEqual(failure["unused_bytes"], 900 * MB)
+        self.assertEqual(self.run.stdout, "ask() -> 2\nask() -> 0\n")
+
+    def test_more_than_there_ever_was(self):
+        self.assertEqual([line["verdict"] for line in self.failures("large")], ["too_large"] * 2)
+
+    def test_page_locked_memory_that_is_limited(self):
+        failure, = self.failures("host")
+        self.assertEqual((failure["verdict"], failure["device"], failure["own_bytes"]),
+                         ("limit", None, 700 * MB))
+
+    def test_failures_are_not_told_of_where_the_ledger_is_off(self):
+        self.assertEqual(self.failures("full", options=":memory=off"), [])
+        self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")
+
     def test_off_says_nothing(self):
         self.assertIsNone(self.memory("1", options=":memory=off"))
         self.assertNotIn("memory:", self.run.stderr)

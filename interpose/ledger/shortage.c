@@ -1,0 +1,158 @@
+#include "interpose/ledger/shortage.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
+#include "interpose/ledger/balance.h"
+#include "interpose/streams/streams.h"
+#include "ledger/accounts.h"
+#include "ledger/ledger.h"
+#include "ledger/statement.h"
+#include "report/file.h"
+#include "report/oom_line.h"
+#include "report/report.h"
+#include "track/now.h"
+#include "track/own_lock.h"
+#include "track/own_pages.h"
+
+#include "track/poison.h"
+
+static _Atomic uint64_t failures;
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
+/* ---- the host ---- */
+
+/* The number behind `key` in a file of the kernel's; 0: not known. */
+static uint64_t number_in(const char *path, const char *key)
+{
+    char text[512] = "";
+    uint64_t number = 0;
+    if (sc_file_read(path, text, sizeof text - 1) <= 0)
+        return 0;
+    text[sizeof text - 1] = '\0';
+    const char *at = strstr(text, key);
+    for (at = at ? at + strlen(key) : ""; *at == ' ';)
+        at++;
+    for (; *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    return number;
+}
+
+/* A registration that lies apart takes a mapping or two of the process. */
+static bool has_many_registrations(const struct sc_statement_place *host)
+{
+    uint64_t most = number_in("/proc/sys/vm/max_map_count", "");
+    return most && host->kinds[SC_LEDGER_REGISTERED].blocks >= most / 4;
+}
+
+static void look_at_host(const struct sc_statement *statement, struct sc_oom *oom)
+{
+    const struct sc_statement_place *host = &statement->places[SC_LEDGER_HOST];
+    oom->own_bytes = host->all.bytes;
+    oom->free_bytes = number_in("/proc/meminfo", "MemAvailable:") * 1024;
+    oom->total_bytes = number_in("/proc/meminfo", "MemTotal:") * 1024;
+    if (has_many_registrations(host))
+        oom->verdict = SC_OOM_REGISTRATIONS;
+    else if (oom->total_bytes && oom->size_bytes > oom->total_bytes)
+        oom->verdict = SC_OOM_TOO_LARGE;
+    else if (oom->total_bytes && oom->size_bytes <= oom->free_bytes)
+        oom->verdict = SC_OOM_LIMIT;
+    else if (oom->total_bytes)
+        oom->verdict =
+            oom->size_bytes > less(oom->total_bytes, oom->own_bytes) ? SC_OOM_FULL : SC_OOM_OTHERS;
+}
+
+/* ---- devices ---- */
+
+/* What pools have and nobody uses, and which pool has most of that. What is in use of a pool counts
+ * as all that the pool has reserved. */
+static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oom *oom)
+{
+    uint64_t unused_bytes = 0, most_bytes = 0;
+    for (unsigned i = 0; i < statement->pool_count; i++) {
+        const struct sc_statement_pool *pool = &statement->pools[i];
+        if (pool->pool.place != oom->place || !pool->is_known)
+            continue;
+        uint64_t unused = less(pool->reserved_bytes, pool->used_bytes);
+        oom->own_bytes += unused;
+        unused_bytes += unused;
+        if (unused > most_bytes) {
+            most_bytes = unused;
+            oom->pool = pool->pool.handle;
+        }
+    }
+    return unused_bytes;
+}
+
+/* What the driver takes for itself in each context is somebody else's, too. */
+static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
+{
+    if (oom->total_bytes == 0 || oom->size_bytes == 0)
+        return of_pools > of_graphs ? SC_OOM_POOL : of_graphs ? SC_OOM_GRAPHS : SC_OOM_UNKNOWN;
+    if (oom->size_bytes > oom->total_bytes)
+        return SC_OOM_TOO_LARGE;
+    if (oom->size_bytes <= oom->free_bytes)
+        return SC_OOM_LIMIT;
+    if (oom->size_bytes <= oom->free_bytes + of_pools + of_graphs)
+        return of_pools >= of_graphs ? SC_OOM_POOL : SC_OOM_GRAPHS;
+    return oom->size_bytes <= less(oom->total_bytes, oom->own_bytes) ? SC_OOM_OTHERS : SC_OOM_FULL;
+}
+
+static void look_at_device(const struct sc_statement *statement, struct sc_oom *oom)
+{
+    const struct sc_statement_place *place = &statement->places[oom->place];
+    uint64_t of_graphs = less(place->graphs_reserved_bytes, place->graphs_used_bytes);
+    oom->own_bytes = place->all.bytes + place->graphs_reserved_bytes;
+    uint64_t of_pools = look_at_pools(statement, oom);
+    if (place->knows_free) {
+        oom->free_bytes = place->free_bytes;
+        oom->total_bytes = place->total_bytes;
+    }
+    oom->verdict = judge(oom, of_pools, of_graphs);
+    oom->unused_bytes = oom->verdict == SC_OOM_GRAPHS ? of_graphs : of_pools;
+}
+
+/* ---- the line ---- */
+
+static void tell(struct sc_oom *oom)
+{
+    struct sc_statement *statement = sc_pages_map(sizeof *statement);
+    if (!statement)
+        return;
+    sc_balance_draw(statement, true);
+    if (oom->place == SC_LEDGER_HOST)
+        look_at_host(statement, oom);
+    else
+        look_at_device(statement, oom);
+    sc_report_oom(oom, statement);
+    sc_pages_unmap(statement, sizeof *statement);
+}
+
+void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory)
+{
+    SC_KEEP_ERRNO();
+    uint64_t count = atomic_fetch_add(&failures, 1) + 1;
+    if (count & (count - 1) || sc_own_lock_depth || sc_streams_are_locked_here())
+        return;
+    sc_own_stack_learn();
+    struct sc_oom oom = {
+        .api = call->api,
+        .size_bytes = memory->size_bytes,
+        .place = sc_booking_place(memory),
+        .count = count,
+        .thread = sc_thread_id(),
+        .time_ns = sc_now_ns(),
+        .stack = call->site ? sc_unwind_here(call->site) : 0,
+    };
+    tell(&oom);
+}

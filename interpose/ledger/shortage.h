@@ -1,0 +1,25 @@
+/* Allocations that fail for want of memory: why, for the 1st, 2nd, 4th ... of them.
+ *
+ * The program has its error, and nothing else changes. The driver is asked, in relaxed mode. Locks:
+ * none may be held; where one is, nothing is said. errno is kept. Not signal-safe.
+ */
+#ifndef SC_INTERPOSE_LEDGER_SHORTAGE_H
+#define SC_INTERPOSE_LEDGER_SHORTAGE_H
+
+#include "interpose/base/compiler.h"
+#include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
+#include "interpose/ledger/booking.h"
+#include "interpose/ledger/memory_kinds.h"
+
+void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory);
+
+/* The call has not given the memory, and was answered so. */
+static inline void sc_shortage_refused(const struct sc_call *call, const struct sc_memory *memory,
+                                       CUresult result)
+{
+    if (sc_unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) && sc_booking_is_on())
+        sc_shortage_note(call, memory);
+}
+
+#endif

@@ -1,0 +1,95 @@
+#include "report/oom_line.h"
+
+#include "report/json.h"
+#include "report/json_lines.h"
+
+#include <stddef.h>
+
+#include "track/poison.h"
+
+enum { ACCOUNTS_MAX = 10, RESERVE = 1024 };
+
+static const struct words {
+    const char *name, *words, *remedy;
+} verdicts[SC_OOM_VERDICTS] = {
+    [SC_OOM_UNKNOWN] = {"unknown", "it is not known why", NULL},
+    [SC_OOM_TOO_LARGE] = {"too_large", "there is less than that in all", NULL},
+    [SC_OOM_FULL] = {"full", "the process has the rest itself", NULL},
+    [SC_OOM_POOL] = {"pool_keeps_unused", "a pool keeps memory that nobody uses",
+                     "cuMemPoolTrimTo"},
+    [SC_OOM_GRAPHS] = {"graphs_keep_unused", "graphs keep memory that nobody uses",
+                       "cuDeviceGraphMemTrim"},
+    [SC_OOM_OTHERS] = {"others", "other processes, or the driver, have the rest", NULL},
+    [SC_OOM_LIMIT] = {"limit", "there is room: a limit, or no piece of it is large enough", NULL},
+    [SC_OOM_REGISTRATIONS] = {"registrations",
+                              "the process may have no more mappings (vm.max_map_count)", NULL},
+};
+
+const char *sc_oom_line_verdict(enum sc_oom_verdict verdict)
+{
+    return verdicts[verdict].name;
+}
+
+static void put_verdict(struct sc_text *line, const struct sc_oom *oom)
+{
+    const struct words *verdict = &verdicts[oom->verdict];
+    sc_json_string(line, "verdict", verdict->name);
+    if (oom->verdict == SC_OOM_POOL)
+        sc_json_hex(line, "pool", oom->pool);
+    if (verdict->remedy)
+        sc_json_string(line, "given_back_by", verdict->remedy);
+    sc_json_number(line, "unused_bytes", oom->unused_bytes);
+    sc_json_number(line, "own_bytes", oom->own_bytes);
+    if (oom->total_bytes == 0)
+        return;
+    sc_json_number(line, "free_bytes", oom->free_bytes);
+    sc_json_number(line, "total_bytes", oom->total_bytes);
+}
+
+void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
+                       const struct sc_json_lines_stack *stack, const struct sc_memory_part *part)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "oom");
+    sc_json_string(line, "api", oom->api);
+    if (oom->place == SC_LEDGER_HOST)
+        sc_json_null(line, "device");
+    else
+        sc_json_number(line, "device", oom->place);
+    sc_json_number(line, "size", oom->size_bytes);
+    sc_json_number(line, "count", oom->count);
+    sc_json_signed(line, "thread", oom->thread);
+    sc_json_number(line, "time_ns", oom->time_ns);
+    put_verdict(line, oom);
+    sc_json_lines_put_stack(line, stack, line->size / 2);
+    if (part)
+        sc_memory_part_put(line, part, ACCOUNTS_MAX, RESERVE);
+    sc_json_close(line, '}');
+    sc_text_char(line, '\n');
+}
+
+void sc_oom_line_say(struct sc_text *text, const struct sc_oom *oom,
+                     const struct sc_memory_part *part)
+{
+    sc_text_format(text, "%s", oom->api);
+    if (oom->size_bytes) {
+        sc_text_put(text, " of ");
+        sc_text_size(text, oom->size_bytes);
+    }
+    sc_text_put(text, " failed for want of memory");
+    if (oom->total_bytes) {
+        sc_text_put(text, " (");
+        sc_text_size(text, oom->free_bytes);
+        sc_text_put(text, " of ");
+        sc_text_size(text, oom->total_bytes);
+        sc_text_put(text, " is free)");
+    }
+    sc_text_format(text, ": %s", verdicts[oom->verdict].words);
+    if (oom->verdict == SC_OOM_POOL || oom->verdict == SC_OOM_GRAPHS) {
+        sc_text_put(text, ", ");
+        sc_text_size(text, oom->unused_bytes);
+        sc_text_format(text, ", which %s gives back", verdicts[oom->verdict].remedy);
+    }
+    if (part)
+        sc_memory_part_say_owners(text, part, oom->place);
+}

@@ -1,0 +1,51 @@
+/* An allocation that failed for want of memory, and the line of the report that says why.
+ *
+ * Plain data.
+ */
+#ifndef SC_REPORT_OOM_LINE_H
+#define SC_REPORT_OOM_LINE_H
+
+#include <stdint.h>
+
+#include "ledger/statement.h"
+#include "report/memory_part.h"
+#include "track/text.h"
+
+/* Why it failed, as far as that is seen. */
+enum sc_oom_verdict {
+    SC_OOM_UNKNOWN,
+    SC_OOM_TOO_LARGE,     /* there never was so much */
+    SC_OOM_FULL,          /* what the process has of its own leaves too little */
+    SC_OOM_POOL,          /* a pool keeps memory that nobody uses */
+    SC_OOM_GRAPHS,        /* so do graphs */
+    SC_OOM_OTHERS,        /* other processes, or the driver, have it */
+    SC_OOM_LIMIT,         /* there is room: a limit, or no piece is large enough */
+    SC_OOM_REGISTRATIONS, /* the process may have no more mappings (vm.max_map_count) */
+    SC_OOM_VERDICTS
+};
+
+struct sc_oom {
+    const char *api;     /* lives for ever */
+    uint64_t size_bytes; /* asked for; 0: the call does not say */
+    unsigned place;      /* ledger/ledger.h */
+    uint64_t count;      /* how many failed so far */
+    int32_t thread;
+    uint64_t time_ns;
+    uint32_t stack;
+    enum sc_oom_verdict verdict;
+    uint64_t pool; /* of SC_OOM_POOL: the one that keeps most */
+    uint64_t unused_bytes, own_bytes;
+    uint64_t free_bytes, total_bytes; /* of the place; total 0: not known */
+};
+
+const char *sc_oom_line_verdict(enum sc_oom_verdict verdict);
+
+/* Writes the line, with its newline. `stack` is that of the call. */
+void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
+                       const struct sc_json_lines_stack *stack, const struct sc_memory_part *part);
+
+/* For people: "cuMemAlloc of 200 MB failed: device 0 is full ...". */
+void sc_oom_line_say(struct sc_text *text, const struct sc_oom *oom,
+                     const struct sc_memory_part *part);
+
+#endif

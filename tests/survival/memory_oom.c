@@ -1,0 +1,107 @@
+// expect-exit: 0
+// link: cuda
+//
+// Allocations fail for want of memory, and the program goes on. With an argument the device is full
+// of the program's own (full), of a pool that keeps it (pool), of a graph that does (graphs), there
+// never was so much (large), or page-locked memory is limited (host): tests/unit/test_memory.py
+// looks at what is said of it.
+#include <cuda.h>
+
+#include "survival.h"
+
+enum { MB = 1 << 20, ASKED = 200 * MB, KEPT_FREE = 124 * MB, FAILURES = 1000 };
+
+static CUstream stream;
+
+static size_t free_bytes(void)
+{
+    size_t left = 0, total = 0;
+    CHECK(cuMemGetInfo(&left, &total));
+    return left;
+}
+
+static CUresult ask(void)
+{
+    CUdeviceptr block = 0;
+    return cuMemAlloc(&block, ASKED);
+}
+
+static SURVIVAL_HELPER CUdeviceptr hold_most(void)
+{
+    CUdeviceptr held = 0;
+    CHECK(cuMemAlloc(&held, free_bytes() - KEPT_FREE));
+    return held;
+}
+
+static void fail_often(void)
+{
+    unsigned failed = 0;
+    for (unsigned i = 0; i < FAILURES; i++)
+        failed += ask() == CUDA_ERROR_OUT_OF_MEMORY;
+    SHOW(failed);
+}
+
+static void be_full(void)
+{
+    CUdeviceptr small = 0, held = 0;
+    CHECK(cuMemAlloc(&small, 1 * MB));
+    held = hold_most();
+    SHOW(ask());
+    fail_often();
+    CHECK(cuMemFree(held));
+    CHECK(cuMemFree(small));
+}
+
+/* The pool keeps what it has, and gives it back when it is asked to. */
+static void fill_a_pool(void)
+{
+    CUmemoryPool pool = NULL;
+    CUdeviceptr held = 0;
+    cuuint64_t all = UINT64_MAX;
+    CHECK(cuDeviceGetDefaultMemPool(&pool, 0));
+    CHECK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
+    CHECK(cuMemAllocAsync(&held, free_bytes() - KEPT_FREE, stream));
+    CHECK(cuMemFreeAsync(held, stream));
+    CHECK(cuStreamSynchronize(stream));
+    SHOW(ask());
+    CHECK(cuMemPoolTrimTo(pool, 0));
+    SHOW(ask());
+}
+
+static void ask_for_too_much(void)
+{
+    CUdeviceptr block = 0;
+    SHOW(cuMemAlloc(&block, (size_t)1 << 50));
+    SHOW(cuMemAllocAsync(&block, (size_t)1 << 50, stream));
+}
+
+static void fill_the_host(void)
+{
+    void *first = NULL, *second = NULL;
+    SHOW(cuMemHostAlloc(&first, 700 * MB, 0));
+    SHOW(cuMemHostAlloc(&second, 700 * MB, 0));
+    CHECK(cuMemFreeHost(first));
+}
+
+static bool is_asked(int argc, char **argv, const char *what)
+{
+    return argc < 2 || strcmp(argv[1], what) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    CUcontext context = NULL;
+    CHECK(cuInit(0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    if (is_asked(argc, argv, "full"))
+        be_full();
+    if (is_asked(argc, argv, "pool"))
+        fill_a_pool();
+    if (is_asked(argc, argv, "large"))
+        ask_for_too_much();
+    if (argc > 1 && strcmp(argv[1], "host") == 0)
+        fill_the_host();
+    return 0;
+}

@@ -16,7 +16,7 @@ enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16, CHECKED_STEPS_MAX = 64 };
 
 static unsigned cell_shift(int level)
 {
-    return sc_grid_cell_shift(level);
+    return 12 + SC_GRID_STEP_SHIFT * (unsigned)level;
 }
 
 static int level_of(size_t size_bytes)
@@ -28,9 +28,28 @@ static int level_of(size_t size_bytes)
     return level < SC_GRID_LEVELS ? level : SC_GRID_LEVELS - 1;
 }
 
+/* Neighbouring cells stay neighbours in the table, so that a range look-up walks memory in order;
+ * the high bits are mixed in so that arenas far apart do not collide. */
 static uint32_t slot_of(const struct sc_grid *grid, int level, uint64_t cell)
 {
-    return sc_grid_slot(grid, level, cell);
+    uint64_t spread = (cell >> 14) * 0x9E3779B97F4A7C15u >> 40;
+    return (uint32_t)(cell + spread + (uint64_t)level * 0x2545F491u) & grid->mask;
+}
+
+static void set_reach(struct sc_grid *grid, uintptr_t low, uintptr_t high)
+{
+    atomic_store_explicit(&grid->low, low, memory_order_release);
+    atomic_store_explicit(&grid->high, high, memory_order_release);
+}
+
+static void widen_reach(struct sc_grid *grid, const struct sc_grid_node *node)
+{
+    uintptr_t low = atomic_load_explicit(&grid->low, memory_order_relaxed);
+    uintptr_t high = atomic_load_explicit(&grid->high, memory_order_relaxed);
+    uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
+    uintptr_t end = address + atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
+    if (address < low || end > high)
+        set_reach(grid, address < low ? address : low, end > high ? end : high);
 }
 
 static struct sc_grid_node *node_at(struct sc_grid *grid, uint32_t id)
@@ -44,6 +63,7 @@ int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells)
     grid->pool = pool;
     SC_ASSERT(cells != 0 && (cells & (cells - 1)) == 0);
     grid->mask = cells - 1;
+    set_reach(grid, UINTPTR_MAX, 0);
     grid->heads = sc_pages_map(cells * sizeof *grid->heads);
     return grid->heads ? 0 : -ENOMEM;
 }
@@ -169,6 +189,7 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id)
     SC_ASSERT(id != 0 && id < sc_pool_unused(grid->pool));
     SC_ASSERT(atomic_load_explicit(&node_at(grid, id)->size_bytes, memory_order_relaxed) != 0);
     struct span span = span_of(node_at(grid, id));
+    widen_reach(grid, node_at(grid, id));
     sc_seqlock_next(&grid->version);
     link_entry(grid, id, slot_of(grid, span.level, span.first));
     if (span.last != span.first)
@@ -192,6 +213,8 @@ void sc_grid_remove(struct sc_grid *grid, uint32_t id)
         unlink_second(grid, id, slot_of(grid, span.level, span.last));
     if (--grid->population[span.level] == 0)
         set_level(grid, span.level, false);
+    if (!levels_of(grid))
+        set_reach(grid, UINTPTR_MAX, 0);
     sc_seqlock_next(&grid->version);
     SC_CHECK(check_span(grid, &span));
 }
@@ -259,12 +282,31 @@ static bool chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t add
     return false;
 }
 
-bool sc_grid_chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
-                               size_t size_bytes)
+static bool cell_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
+                             size_t size_bytes)
 {
     uint64_t version = atomic_load_explicit(&grid->version, memory_order_acquire);
     return (version & 1) || chain_may_overlap(grid, slot, address, size_bytes) ||
            atomic_load_explicit(&grid->version, memory_order_relaxed) != version;
+}
+
+bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
+{
+    uint32_t levels = levels_of(grid);
+    uintptr_t end = address + size_bytes - (size_bytes > 0);
+    if (__builtin_expect(size_bytes > 1 << 16, 0))
+        return levels != 0;
+    for (; levels; levels &= levels - 1) {
+        int level = lowest(levels);
+        for (uint64_t cell = address >> cell_shift(level); cell <= end >> cell_shift(level);
+             cell++) {
+            uint32_t slot = slot_of(grid, level, cell);
+            if (atomic_load_explicit(&grid->heads[slot], memory_order_relaxed) != 0 &&
+                cell_may_overlap(grid, slot, address, size_bytes))
+                return true;
+        }
+    }
+    return false;
 }
 
 struct query {

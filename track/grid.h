@@ -38,6 +38,8 @@ struct sc_grid {
     uint32_t population[SC_GRID_LEVELS];
     _Atomic uint32_t levels;  /* bit by level: somebody lives there */
     _Atomic uint64_t version; /* odd while a change is under way */
+    /* Of all that has come since the grid was empty last. Empty: low is above high. */
+    _Atomic uintptr_t low, high;
 };
 
 #define SC_GRID_RETRY UINT32_MAX
@@ -66,43 +68,24 @@ static inline bool sc_grid_is_empty(struct sc_grid *grid)
     return atomic_load_explicit(&grid->levels, memory_order_relaxed) == 0;
 }
 
-static inline unsigned sc_grid_cell_shift(int level)
+/* False where the interval lies outside of all that has come since the grid was empty last.
+ * Lock-free. */
+static inline bool sc_grid_may_reach(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
-    return 12 + SC_GRID_STEP_SHIFT * (unsigned)level;
+    uintptr_t low = atomic_load_explicit(&grid->low, memory_order_relaxed);
+    return address < atomic_load_explicit(&grid->high, memory_order_relaxed) &&
+           (address >= low || low - address <= size_bytes);
 }
 
-/* Neighbouring cells stay neighbours in the table, so that a range look-up walks memory in order;
- * the high bits are mixed in so that arenas far apart do not collide. */
-static inline uint32_t sc_grid_slot(const struct sc_grid *grid, int level, uint64_t cell)
-{
-    uint64_t spread = (cell >> 14) * 0x9E3779B97F4A7C15u >> 40;
-    return (uint32_t)(cell + spread + (uint64_t)level * 0x2545F491u) & grid->mask;
-}
+/* False only if no item overlaps [address, address + size). Lock-free. For a block of a page or
+ * less it looks at one or two cells on each populated level. A size of more than 64 KB answers by
+ * whether the grid holds anything at all. */
+bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes);
 
-bool sc_grid_chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
-                               size_t size_bytes);
-
-/* False only if no item overlaps [address, address + size). Lock-free, and inline because free()
- * asks it: for a block of a page or less it looks at one or two cells on each populated level. A
- * size of more than 64 KB answers by whether the grid holds anything at all. */
 static inline bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
-    uint32_t levels = atomic_load_explicit(&grid->levels, memory_order_acquire);
-    uintptr_t end = address + size_bytes - (size_bytes > 0);
-    if (__builtin_expect(size_bytes > 1 << 16, 0))
-        return levels != 0;
-    for (; levels; levels &= levels - 1) {
-        int level = __builtin_ctz(levels);
-        unsigned shift = sc_grid_cell_shift(level);
-        for (uint64_t cell = address >> shift; cell <= end >> shift; cell++) {
-            uint32_t slot = sc_grid_slot(grid, level, cell);
-            if (__builtin_expect(
-                    atomic_load_explicit(&grid->heads[slot], memory_order_relaxed) != 0, 0) &&
-                sc_grid_chain_may_overlap(grid, slot, address, size_bytes))
-                return true;
-        }
-    }
-    return false;
+    return sc_grid_may_reach(grid, address, size_bytes) &&
+           sc_grid_cells_may_overlap(grid, address, size_bytes);
 }
 
 #endif

@@ -26,31 +26,29 @@ bool sc_track_has(struct sc_track *track, enum sc_presence what)
     return true;
 }
 
-static __attribute__((noinline)) bool may_have_more(struct sc_track *track, unsigned what,
-                                                    uintptr_t address, size_t size_bytes)
+bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes)
 {
     struct sc_inflight *inflight = &track->inflight;
-    return (what & SC_NEAR_HOLDS && sc_grid_may_overlap(&track->holds.grid, address, size_bytes)) ||
+    struct sc_graphs *graphs = &track->graphs;
+    return (what & SC_NEAR_HEAP_OPERATIONS &&
+            sc_grid_may_overlap(&inflight->heap_grid, address, size_bytes)) ||
+           (what & SC_NEAR_HOLDS && sc_grid_may_overlap(&track->holds.grid, address, size_bytes)) ||
            (what & SC_NEAR_HEAP_GRAPHS &&
-            sc_grid_may_overlap(&track->graphs.heap_grid, address, size_bytes)) ||
+            sc_grid_may_overlap(&graphs->heap_grid, address, size_bytes)) ||
            (what & SC_NEAR_HELD_OPERATIONS &&
             sc_grid_may_overlap(&inflight->op_grid, address, size_bytes)) ||
            (what & SC_NEAR_RANGES &&
             sc_grid_may_overlap(&inflight->range_grid, address, size_bytes));
 }
 
-/* What every free() asks beside copies in flight comes first. */
-bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes)
+bool sc_track_heap_may_have(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    if (what & SC_NEAR_HEAP_OPERATIONS &&
-        sc_grid_may_overlap(&track->inflight.heap_grid, address, size_bytes))
-        return true;
-    what &= ~(unsigned)SC_NEAR_HEAP_OPERATIONS;
-    if (sc_grid_is_empty(&track->holds.grid))
-        what &= ~(unsigned)SC_NEAR_HOLDS;
-    if (sc_grid_is_empty(&track->graphs.heap_grid))
-        what &= ~(unsigned)SC_NEAR_HEAP_GRAPHS;
-    return what && may_have_more(track, what, address, size_bytes);
+    if (__builtin_expect(!sc_grid_may_reach(&track->inflight.heap_grid, address, size_bytes) &&
+                             !sc_grid_may_reach(&track->holds.grid, address, size_bytes) &&
+                             !sc_grid_may_reach(&track->graphs.heap_grid, address, size_bytes),
+                         1))
+        return false;
+    return sc_track_may_have(track, SC_NEAR_HEAP, address, size_bytes);
 }
 
 /* ---- memory ---- */

@@ -23,6 +23,8 @@ enum sc_near {
     SC_NEAR_HEAP = SC_NEAR_HEAP_OPERATIONS | SC_NEAR_HOLDS | SC_NEAR_HEAP_GRAPHS,
 };
 bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes);
+/* The same of SC_NEAR_HEAP, for every free() beside copies in flight. */
+bool sc_track_heap_may_have(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 /* False only if no range is near the object, for callers that come too often to look further. An
  * object that begins before the blocks of ranges does not reach into these. */

@@ -75,18 +75,21 @@ static __attribute__((noinline)) bool may_be_deferred(void *block, size_t size_b
 
 /* What most blocks fail comes first: the look at the index. Not inline, so that free saves no
  * register. */
-static __attribute__((noinline)) bool free_is_deferred(void *block, void *site)
+static __attribute__((noinline)) void free_watched(void *block, void *site)
 {
     size_t size_bytes = block_bytes(block);
-    return sc_unlikely(sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)block, size_bytes)) &&
-           may_be_deferred(block, size_bytes, site);
+    if (sc_unlikely(sc_track_heap_may_have(&sc_track, (uintptr_t)block, size_bytes)) &&
+        may_be_deferred(block, size_bytes, site))
+        return;
+    sc_real_libc_free(block);
 }
 
 SC_EXPORT void free(void *block)
 {
-    if (is_watching() && block && free_is_deferred(block, SC_SITE()))
-        return;
-    sc_real_libc_free(block);
+    if (is_watching() && block)
+        free_watched(block, SC_SITE());
+    else
+        sc_real_libc_free(block);
 }
 
 /* A destination must be complete before its content moves; a source may be left behind. */

@@ -127,10 +127,34 @@ END_TEST
 START_TEST(a_filter_of_more_than_64_kb_asks_whether_there_is_anything)
 {
     uint32_t id = insert(BASE, 64);
+    uint32_t behind = insert(BASE + 0x400000, 64);
     ck_assert(!sc_grid_may_overlap(&grid, BASE + 0x100000, 0x10000));
     ck_assert(sc_grid_may_overlap(&grid, BASE + 0x100000, 0x10001));
     take_out(id);
+    take_out(behind);
     ck_assert(!sc_grid_may_overlap(&grid, BASE + 0x100000, 0x10001));
+}
+END_TEST
+
+START_TEST(a_grid_reaches_as_far_as_what_came_since_it_was_empty)
+{
+    uint32_t middle = insert(BASE, 64);
+    ck_assert(!sc_grid_may_reach(&grid, BASE + 64, SIZE_MAX));
+    ck_assert(!sc_grid_may_reach(&grid, BASE - 64, 63));
+    ck_assert(sc_grid_may_reach(&grid, BASE - 64, 65));
+    ck_assert(sc_grid_may_reach(&grid, BASE - 64, SIZE_MAX));
+    uint32_t behind = insert(BASE + 0x10000, 64);
+    uint32_t before = insert(BASE - 0x10000, 64);
+    ck_assert(sc_grid_may_reach(&grid, BASE - 0x10000, 1));
+    ck_assert(sc_grid_may_reach(&grid, BASE + 0x10000 + 63, 1));
+    take_out(before);
+    take_out(middle);
+    ck_assert(sc_grid_may_overlap(&grid, BASE + 0x10000, 1));
+    take_out(behind);
+    ck_assert(!sc_grid_may_reach(&grid, 0, SIZE_MAX));
+    insert(BASE, 64);
+    ck_assert(!sc_grid_may_reach(&grid, BASE + 0x10000, 1));
+    ck_assert(sc_grid_may_reach(&grid, BASE, 1));
 }
 END_TEST
 
@@ -299,6 +323,7 @@ int main(void)
     tcase_add_test(group, a_huge_range_is_found_anywhere_in_it);
     tcase_add_test(group, a_size_of_nothing_overlaps_nothing);
     tcase_add_test(group, a_filter_of_more_than_64_kb_asks_whether_there_is_anything);
+    tcase_add_test(group, a_grid_reaches_as_far_as_what_came_since_it_was_empty);
     tcase_add_test(group, overlaps_are_visited_once_each_in_cells_or_in_the_table);
     tcase_add_test(group, an_item_whose_two_cells_share_a_chain_is_visited_once);
     tcase_add_test(group, a_visitor_stops_the_walk);

@@ -3,10 +3,12 @@
 #include <limits.h>
 
 #include "interpose/base/process.h"
-#include "interpose/base/upcalls.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/guard/loans.h"
+#include "interpose/guard/touches.h"
+#include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/hazards.h"
 #include "track/blocks.h"
 #include "track/kept_off.h"
 #include "track/own_lock.h"
@@ -47,9 +49,10 @@ static void let_go(const struct sc_pages *pages)
         return;
     SC_UNCANCELLED();
     if (sc_own_lock_depth)
-        sc_guard_touch(start, size_bytes, SC_TOUCH_WRITE, &nobody); /* waits for nothing there */
+        sc_touches_by_kernel(start, size_bytes, SC_TOUCH_WRITE,
+                             &nobody); /* waits for nothing there */
     else
-        sc_guard_let_go(start, size_bytes);
+        sc_guard_unprotect(start, size_bytes);
 }
 
 void sc_keep_off_once(const void *object)
@@ -77,7 +80,7 @@ static void forbid_guarding(const struct sc_pages *pages)
     if (sc_own_lock_depth)
         return;
     SC_UNCANCELLED();
-    sc_guard_forbid(pages->start, pages->end - pages->start);
+    sc_losses_forbid_guarding((const void *)pages->start, pages->end - pages->start);
 }
 
 /* Is the object's range guarded no more? Pages that were guarded before may still be. */

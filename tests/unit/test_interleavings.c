@@ -18,9 +18,8 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/guard/apart.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
@@ -329,7 +328,7 @@ bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)
 /* ---- what else there is of the library ---- */
 
 struct sc_options sc_options = {.mode = SC_MODE_FIX, .stall_limit_ns = 1000000000};
-struct sc_process sc_process = {true};
+struct sc_process sc_process = {.is_active = true};
 
 void sc_guard_apply_on(uint64_t stream_bits)
 {

@@ -16,7 +16,6 @@
 #ifndef SC_REPORT_REPORT_H
 #define SC_REPORT_REPORT_H
 
-#include "ledger/statement.h"
 #include "report/options.h"
 #include "report/userfaultfd.h"
 #include "track/python_codes.h"
@@ -26,7 +25,9 @@
 
 struct sc_budget;
 struct sc_hazard;
+struct sc_statement;
 struct sc_no_verdicts;
+struct sc_postmortem;
 
 /* What only the caller knows of the run. Versions are as CUDA numbers them (13000); 0: unknown. */
 struct sc_report_run {
@@ -144,8 +145,6 @@ void sc_report_cupti(const struct sc_report_cupti *cupti);
 
 /* Writes the path of the report into `path`, "" if there is none. */
 void sc_report_path(char *path, size_t size);
-
-struct sc_postmortem;
 
 /* Writes the `postmortem` line, and keeps for the summary what it says in brief. Once in a process.
  */

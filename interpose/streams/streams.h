@@ -26,9 +26,10 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
-#include "track/handles.h"
 #include "track/points.h"
-#include "track/stream_front.h"
+
+struct sc_handles;
+struct sc_stream_front;
 
 /* An event of ours behind the stream's operation `number`. */
 struct sc_mark {
@@ -96,23 +97,7 @@ int sc_streams_init(void);
  * NULL where there is no current context, no memory, or the stream is capturing. */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
 
-/* The same where a call on the stream is nothing but work of its own: the process is simple, and
- * the stream has none of the ties (enum sc_ties). NULL: look closer. Here the handle is sought by
- * the record alone, which says of which stream it is. */
 extern struct sc_handles sc_streams_by_handle; /* CUstream -> struct sc_stream_record * */
-
-SC_INLINED struct sc_stream_record *sc_streams_find_simple(CUstream handle, unsigned ties)
-{
-    if (!sc_process_is_simple())
-        return NULL;
-    struct sc_stream_record *stream =
-        sc_handle_pointer(sc_handles_guess(&sc_streams_by_handle, (uintptr_t)handle));
-    return sc_likely(stream && stream->handle == handle &&
-                     !atomic_load_explicit(&stream->gone, memory_order_relaxed) &&
-                     !sc_stream_front_has_ties(stream->front, ties))
-               ? stream
-               : NULL;
-}
 
 /* Is a capture open on it? Cheap, and always false in a process that never captured. */
 static inline bool sc_streams_is_capturing(struct sc_stream_record *stream)

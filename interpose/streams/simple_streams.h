@@ -1,0 +1,30 @@
+/* Streams on which a call is nothing but work of its own.
+ *
+ * Thread safe, not signal safe. No lock.
+ */
+#ifndef SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
+#define SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/streams/streams.h"
+#include "track/handles.h"
+#include "track/stream_front.h"
+
+/* What sc_streams_find does, where the process is simple and the stream has none of the ties (enum
+ * sc_ties). NULL: look closer. The handle is sought by the record alone, which says of which stream
+ * it is. */
+SC_INLINED struct sc_stream_record *sc_streams_find_simple(CUstream handle, unsigned ties)
+{
+    if (!sc_process_is_simple())
+        return NULL;
+    struct sc_stream_record *stream =
+        sc_handle_pointer(sc_handles_guess(&sc_streams_by_handle, (uintptr_t)handle));
+    return sc_likely(stream && stream->handle == handle &&
+                     !atomic_load_explicit(&stream->gone, memory_order_relaxed) &&
+                     !sc_stream_front_has_ties(stream->front, ties))
+               ? stream
+               : NULL;
+}
+
+#endif

@@ -6,7 +6,8 @@
  * and other languages' look-ups find them without this header.
  *
  * Any thread may call any function at any time, but no signal handler may. No function changes
- * errno, or fails. None calls CUDA. In the child of a fork of a process that has used CUDA, where
+ * errno, or fails. None but
+ * safecopy_get_memory calls CUDA. In the child of a fork of a process that has used CUDA, where
  * CUDA does not work, counts are 0 and nothing else happens. Labels and ignored regions of the
  * forking thread go on in other children. exec forgets everything.
  */
@@ -126,6 +127,14 @@ SAFECOPY_PROCEDURE(safecopy_ignore_end, (void), ())
 /* Writes a summary line as of now to the report; its exit_status is null. The last one of a report
  * counts. */
 SAFECOPY_PROCEDURE(safecopy_dump, (void), ())
+
+/* Writes what the process holds of GPU memory and of page-locked memory, and who asked for it, as
+ * JSON: {"memory":{...}}, as docs/report.md has it. Returns its length: 0 with memory=off, before
+ * the process has used CUDA, and where it does not fit. Some 64 KB are enough for most; accounts
+ * that leave no room are left out. The driver is asked what its pools have, which waits for no work
+ * of the device's and disturbs no capture. */
+SAFECOPY_FUNCTION(size_t, safecopy_get_memory, (char *json, size_t size), (json, size),
+                  size > 0 ? (void)(json[0] = '\0') : (void)0)
 
 /* Gives back held memory whose copies are complete, instead of a moment later. Waits at most 0.5 s.
  * Pinned and registered memory goes back when the program waits for its context. */

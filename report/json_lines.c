@@ -21,7 +21,7 @@
 #include "track/poison.h"
 
 /* Room for everything that follows a list that was filled to the brim. */
-enum { RESERVE = 1024, SYMBOL_MAX = 2048 };
+enum { RESERVE = 1024, SYMBOL_MAX = 2048, ACCOUNTS_MAX = 10 };
 
 /* Takes back the element that began at `before` if it leaves no room for the end of the line. */
 static bool keep(struct sc_text *line, size_t before, size_t reserve)
@@ -543,6 +543,22 @@ static void put_suppressed(struct sc_text *line, const uint64_t *by_reason)
     sc_json_close(line, ']');
     put_names(line, "suppressions_unused", false);
     put_names(line, "suppressions_expired", true);
+}
+
+void sc_json_lines_memory(struct sc_text *line, const struct sc_memory_part *memory)
+{
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "type", "memory");
+    sc_memory_part_put(line, memory, ACCOUNTS_MAX, RESERVE);
+    end_line(line);
+}
+
+void sc_json_lines_held(struct sc_text *text, const struct sc_memory_part *memory)
+{
+    sc_json_open(text, NULL, '{');
+    if (memory)
+        sc_memory_part_put(text, memory, SC_STATEMENT_ACCOUNTS, RESERVE);
+    sc_json_close(text, '}');
 }
 
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,

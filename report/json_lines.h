@@ -60,6 +60,11 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
                         const struct sc_json_lines_stack *stack);
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti);
 
+/* What is held, as a line, and as an object of one member for who asks. `memory` NULL: not known.
+ */
+void sc_json_lines_memory(struct sc_text *line, const struct sc_memory_part *memory);
+void sc_json_lines_held(struct sc_text *text, const struct sc_memory_part *memory);
+
 /* `by_code` has a count of hazards for each enum sc_hazard_code, and `by_reason` one for each
  * reason for which hazards were ignored (annotations.h). `sites` NULL: there is no guard_budget.
  * `memory` NULL: the ledger is off. */

@@ -43,6 +43,19 @@ static void put_part(char *name, size_t size, const char *part, size_t length)
     sc_text_bytes(&text, part, length);
 }
 
+/* What stands between an interpreter and the driver for any caller: modules, and packages. */
+static const char *const bindings[] = {"libffi", "_ctypes", "_cffi_backend", "cuda", "pycuda"};
+
+static bool is_binding(const char *name)
+{
+    for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++) {
+        size_t length = strlen(bindings[i]);
+        if (strncmp(name, bindings[i], length) == 0 && (!name[length] || name[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
 static bool name_package(const char *path, size_t length, char *name, size_t size)
 {
     char copy[1024];
@@ -79,7 +92,7 @@ static bool name_frame(const struct sc_report_frame *frame, char *name, size_t s
             sc_frame_kind_of_path(frame->module, strlen(frame->module)) == SC_FRAME_RUNTIME)
             return false;
         name_module(frame->module, name, size);
-        return true;
+        return !is_binding(name);
     }
     if (sc_frame_kind_of_path(file, frame->python.file_bytes) == SC_FRAME_RUNTIME)
         return false;
@@ -88,7 +101,7 @@ static bool name_frame(const struct sc_report_frame *frame, char *name, size_t s
         put_part(copy, sizeof copy, file, frame->python.file_bytes);
         put_part(name, size, sc_path_base(copy), strlen(sc_path_base(copy)));
     }
-    return true;
+    return !is_binding(name);
 }
 
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size)

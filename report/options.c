@@ -97,6 +97,8 @@ static const struct option table[] = {
         "what was in flight and given back when a call first fails for good"),
     ROW("memory", BOOL, memory, "on", on_off,
         "who holds memory of the GPU and pinned memory, now and at most"),
+    ROW("memory_every", TIME, memory_every_ns, "0", no_words,
+        "a line of the report about memory each time so much has passed; 0: none"),
     ROW("pinned", CHOICE, pinned, "huge", pinned_modes, "who serves pinned allocations"),
     ROW("device_heap", SIZE, device_heap_bytes, "driver", driver_heap,
         "CU_LIMIT_MALLOC_HEAP_SIZE for new contexts; driver: as it is", .present_value = "driver",

@@ -641,6 +641,32 @@ void sc_report_summary(const struct sc_report_totals *totals)
     sc_pages_unmap(memory, sizeof *memory);
 }
 
+void sc_report_memory(const struct sc_statement *statement)
+{
+    struct guard guard;
+    struct sc_memory_part *memory =
+        atomic_load_explicit(&report.opened, memory_order_acquire) ? name_memory(statement) : NULL;
+    if (!memory)
+        return;
+    enter(&guard);
+    struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
+    sc_json_lines_memory(&line, memory);
+    write_line_locked(&line);
+    leave(&guard);
+    sc_pages_unmap(memory, sizeof *memory);
+}
+
+size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size)
+{
+    struct sc_memory_part *memory = name_memory(statement);
+    struct sc_text text = sc_text_in(bytes, size);
+    sc_json_lines_held(&text, memory);
+    sc_pages_unmap(memory, sizeof *memory);
+    if (text.cut)
+        sc_text_rewind(&text, 0);
+    return text.used;
+}
+
 /* One line, so that what another thread says is not between its words. */
 static void say_oom(const struct sc_oom *oom, const struct sc_memory_part *memory)
 {

@@ -152,6 +152,13 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem);
 
 struct sc_oom;
 
+/* Writes a `memory` line. */
+void sc_report_memory(const struct sc_statement *statement);
+
+/* The same as a member `memory` alone, as `{"memory":{...}}`. Returns its length; 0 where it does
+ * not fit. */
+size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size);
+
 /* Writes an `oom` line, with what the ledger said then. With verbosity=2 stderr is told as well. */
 void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement);
 

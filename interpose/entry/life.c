@@ -29,6 +29,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/entry/injected.h"
 #include "interpose/entry/life.h"
+#include "interpose/entry/memory_lines.h"
 #include "interpose/entry/unreached.h"
 #include "interpose/guard/door.h"
 #include "interpose/ledger/balance.h"
@@ -204,11 +205,14 @@ static void come_up(void)
         return;
     if (lock_in_time(&up_lock) != 0)
         return;
-    if (!atomic_load_explicit(&up, memory_order_relaxed)) {
+    bool is_first = !atomic_load_explicit(&up, memory_order_relaxed);
+    if (is_first) {
         become_active();
         atomic_store_explicit(&up, true, memory_order_release);
     }
     pthread_mutex_unlock(&up_lock);
+    if (is_first)
+        sc_memory_lines_start();
 }
 
 void sc_life_cuda_is_up(void)
@@ -280,17 +284,6 @@ static void get_holds(void *holds)
     *(struct sc_hold_totals *)holds = SC_TRACKED(sc_holds_totals(track.holds));
 }
 
-/* A thread that is within a lock of ours may hold one of the ledger's. NULL: not known. */
-static struct sc_statement *draw_memory(bool asks)
-{
-    struct sc_statement *statement = sc_options.memory && !sc_own_lock_depth && atomic_load(&up)
-                                         ? sc_pages_map(sizeof *statement)
-                                         : NULL;
-    if (statement)
-        sc_balance_draw(statement, asks);
-    return statement;
-}
-
 static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
@@ -325,12 +318,12 @@ static void print_trace(void)
 static void write_summary(int status, bool final, bool asks)
 {
     struct sc_report_totals totals = totals_of(status, final);
-    struct sc_statement *memory = draw_memory(asks);
+    struct sc_statement *memory = atomic_load(&up) ? sc_memory_lines_draw(asks) : NULL;
     totals.memory = memory;
     if (!sc_own_lock_depth) /* what the reaper has written lines of */
         sc_report_modules();
     sc_report_summary(&totals);
-    sc_pages_unmap(memory, sizeof *memory);
+    sc_memory_lines_give_back(memory);
     print_trace();
 }
 
@@ -342,7 +335,15 @@ static void summarise(int status, bool asks)
 
 void sc_life_dump(void)
 {
-    write_summary(UNKNOWN, false, true);
+    write_summary(UNKNOWN, false, false);
+}
+
+size_t sc_life_memory(char *json, size_t size)
+{
+    struct sc_statement *memory = sc_memory_lines_draw(true);
+    size_t length = memory ? sc_report_memory_text(memory, json, size) : 0;
+    sc_memory_lines_give_back(memory);
+    return length;
 }
 
 /* The calling thread is at its end, and may be on a stack of a few KB: a handler may end the
@@ -370,6 +371,7 @@ static void end_all(void *argument)
 {
     struct ending *ending = argument;
     sc_audit_close();
+    sc_memory_lines_stop();
     if (!sc_own_lock_depth) { /* or else a signal handler that interrupted us: the locks are taken
                                */
         sc_reaper_stop();

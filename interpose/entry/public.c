@@ -84,6 +84,15 @@ SC_EXPORT void safecopy_dump(void)
     sc_life_dump();
 }
 
+SC_EXPORT size_t safecopy_get_memory(char *json, size_t size)
+{
+    if (size == 0)
+        return 0;
+    SC_KEEP_ERRNO();
+    json[0] = '\0';
+    return sc_life_is_ours() ? sc_life_memory(json, size) : 0;
+}
+
 SC_EXPORT void safecopy_release(void)
 {
     if (sc_life_is_ours())

@@ -11,12 +11,13 @@ Where the library is not preloaded, every function does nothing, and all counts 
 
 import contextlib
 import ctypes
+import json
 import os
 import pathlib
 from typing import Any, Callable, Dict, Iterator, Optional
 
 __all__ = ["__version__", "version", "is_watching", "hazards", "counts", "report_path", "label",
-           "set_label", "set_thread_label", "ignore", "dump", "release", "library_path",
+           "set_label", "set_thread_label", "ignore", "dump", "memory", "release", "library_path",
            "command_path", "include_path"]
 
 _HERE = pathlib.Path(__file__).resolve().parent
@@ -49,6 +50,7 @@ _set_thread_label = _find("safecopy_set_thread_label", None, ctypes.c_char_p)
 _ignore_begin = _find("safecopy_ignore_begin", None, ctypes.c_char_p)
 _ignore_end = _find("safecopy_ignore_end", None)
 _dump = _find("safecopy_dump", None)
+_get_memory = _find("safecopy_get_memory", ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
 _release = _find("safecopy_release", None)
 
 
@@ -134,6 +136,14 @@ def ignore(reason: str) -> Iterator[None]:
 def dump() -> None:
     """Writes a summary line as of now to the report."""
     _dump()
+
+
+def memory() -> Dict[str, Any]:
+    """What this process holds of GPU memory and of page-locked memory, and who asked for it, as
+    docs/report.md has it; {} where that is not known."""
+    text = ctypes.create_string_buffer(1 << 18)
+    length = _get_memory(text, len(text))
+    return dict(json.loads(text.raw[:length])["memory"]) if length else {}
 
 
 def release() -> None:

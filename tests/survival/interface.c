@@ -25,6 +25,7 @@ static void show_counts(const char *when)
 static void say_all(void)
 {
     char label[2 * SAFECOPY_LABEL_SIZE];
+    static char memory[64 << 10];
     memset(label, 'x', sizeof label - 1);
     label[sizeof label - 1] = '\0';
     errno = 4242;
@@ -36,6 +37,8 @@ static void say_all(void)
     safecopy_ignore_end();
     safecopy_ignore_end();
     safecopy_dump();
+    safecopy_get_memory(memory, sizeof memory);
+    safecopy_get_memory(memory, 0);
     safecopy_release();
     safecopy_set_label(NULL);
     safecopy_set_thread_label("");

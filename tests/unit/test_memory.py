@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -206,6 +207,37 @@ class Held(unittest.TestCase):
         self.assertIn("    managed: 9 MB in 1 block, 9 MB at most\n", shown)
         self.assertIn("    7 MB in 1 block, 7 MB at the peak: memory_kinds, pooled, by "
                       "cuMemAllocFromPoolAsync\n        #0 give_pooled", shown)
+
+    def test_lines_at_their_times(self):
+        lines = self.lines("4", options=":memory_every=50ms")
+        held = [line["memory"] for line in lines if line["type"] == "memory"]
+        self.assertGreater(len(held), 1)
+        self.assertEqual(self.kinds(held[-1]["devices"][0])["pooled"], (12 * MB, 2))
+        self.assertEqual(sorted(memory["time_ns"] for memory in held),
+                         [memory["time_ns"] for memory in held])
+        self.assertEqual({line["type"] for line in self.lines("4")}, {"run", "summary"})
+
+    def test_a_python_program_asks(self):
+        program = ("import ctypes, json, sys; sys.path.insert(0, sys.argv[1]); import libsafecopy\n"
+                   "cuda = ctypes.CDLL('libcuda.so.1'); context = ctypes.c_void_p()\n"
+                   "before = libsafecopy.memory()\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0\n"
+                   "assert cuda.cuCtxSetCurrent(context) == 0\n"
+                   "block = ctypes.c_uint64()\n"
+                   "assert cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(3 << 20)) == 0\n"
+                   "print(json.dumps([before, libsafecopy.memory()]))\n")
+        for options, held in ("", 3 * MB), (":memory=off", None):
+            run = subprocess.run(
+                [sys.executable, "-c", program, ROOT / "python"], check=True, capture_output=True,
+                text=True, cwd=self.folder,
+                env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                     "SAFECOPY_OPTIONS": f"report_path=none{options}"})
+            before, memory = json.loads(run.stdout)
+            self.assertEqual(before, {})
+            self.assertEqual(memory["devices"][0]["bytes"] if held else memory, held or {})
+            for owner in memory.get("owners", ()):  # neither ctypes nor the interpreter
+                self.assertEqual(owner["owner"], "<string>")
 
     def failures(self, what, gpu="device_memory=1G:host_memory=1G", **rest):
         lines = self.lines(what, name="memory_oom", SIM_GPU=gpu, **rest)

@@ -187,17 +187,17 @@ class Gate(Reports):
 
     def test_lines_of_a_later_version_are_passed_over(self):
         """They are promised to be harmless (docs/compatibility.md), and nobody else writes them."""
-        memory = {"type": "memory", "bytes": 7}
+        weather = {"type": "weather", "bytes": 7}
         for version, status in (("0.1.0", 2), ("0.0.9", 2), ("0.1.1", 0), ("1.0.0", 0), ("x", 2),
                                 (None, 2)):
-            lines = [{**RUN, "version": version}, memory, summary()]
+            lines = [{**RUN, "version": version}, weather, summary()]
             run = self.report("-", stdin=as_report(lines))
             self.assertEqual((run.returncode, b"passed over" in run.stderr),
                              (status, status == 2), version)
 
     def test_a_version_is_three_numbers(self):
         for version in "-1.0.0", "+9.0.0", "9.0", "9.0.0.1", "9..0", " 9.0.0", 9:
-            lines = [{**RUN, "version": version}, {"type": "memory", "bytes": 7}, summary()]
+            lines = [{**RUN, "version": version}, {"type": "weather", "bytes": 7}, summary()]
             self.assertEqual(self.status(as_report(lines)), 2, version)
             self.assertEqual(self.status(as_report([{**RUN, "version": version}, summary()])), 2)
 

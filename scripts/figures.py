@@ -4,6 +4,7 @@ import re
 
 FOLDERS = ("interpose", "track", "ledger", "report", "cupti_hooks")
 OUTSIDE = ("interpose/", "ledger/", "report/", "cupti_hooks/")
+GUARD = ("interpose/guard/", "interpose/signals/", "interpose/system_calls/")
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', re.S)
 DECLARED = re.compile(r"^(?!static\b|typedef\b)[A-Za-z_][\w ]*[ *](sc_\w+)\([^;{]*\)[^;{]*;", re.M)
 INLINE = re.compile(r"^static inline [\w *]*?\b(sc_\w+)\(", re.M)
@@ -29,17 +30,21 @@ def lines_by_folder(codes):
     return count
 
 
-def functions_of_track(codes):
-    """Those that headers of track/ declare or define, and those of them that others name."""
-    public = {name for path, code in codes.items() if path.startswith("track/") and path.endswith(".h")
+def functions_of(codes, folders):
+    """Those that headers of these folders declare or define, and those of them that others name."""
+    public = {name for path, code in codes.items() if path.startswith(folders) and path.endswith(".h")
               for pattern in (DECLARED, INLINE) for name in pattern.findall(code)}
-    named = {name for path, code in codes.items() if path.startswith(OUTSIDE)
+    named = {name for path, code in codes.items() if not path.startswith(folders)
              for name in NAMED.findall(code)}
     return public, public & named
 
 
 def functions_of_the_tracker(codes):
-    return {name for name in functions_of_track(codes)[1] if name.startswith("sc_track_")}
+    return {name for name in functions_of(codes, "track/")[1] if name.startswith("sc_track_")}
+
+
+def functions_of_the_guard(codes):
+    return functions_of(codes, GUARD)[1]
 
 
 def peeks(codes):
@@ -57,13 +62,14 @@ def show(texts):
     print("\n| code | lines |\n| --- | ---: |")
     for folder, lines in lines_by_folder(codes).items():
         print(f"| {folder}/ | {lines} |")
-    public, called = functions_of_track(codes)
+    public, called = functions_of(codes, "track/")
     tracker = functions_of_the_tracker(codes)
     access = structs_of_an_access(codes)
     assertions = sum(len(ASSERTION.findall(code)) for path, code in codes.items()
                      if path != "track/checks.h")
     print(f"\nfunctions of track/: {len(public)}, called from outside: {len(called)}, of the tracker: "
           f"{len(tracker)}")
+    print(f"functions of the guard that are called from outside: {len(functions_of_the_guard(codes))}")
     print(f"peeks into sc_track from outside of track/: {peeks(codes)}")
     print(f"structs with a shape or a direction: {len(access)}")
     for name in access:

@@ -1,9 +1,9 @@
 #include "interpose/calls/at_once.h"
 
 #include "interpose/base/process.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"

@@ -4,7 +4,6 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/calls/batch_sources.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"
@@ -13,6 +12,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/large_copies.h"

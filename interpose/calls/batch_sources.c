@@ -5,7 +5,7 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/copy_sides.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/large_copies.h"
 #include "report/options.h"
@@ -57,7 +57,7 @@ static void copy_source(struct sc_batch *batch, size_t index, const struct sc_sh
     source->copy_bytes = sc_shape_hull_bytes(shape);
     source->copy = sc_large_copies_make(shape->address, source->copy_bytes);
     if (!source->copy) {
-        sc_guard_let_go((const void *)shape->address, source->copy_bytes);
+        sc_guard_unprotect((const void *)shape->address, source->copy_bytes);
         source->copy = sc_large_copies_make(shape->address, source->copy_bytes);
     }
     batch->replaced |= source->copy != NULL;

@@ -12,6 +12,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/guard/door.h"
 #include "interpose/ledger/booking.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"

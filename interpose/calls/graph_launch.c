@@ -5,7 +5,6 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/kernel_uses.h"
 #include "interpose/calls/launch_uses.h"
@@ -20,6 +19,7 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/stack_sources.h"
+#include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"

@@ -1,10 +1,10 @@
 /* Host functions: when one starts, everything before it on its stream is done. */
-#include "interpose/base/upcalls.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"

@@ -12,7 +12,6 @@
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/calls/device_memory.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/host_memory.h"
@@ -27,15 +26,13 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
-#include "interpose/guard/guard.h"
-#include "interpose/guard/neighbours.h"
+#include "interpose/guard/door.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
-#include "interpose/system_calls/robust_mutexes.h"
 #include "track/allocations.h"
 #include "track/graph_frees.h"
 #include "track/guarded.h"
@@ -76,9 +73,9 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
         sc_guard_apply();
     }
     if (context && address) {
-        sc_neighbours_forget((uintptr_t)address, size_bytes);
         sc_track_add_range(&sc_track, (uintptr_t)address, size_bytes, kind, context->legacy,
                            sc_made_here(call));
+        sc_guard_range_begins((uintptr_t)address, size_bytes, kind == SC_REGISTERED);
     }
 }
 
@@ -116,7 +113,6 @@ void sc_host_memory_registered(const void *address, size_t bytes, unsigned flags
     if (flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY))
         SC_TRACKED(
             sc_guarded_set(track.inflight, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN));
-    sc_robust_mutexes_keep_off();
 }
 
 /* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */
@@ -179,8 +175,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
 /* A registration over memory whose free is held settles that first. */
 static void settle(const void *address, size_t bytes)
 {
-    if (sc_guard_busy() && sc_guard_overlaps(address, bytes))
-        sc_guard_let_go(address, bytes); /* the driver could not pin protected pages */
+    sc_guard_unprotect(address, bytes); /* the driver could not pin protected pages */
     if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes, SC_HOLDS_REAPERS))
         sc_reaper_settle((uintptr_t)address, bytes, "cuMemHostRegister");
     if (sc_active() &&

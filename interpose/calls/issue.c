@@ -8,14 +8,13 @@
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/base/unwind.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/sync.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/device_nodes.h"
 #include "interpose/graph/node_uses.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/losses/returned_frames.h"
 #include "interpose/losses/thread_stacks.h"
 #include "interpose/memory/snapshots.h"
@@ -639,7 +638,10 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
     return instead ? instead : source;
 }
 
-/* Why nothing on the stream may be guarded; COUNT: it may. */
+/* Why nothing on the stream may be guarded; COUNT: it may. The driver touches pageable memory
+ * through the program's own mapping, by a thread that is let through. A device that has access to
+ * the mapping would fail: by a copy into it, and by a kernel that comes behind the copy of a source
+ * and writes there. */
 static enum sc_no_verdict_reason why_not(const struct sc_issue *issue, const struct sc_op_info *op)
 {
     if (!sc_options.guard)
@@ -650,8 +652,10 @@ static enum sc_no_verdict_reason why_not(const struct sc_issue *issue, const str
         return SC_NO_VERDICT_STACK;
     if (!op->range && op->by_graph)
         return SC_NO_VERDICT_PAGEABLE;
-    return sc_ops_is_unjudged(op) || op->unseen_waits.waits ? SC_NO_VERDICT_UNSEEN
-                                                            : SC_NO_VERDICT_COUNT;
+    if (sc_ops_is_unjudged(op) || op->unseen_waits.waits)
+        return SC_NO_VERDICT_UNSEEN;
+    return !op->range && issue->stream->context->reads_pageable ? SC_NO_VERDICT_PAGEABLE
+                                                                : SC_NO_VERDICT_COUNT;
 }
 
 /* Of a pageable source what is not guarded is compared: all of a small one. */
@@ -686,12 +690,15 @@ static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *
             return;
     }
     if (!op->range) {
-        sc_guard_choose_pageable(op, issue->stream->context->reads_pageable, issue->call->site);
+        sc_guard_protect(&(struct sc_range_info){.address = op->shape.address,
+                                                 .size_bytes = sc_shape_hull_bytes(&op->shape),
+                                                 .kind = SC_PAGEABLE},
+                         op, issue->call->site);
         return;
     }
     const struct sc_range_info range = sc_track_range_again(&sc_track, op->range);
     if (is_inside(&op->shape, &range))
-        sc_guard_choose(&range, op, issue->call->site);
+        sc_guard_protect(&range, op, issue->call->site);
 }
 
 /* What a snapshot protects needs no guard. */

@@ -3,10 +3,10 @@
 #include <stddef.h>
 
 #include "interpose/base/process.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/edges.h"
 #include "interpose/reaper/excuses.h"

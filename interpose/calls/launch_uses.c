@@ -4,10 +4,10 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/calls/issue.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"

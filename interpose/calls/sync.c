@@ -3,12 +3,12 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/guard/door.h"
 #include "interpose/losses/returned_frames.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"

@@ -15,8 +15,8 @@
 #include "interpose/base/loader.h"
 #include "interpose/driver/driver.h"
 #include "interpose/entry/deep_bound.h"
+#include "interpose/guard/door.h"
 #include "interpose/missed/cupti_doors.h"
-#include "interpose/signals/signals.h"
 
 /* Our exported wrappers must not make a program believe in a driver that is not there. When there
  * is none, the failed look-up behind us has also set dlerror(), and its NULL is the answer. Never a
@@ -102,7 +102,7 @@ SC_EXPORT void *dlopen(const char *file, int mode)
 {
     typedef void *open_function(const char *file, int mode);
     sc_deep_bound_settle();
-    sc_signals_doubt();
+    sc_guard_doubt();
     if (sc_unlikely(mode & RTLD_DEEPBIND))
         sc_deep_bound_is_due = true;
     return SC_NEXT(open_function *, "dlopen")(file, mode);

@@ -30,9 +30,7 @@
 #include "interpose/entry/injected.h"
 #include "interpose/entry/life.h"
 #include "interpose/entry/unreached.h"
-#include "interpose/guard/guard.h"
-#include "interpose/guard/guard_budget.h"
-#include "interpose/guard/guard_totals.h"
+#include "interpose/guard/door.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/missed/audit.h"
 #include "interpose/postmortem/postmortem.h"
@@ -40,8 +38,6 @@
 #include "interpose/reaper/large_copies.h"
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
-#include "interpose/signals/sharing.h"
-#include "interpose/signals/signals.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
@@ -129,7 +125,6 @@ static void read_options(void)
         sc_report_say(NULL, "not enough memory to start; the program runs unprotected");
         sc_options.mode = SC_MODE_OFF;
     }
-    sc_guard_budget_start();
     bool judges = sc_options.strict || sc_options.mode == SC_MODE_REPORT;
     bool wants_device = judges || sc_options.kernels != SC_KERNELS_OFF;
     sc_track_start(&sc_track,
@@ -191,7 +186,7 @@ static void become_active(void)
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     sc_nvtx_start();
-    sc_signals_enter_handlers();
+    sc_guard_begin();
     sc_process_uses_cuda(sc_ear_is_open());
 }
 
@@ -243,12 +238,11 @@ static void in_child(void)
     tells_no_use = false;
     sc_process_forked();
     sc_annotations_child();
-    sc_signals_child();
+    sc_guard_child(atomic_load(&up));
     if (!atomic_load(&up))
         return;
     sc_process_stops();
     sc_track_ignore_libc(&sc_track);
-    sc_guard_child();
     sc_audit_child();
     sc_reaper_child();
     sc_nvtx_child();
@@ -309,7 +303,7 @@ static struct sc_report_totals totals_of(int status, bool final)
         .taken_early = sc_marks_taken_early(),
         .driver_late = sc_large_copies_driver_late(),
         .no_verdicts = sc_track_parts.no_verdicts,
-        .guard = sc_guard_totals_get(),
+        .guard = sc_guard_totals(),
         .exit_status = status,
         .final = final,
     };
@@ -366,12 +360,6 @@ struct ending {
     bool unsubscribe; /* before the driver's own handlers */
 };
 
-static void release_all(void *unused)
-{
-    (void)unused;
-    sc_guard_release_all();
-}
-
 static void stop_showing(void *unused)
 {
     (void)unused;
@@ -385,7 +373,7 @@ static void end_all(void *argument)
     if (!sc_own_lock_depth) { /* or else a signal handler that interrupted us: the locks are taken
                                */
         sc_reaper_stop();
-        sc_spare_stack_call_last(release_all, NULL);
+        sc_guard_unprotect_all(true);
         sc_copy_times_stop();
         sc_spare_stack_call_last(stop_showing, NULL);
     }
@@ -562,7 +550,7 @@ static void begin_by_options(void)
 {
     bool works = wants_to_work();
     tells_no_use = works && sc_options_find_choice(options_text(), "verbosity") == 2;
-    sc_sharing_begin(works);
+    sc_guard_start(works);
 }
 
 bool sc_life_is_off(void)

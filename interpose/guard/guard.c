@@ -1,4 +1,4 @@
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -8,12 +8,12 @@
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/block_areas.h"
 #include "interpose/guard/data_limit.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/guard_budget.h"
+#include "interpose/guard/guarded_ranges.h"
 #include "interpose/guard/map_budget.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
@@ -23,6 +23,8 @@
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/signals.h"
+#include "interpose/signals/upwards.h"
+#include "report/report.h"
 #include "track/grid.h"
 #include "track/guarded.h"
 #include "track/no_verdicts.h"
@@ -43,6 +45,24 @@
 static struct sc_spans *guards(void)
 {
     return sc_track_parts.guards;
+}
+
+/* ---- the process ---- */
+
+void sc_guard_begin(void)
+{
+    sc_guard_budget_start();
+    sc_signals_enter_handlers();
+}
+
+struct sc_report_guard sc_guard_totals(void)
+{
+    return (struct sc_report_guard){
+        .by_mprotect = sc_guarded_ranges_count(false),
+        .by_userfaultfd = sc_guarded_ranges_count(true),
+        .userfaultfd = sc_userfaults_state(),
+        .budget = sc_guard_budget,
+    };
 }
 
 /* ---- the pages ---- */
@@ -87,18 +107,25 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
 
 /* ---- fork ---- */
 
-void sc_guard_child(void)
+static void let_inherited_go(void)
 {
     SC_KEEP_ERRNO();
     sc_protect_let_go_inherited(0);
     sc_apart_forget();
 }
 
+void sc_guard_child(bool used_cuda)
+{
+    sc_signals_child();
+    if (used_cuda)
+        let_inherited_go();
+}
+
 bool sc_guard_is_done_by_child(void)
 {
     if (sc_likely(!sc_process_is_child()))
         return false;
-    sc_guard_child();
+    let_inherited_go();
     return true;
 }
 
@@ -117,25 +144,11 @@ static void let_go(void *argument)
     sc_guard_apply();
 }
 
-void sc_guard_let_go(const void *address, size_t size_bytes)
+void sc_guard_unprotect(const void *address, size_t size_bytes)
 {
     struct interval interval = {(uintptr_t)address, size_bytes ? size_bytes : 1};
-    if (!sc_guard_is_done_by_child())
+    if (sc_guard_busy() && sc_guard_overlaps(address, size_bytes) && !sc_guard_is_done_by_child())
         sc_spare_stack_repeat(let_go, &interval);
-}
-
-bool sc_guard_needs_pages(const void *address, size_t size_bytes)
-{
-    uintptr_t start = (uintptr_t)address;
-    return sc_unlikely(sc_areas_have(start)) && (start & guards()->page_mask) == 0 &&
-           sc_userfaults_have_adopted(start, size_bytes);
-}
-
-void sc_guard_restore_pages(const void *address, size_t size_bytes)
-{
-    uintptr_t start = (uintptr_t)address;
-    if (sc_unlikely(sc_areas_have(start)) && (start & guards()->page_mask) == 0)
-        sc_protect_restore(start, size_bytes);
 }
 
 static void let_all_go(void *unused)
@@ -145,10 +158,19 @@ static void let_all_go(void *unused)
     sc_guard_apply();
 }
 
-void sc_guard_release_all(void)
+static void repeat_all(void *unused)
 {
-    if (!sc_guard_is_done_by_child())
-        sc_spare_stack_repeat(let_all_go, NULL);
+    sc_spare_stack_repeat(let_all_go, unused);
+}
+
+void sc_guard_unprotect_all(bool is_last)
+{
+    if (sc_guard_is_done_by_child())
+        return;
+    if (is_last)
+        sc_spare_stack_call_last(repeat_all, NULL);
+    else
+        repeat_all(NULL);
 }
 
 static void give_all_up(void *unused)
@@ -170,8 +192,6 @@ bool sc_guard_makes_room(void)
 
 /* ---- what is guarded ---- */
 
-/* A stack whose pages are protected when its thread comes back to them kills the process: there is
- * no room for a signal. */
 /* What is guarded for another operation was plain, and no stack. */
 static uintptr_t guarded_until(uintptr_t address, uintptr_t end)
 {
@@ -366,7 +386,8 @@ static enum sc_takeover share_once(void)
     return takeover;
 }
 
-/* What is needed to guard anything at all. */
+/* What is needed to guard anything at all. A stack whose pages are protected when its thread comes
+ * back to them kills the process: there is no room for a signal. */
 static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *reason)
 {
     *reason = SC_NO_VERDICT_STACK;
@@ -390,7 +411,7 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     return takeover == SC_TAKEOVER_DONE;
 }
 
-void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
+void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
     enum sc_no_verdict_reason reason;
@@ -418,20 +439,4 @@ void sc_guard_choose(const struct sc_range_info *range, struct sc_op_info *op, c
     op->access = sc_direction_writes_host(op->direction) ? SC_ACCESS_NONE : SC_ACCESS_READ;
     op->guard_address = pages.start;
     op->guard_bytes = pages.end - pages.start;
-}
-
-/* The driver touches pageable memory through the program's own mapping, by a thread that is let
- * through. A device that has access to the mapping would fail: by a copy into it, and by a kernel
- * that comes behind the copy of a source and writes there. */
-void sc_guard_choose_pageable(struct sc_op_info *op, bool in_place, const void *site)
-{
-    const struct sc_range_info range = {
-        .address = op->shape.address,
-        .size_bytes = sc_shape_hull_bytes(&op->shape),
-        .kind = SC_PAGEABLE,
-    };
-    if (in_place)
-        note_unguarded(SC_NO_VERDICT_PAGEABLE, range.size_bytes);
-    else
-        sc_guard_choose(&range, op, site);
 }

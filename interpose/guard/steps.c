@@ -2,10 +2,11 @@
 
 #include <stdatomic.h>
 
-#include "interpose/base/upcalls.h"
+#include "interpose/guard/door.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
 #include "interpose/signals/single_step.h"
+#include "interpose/signals/upwards.h"
 #include "track/guarded.h"
 #include "track/inflight_calls.h"
 #include "track/no_verdicts.h"

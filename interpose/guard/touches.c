@@ -1,14 +1,13 @@
-/* Touches of memory in flight: by the program, which faults, and by the kernel or the driver on its
- * behalf, which are asked about before. */
+#include "interpose/guard/touches.h"
+
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/operands.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/driver/driver_code.h"
 #include "interpose/guard/atomic_stores.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
@@ -20,6 +19,7 @@
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/single_step.h"
+#include "interpose/signals/upwards.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
@@ -570,8 +570,8 @@ static void let_pages_through(uintptr_t address, size_t size_bytes)
 
 /* ---- calls ---- */
 
-void sc_guard_touch(const void *address, size_t size_bytes, enum sc_touch kind,
-                    const struct sc_culprit *culprit)
+void sc_touches_by_kernel(const void *address, size_t size_bytes, enum sc_touch kind,
+                          const struct sc_culprit *culprit)
 {
     SC_TRACE("touch address bytes kind", address, size_bytes, kind);
     SC_KEEP_ERRNO();

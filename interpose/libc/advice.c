@@ -1,23 +1,5 @@
-/* madvise and process_madvise: advice by which pages lose what is in them.
- *
- * A device keeps the pages that it has pinned. When the program drops them from its mapping, a copy
- * to the device still reads the old bytes, and a copy from the device lands where nobody looks, as
- * after munmap. Of pageable memory the driver finds new pages, of zeros. So the call waits.
- * Afterwards a registration is of other pages than the host sees: nothing is guarded or compared
- * there.
- *
- * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_FREE: private pages are lost, but for a file's that
- *   nobody can have changed. Shared ones remain their file's, and the next touch finds them.
- * - MADV_REMOVE: shared pages are lost, for everybody.
- * - MADV_GUARD_INSTALL: the mapping's pages are lost, and the access to them.
- *   Those of userfaultfd's areas stay where they are: a system call would not find them otherwise.
- * - MADV_COLD, MADV_PAGEOUT: nothing is lost. Pinned pages stay, and others come back with what was
- *   in them.
- * - MADV_POPULATE_READ, MADV_POPULATE_WRITE: nothing is lost, but guarded pages are in the way.
- *
- * All other advice passes through. glibc's posix_madvise does nothing for POSIX_MADV_DONTNEED, so
- * it is not wrapped.
- */
+#include "interpose/libc/advice.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,10 +9,8 @@
 #include <unistd.h>
 
 #include "interpose/base/compiler.h"
-#include "interpose/base/loader.h"
 #include "interpose/base/mappings.h"
-#include "interpose/guard/guard.h"
-#include "interpose/guard/loans.h"
+#include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "track/frames.h"
@@ -44,9 +24,6 @@
 
 /* Of kernels that the headers may be older than. */
 enum {
-    PAGEOUT = 21,
-    POPULATE_READ = 22,
-    POPULATE_WRITE = 23,
     DONTNEED_LOCKED = 24,
     GUARD_INSTALL = 102,
     OWN_THREAD = -10000,  /* PIDFD_SELF_THREAD */
@@ -55,10 +32,6 @@ enum {
     PIECES_MAX = 1024,
     CHUNK = 16, /* pieces, on the stack */
 };
-
-typedef int madvise_function(void *address, size_t size_bytes, int advice);
-
-#define NEXT(name) SC_NEXT(name##_function *, #name)
 
 /* Which mappings lose their pages. */
 enum loss { LOSES_NONE = 0, LOSES_PRIVATE = 1, LOSES_SHARED = 2, LOSES_ANY = 3 };
@@ -77,12 +50,6 @@ static enum loss loss_by(int advice)
     default:
         return LOSES_NONE;
     }
-}
-
-/* Of the page tables alone, as far as shared memory is concerned. */
-static bool takes_pages_out(int advice)
-{
-    return advice == MADV_DONTNEED || advice == DONTNEED_LOCKED || advice == PAGEOUT;
 }
 
 struct loss_search {
@@ -119,9 +86,10 @@ static bool is_lost(const void *address, size_t size_bytes, enum loss loss)
 }
 
 /* Allocators give this advice all the time, so each question is dearer than the one before. */
-static void before_advice(const void *address, size_t size_bytes, enum loss loss,
-                          const struct sc_culprit *culprit)
+void sc_advice_before(const void *address, size_t size_bytes, int advice,
+                      const struct sc_culprit *culprit)
 {
+    enum loss loss = loss_by(advice);
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (loss == LOSES_NONE || whole == 0 || !sc_losses_are_pages(address, whole) ||
         !sc_losses_may_be_of_ours(address, whole) ||
@@ -130,38 +98,6 @@ static void before_advice(const void *address, size_t size_bytes, enum loss loss
     if (sc_losses_may_matter(address, whole))
         sc_losses_settle(address, whole, culprit);
     sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_NONE);
-}
-
-/* ---- madvise ---- */
-
-/* The kernel touches every page as the program would, and fails where the program would wait. What
- * is in the pages does not matter to anybody. */
-static __attribute__((noinline)) int populate(void *address, size_t size_bytes, int advice)
-{
-    enum sc_touch touch = advice == POPULATE_READ ? SC_TOUCH_READ : SC_TOUCH_WRITE;
-    struct sc_loans loans = {.frame = SC_FRAME()};
-    if (!sc_losses_may_be_of_ours(address, size_bytes))
-        return NEXT(madvise)(address, size_bytes, advice);
-    sc_loans_add(&loans, address, size_bytes, touch);
-    if (sc_guard_busy() && sc_guard_overlaps(address, size_bytes))
-        sc_guard_let_go(address, size_bytes);
-    int result = NEXT(madvise)(address, size_bytes, advice);
-    sc_loans_end(&loans);
-    return result;
-}
-
-SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
-{
-    if (advice == POPULATE_READ || advice == POPULATE_WRITE)
-        return populate(address, size_bytes, advice);
-    if (takes_pages_out(advice) && sc_guard_needs_pages(address, size_bytes))
-        return 0;
-    before_advice(address, size_bytes, loss_by(advice),
-                  &(struct sc_culprit){"madvise", SC_SITE(), NULL});
-    int result = NEXT(madvise)(address, size_bytes, advice);
-    if (result == 0 && takes_pages_out(advice))
-        sc_guard_restore_pages(address, size_bytes);
-    return result;
 }
 
 /* ---- process_madvise ---- */
@@ -185,7 +121,7 @@ static bool is_own_process(int process)
     return pid && strtol(pid + 5, NULL, 10) == getpid();
 }
 
-static void before_each(const struct iovec *pieces, size_t count, enum loss loss,
+static void before_each(const struct iovec *pieces, size_t count, int advice,
                         const struct sc_culprit *culprit)
 {
     struct iovec some[CHUNK];
@@ -194,7 +130,7 @@ static void before_each(const struct iovec *pieces, size_t count, enum loss loss
         if (!sc_peek_anyhow(some, (uintptr_t)(pieces + done), now * sizeof *some))
             return;
         for (size_t i = 0; i < now; i++)
-            before_advice(some[i].iov_base, some[i].iov_len, loss, culprit);
+            sc_advice_before(some[i].iov_base, some[i].iov_len, advice, culprit);
     }
 }
 
@@ -205,10 +141,10 @@ SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_
 SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_t count, int advice,
                                   unsigned flags)
 {
-    enum loss loss = loss_by(advice);
-    if (loss != LOSES_NONE && flags == 0 && count <= PIECES_MAX && sc_losses_are_watched() &&
-        is_own_process(process))
-        before_each(pieces, count, loss, &(struct sc_culprit){"process_madvise", SC_SITE(), NULL});
+    if (loss_by(advice) != LOSES_NONE && flags == 0 && count <= PIECES_MAX &&
+        sc_losses_are_watched() && is_own_process(process))
+        before_each(pieces, count, advice,
+                    &(struct sc_culprit){"process_madvise", SC_SITE(), NULL});
     ssize_t result = sc_kernel_call(SYSTEM_CALL, process, pieces, count, advice, flags);
     if (result >= 0)
         return result;

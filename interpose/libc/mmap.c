@@ -14,7 +14,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/mappings.h"
 #include "interpose/base/process.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/libc/mmap.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
@@ -41,6 +41,13 @@ typedef void *mmap_function(void *address, size_t size_bytes, int protection, in
                             off_t offset);
 
 #define NEXT(name) SC_NEXT(name##_function *, #name)
+
+/* The call; and once more, where it has failed for want of mappings that the guard had. */
+#define WITH_ROOM(call)                                                                            \
+    ({                                                                                             \
+        __typeof__(call) result_ = (call);                                                         \
+        (intptr_t) result_ == -1 && sc_guard_makes_room() ? (call) : result_;                      \
+    })
 
 /* Nothing is in flight, guarded or known before CUDA is used, with mode=off, and in a forked child.
  */
@@ -84,8 +91,7 @@ SC_EXPORT int munmap(void *address, size_t size_bytes)
 {
     if (sc_mmap_unmap(address, size_bytes, SC_SITE()))
         return 0;
-    int result = NEXT(munmap)(address, size_bytes);
-    return result && sc_guard_makes_room() ? NEXT(munmap)(address, size_bytes) : result;
+    return WITH_ROOM(NEXT(munmap)(address, size_bytes));
 }
 
 /* ---- mremap ---- */
@@ -157,10 +163,7 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
     void *target = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
     sc_mmap_remap(address, old_bytes, new_bytes, flags, target, SC_SITE());
-    void *result = NEXT(mremap)(address, old_bytes, new_bytes, flags, target);
-    return result == MAP_FAILED && sc_guard_makes_room()
-               ? NEXT(mremap)(address, old_bytes, new_bytes, flags, target)
-               : result;
+    return WITH_ROOM(NEXT(mremap)(address, old_bytes, new_bytes, flags, target));
 }
 
 /* ---- mmap ---- */
@@ -180,10 +183,7 @@ static void *map(void *address, size_t size_bytes, int protection, int flags, in
                  off64_t offset, void *site)
 {
     sc_mmap_map(address, size_bytes, flags, site);
-    void *result = NEXT(mmap)(address, size_bytes, protection, flags, fd, offset);
-    return result == MAP_FAILED && sc_guard_makes_room()
-               ? NEXT(mmap)(address, size_bytes, protection, flags, fd, offset)
-               : result;
+    return WITH_ROOM(NEXT(mmap)(address, size_bytes, protection, flags, fd, offset));
 }
 
 SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
@@ -236,16 +236,11 @@ void sc_mmap_seal(void *address, size_t size_bytes)
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
 {
     sc_mmap_protect("mprotect", address, size_bytes, protection, SC_SITE());
-    int result = NEXT(mprotect)(address, size_bytes, protection);
-    return result && sc_guard_makes_room() ? NEXT(mprotect)(address, size_bytes, protection)
-                                           : result;
+    return WITH_ROOM(NEXT(mprotect)(address, size_bytes, protection));
 }
 
 SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
 {
     sc_mmap_protect("pkey_mprotect", address, size_bytes, protection, SC_SITE());
-    int result = NEXT(pkey_mprotect)(address, size_bytes, protection, key);
-    return result && sc_guard_makes_room()
-               ? NEXT(pkey_mprotect)(address, size_bytes, protection, key)
-               : result;
+    return WITH_ROOM(NEXT(pkey_mprotect)(address, size_bytes, protection, key));
 }

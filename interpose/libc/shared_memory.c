@@ -13,7 +13,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/mappings.h"
-#include "interpose/base/upcalls.h"
+#include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"

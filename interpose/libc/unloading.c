@@ -19,7 +19,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
@@ -201,9 +201,7 @@ static void let_go(const struct modules *modules)
 {
     for (unsigned i = 0; i < modules->count && sc_guard_busy(); i++) {
         const struct module *module = &modules->list[i];
-        const void *start = (const void *)module->start;
-        if (sc_guard_overlaps(start, module->end - module->start))
-            sc_guard_let_go(start, module->end - module->start);
+        sc_guard_unprotect((const void *)module->start, module->end - module->start);
     }
 }
 

@@ -1,12 +1,8 @@
 #include "interpose/losses/losses.h"
 
-#include <stdatomic.h>
-#include <unistd.h>
-
 #include "interpose/base/compiler.h"
 #include "interpose/base/mappings.h"
-#include "interpose/base/upcalls.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/reaper/take_down.h"
 #include "track/guarded.h"
 #include "track/hold_kind.h"
@@ -15,6 +11,7 @@
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_holds.h"
+#include "track/track_parts.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -26,27 +23,16 @@ static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 47;
 static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 48;
 #endif
 
-static uintptr_t page_mask(void)
-{
-    static _Atomic uintptr_t known;
-    uintptr_t mask = atomic_load_explicit(&known, memory_order_relaxed);
-    if (sc_unlikely(!mask)) {
-        mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
-        atomic_store_explicit(&known, mask, memory_order_relaxed);
-    }
-    return mask;
-}
-
 size_t sc_losses_whole_pages(size_t size_bytes)
 {
-    size_t mask = page_mask();
+    size_t mask = *sc_track_parts.page_mask;
     return size_bytes + mask < size_bytes ? size_bytes : (size_bytes + mask) & ~mask;
 }
 
 bool sc_losses_are_pages(const void *address, size_t size_bytes)
 {
     uintptr_t start = (uintptr_t)address;
-    return (start & page_mask()) == 0 && start < ADDRESSES_END &&
+    return (start & *sc_track_parts.page_mask) == 0 && start < ADDRESSES_END &&
            size_bytes <= ADDRESSES_END - start;
 }
 

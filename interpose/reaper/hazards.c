@@ -1,5 +1,4 @@
 #include "interpose/reaper/hazards.h"
-#include "interpose/base/compiler.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -8,7 +7,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
-#include "interpose/base/upcalls.h"
+#include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/judged.h"

@@ -15,9 +15,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
-#include "interpose/signals/blocked_threads.h"
-#include "interpose/signals/sharing.h"
-#include "interpose/signals/signal_mask.h"
+#include "interpose/guard/door.h"
 #include "report/options.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"
@@ -78,9 +76,7 @@ static bool is_pending(int number)
 
 static bool may_have_fault(void)
 {
-    if (!sc_options.guard)
-        return has_handler(SIGSEGV);
-    return sc_sharing_is_on() || !sc_blocked_threads_were_found();
+    return sc_options.guard ? sc_guard_lets_faults_in() : has_handler(SIGSEGV);
 }
 
 /* The filter may ask for the handler here as well, so the handler can come meanwhile. */
@@ -109,7 +105,6 @@ void sc_own_threads_enter(const char *name)
 {
     prctl(PR_SET_NAME, name);
     sc_own_threads_open();
-    sc_signal_mask_believe_unblocked();
     sc_own_lock_be_own_thread();
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

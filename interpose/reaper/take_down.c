@@ -2,7 +2,7 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
-#include "interpose/base/upcalls.h"
+#include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"

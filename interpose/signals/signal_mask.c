@@ -14,10 +14,12 @@
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
-#include "interpose/base/upcalls.h"
+#include "interpose/guard/door.h"
+#include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/kept_signal.h"
 #include "interpose/signals/saved_masks.h"
 #include "interpose/signals/sharing.h"
+#include "interpose/signals/upwards.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -199,10 +201,16 @@ void sc_signal_mask_begin(void)
     sc_signal_mask_begin_blocked();
 }
 
-void sc_signals_function_begins(void)
+void sc_guard_function_begins(void)
 {
     if (sc_sharing_is_on())
         sc_signal_mask_begin();
+}
+
+bool sc_guard_lets_faults_in(void)
+{
+    sc_signal_mask_believe_unblocked();
+    return sc_sharing_is_on() || !sc_blocked_threads_were_found();
 }
 
 /* ---- mask calls ---- */

@@ -12,7 +12,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
-#include "interpose/base/upcalls.h"
+#include "interpose/guard/door.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/kept_signal.h"
 #include "interpose/signals/main_thread.h"
@@ -22,6 +22,7 @@
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/sigreturn.h"
 #include "interpose/signals/single_step.h"
+#include "interpose/signals/upwards.h"
 #include "track/checks.h"
 #include "track/frames.h"
 #include "track/kernel.h"
@@ -382,7 +383,7 @@ static enum sc_takeover share(void)
 static _Atomic uint64_t action_good_until; /* ticks */
 static _Atomic uint64_t put_off_ns;
 
-void sc_signals_doubt(void)
+void sc_guard_doubt(void)
 {
     atomic_store_explicit(&put_off_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&action_good_until, 0, memory_order_relaxed);

@@ -40,10 +40,6 @@ enum sc_takeover {
 };
 enum sc_takeover sc_signals_take_over(void);
 
-/* What is about to happen may replace the handler past the hooks, as a runtime does that starts:
- * the next calls look more often again. Two stores. */
-void sc_signals_doubt(void);
-
 /* ---- for signal_actions.c ----
  *
  * Changes of actions are made one at a time, with signals blocked. */

@@ -6,7 +6,7 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/sleeping_threads.h"
-#include "interpose/base/upcalls.h"
+#include "interpose/guard/door.h"
 #include "interpose/streams/plain_functions.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
@@ -111,7 +111,7 @@ void sc_host_functions_runs(unsigned call, uint64_t launched_ticks)
 {
     struct call *own = call_of(call);
     own_ticks = launched_ticks;
-    sc_signals_function_begins();
+    sc_guard_function_begins();
     if (!own)
         return;
     running = call;

@@ -6,7 +6,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/own_stack.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -28,8 +28,8 @@ SC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
     if (result == 0 && stack) {
         int saved = errno;
         sc_own_stack_note_alternate(stack);
-        if (sc_guard_busy() && !(stack->ss_flags & SS_DISABLE))
-            sc_guard_let_go(stack->ss_sp, stack->ss_size);
+        if (!(stack->ss_flags & SS_DISABLE))
+            sc_guard_unprotect(stack->ss_sp, stack->ss_size);
         errno = saved;
     }
     return result;

@@ -11,9 +11,8 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
-#include "interpose/base/spare_stack.h"
 #include "interpose/base/upcalls.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/guard/loans.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/system_calls/exec.h"
@@ -33,18 +32,12 @@ typedef int spawn_function(pid_t *pid, const char *path, const posix_spawn_file_
                            const posix_spawnattr_t *attributes, char *const arguments[],
                            char *const environment[]);
 
-static void release_all(void *unused)
-{
-    (void)unused;
-    sc_guard_release_all();
-}
-
 /* The program that starts here has no other threads, and so waits for none without a limit. */
 static void let_go(void)
 {
     SC_KEEP_ERRNO();
     if (sc_guard_busy() && !sc_own_lock_depth)
-        sc_spare_stack_call_last(release_all, NULL);
+        sc_guard_unprotect_all(true);
 }
 
 void sc_exec_prepare(void)

@@ -1,7 +1,7 @@
 /* System calls by number, as syscall() makes them: what the hooks of io_rows.h know of each.
  *
- * Thread-safe. Locks: those of a touch (base/upcalls.h), where something is guarded. Safe in a
- * signal handler as the call itself is.
+ * Thread-safe. Locks: those of a touch (interpose/guard/touches.h), where something is guarded.
+ * Safe in a signal handler as the call itself is.
  */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_IO_H
 #define SC_INTERPOSE_SYSTEM_CALLS_IO_H

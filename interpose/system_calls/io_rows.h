@@ -78,7 +78,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/unwinder_pipe.h"
 #include "interpose/guard/data_limit.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/timer_threads.h"
 #include "interpose/system_calls/keep_off.h"
@@ -174,7 +174,7 @@ static inline void look_at_limit(struct sc_look *look, int which, const void *to
         return;
     sc_data_limit_changes();
     if (sc_look_is_needed())
-        sc_guard_release_all();
+        sc_guard_unprotect_all(false);
 }
 
 /* The kernel knows a process by each of its threads. */

@@ -3,10 +3,11 @@
 #include <limits.h>
 
 #include "interpose/base/process.h"
-#include "interpose/base/upcalls.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/guard/loans.h"
+#include "interpose/guard/touches.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/hazards.h"
 #include "track/blocks.h"
 #include "track/guarded.h"
 #include "track/kept_off.h"
@@ -49,9 +50,10 @@ static void let_go(const struct sc_pages *pages)
         return;
     SC_UNCANCELLED();
     if (sc_own_lock_depth)
-        sc_guard_touch(start, size_bytes, SC_TOUCH_WRITE, &nobody); /* waits for nothing there */
+        sc_touches_by_kernel(start, size_bytes, SC_TOUCH_WRITE,
+                             &nobody); /* waits for nothing there */
     else
-        sc_guard_let_go(start, size_bytes);
+        sc_guard_unprotect(start, size_bytes);
 }
 
 void sc_keep_off_once(const void *object)

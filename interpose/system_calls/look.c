@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/guard/touches.h"
 #include "interpose/system_calls/keep_off.h"
 #include "track/blocks.h"
 #include "track/kernel.h"
@@ -59,7 +60,7 @@ static void touch_pages(struct sc_look *look, const void *address, size_t size_b
     if (!sc_guard_overlaps(address, size_bytes))
         return;
     SC_UNCANCELLED();
-    sc_guard_touch(address, size_bytes, touch, &look->culprit);
+    sc_touches_by_kernel(address, size_bytes, touch, &look->culprit);
 }
 
 static bool may_be_guarded(const struct sc_look *look)

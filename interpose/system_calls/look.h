@@ -5,7 +5,8 @@
  * the program itself would, with the hook's caller as the culprit. Nothing here looks into the
  * program's memory where the kernel would refuse to: a bad pointer is for the kernel to find.
  *
- * Thread safe and signal safe; errno is kept; no cancellation point. Locks: as sc_guard_touch.
+ * Thread safe and signal safe; errno is kept; no cancellation point. Locks: as
+ * sc_touches_by_kernel.
  */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_LOOK_H
 #define SC_INTERPOSE_SYSTEM_CALLS_LOOK_H
@@ -17,7 +18,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/guard/loans.h"
 #include "interpose/reaper/culprit.h"
 #include "track/pages.h"

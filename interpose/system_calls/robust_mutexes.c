@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/guard/door.h"
+#include "interpose/guard/neighbours.h"
 #include "interpose/system_calls/keep_off.h"
 #include "track/kernel.h"
 #include "track/peek.h"
@@ -82,14 +84,19 @@ static void walk_all(long threads)
         }
 }
 
-void sc_robust_mutexes_keep_off(void)
+static __attribute__((noinline)) void keep_all_off(void)
 {
-    if (sc_likely(!atomic_load_explicit(&noted, memory_order_relaxed)))
-        return;
     long threads =
         sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (threads < 0)
         return;
     walk_all(threads);
     sc_kernel_call(SYS_close, threads);
+}
+
+void sc_guard_range_begins(uintptr_t address, size_t size_bytes, bool is_registered)
+{
+    sc_neighbours_forget(address, size_bytes);
+    if (is_registered && sc_unlikely(atomic_load_explicit(&noted, memory_order_relaxed)))
+        keep_all_off();
 }

@@ -18,11 +18,12 @@ def loaded(root):
     sys.path.insert(0, str(SCRIPT.parent))  # as when it is run
     loader = importlib.machinery.SourceFileLoader("check_door", str(SCRIPT))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_door", loader))
+    sys.modules["check_door"] = module  # its dataclass looks there
     loader.exec_module(module)
     module.ROOT = root
-    module.FUNCTIONS_MAX = 1
-    module.SOURCES_MAX = 2
-    module.DOOR_MAX = 3
+    module.TRACKER.functions_max = module.GUARD.functions_max = 1
+    module.TRACKER.sources_max = 2
+    module.TRACKER.sources["track/track.h"] = 3
     return module
 
 
@@ -88,6 +89,33 @@ class Tree(unittest.TestCase):
         self.assertEqual(self.problems(), "")
         self.users("track/track.h", 4)
         self.assertIn("track/track.h: 4 sources include it, and 3 may", self.problems())
+
+    def test_the_guards_door(self):
+        self.write("interpose/guard/door.h", "void sc_guard_one(void);\nvoid sc_guard_two(void);\n")
+        self.users("interpose/guard/door.h", 5)
+        self.write("interpose/reaper/user.c", "void f(void) { sc_guard_one(); }\n")
+        self.assertEqual(self.problems(), "")
+        self.write("interpose/calls/user.c", "void f(void) { sc_guard_two(); }\n")
+        self.assertIn("2 functions of the guard are called from outside, and 1 may be",
+                      self.problems())
+
+    def test_past_the_guards_door(self):
+        for header in ("guard/protect.h", "signals/sharing.h", "system_calls/look.h"):
+            self.write(f"interpose/{header}", "struct sc_page;\n")
+            self.users(f"interpose/{header}", 1)
+            self.assertIn(f"interpose/{header}: 1 sources include it, and 0 may", self.problems())
+
+    def test_past_the_guards_door_through_others(self):
+        self.write("interpose/guard/protect.h", "struct sc_page;\n")
+        self.write("interpose/guard/door.h", '#include "interpose/guard/protect.h"\n')
+        self.users("interpose/guard/door.h", 1)
+        self.assertIn("interpose/guard/protect.h: 1 sources", self.problems())
+
+    def test_the_guards_own(self):
+        self.write("interpose/guard/protect.h", "void sc_protect_one(void);\nvoid sc_protect_two(void);\n")
+        self.write("interpose/system_calls/own.c", '#include "interpose/guard/protect.h"\n'
+                   "void f(void) { sc_protect_one(), sc_protect_two(); }\n")
+        self.assertEqual(self.problems(), "")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
  */
 #include "interpose/base/process.h"
 #include "interpose/base/sleeping_threads.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/plain_functions.h"
@@ -58,7 +57,7 @@ enum sc_sleep sc_sleeping_threads_look(int32_t thread, int32_t waiter)
     return sleeps;
 }
 
-void sc_signals_function_begins(void)
+void sc_guard_function_begins(void)
 {
 }
 

@@ -18,9 +18,8 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/guard/apart.h"
-#include "interpose/guard/guard.h"
+#include "interpose/guard/door.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"

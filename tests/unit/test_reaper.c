@@ -8,7 +8,6 @@
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
 #include "interpose/base/spare_stack.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/memory/pinned.h"

@@ -1,0 +1,32 @@
+/* madvise and process_madvise: advice by which pages lose what is in them.
+ *
+ * A device keeps the pages that it has pinned. When the program drops them from its mapping, a copy
+ * to the device still reads the old bytes, and a copy from the device lands where nobody looks, as
+ * after munmap. Of pageable memory the driver finds new pages, of zeros. So the call waits.
+ * Afterwards a registration is of other pages than the host sees: nothing is guarded or compared
+ * there.
+ *
+ * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_FREE: private pages are lost, but for a file's that
+ *   nobody can have changed. Shared ones remain their file's, and the next touch finds them.
+ * - MADV_REMOVE: shared pages are lost, for everybody.
+ * - MADV_GUARD_INSTALL: the mapping's pages are lost, and the access to them.
+ * - MADV_COLD, MADV_PAGEOUT: nothing is lost. Pinned pages stay, and others come back with what was
+ *   in them.
+ *
+ * All other advice passes through. glibc's posix_madvise does nothing for POSIX_MADV_DONTNEED, so
+ * it is not wrapped.
+ *
+ * Thread safe, not signal safe; errno is kept. Locks: as in interpose/losses/losses.h.
+ */
+#ifndef SC_INTERPOSE_LIBC_ADVICE_H
+#define SC_INTERPOSE_LIBC_ADVICE_H
+
+#include <stddef.h>
+
+struct sc_culprit;
+
+/* The culprit is about to give the advice by madvise. May wait. */
+void sc_advice_before(const void *address, size_t size_bytes, int advice,
+                      const struct sc_culprit *culprit);
+
+#endif

@@ -57,6 +57,16 @@ class Tree(unittest.TestCase):
         self.assertIn("interpose/base/low.c:1: interpose/base may not include "
                       "interpose/driver/high.h", self.problems())
 
+    def test_a_door(self):
+        self.write("interpose/guard/door.h", PROMISE + '#include "interpose/base/low.h"\n'
+                   "void sc_guard_one(void);\n")
+        self.write("interpose/streams/user.c",
+                   '#include "interpose/guard/door.h"\nvoid f(void) { sc_guard_one(); }\n')
+        self.assertEqual(self.problems(), "")
+        self.write("interpose/guard/own.h", "struct sc_own;\n")
+        self.write("interpose/guard/door.h", '#include "interpose/guard/own.h"\n')
+        self.assertIn("interpose/guard may not include interpose/guard/own.h", self.problems())
+
     def test_a_file_in_no_folder(self):
         self.write("interpose/loose.c", "int loose;\n")
         self.assertIn("interpose/loose.c:1: lies in no folder", self.problems())

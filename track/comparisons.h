@@ -42,14 +42,18 @@ static inline bool sc_comparisons_are_due(struct sc_order *order, uint32_t strea
                                 memory_order_relaxed);
 }
 
+static inline void sc_comparisons_expect(struct sc_inflight *inflight, uint32_t stream)
+{
+    atomic_store_explicit(&sc_order_stream(inflight->order, stream)->has_large_sources, true,
+                          memory_order_relaxed);
+}
+
 /* One was issued. Under the lock. */
 static inline void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     if (info->slot && sc_shape_hull_bytes(&info->shape) >= SC_COMPARISONS_MIN_BYTES)
-        atomic_store_explicit(
-            &sc_order_stream(inflight->order, info->ticket.stream)->has_large_sources, true,
-            memory_order_relaxed);
+        sc_comparisons_expect(inflight, info->ticket.stream);
 }
 
 /* Of the stream's operations up to this number, those whose source is worth it. Under the lock. */

@@ -16,6 +16,7 @@
 #include "track/peek.h"
 #include "track/source_copies.h"
 #include "track/trace.h"
+#include "track/track_uploads.h"
 
 #include "track/poison.h"
 
@@ -275,11 +276,17 @@ static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind
     return sc_ops_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
+static uint32_t *slot_of_key(struct sc_inflight *inflight, uintptr_t address, size_t width_bytes,
+                             uint32_t stream)
+{
+    uint64_t key = address * 0x9E3779B97F4A7C15u;
+    key ^= (width_bytes + ((uint64_t)stream << 32)) * 0xC2B2AE3D27D4EB4Fu;
+    return &inflight->keys[(key >> 33) % KEY_SLOTS];
+}
+
 static uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    uint64_t key = info->shape.address * 0x9E3779B97F4A7C15u;
-    key ^= (info->shape.width_bytes + ((uint64_t)info->ticket.stream << 32)) * 0xC2B2AE3D27D4EB4Fu;
-    return &inflight->keys[(key >> 33) % KEY_SLOTS];
+    return slot_of_key(inflight, info->shape.address, info->shape.width_bytes, info->ticket.stream);
 }
 
 static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
@@ -768,6 +775,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     op->info = *info;
     op->info.stable = stable;
     op->accused = 0;
+    op->is_upload = false;
     if (!guarded_alike || stands_behind_wait(inflight, op)) {
         if (op->first_span || op->awaits_guard)
             sc_inflight_unguard(inflight, id);
@@ -814,22 +822,30 @@ static void count_managed_source(struct sc_inflight *inflight, const struct sc_o
         count_managed_sources(inflight, change);
 }
 
-/* All but what the grid, the lists of ranges and streams, and the guard set. */
-static inline __attribute__((always_inline)) void
-fill(struct sc_inflight *inflight, struct sc_op *op, const struct sc_op_info *info)
+/* All but `info`, and what the grid, the lists of ranges and streams, and the guard set. */
+static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, uintptr_t address,
+                                                              size_t size_bytes)
 {
-    set_node(&op->node, info->shape.address, sc_shape_hull_bytes(&info->shape));
+    set_node(&op->node, address, size_bytes);
     op->key_next = 0;
     op->first_span = 0;
     op->first_copy = 0;
     op->accused = 0;
-    op->info = *info;
-    op->info.stable = is_stable(inflight, info);
     op->awaits_guard = false;
     op->retained = false;
     op->looked = false;
     op->differs = false;
+    op->is_upload = false;
     atomic_store_explicit(&op->comparing, false, memory_order_relaxed);
+}
+
+/* Into the grid, the range's list, and with the stream's reference. */
+static inline __attribute__((always_inline)) void enter(struct sc_inflight *inflight, uint32_t id,
+                                                        const struct sc_op_info *info)
+{
+    sc_grid_insert(grid_of(inflight, info->kind), id);
+    link_to_range(inflight, id);
+    sc_order_reference(inflight->order, info->ticket.stream);
 }
 
 static inline __attribute__((always_inline)) uint32_t put(struct sc_inflight *inflight,
@@ -838,10 +854,11 @@ static inline __attribute__((always_inline)) uint32_t put(struct sc_inflight *in
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
     if (!id)
         return 0;
-    fill(inflight, sc_inflight_op(inflight, id), info);
-    sc_grid_insert(grid_of(inflight, info->kind), id);
-    link_to_range(inflight, id);
-    sc_order_reference(inflight->order, info->ticket.stream);
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    fill_record(op, info->shape.address, sc_shape_hull_bytes(&info->shape));
+    op->info = *info;
+    op->info.stable = is_stable(inflight, info);
+    enter(inflight, id, info);
     return id;
 }
 
@@ -893,6 +910,147 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     link_to_stream(inflight, id);
     count_managed_source(inflight, info, 1);
     guard(inflight, id);
+    SC_CHECK(check_op(inflight, id));
+    return true;
+}
+
+/* ---- uploads ---- */
+
+static inline __attribute__((always_inline)) void describe_upload(struct sc_inflight *inflight,
+                                                                  const struct sc_upload *upload,
+                                                                  struct sc_op_info *info)
+{
+    struct sc_range *range = sc_inflight_range(inflight, upload->range);
+    memset(info, 0, sizeof *info);
+    info->direction = SC_H2D;
+    info->kind = SC_PINNED;
+    info->range = upload->range;
+    info->stack = upload->stack;
+    info->shape = (struct sc_shape){upload->source, upload->size_bytes, upload->size_bytes, 1};
+    info->ticket.stream = upload->stream;
+    info->api = upload->api;
+    info->origin = atomic_load_explicit(&range->origin, memory_order_relaxed);
+    info->thread = upload->thread;
+    info->ticks = upload->ticks;
+    info->slot = upload->slot;
+    info->access = SC_ACCESS_ALL;
+    info->stable = true;
+}
+
+void sc_inflight_describe_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
+                                 struct sc_op_info *info)
+{
+    describe_upload(inflight, upload, info);
+}
+
+static inline bool is_of(const struct sc_op_info *info, const struct sc_upload *upload)
+{
+    return info->shape.address == upload->source && info->shape.width_bytes == upload->size_bytes &&
+           info->ticket.stream == upload->stream && info->range == upload->range &&
+           info->shape.rows == 1 && info->direction == SC_H2D;
+}
+
+static inline struct sc_op *find_upload(struct sc_inflight *inflight,
+                                        const struct sc_upload *upload, uint32_t *id)
+{
+    *id = *slot_of_key(inflight, upload->source, upload->size_bytes, upload->stream);
+    while (*id) {
+        struct sc_op *op = sc_inflight_op(inflight, *id);
+        if (is_of(&op->info, upload))
+            return op;
+        *id = op->key_next;
+    }
+    return NULL;
+}
+
+/* Most often the source can be read as it lies. */
+static inline void compare_upload(struct sc_inflight *inflight, const struct sc_range *range,
+                                  struct sc_op *op, struct sc_ops *overwritten)
+{
+    const struct sc_op_info *info = &op->info;
+    bool is_plain =
+        info->stable && !op->looked &&
+        atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN &&
+        !sc_spans_may_hide(&inflight->guards, info->shape.address, info->shape.width_bytes);
+    if (__builtin_expect(!is_plain || memcmp((const void *)info->shape.address, info->slot->bytes,
+                                             info->shape.width_bytes) != 0,
+                         0))
+        add_if_changed(inflight, op, overwritten);
+}
+
+/* Of such an operation there is a snapshot, no guard, and no copy of a page. */
+static inline __attribute__((always_inline)) void renew_upload(struct sc_inflight *inflight,
+                                                               uint32_t id, struct sc_op *op,
+                                                               const struct sc_upload *upload,
+                                                               const struct sc_ticket *ticket,
+                                                               struct sc_ops *overwritten)
+{
+    SC_ASSERT(op->info.slot && !op->first_span && !op->first_copy && !op->awaits_guard);
+    compare_upload(inflight, sc_inflight_range(inflight, upload->range), op, overwritten);
+    sc_comparisons_await(op);
+    sc_staging_renew(op->info.slot, &op->info.ticket);
+    if (op->stream_next || op->retained)
+        move_to_end_of_stream(inflight, id);
+    op->looked = false;
+    op->info.ticket = *ticket;
+    op->info.stack = upload->stack;
+    op->info.api = upload->api;
+    op->info.thread = upload->thread;
+    op->info.ticks = upload->ticks;
+    op->info.slot = upload->slot;
+    op->info.stable = true;
+    op->info.returned = false;
+    op->accused = 0;
+}
+
+static bool put_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
+                       const struct sc_ticket *ticket)
+{
+    uint32_t id = sc_pool_take_as_is(&inflight->ops);
+    if (!id)
+        return false;
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    fill_record(op, upload->source, upload->size_bytes);
+    describe_upload(inflight, upload, &op->info);
+    op->info.ticket = *ticket;
+    op->is_upload = true;
+    op->cut = false;
+    enter(inflight, id, &op->info);
+    link_key(inflight, id);
+    link_to_stream(inflight, id);
+    sc_staging_refill(upload->slot, upload->stream);
+    SC_CHECK(check_op(inflight, id));
+    return true;
+}
+
+static __attribute__((noinline)) bool upload_as_any(struct sc_inflight *inflight,
+                                                    const struct sc_upload *upload,
+                                                    const struct sc_ticket *ticket,
+                                                    struct sc_ops *overwritten)
+{
+    struct sc_op_info info;
+    describe_upload(inflight, upload, &info);
+    info.ticket = *ticket;
+    bool is_added = sc_inflight_add(inflight, &info, overwritten);
+    sc_staging_refill(upload->slot, upload->stream);
+    return is_added;
+}
+
+bool sc_inflight_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
+                        const struct sc_ticket *ticket, struct sc_ops *overwritten)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    SC_TRACE("op-upload stream number address bytes", ticket->stream, ticket->number,
+             upload->source, upload->size_bytes);
+    uint32_t id;
+    struct sc_op *op = find_upload(inflight, upload, &id);
+    if (op && (!op->is_upload || !op->info.slot))
+        return upload_as_any(inflight, upload, ticket, overwritten);
+    if (upload->size_bytes >= SC_COMPARISONS_MIN_BYTES)
+        sc_comparisons_expect(inflight, upload->stream);
+    if (!op)
+        return put_upload(inflight, upload, ticket);
+    renew_upload(inflight, id, op, upload, ticket, overwritten);
     SC_CHECK(check_op(inflight, id));
     return true;
 }

@@ -62,6 +62,7 @@ struct sc_op {
     bool looked;       /* at its source, just now: `differs` from the snapshot */
     bool differs;
     _Atomic bool comparing; /* track/comparisons.h */
+    bool is_upload;         /* no more of `info` is set than sc_inflight_upload sets */
 };
 
 /* Operations that were seen complete, and whose pages may be touched: they stay protected until
@@ -200,6 +201,16 @@ bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
+
+/* The same of an upload, with this ticket, where nothing in flight on the range is of another
+ * stream or writes. */
+struct sc_upload;
+bool sc_inflight_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
+                        const struct sc_ticket *ticket, struct sc_ops *overwritten);
+
+/* As it is described to others. */
+void sc_inflight_describe_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
+                                 struct sc_op_info *info);
 
 /* The operation with the same shape, stream, direction, kind and range, or 0: nothing else of `key`
  * is looked at. */

@@ -896,6 +896,11 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
 
 /* ---- of these ---- */
 
+const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream)
+{
+    return &sc_order_stream(order, stream)->front;
+}
+
 void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origin)
 {
     atomic_store_explicit(&sc_order_stream(order, stream)->origin, origin, memory_order_release);

@@ -12,6 +12,10 @@
 #include "track/points.h"
 
 struct sc_order;
+struct sc_stream_front;
+
+/* It stays where it is for as long as the process lives. */
+const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream);
 
 /* A call that begins and ends at once, without an operation. */
 void sc_order_work(struct sc_order *order, uint32_t stream);

@@ -168,6 +168,20 @@ static bool has_more(const struct sc_slot *slot)
     return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= SC_STAGING_CLASS_MAX;
 }
 
+/* The stream keeps it, if that has none. False: it has one. */
+static bool offer(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
+{
+    struct sc_slot *none = NULL;
+    return atomic_compare_exchange_strong_explicit(kept, &none, slot, memory_order_release,
+                                                   memory_order_relaxed);
+}
+
+static inline bool keeps_none(struct sc_stream *stream, const struct sc_slot *slot)
+{
+    return !atomic_load_explicit(&stream->kept_slots[slot->size_class], memory_order_relaxed) &&
+           !stream->removed && has_more(slot);
+}
+
 void sc_staging_return(struct sc_slot *slot)
 {
     struct sc_ticket unused = slot->ticket;
@@ -176,14 +190,10 @@ void sc_staging_return(struct sc_slot *slot)
 
 void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
-    struct sc_order *order = slot->staging->order;
-    struct sc_slot *none = NULL;
+    struct sc_stream *stream = sc_order_stream(slot->staging->order, ticket->stream);
     slot->ticket = *ticket;
     bool complete = is_complete(slot);
-    if (complete && !sc_order_stream(order, ticket->stream)->removed && has_more(slot) &&
-        atomic_compare_exchange_strong_explicit(kept_by(order, ticket->stream, slot->size_class),
-                                                &none, slot, memory_order_release,
-                                                memory_order_relaxed))
+    if (complete && keeps_none(stream, slot) && offer(&stream->kept_slots[slot->size_class], slot))
         return;
     give(slot, complete);
 }
@@ -205,6 +215,49 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
     atomic_compare_exchange_strong_explicit(kept, &none, slot, memory_order_release,
                                             memory_order_relaxed);
     return NULL;
+}
+
+void sc_staging_refill(const struct sc_slot *slot, uint32_t id)
+{
+    struct sc_staging *staging = slot->staging;
+    struct sc_stream *stream = sc_order_stream(staging->order, id);
+    struct sc_slot *next =
+        keeps_none(stream, slot) ? take_from(&staging->classes[slot->size_class]) : NULL;
+    if (!next)
+        return;
+    change_taken(staging, 1);
+    if (!offer(&stream->kept_slots[slot->size_class], next))
+        sc_staging_return(next);
+}
+
+/* One that is still read goes to the end of the queue, and the first one of that comes instead, if
+ * it is complete: as many as before are out. */
+void sc_staging_renew(struct sc_slot *slot, const struct sc_ticket *ticket)
+{
+    struct sc_order *order = slot->staging->order;
+    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
+    struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
+    if (!keeps_none(stream, slot)) {
+        sc_staging_keep(slot, ticket);
+        return;
+    }
+    slot->ticket = *ticket;
+    if (!is_complete(slot)) {
+        struct sc_slot *next = list->first;
+        if (!next || !is_complete(next)) {
+            give(slot, false);
+            sc_staging_refill(slot, ticket->stream);
+            return;
+        }
+        pop(list);
+        append(list, slot);
+        slot->has_stream = true;
+        stream->references++;
+        slot = next;
+        drop_stream(slot);
+    }
+    if (!offer(&stream->kept_slots[slot->size_class], slot))
+        sc_staging_return(slot);
 }
 
 void sc_staging_give_kept(struct sc_order *order, uint32_t stream)

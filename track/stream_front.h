@@ -11,8 +11,9 @@
 
 /* What makes a call that is else nothing but work of its stream look closer. */
 enum sc_attends {
-    SC_ATTENDS_SIGNALS = 1,        /* there were some */
-    SC_ATTENDS_MANAGED_SOURCES = 2 /* operations read managed memory */
+    SC_ATTENDS_SIGNALS = 1,         /* there were some */
+    SC_ATTENDS_MANAGED_SOURCES = 2, /* operations read managed memory */
+    SC_ATTENDS_UNSEEN_WAITS = 4,    /* for the host, which are open */
 };
 
 /* What the stream's next call would come after besides the stream's own work. */

@@ -416,11 +416,6 @@ bool sc_track_is_due(struct sc_track *track, uint32_t stream)
     return sc_order_is_due(&track->order, stream);
 }
 
-const struct sc_stream_front *sc_track_stream_front(struct sc_track *track, uint32_t stream)
-{
-    return &stream_of(track, stream)->front;
-}
-
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 {
     return sc_order_is_all_known(&track->order, stream);

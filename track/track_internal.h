@@ -32,6 +32,10 @@ static inline void publish_watch(struct sc_track *track)
         atomic_store_explicit(&track->front.libc_watch, watch, memory_order_relaxed);
 }
 
+/* The range that the thread found last, if the interval lies there, or NULL. Lock-free. */
+const struct sc_range *sc_track_last_range(struct sc_track *track, uintptr_t address,
+                                           size_t size_bytes, uint32_t *id);
+
 /* From now on all that a track consists of is used with this lock. NULL: with none, as tests use
  * its parts on one thread. */
 static inline void sc_track_guard(struct sc_track *track, const struct sc_brief_lock *lock)

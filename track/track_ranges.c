@@ -66,6 +66,20 @@ static __attribute__((noinline)) void look_for_range(struct sc_track *track, uin
     *info = describe_range(track, id);
 }
 
+const struct sc_range *sc_track_last_range(struct sc_track *track, uintptr_t address,
+                                           size_t size_bytes, uint32_t *id)
+{
+    uint64_t known = atomic_load_explicit(&last_range, memory_order_relaxed);
+    *id = (uint32_t)known;
+    if (track != &sc_track || !*id || known - *id != version_of_ranges(track))
+        return NULL;
+    const struct sc_range *range = sc_inflight_range(&track->inflight, *id);
+    uintptr_t start = atomic_load_explicit(&range->node.address, memory_order_relaxed);
+    size_t range_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_relaxed);
+    return address - start < range_bytes && size_bytes <= range_bytes - (address - start) ? range
+                                                                                          : NULL;
+}
+
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
 {
     struct sc_range_info info;

@@ -1,7 +1,10 @@
 /* The tracker's part for snapshots: slots of staging memory for what operations are to read. */
 #include <errno.h>
 
+#include "track/blocks.h"
+#include "track/conflicts_internal.h"
 #include "track/track_internal.h"
+#include "track/track_uploads.h"
 
 #include "track/poison.h"
 
@@ -61,4 +64,61 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
     }
     unlock(track);
     return result;
+}
+
+/* ---- uploads ---- */
+
+/* Nothing in flight writes there, so nothing conflicts with who reads it. */
+static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
+{
+    return !(atomic_load_explicit(&range->writer_count, memory_order_relaxed) |
+             atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed));
+}
+
+bool sc_track_begin_upload(struct sc_track *track, struct sc_staging *staging,
+                           struct sc_upload *upload)
+{
+    struct sc_inflight *inflight = &track->inflight;
+    const struct sc_range *range =
+        sc_track_last_range(track, upload->source, upload->size_bytes, &upload->range);
+    if (!range || atomic_load_explicit(&range->kind, memory_order_relaxed) != SC_PINNED ||
+        atomic_load_explicit(&range->snapshots, memory_order_acquire) != SC_SNAPSHOTS_PLAIN ||
+        !is_still(inflight, range) ||
+        atomic_load_explicit(&inflight->managed_count, memory_order_relaxed) != 0 ||
+        sc_blocks_may_hold_one(&inflight->range_blocks, upload->target))
+        return false;
+    upload->slot = sc_staging_take_kept(staging, upload->stream, upload->size_bytes);
+    return upload->slot;
+}
+
+static __attribute__((noinline)) void issue_as_any(struct sc_track *track,
+                                                   const struct sc_upload *upload,
+                                                   struct sc_ticket *ticket,
+                                                   struct sc_issued *issued) SC_REQUIRES(*track)
+{
+    struct sc_op_info info;
+    struct sc_ops_collector collector = {&track->inflight, &issued->conflicts, false};
+    sc_inflight_describe_upload(&track->inflight, upload, &info);
+    info.ticket = *ticket;
+    sc_conflicts_visit(&track->inflight, &info, sc_inflight_collect, &collector);
+    if (!sc_inflight_add(&track->inflight, &info, &issued->overwritten))
+        sc_staging_keep(upload->slot, ticket);
+}
+
+uint64_t sc_track_issue_upload(struct sc_track *track, const struct sc_upload *upload,
+                               struct sc_issued *issued)
+{
+    struct sc_ticket ticket = {.stream = upload->stream};
+    lock(track);
+    atomic_store_explicit(&track->operations,
+                          atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    sc_order_renew(&track->order, &ticket);
+    if (__builtin_expect(
+            !is_still(&track->inflight, sc_inflight_range(&track->inflight, upload->range)), 0))
+        issue_as_any(track, upload, &ticket, issued);
+    else if (!sc_inflight_upload(&track->inflight, upload, &ticket, &issued->overwritten))
+        sc_staging_keep(upload->slot, &ticket);
+    unlock(track);
+    return ticket.number;
 }

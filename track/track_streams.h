@@ -12,11 +12,6 @@ struct sc_ticket;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-struct sc_stream_front;
-
-/* It stays where it is for as long as the process lives (track/stream_front.h). */
-const struct sc_stream_front *sc_track_stream_front(struct sc_track *track, uint32_t stream);
-
 struct sc_stream_view {
     uintptr_t handle; /* as the program knows it */
     int device;

@@ -35,6 +35,7 @@ static uint32_t open_count(struct sc_order *order)
 
 static void add_to_open(struct sc_order *order, int change)
 {
+    sc_order_attend(order, SC_ATTENDS_UNSEEN_WAITS, open_count(order) + (uint32_t)change != 0);
     atomic_store_explicit(&order->unseen.open, open_count(order) + (uint32_t)change,
                           memory_order_release);
 }

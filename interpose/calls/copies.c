@@ -1,6 +1,7 @@
 /* Asynchronous copies, memsets and prefetches. */
 #include "interpose/base/compiler.h"
 #include "interpose/calls/issue.h"
+#include "interpose/calls/uploads.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
@@ -249,6 +250,8 @@ static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t by
 
 /* ---- from the rows of api.def ---- */
 
+#define cuMemcpyHtoDAsync_v2_simply sc_uploads_make
+
 #define USES_TO_DEVICE(dst, src, bytes) host_and_device(&copy.issue, SC_H2D, src, dst, bytes)
 #define USES_TO_HOST(dst, src, bytes) host_and_device(&copy.issue, SC_D2H, dst, src, bytes)
 #define USES_ON_DEVICE(dst, src, bytes)                                                            \
@@ -267,7 +270,11 @@ static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t by
 #define CALL_NONE sc_issue_call(&copy.issue)
 
 #define SC_ISSUES(symbol, name, version, per_thread_version, arguments, uses, source)              \
-    SC_PAIR(symbol, _ptsz, SC_PARAMETERS(symbol, arguments), arguments)                            \
+    ISSUES(SC_PAIR, symbol, arguments, uses, source)
+#define SC_ISSUES_SIMPLY(symbol, name, version, per_thread_version, arguments, uses, source)       \
+    ISSUES(SC_SIMPLE_PAIR, symbol, arguments, uses, source)
+#define ISSUES(PAIR, symbol, arguments, uses, source)                                              \
+    PAIR(symbol, _ptsz, SC_PARAMETERS(symbol, arguments), arguments)                               \
     {                                                                                              \
         struct copy copy;                                                                          \
         begin(&copy, call, &hStream);                                                              \

@@ -776,6 +776,18 @@ SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_op
     return all;
 }
 
+void sc_issue_report_late(const struct sc_call *call, struct sc_stream_record *stream,
+                          const struct sc_issued *issued, uint64_t number)
+{
+    struct sc_issue issue;
+    on(&issue, call, stream);
+    if (issued->conflicts.count)
+        report_unordered(&issue, SC_ACTION_REPORTED, &issued->conflicts, number);
+    if (issued->overwritten.count)
+        sc_hazards_report_overwritten(&issued->overwritten,
+                                      &(struct sc_culprit){call->api, call->site, NULL});
+}
+
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks)
 {

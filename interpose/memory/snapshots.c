@@ -22,6 +22,7 @@
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_ops.h"
+#include "track/track_uploads.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -295,6 +296,18 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
     if (sc_unlikely(is_large) && slot)
         sc_source_costs_note(SC_SOURCE_COPIED, size_bytes, sc_ticks() - before);
     return slot;
+}
+
+bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_upload *upload)
+{
+    struct sc_context *home = context->primary ? context->primary : context;
+    struct sc_staging_of_context *own = atomic_load_explicit(&home->staging, memory_order_acquire);
+    size_t size_bytes = upload->size_bytes;
+    if (!own || size_bytes == 0 || size_bytes > sc_options.snapshot_max_bytes ||
+        sc_options.mode != SC_MODE_FIX || !sc_track_begin_upload(&sc_track, &own->staging, upload))
+        return false;
+    memcpy(upload->slot->bytes, (const void *)upload->source, size_bytes);
+    return true;
 }
 
 /* A thread that was about to use the context may have a slot still: its records stay then. */

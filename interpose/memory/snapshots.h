@@ -34,6 +34,11 @@ struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source);
 
+/* Takes a snapshot for an upload (track/track_uploads.h), whose range is found. Its bytes are there
+ * then. False: it is none, or there is no slot at hand. */
+struct sc_upload;
+bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_upload *upload);
+
 /* The context's memory is gone with it, and no operation names its slots any more. */
 void sc_snapshots_context_gone(struct sc_context *context);
 

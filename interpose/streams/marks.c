@@ -19,6 +19,7 @@
 #include "track/order_calls.h"
 #include "track/own_pages.h"
 #include "track/points.h"
+#include "track/stream_front.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
@@ -466,7 +467,7 @@ void sc_marks_add_family(struct sc_context *context)
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks)
 {
-    uint64_t number = sc_track_issued(&sc_track, stream->id);
+    uint64_t number = sc_stream_front_issued(stream->front);
     atomic_store_explicit(&stream->marks.owed, number, memory_order_relaxed);
     if (!snapshotted)
         atomic_store_explicit(&stream->marks.needed, number, memory_order_relaxed);

@@ -297,7 +297,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     SC_ASSERT(!stream->link_of_context);
     stream->id = id;
     stream->kind = kind;
-    stream->front = sc_track_stream_front(&sc_track, id);
+    stream->front = SC_TRACKED(sc_order_front(track.order, id));
     stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
     stream->handle = handle;
     stream->context = context;

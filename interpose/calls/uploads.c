@@ -1,0 +1,114 @@
+#include "interpose/calls/uploads.h"
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/recently.h"
+#include "interpose/base/unwind.h"
+#include "interpose/base/upcalls.h"
+#include "interpose/calls/issue.h"
+#include "interpose/capture/detours.h"
+#include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/wrap.h"
+#include "interpose/memory/snapshots.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "track/history.h"
+#include "track/op_kinds.h"
+#include "track/staging.h"
+#include "track/stream_front.h"
+#include "track/ticks.h"
+#include "track/track.h"
+#include "track/track_front.h"
+#include "track/track_ops.h"
+#include "track/track_parts.h"
+#include "track/track_uploads.h"
+
+#include "track/poison.h"
+
+/* The driver has refused it. */
+static __attribute__((noinline)) void fail(const struct sc_call *call, CUresult result,
+                                           const struct sc_upload *upload)
+{
+    SC_CARRY();
+    SC_KEEP_ERRNO();
+    struct sc_detour detour;
+    sc_detour_init(&detour, call);
+    SC_TRACKED(sc_staging_return(upload->slot));
+    sc_detour_end(&detour, sc_wrap_answered(call, result));
+}
+
+SC_INLINED void note_in_history(void *site, const struct sc_upload *upload, uint64_t number)
+{
+    sc_recently_issued((struct sc_history_entry){
+        .api = upload->api,
+        .site = (uintptr_t)site,
+        .stack = upload->stack,
+        .stream = upload->stream,
+        .direction = SC_H2D,
+        .ticks = upload->ticks,
+        .number = number,
+        .address = upload->target,
+        .source = upload->source,
+        .size_bytes = upload->size_bytes,
+    });
+}
+
+/* What is rarely found lies apart. */
+static __attribute__((noinline)) void report(const struct sc_call *call,
+                                             struct sc_stream_record *stream,
+                                             const struct sc_issued *issued, uint64_t number)
+{
+    sc_issue_report_late(call, stream, issued, number);
+}
+
+static void end(const struct sc_call *call, struct sc_stream_record *stream,
+                struct sc_upload *upload)
+{
+    SC_KEEP_ERRNO();
+    SC_ISSUED(issued);
+    upload->api = call->api;
+    upload->ticks = sc_ticks();
+    upload->stack = sc_unwind_here(call->site);
+    upload->thread = sc_thread_id();
+    uint64_t number = sc_track_issue_upload(&sc_track, upload, &issued);
+    if (sc_unlikely(issued.conflicts.count || issued.overwritten.count))
+        report(call, stream, &issued, number);
+    note_in_history(call->site, upload, number);
+    sc_guard_apply_own();
+    sc_marks_issued(stream, upload->size_bytes, true, upload->ticks);
+}
+
+/* Nothing is at work that may write the source, no other device memory is watched, and whatever
+ * else would have to be looked at is not there. */
+SC_INLINED bool is_simple(struct sc_stream_record *stream)
+{
+    return !sc_track_watches_device(&sc_track) && !sc_track_attends(SC_ATTENDS_UNSEEN_WAITS) &&
+           sc_unfinished_is_clear(stream);
+}
+
+bool sc_uploads_make(const char *api, void *site, bool per_thread, CUresult *result,
+                     CUdeviceptr target, const void *source, size_t size_bytes, CUstream handle)
+{
+    sc_own_stack_learn();
+    struct sc_stream_record *stream = sc_streams_find_simple(handle, SC_TIE_KIND | SC_TIE_DUE);
+    if (!stream || !is_simple(stream))
+        return false;
+    struct sc_upload upload;
+    upload.stream = stream->id;
+    upload.source = (uintptr_t)source;
+    upload.target = target;
+    upload.size_bytes = size_bytes;
+    if (!sc_snapshots_begin_upload(stream->context, &upload))
+        return false;
+    const struct sc_call call = {api, site, per_thread};
+    *result = sc_real.cuMemcpyHtoDAsync_v2(target, upload.slot->bytes, size_bytes, handle);
+    if (sc_likely(*result == CUDA_SUCCESS))
+        end(&call, stream, &upload);
+    else
+        fail(&call, *result, &upload);
+    return true;
+}

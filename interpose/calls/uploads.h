@@ -1,0 +1,20 @@
+/* Small copies to the device out of pinned memory, in mode=fix on simple streams
+ * (sc_streams_find_simple): what they are is told by a few looks, and one function makes the call
+ * and notes it. Others go the way of issue.h.
+ *
+ * Thread-safe. Locks: none may be held. Calls the driver: not for a signal handler. errno is kept.
+ */
+#ifndef SC_INTERPOSE_CALLS_UPLOADS_H
+#define SC_INTERPOSE_CALLS_UPLOADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "interpose/driver/driver.h"
+
+/* False: it is not such a copy, and nothing was done. `api`, `site`, `per_thread`: of its call
+ * (interpose/driver/call.h). */
+bool sc_uploads_make(const char *api, void *site, bool per_thread, CUresult *result,
+                     CUdeviceptr target, const void *source, size_t size_bytes, CUstream stream);
+
+#endif

@@ -1,0 +1,336 @@
+/* Uploads (track/track_uploads.h): which copies they are, and that they are operations like others.
+ */
+#include "tests/unit/locked.h"
+#include "track/hold.h"
+#include "track/inflight.h"
+#include "track/inflight_calls.h"
+#include "track/op_kinds.h"
+#include "track/ops.h"
+#include "track/order.h"
+#include "track/order_calls.h"
+#include "track/pages.h"
+#include "track/points.h"
+#include "track/staging.h"
+#include "track/track.h"
+#include "track/track_device.h"
+#include "track/track_graphs.h"
+#include "track/track_holds.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
+#include "track/track_uploads.h"
+#include "track/track_views.h"
+#include "track/tracker.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES = 256, PIECES = 4, DEVICE = 0x7f0000 };
+
+static _Alignas(4096) char pinned[BYTES * PIECES];
+static _Alignas(4096) char other[BYTES];
+static struct sc_staging staging;
+static char *memory;
+static struct sc_slot *records;
+static uint32_t one, two;
+
+static void set_up(void)
+{
+    struct sc_staging_block block;
+    ck_assert_int_eq(sc_track_init(&sc_track), 0);
+    uint32_t legacy = sc_track_add_stream(&sc_track, SC_STREAM_LEGACY, 0, 1, 0);
+    one = sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, legacy, 2, 0);
+    two = sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, legacy, 3, 0);
+    LOCKED(&sc_track, sc_staging_init(&staging, scope_.order, 4096));
+    ck_assert(sc_staging_next_block(&staging, BYTES, &block));
+    memory = malloc(block.bytes);
+    records = calloc(1, block.record_bytes);
+    LOCKED(&sc_track, sc_staging_add(&staging, &block, memory, records));
+    sc_track_add_range(&sc_track, (uintptr_t)pinned, sizeof pinned, SC_PINNED, 1, 7);
+    sc_track_add_range(&sc_track, (uintptr_t)other, sizeof other, SC_REGISTERED, 1, 8);
+    memset(pinned, 1, sizeof pinned);
+}
+
+static void tear_down(void)
+{
+    LOCKED(&sc_track, sc_staging_end(&staging));
+    sc_track_destroy(&sc_track);
+    free(memory);
+    free(records);
+}
+
+static struct sc_upload upload_of(uint32_t stream, const char *source)
+{
+    return (struct sc_upload){.stream = stream,
+                              .source = (uintptr_t)source,
+                              .target = DEVICE,
+                              .size_bytes = BYTES,
+                              .api = "upload",
+                              .ticks = 5,
+                              .stack = 6,
+                              .thread = 7};
+}
+
+/* Any other operation, which leaves a slot with the stream where it is a copy to the device. */
+static void issue(uint32_t stream, char *address, enum sc_direction direction)
+{
+    SC_ISSUED(issued);
+    struct sc_order_call call = {0};
+    struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)address);
+    struct sc_op_info info = {.direction = direction,
+                              .kind = range.kind,
+                              .range = range.range,
+                              .shape = {(uintptr_t)address, BYTES, BYTES, 1},
+                              .ticket = {.stream = stream},
+                              .access = SC_ACCESS_ALL};
+    sc_track_issue(&sc_track, &call, &info, 1, &issued);
+}
+
+static void know(uint32_t stream, unsigned expected_overwritten)
+{
+    SC_OPS(overwritten);
+    struct sc_point point = sc_track_point(&sc_track, stream, SC_SCOPE_STREAM);
+    sc_track_known(&sc_track, &point, NULL, &overwritten);
+    ck_assert_uint_eq(overwritten.count, expected_overwritten);
+}
+
+/* The stream gets a slot, and the thread remembers the range. */
+static void warm_up(uint32_t stream)
+{
+    struct sc_slot *slot = LOCKED(&sc_track, sc_staging_take(&staging, BYTES));
+    ck_assert_ptr_nonnull(slot);
+    LOCKED(&sc_track, sc_staging_keep(slot, &(struct sc_ticket){.stream = stream}));
+    ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
+}
+
+static bool begin(struct sc_upload *upload)
+{
+    bool begun = sc_track_begin_upload(&sc_track, &staging, upload);
+    if (begun)
+        memcpy(upload->slot->bytes, (const void *)upload->source, upload->size_bytes);
+    return begun;
+}
+
+static bool is_one(uint32_t stream, const char *source)
+{
+    struct sc_upload upload = upload_of(stream, source);
+    bool begun = begin(&upload);
+    if (begun)
+        LOCKED(&sc_track, sc_staging_keep(upload.slot, &(struct sc_ticket){.stream = stream}));
+    return begun;
+}
+
+static uint64_t make(uint32_t stream, const char *source, struct sc_issued *issued)
+{
+    struct sc_upload upload = upload_of(stream, source);
+    ck_assert(begin(&upload));
+    return sc_track_issue_upload(&sc_track, &upload, issued);
+}
+
+static void make_alone(uint32_t stream, const char *source)
+{
+    SC_ISSUED(issued);
+    make(stream, source, &issued);
+    ck_assert_uint_eq(issued.conflicts.count + issued.overwritten.count, 0);
+}
+
+START_TEST(an_upload_needs_a_slot_and_a_range_that_was_found)
+{
+    ck_assert(!is_one(one, pinned));
+    warm_up(one);
+    ck_assert(is_one(one, pinned));
+    ck_assert(!is_one(two, pinned));
+    ck_assert(is_one(one, pinned + (PIECES - 1) * BYTES));
+    ck_assert(!is_one(one, pinned + (PIECES - 1) * BYTES + 1)); /* reaches beyond */
+    ck_assert(!is_one(one, pinned - 1));
+    ck_assert(!is_one(one, other)); /* registered, and not what was found last */
+    sc_track_add_range(&sc_track, 0x10000, 4096, SC_PINNED, 1, 0);
+    ck_assert(!is_one(one, pinned)); /* ranges have changed since */
+    ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
+    ck_assert(is_one(one, pinned));
+}
+END_TEST
+
+START_TEST(memory_that_is_registered_or_peeked_at_is_none)
+{
+    warm_up(one);
+    ck_assert(sc_track_find_range(&sc_track, (uintptr_t)other).range != 0);
+    ck_assert(!is_one(one, other));
+    uint32_t range = sc_track_find_range(&sc_track, (uintptr_t)pinned).range;
+    struct sc_range *record = sc_inflight_range(&sc_track.inflight, range);
+    ck_assert(is_one(one, pinned));
+    atomic_store(&record->snapshots, SC_SNAPSHOTS_PEEKED);
+    ck_assert(!is_one(one, pinned));
+}
+END_TEST
+
+START_TEST(what_is_written_on_the_range_or_on_none_is_looked_at)
+{
+    warm_up(one);
+    issue(one, pinned + BYTES, SC_D2H);
+    ck_assert(!is_one(one, pinned));
+    know(one, 0);
+    ck_assert(is_one(one, pinned));
+    issue(two, pinned, SC_H2D);
+    ck_assert(is_one(one, pinned));
+}
+END_TEST
+
+START_TEST(a_target_that_may_be_the_hosts_is_looked_at)
+{
+    warm_up(one);
+    struct sc_upload upload = upload_of(one, pinned);
+    upload.target = (uintptr_t)pinned;
+    ck_assert(!begin(&upload));
+    sc_track_add_range(&sc_track, 0x20000, 4096, SC_MANAGED, 1, 0);
+    ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
+    ck_assert(!is_one(one, pinned));
+}
+END_TEST
+
+START_TEST(an_upload_is_an_operation_like_others)
+{
+    SC_ISSUED(issued);
+    SC_OPS(found);
+    warm_up(one);
+    uint64_t number = make(one, pinned, &issued);
+    LOCKED(&sc_track, sc_inflight_list(scope_.inflight, (uintptr_t)pinned, 1, &found));
+    ck_assert_uint_eq(found.count, 1);
+    const struct sc_op_info *op = &found.ops[0];
+    ck_assert_uint_eq(op->ticket.number, number);
+    ck_assert_uint_eq(op->ticket.stream, one);
+    ck_assert_uint_eq(op->origin, 7);
+    ck_assert_uint_eq(op->stack, 6);
+    ck_assert_int_eq(op->thread, 7);
+    ck_assert_uint_eq(op->shape.width_bytes, BYTES);
+    ck_assert(op->direction == SC_H2D && op->kind == SC_PINNED && op->stable && op->slot);
+    know(one, 0);
+    LOCKED(&sc_track, sc_inflight_list(scope_.inflight, (uintptr_t)pinned, 1, &found));
+    ck_assert_uint_eq(found.count, 0);
+}
+END_TEST
+
+START_TEST(a_source_that_changes_is_found_when_the_host_has_waited)
+{
+    warm_up(one);
+    make_alone(one, pinned);
+    pinned[3]++;
+    know(one, 1);
+    make_alone(one, pinned);
+    know(one, 0);
+}
+END_TEST
+
+START_TEST(a_source_that_changes_is_found_by_the_next_equal_upload)
+{
+    SC_ISSUED(issued);
+    warm_up(one);
+    make_alone(one, pinned);
+    make_alone(one, pinned);
+    pinned[BYTES - 1]++;
+    make(one, pinned, &issued);
+    ck_assert_uint_eq(issued.overwritten.count, 1);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
+    know(one, 0);
+}
+END_TEST
+
+START_TEST(equal_uploads_are_one_operation_and_others_are_not)
+{
+    warm_up(one);
+    warm_up(two);
+    for (int i = 0; i < 100; i++)
+        make_alone(one, pinned);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
+    make_alone(one, pinned + BYTES);
+    make_alone(two, pinned);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 3);
+    know(one, 0);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
+    know(two, 0);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 0);
+}
+END_TEST
+
+START_TEST(an_upload_follows_an_equal_copy_that_came_another_way)
+{
+    warm_up(one);
+    issue(one, pinned, SC_H2D);
+    sc_track_complete(&sc_track, one, 1);
+    make_alone(one, pinned);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
+    issue(one, pinned, SC_H2D);
+    make_alone(one, pinned);
+    know(one, 0);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 0);
+}
+END_TEST
+
+START_TEST(a_writer_that_came_first_is_a_conflict)
+{
+    SC_ISSUED(issued);
+    warm_up(one);
+    struct sc_upload upload = upload_of(one, pinned);
+    ck_assert(begin(&upload));
+    issue(two, pinned, SC_D2H);
+    sc_track_issue_upload(&sc_track, &upload, &issued);
+    ck_assert_uint_eq(issued.conflicts.count, 1);
+    know(two, 0);
+    know(one, 0);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 0);
+}
+END_TEST
+
+/* No slot is handed out while an operation reads it. */
+START_TEST(a_slot_comes_back_when_its_operation_is_complete)
+{
+    SC_ISSUED(issued);
+    warm_up(one);
+    struct sc_upload first = upload_of(one, pinned), next = upload_of(one, pinned);
+    ck_assert(begin(&first));
+    uint64_t number = sc_track_issue_upload(&sc_track, &first, &issued);
+    unsigned count = 0;
+    while (begin(&next)) {
+        ck_assert_ptr_ne(next.slot, first.slot);
+        ck_assert_uint_lt(count++, 1000);
+        sc_track_issue_upload(&sc_track, &next, &issued);
+    }
+    ck_assert_uint_gt(count, 100);
+    ck_assert_ptr_null(LOCKED(&sc_track, sc_staging_take(&staging, BYTES)));
+    sc_track_complete(&sc_track, one, number);
+    struct sc_slot *back = NULL;
+    for (unsigned i = 0; i < count && !back; i++)
+        back = LOCKED(&sc_track, sc_staging_take(&staging, BYTES));
+    ck_assert_ptr_eq(back, first.slot);
+    LOCKED(&sc_track, sc_staging_return(back));
+    know(one, 0);
+    sc_track_remove_stream(&sc_track, one);
+    ck_assert(sc_staging_is_whole(&staging));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("uploads");
+    TCase *group = tcase_create("uploads");
+    tcase_add_checked_fixture(group, set_up, tear_down);
+    tcase_set_timeout(group, 60);
+    tcase_add_test(group, an_upload_needs_a_slot_and_a_range_that_was_found);
+    tcase_add_test(group, memory_that_is_registered_or_peeked_at_is_none);
+    tcase_add_test(group, what_is_written_on_the_range_or_on_none_is_looked_at);
+    tcase_add_test(group, a_target_that_may_be_the_hosts_is_looked_at);
+    tcase_add_test(group, an_upload_is_an_operation_like_others);
+    tcase_add_test(group, a_source_that_changes_is_found_when_the_host_has_waited);
+    tcase_add_test(group, a_source_that_changes_is_found_by_the_next_equal_upload);
+    tcase_add_test(group, equal_uploads_are_one_operation_and_others_are_not);
+    tcase_add_test(group, an_upload_follows_an_equal_copy_that_came_another_way);
+    tcase_add_test(group, a_writer_that_came_first_is_a_conflict);
+    tcase_add_test(group, a_slot_comes_back_when_its_operation_is_complete);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

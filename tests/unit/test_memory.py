@@ -23,6 +23,8 @@ SURVIVORS = ROOT / "out" / "tests" / "survival"
 ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                   if not name.startswith(("SAFECOPY_", "LD_", "CUDA_", "GITHUB_"))},
                "LD_LIBRARY_PATH": os.environ.get("SAFECOPY_DRIVER", str(OUT / "sim"))}
+ON_GPU = "SAFECOPY_DRIVER" in os.environ
+simulated = unittest.skipIf(ON_GPU, "it is known of the simulated GPU how large it is")
 SCHEMA = json.loads((ROOT / "report" / "schema.json").read_text(encoding="utf-8"))
 KB, MB = 1 << 10, 1 << 20
 
@@ -279,6 +281,7 @@ class Held(unittest.TestCase):
         lines = self.lines(what, name="memory_oom", SIM_GPU=gpu, **rest)
         return [line for line in lines if line["type"] == "oom"]
 
+    @simulated
     def test_a_device_that_is_full(self):
         failures = self.failures("full", options=":verbosity=2")
         self.assertEqual([line["count"] for line in failures], [1 << i for i in range(10)])
@@ -302,11 +305,13 @@ class Held(unittest.TestCase):
     def test_more_than_there_ever_was(self):
         self.assertEqual([line["verdict"] for line in self.failures("large")], ["too_large"] * 2)
 
+    @simulated
     def test_page_locked_memory_that_is_limited(self):
         failure, = self.failures("host")
         self.assertEqual((failure["verdict"], failure["device"], failure["own_bytes"]),
                          ("limit", None, 700 * MB))
 
+    @simulated
     def test_failures_are_not_told_of_where_the_ledger_is_off(self):
         self.assertEqual(self.failures("full", options=":memory=off"), [])
         self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")

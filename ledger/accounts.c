@@ -147,26 +147,24 @@ static void add(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t
 uint32_t sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin,
                             uint64_t size_bytes)
 {
-    sc_brief_lock_take(&accounts->lock);
+    SC_ASSERT_HELD(&accounts->lock);
     uint32_t id = find(accounts, kind, origin);
     add(accounts, kind, id, size_bytes, true);
-    sc_brief_lock_give(&accounts->lock);
     return id;
 }
 
 void sc_accounts_restore(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
                          uint64_t size_bytes)
 {
-    sc_brief_lock_take(&accounts->lock);
+    SC_ASSERT_HELD(&accounts->lock);
     add(accounts, kind, account, size_bytes, false);
-    sc_brief_lock_give(&accounts->lock);
 }
 
 void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
                       uint64_t size_bytes)
 {
     SC_ASSERT(kind >= SC_LEDGER_OWN_KINDS);
-    sc_brief_lock_take(&accounts->lock);
+    SC_ASSERT_HELD(&accounts->lock);
     if (account) {
         keep_peak(accounts, sc_accounts_at(accounts, account));
         sc_accounts_at(accounts, account)->bytes += size_bytes;
@@ -174,13 +172,12 @@ void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, ui
     }
     sc_accounts_count(&accounts->kinds[kind], size_bytes);
     accounts->kinds[kind].blocks--;
-    sc_brief_lock_give(&accounts->lock);
 }
 
 void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
                        uint64_t size_bytes)
 {
-    sc_brief_lock_take(&accounts->lock);
+    SC_ASSERT_HELD(&accounts->lock);
     if (account) {
         struct sc_account *of = sc_accounts_at(accounts, account);
         keep_peak(accounts, of);
@@ -192,7 +189,6 @@ void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind, u
         count_backed(accounts, size_bytes, false);
     if (kind < SC_LEDGER_OWN_KINDS)
         sc_accounts_uncount(&accounts->all, size_bytes);
-    sc_brief_lock_give(&accounts->lock);
 }
 
 void sc_accounts_destroy(struct sc_accounts *accounts)

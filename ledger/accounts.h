@@ -67,17 +67,17 @@ struct sc_accounts {
 
 /* Given: the account's id, 0 without one. And given once more: the driver did not take it back. */
 uint32_t sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin,
-                            uint64_t size_bytes);
+                            uint64_t size_bytes) SC_REQUIRES(accounts->lock);
 void sc_accounts_restore(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                         uint64_t size_bytes);
+                         uint64_t size_bytes) SC_REQUIRES(accounts->lock);
 
 /* Taken back: of the account that the credit returned. */
 void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                       uint64_t size_bytes);
+                       uint64_t size_bytes) SC_REQUIRES(accounts->lock);
 
 /* A block turns out to be larger, of a kind that is not the process's own. */
 void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                      uint64_t size_bytes);
+                      uint64_t size_bytes) SC_REQUIRES(accounts->lock);
 
 /* What the driver takes for memory of cuMemAlloc at least: up to 1 MB shares granules of 2 MB, more
  * has whole ones (docs/driver.md). */

@@ -14,85 +14,84 @@ static struct sc_accounts *accounts_of(struct sc_ledger *ledger,
 
 /* ---- pools ---- */
 
-/* Pools are few: the index of the one with the handle, or SC_LEDGER_POOLS. */
-static unsigned find_pool_locked(const struct sc_ledger *ledger, uint64_t handle)
-    SC_REQUIRES(ledger->pools_lock)
+static bool is_pool(const struct sc_ledger_pool *pool, uint64_t handle)
 {
-    unsigned i = 0;
-    while (i < SC_LEDGER_POOLS && (ledger->pools[i].handle != handle || ledger->pools[i].is_gone))
-        i++;
-    return i;
+    return atomic_load_explicit(&pool->handle, memory_order_acquire) == handle &&
+           !atomic_load_explicit(&pool->is_gone, memory_order_relaxed);
 }
 
-void sc_ledger_pool_met(struct sc_ledger *ledger, const struct sc_ledger_pool *pool)
+/* Pools are few. NULL: it is not known. */
+static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handle)
+{
+    unsigned ever = atomic_load_explicit(&ledger->pools_ever, memory_order_acquire);
+    for (unsigned i = 0; handle && i < ever; i++)
+        if (is_pool(&ledger->pools[i], handle))
+            return &ledger->pools[i];
+    return NULL;
+}
+
+/* One that nobody has any more, or NULL. */
+static struct sc_ledger_pool *find_room_locked(struct sc_ledger *ledger)
+    SC_REQUIRES(ledger->pools_lock)
+{
+    unsigned ever = atomic_load_explicit(&ledger->pools_ever, memory_order_relaxed);
+    for (unsigned i = 0; i < ever; i++)
+        if (atomic_load_explicit(&ledger->pools[i].handle, memory_order_acquire) == 0)
+            return &ledger->pools[i];
+    if (ever == SC_LEDGER_POOLS)
+        return NULL;
+    atomic_store_explicit(&ledger->pools_ever, ever + 1, memory_order_release);
+    return &ledger->pools[ever];
+}
+
+void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
+                        bool is_imported)
 {
     sc_brief_lock_take(&ledger->pools_lock);
-    unsigned i = find_pool_locked(ledger, pool->handle);
-    if (i == SC_LEDGER_POOLS)
-        i = find_pool_locked(ledger, 0);
-    if (i < SC_LEDGER_POOLS)
-        ledger->pools[i] = *pool;
+    struct sc_ledger_pool *pool = find_pool(ledger, handle) ? NULL : find_room_locked(ledger);
+    if (pool) {
+        pool->place = (uint8_t)place;
+        pool->origin = origin;
+        pool->is_imported = is_imported;
+        pool->used = (struct sc_ledger_count){0};
+        atomic_store_explicit(&pool->is_gone, false, memory_order_relaxed);
+        atomic_store_explicit(&pool->handle, handle, memory_order_release);
+    }
     sc_brief_lock_give(&ledger->pools_lock);
 }
 
 bool sc_ledger_pool_place(struct sc_ledger *ledger, uint64_t handle, unsigned *place)
 {
-    sc_brief_lock_take(&ledger->pools_lock);
-    unsigned i = find_pool_locked(ledger, handle);
-    if (i < SC_LEDGER_POOLS)
-        *place = ledger->pools[i].place;
-    sc_brief_lock_give(&ledger->pools_lock);
-    return i < SC_LEDGER_POOLS;
+    const struct sc_ledger_pool *pool = find_pool(ledger, handle);
+    if (pool)
+        *place = pool->place;
+    return pool;
 }
 
-static void drop_if_over(struct sc_ledger_pool *pool)
+static void forget_if_over(struct sc_ledger_pool *pool)
 {
-    if (pool->is_gone && pool->used.blocks == 0)
-        *pool = (struct sc_ledger_pool){0};
+    if (atomic_load_explicit(&pool->is_gone, memory_order_relaxed) && pool->used.blocks == 0)
+        atomic_store_explicit(&pool->handle, 0, memory_order_release);
 }
 
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle)
 {
-    sc_brief_lock_take(&ledger->pools_lock);
-    unsigned i = find_pool_locked(ledger, handle);
-    if (i < SC_LEDGER_POOLS) {
-        ledger->pools[i].is_gone = true;
-        drop_if_over(&ledger->pools[i]);
-    }
-    sc_brief_lock_give(&ledger->pools_lock);
-}
-
-/* The index of the pool and one; 0: there is none, or no room. */
-static uint64_t pool_credit(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
-{
-    sc_brief_lock_take(&ledger->pools_lock);
-    unsigned i = handle ? find_pool_locked(ledger, handle) : SC_LEDGER_POOLS;
-    if (i < SC_LEDGER_POOLS)
-        sc_accounts_count(&ledger->pools[i].used, size_bytes);
-    sc_brief_lock_give(&ledger->pools_lock);
-    return i < SC_LEDGER_POOLS ? i + 1 : 0;
-}
-
-static void pool_change(struct sc_ledger *ledger, uint64_t pool, uint64_t size_bytes, bool given)
-{
-    if (pool == 0)
+    struct sc_ledger_pool *pool = find_pool(ledger, handle);
+    if (!pool)
         return;
-    sc_brief_lock_take(&ledger->pools_lock);
-    struct sc_ledger_pool *of = &ledger->pools[pool - 1];
-    if (given) {
-        sc_accounts_count(&of->used, size_bytes);
-    } else {
-        sc_accounts_uncount(&of->used, size_bytes);
-        drop_if_over(of);
-    }
-    sc_brief_lock_give(&ledger->pools_lock);
+    struct sc_brief_lock *lock = &ledger->places[pool->place].lock;
+    sc_brief_lock_take(lock);
+    atomic_store_explicit(&pool->is_gone, true, memory_order_relaxed);
+    forget_if_over(pool);
+    sc_brief_lock_give(lock);
 }
 
 /* ---- blocks ---- */
 
-static bool is_pooled(const struct sc_ledger_entry *entry)
+/* Which pool it is of, or NULL. */
+static struct sc_ledger_pool *pool_of(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
 {
-    return entry->kind == SC_LEDGER_POOLED;
+    return entry->kind == SC_LEDGER_POOLED && entry->of ? &ledger->pools[entry->of - 1] : NULL;
 }
 
 /* May it have several references? */
@@ -103,16 +102,55 @@ static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
 
 static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
 {
-    sc_accounts_debit(accounts_of(ledger, entry), entry->kind, entry->account, entry->size_bytes);
-    if (is_pooled(entry))
-        pool_change(ledger, entry->of, entry->size_bytes, false);
+    struct sc_accounts *accounts = accounts_of(ledger, entry);
+    struct sc_ledger_pool *pool = pool_of(ledger, entry);
+    sc_brief_lock_take(&accounts->lock);
+    sc_accounts_debit(accounts, entry->kind, entry->account, entry->size_bytes);
+    if (pool) {
+        sc_accounts_uncount(&pool->used, entry->size_bytes);
+        forget_if_over(pool);
+    }
+    sc_brief_lock_give(&accounts->lock);
 }
 
 static void restore(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
 {
-    sc_accounts_restore(accounts_of(ledger, entry), entry->kind, entry->account, entry->size_bytes);
-    if (is_pooled(entry))
-        pool_change(ledger, entry->of, entry->size_bytes, true);
+    struct sc_accounts *accounts = accounts_of(ledger, entry);
+    struct sc_ledger_pool *pool = pool_of(ledger, entry);
+    sc_brief_lock_take(&accounts->lock);
+    sc_accounts_restore(accounts, entry->kind, entry->account, entry->size_bytes);
+    if (pool)
+        sc_accounts_count(&pool->used, entry->size_bytes);
+    sc_brief_lock_give(&accounts->lock);
+}
+
+/* The block as it is to be added, and counted already. */
+static struct sc_ledger_entry credit(struct sc_ledger *ledger, const struct sc_ledger_block *block)
+{
+    bool is_pooled = block->kind == SC_LEDGER_POOLED;
+    struct sc_accounts *accounts = &ledger->places[block->place];
+    struct sc_ledger_pool *pool = is_pooled ? find_pool(ledger, block->of) : NULL;
+    struct sc_ledger_entry entry = {
+        .name = block->name,
+        .size_bytes = block->size_bytes,
+        .of = block->of,
+        .context = block->context,
+        .space = (uint8_t)block->space,
+        .kind = (uint8_t)block->kind,
+        .place = (uint8_t)block->place,
+    };
+    if (is_shared(block->space, block->kind)) {
+        entry.references = 1;
+        entry.mappings = 0;
+    }
+    if (is_pooled)
+        entry.of = pool && pool->place == block->place ? (uint64_t)(pool - ledger->pools) + 1 : 0;
+    sc_brief_lock_take(&accounts->lock);
+    entry.account = sc_accounts_credit(accounts, block->kind, block->origin, block->size_bytes);
+    if (entry.of && pool)
+        sc_accounts_count(&pool->used, block->size_bytes);
+    sc_brief_lock_give(&accounts->lock);
+    return entry;
 }
 
 bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
@@ -160,8 +198,12 @@ static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
         entry->size_bytes = grown.kind == SC_LEDGER_KINDS ? entry->size_bytes : size_bytes;
     }
     sc_brief_lock_give(&shard->lock);
-    if (grown.kind != SC_LEDGER_KINDS)
-        sc_accounts_grow(accounts_of(ledger, &grown), grown.kind, grown.account, size_bytes);
+    if (grown.kind == SC_LEDGER_KINDS)
+        return;
+    struct sc_accounts *accounts = accounts_of(ledger, &grown);
+    sc_brief_lock_take(&accounts->lock);
+    sc_accounts_grow(accounts, grown.kind, grown.account, size_bytes);
+    sc_brief_lock_give(&accounts->lock);
 }
 
 static void unmap(struct sc_ledger *ledger, uint64_t handle)
@@ -192,37 +234,18 @@ static bool is_once_more(struct sc_ledger_entry *entry, const struct sc_ledger_b
     return is_open;
 }
 
-static void fill(struct sc_ledger_entry *entry, const struct sc_ledger_block *block, uint64_t of)
+/* Takes the place of what had the name, which is in *gone (`leaves`: nothing that counts). False:
+ * no memory. */
+static bool add_locked(struct sc_ledger_shard *shard, const struct sc_ledger_entry *entry,
+                       struct sc_ledger_entry *gone) SC_REQUIRES(shard->lock)
 {
-    entry->size_bytes = block->size_bytes;
-    entry->of = of;
-    entry->context = block->context;
-    entry->kind = (uint8_t)block->kind;
-    entry->place = (uint8_t)block->place;
-    if (!is_shared(block->space, block->kind))
-        return;
-    entry->references = 1;
-    entry->mappings = 0;
-}
-
-/* Counts it, and adds it to the locked shard. What is left behind under the name is in *gone. */
-static bool add_locked(struct sc_ledger_shard *shard, const struct sc_ledger_block *block,
-                       uint64_t of, uint32_t account, struct sc_ledger_entry *gone)
-    SC_REQUIRES(shard->lock)
-{
-    uint32_t id = sc_ledger_index_find(shard, block->space, block->name);
-    gone->leaves = true;
+    uint32_t id = sc_ledger_index_find(shard, entry->space, entry->name);
+    *gone = (struct sc_ledger_entry){.leaves = true};
     if (id) {
         *gone = *sc_ledger_index_at(shard, id);
         sc_ledger_index_drop(shard, id);
     }
-    id = sc_ledger_index_add(shard, block->space, block->name);
-    if (!id)
-        return false;
-    struct sc_ledger_entry *entry = sc_ledger_index_at(shard, id);
-    fill(entry, block, of);
-    entry->account = account;
-    return true;
+    return sc_ledger_index_add(shard, entry);
 }
 
 static bool open_once_more(struct sc_ledger_shard *shard, const struct sc_ledger_block *block)
@@ -240,24 +263,21 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
 {
     struct sc_ledger_shard *shard =
         sc_ledger_index_shard(&ledger->index, block->space, block->name);
-    struct sc_accounts *accounts = &ledger->places[block->place];
-    struct sc_ledger_entry gone = {.size_bytes = 0};
+    struct sc_ledger_entry gone;
     if (open_once_more(shard, block))
         return;
-    uint32_t account = sc_accounts_credit(accounts, block->kind, block->origin, block->size_bytes);
-    uint64_t of = block->kind == SC_LEDGER_POOLED
-                      ? pool_credit(ledger, block->of, block->size_bytes)
-                      : block->of;
+    const struct sc_ledger_entry entry = credit(ledger, block);
     sc_brief_lock_take(&shard->lock);
-    bool is_added = add_locked(shard, block, of, account, &gone);
+    bool is_added = add_locked(shard, &entry, &gone);
     sc_brief_lock_give(&shard->lock);
     if (!gone.leaves)
         debit(ledger, &gone);
     if (!is_added) {
-        sc_accounts_debit(accounts, block->kind, account, block->size_bytes);
-        pool_change(ledger, block->kind == SC_LEDGER_POOLED ? of : 0, block->size_bytes, false);
+        debit(ledger, &entry);
         atomic_fetch_add_explicit(&ledger->unrecorded, 1, memory_order_relaxed);
     }
+    if (block->space == SC_LEDGER_MAPPING && gone.of)
+        unmap(ledger, gone.of);
     if (block->space == SC_LEDGER_MAPPING)
         map(ledger, block->of, block->size_bytes);
 }

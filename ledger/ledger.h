@@ -31,20 +31,23 @@ enum { SC_LEDGER_DEVICES = 32, SC_LEDGER_HOST = SC_LEDGER_DEVICES, SC_LEDGER_PLA
 
 enum { SC_LEDGER_POOLS = 256 };
 
-/* A pool of the driver's. What is in use of it is counted here, and as SC_LEDGER_POOLED. */
+/* A pool of the driver's. What is in use of it is counted here, and as SC_LEDGER_POOLED. It is
+ * found by its handle without a lock. */
 struct sc_ledger_pool {
-    uint64_t handle; /* 0: a place for another one */
-    struct sc_ledger_count used;
-    uint32_t origin; /* track/origins.h; 0: the program did not make it */
+    _Atomic uint64_t handle; /* 0: a place for another one */
+    _Atomic bool is_gone;
+    bool is_imported;
     uint8_t place;
-    bool is_imported, is_gone;
+    uint32_t origin;             /* track/origins.h; 0: the program did not make it */
+    struct sc_ledger_count used; /* under the lock of its place */
 };
 
 struct sc_ledger {
     struct sc_ledger_index index;
     struct sc_accounts places[SC_LEDGER_PLACES];
-    struct sc_brief_lock pools_lock;
+    struct sc_brief_lock pools_lock; /* for who adds one */
     struct sc_ledger_pool pools[SC_LEDGER_POOLS];
+    _Atomic unsigned pools_ever; /* behind these no place has been used yet */
     _Atomic uint64_t
         unknown_frees;           /* of names that are not in the ledger: the caller counts them */
     _Atomic uint64_t unrecorded; /* blocks that there was no memory for: they are not counted */
@@ -86,8 +89,9 @@ bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle);
 /* The context is gone, and what goes with it. */
 void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context);
 
-/* A pool was made, or imported, or is met for the first time; its size is 0. */
-void sc_ledger_pool_met(struct sc_ledger *ledger, const struct sc_ledger_pool *pool);
+/* A pool was made, or imported, or is met for the first time. */
+void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
+                        bool is_imported);
 
 /* The place of the pool's memory. False: the pool is not known. */
 bool sc_ledger_pool_place(struct sc_ledger *ledger, uint64_t handle, unsigned *place);

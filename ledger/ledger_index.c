@@ -27,11 +27,6 @@ static uint32_t *cell_of(const struct sc_ledger_shard *shard, enum sc_ledger_spa
     return &shard->heads[hash_of(space, name) / SC_LEDGER_SHARDS & (shard->cells - 1)];
 }
 
-struct sc_ledger_entry *sc_ledger_index_at(struct sc_ledger_shard *shard, uint32_t id)
-{
-    return sc_pool_at(&shard->entries, id);
-}
-
 uint32_t sc_ledger_index_find(struct sc_ledger_shard *shard, enum sc_ledger_space space,
                               uint64_t name)
 {
@@ -85,19 +80,16 @@ static void begin(struct sc_ledger_shard *shard)
     SC_GUARD(&shard->entries, &shard->lock);
 }
 
-uint32_t sc_ledger_index_add(struct sc_ledger_shard *shard, enum sc_ledger_space space,
-                             uint64_t name)
+uint32_t sc_ledger_index_add(struct sc_ledger_shard *shard, const struct sc_ledger_entry *entry)
 {
     SC_ASSERT_HELD(&shard->lock);
     begin(shard);
     if (shard->entries.live >= shard->cells && !grow(shard))
         return 0;
-    uint32_t id = sc_pool_take(&shard->entries);
+    uint32_t id = sc_pool_take_as_is(&shard->entries);
     if (!id)
         return 0;
-    struct sc_ledger_entry *entry = sc_ledger_index_at(shard, id);
-    entry->space = (uint8_t)space;
-    entry->name = name;
+    *sc_ledger_index_at(shard, id) = *entry;
     link_in(shard, id);
     return id;
 }

@@ -59,14 +59,16 @@ struct sc_ledger_shard *sc_ledger_index_shard(struct sc_ledger_index *index,
 uint32_t sc_ledger_index_find(struct sc_ledger_shard *shard, enum sc_ledger_space space,
                               uint64_t name) SC_REQUIRES(shard->lock);
 
-/* Adds an entry of which all else is zero. Needs: there is none of that name. Its id, or 0 without
- * memory. */
-uint32_t sc_ledger_index_add(struct sc_ledger_shard *shard, enum sc_ledger_space space,
-                             uint64_t name) SC_REQUIRES(shard->lock);
+/* Adds the entry. Needs: there is none of that name. Its id, or 0 without memory. */
+uint32_t sc_ledger_index_add(struct sc_ledger_shard *shard, const struct sc_ledger_entry *entry)
+    SC_REQUIRES(shard->lock);
 
 void sc_ledger_index_drop(struct sc_ledger_shard *shard, uint32_t id) SC_REQUIRES(shard->lock);
 
-struct sc_ledger_entry *sc_ledger_index_at(struct sc_ledger_shard *shard, uint32_t id);
+static inline struct sc_ledger_entry *sc_ledger_index_at(struct sc_ledger_shard *shard, uint32_t id)
+{
+    return sc_pool_at(&shard->entries, id);
+}
 
 void sc_ledger_index_destroy(struct sc_ledger_index *index);
 

@@ -62,13 +62,29 @@ static void draw_place(struct sc_accounts *accounts, struct sc_statement *statem
     sc_brief_lock_give(&accounts->lock);
 }
 
+static void draw_pool(struct sc_ledger *ledger, struct sc_ledger_pool *pool,
+                      struct sc_statement *statement)
+{
+    if (atomic_load_explicit(&pool->handle, memory_order_acquire) == 0)
+        return;
+    struct sc_brief_lock *lock = &ledger->places[pool->place].lock;
+    sc_brief_lock_take(lock);
+    statement->pools[statement->pool_count++] = (struct sc_statement_pool){
+        .handle = atomic_load_explicit(&pool->handle, memory_order_relaxed),
+        .is_gone = atomic_load_explicit(&pool->is_gone, memory_order_relaxed),
+        .is_imported = pool->is_imported,
+        .place = pool->place,
+        .origin = pool->origin,
+        .used = pool->used,
+    };
+    sc_brief_lock_give(lock);
+}
+
 static void draw_pools(struct sc_ledger *ledger, struct sc_statement *statement)
 {
-    sc_brief_lock_take(&ledger->pools_lock);
-    for (unsigned i = 0; i < SC_LEDGER_POOLS && statement->pool_count < SC_STATEMENT_POOLS; i++)
-        if (ledger->pools[i].handle)
-            statement->pools[statement->pool_count++].pool = ledger->pools[i];
-    sc_brief_lock_give(&ledger->pools_lock);
+    unsigned ever = atomic_load_explicit(&ledger->pools_ever, memory_order_acquire);
+    for (unsigned i = 0; i < ever && statement->pool_count < SC_STATEMENT_POOLS; i++)
+        draw_pool(ledger, &ledger->pools[i], statement);
 }
 
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)

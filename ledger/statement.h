@@ -16,7 +16,11 @@ enum { SC_STATEMENT_ACCOUNTS = 48, SC_STATEMENT_POOLS = 16, SC_STATEMENT_UUID_BY
 
 /* What the driver says; 0 bytes where `is_known` is false. */
 struct sc_statement_pool {
-    struct sc_ledger_pool pool;
+    uint64_t handle;
+    struct sc_ledger_count used;
+    uint32_t origin;
+    unsigned place;
+    bool is_imported, is_gone;
     bool is_known;
     uint64_t reserved_bytes, reserved_peak_bytes;
     uint64_t used_bytes; /* more than the ledger's: frees that a stream has not come to */

@@ -117,21 +117,30 @@ static uint64_t unused_bytes(const struct sc_statement_pool *pool)
     return pool->reserved_bytes > pool->used_bytes ? pool->reserved_bytes - pool->used_bytes : 0;
 }
 
+/* Readers of JSON take no number beyond this: all that there is. */
+static void put_threshold(struct sc_text *line, uint64_t bytes)
+{
+    if (bytes > INT64_MAX)
+        sc_json_null(line, "threshold_bytes");
+    else
+        sc_json_number(line, "threshold_bytes", bytes);
+}
+
 static void put_pool(struct sc_text *line, const struct sc_statement_pool *pool)
 {
     sc_json_open(line, NULL, '{');
-    sc_json_hex(line, "pool", pool->pool.handle);
-    sc_json_string(line, "made_by", sc_origins_get(pool->pool.origin).api);
-    if (pool->pool.is_imported)
+    sc_json_hex(line, "pool", pool->handle);
+    sc_json_string(line, "made_by", sc_origins_get(pool->origin).api);
+    if (pool->is_imported)
         sc_json_true(line, "imported");
-    if (pool->pool.is_gone)
+    if (pool->is_gone)
         sc_json_true(line, "destroyed");
-    put_count(line, &pool->pool.used);
+    put_count(line, &pool->used);
     if (pool->is_known) {
         sc_json_number(line, "reserved_bytes", pool->reserved_bytes);
         sc_json_number(line, "reserved_peak_bytes", pool->reserved_peak_bytes);
         sc_json_number(line, "unused_bytes", unused_bytes(pool));
-        sc_json_number(line, "threshold_bytes", pool->threshold_bytes);
+        put_threshold(line, pool->threshold_bytes);
         if (unused_bytes(pool) > 0)
             sc_json_string(line, "given_back_by", "cuMemPoolTrimTo");
     }
@@ -142,7 +151,7 @@ static void put_pools(struct sc_text *line, const struct sc_statement *statement
 {
     sc_json_open(line, "pools", '[');
     for (unsigned i = 0; i < statement->pool_count; i++)
-        if (statement->pools[i].pool.place == place)
+        if (statement->pools[i].place == place)
             put_pool(line, &statement->pools[i]);
     sc_json_close(line, ']');
 }

@@ -39,12 +39,14 @@
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
+#include "track/now.h"
 #include "track/own_pages.h"
 #include "track/pages.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_graphs.h"
 #include "track/track_holds.h"
+#include "track/track_presence.h"
 #include "track/track_ranges.h"
 
 #include "track/poison.h"
@@ -123,6 +125,44 @@ static CUresult tell_refused(const struct sc_call *call, size_t bytes, enum sc_b
     return result;
 }
 
+/* ---- held memory is in the way ---- */
+
+enum { LET_GO_NS = 100 * 1000 * 1000 };
+
+static bool is_any_held(void)
+{
+    return sc_track_has(&sc_track, SC_HAS_HOLDS) &&
+           sc_track_is_held(&sc_track, 0, SIZE_MAX, SC_HOLDS_DRIVERS);
+}
+
+/* False: some is held still, for a graph maybe. */
+static bool await_held(const struct sc_context *context, uint64_t until_ns)
+{
+    sc_reaper_give_back_pinned(context);
+    while (is_any_held() && sc_now_ns() < until_ns && !sc_reaper_has_stopped()) {
+        sc_reaper_sleep(sc_reaper_round(), until_ns);
+        sc_reaper_give_back_pinned(context);
+    }
+    return !is_any_held();
+}
+
+/* What was freed in flight, and is held, is the driver's in a process without the library, since
+ * the free waits there. So a call that fails for want of memory is made once more when that has
+ * gone back. Where it was waited for in vain it is not waited for again. */
+static bool gave_back_held(CUresult result)
+{
+    static _Atomic bool is_in_vain;
+    if (sc_likely(result != CUDA_ERROR_OUT_OF_MEMORY) || !sc_active() || sc_captures_any_open() ||
+        !is_any_held())
+        return false;
+    SC_KEEP_ERRNO();
+    uint64_t longest_ns =
+        sc_options.stall_limit_ns < LET_GO_NS ? sc_options.stall_limit_ns : LET_GO_NS;
+    uint64_t until_ns = atomic_load(&is_in_vain) ? 0 : sc_now_ns() + longest_ns;
+    atomic_store(&is_in_vain, !await_held(sc_contexts_of_memory(), until_ns));
+    return true;
+}
+
 /* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */
 static bool serve(void **address, size_t bytes, unsigned flags, const struct sc_call *call)
 {
@@ -144,6 +184,8 @@ CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
     if (serve(address, bytes, flags, call))
         return CUDA_SUCCESS;
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
+    if (gave_back_held(result))
+        result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_pinned(*address, bytes, flags, call);
     return tell_refused(call, bytes, SC_PINNED, result);
@@ -155,6 +197,8 @@ CUresult cuMemAllocHost(void **address, unsigned bytes)
 {
     SC_WRAPPER(cuMemAllocHost);
     CUresult result = SC_PERMITTED(real(address, bytes));
+    if (gave_back_held(result))
+        result = SC_PERMITTED(real(address, bytes));
     if (result == CUDA_SUCCESS)
         add_range(*address, bytes, SC_PINNED, call);
     return tell_refused(call, bytes, SC_PINNED, result);
@@ -166,6 +210,8 @@ CUresult cuMemAllocHost_v2(void **address, size_t bytes)
     if (serve(address, bytes, 0, call))
         return CUDA_SUCCESS;
     CUresult result = SC_PERMITTED(real(address, bytes));
+    if (gave_back_held(result))
+        result = SC_PERMITTED(real(address, bytes));
     if (result == CUDA_SUCCESS)
         add_range(*address, bytes, SC_PINNED, call);
     return tell_refused(call, bytes, SC_PINNED, result);
@@ -206,6 +252,8 @@ SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t byte
     if (!may_be_registered(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
+    if (gave_back_held(result))
+        result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_registered(address, bytes, flags, call);
     return tell_refused(call, bytes, SC_REGISTERED, result);

@@ -41,8 +41,8 @@ static bool ask_pool(CUmemoryPool pool, CUmemPool_attribute attribute, uint64_t 
 /* An imported one has no attributes. */
 static void ask_about_pool(struct sc_statement_pool *pool)
 {
-    CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->pool.handle;
-    if (pool->pool.is_gone || pool->pool.is_imported || !sc_real.cuMemPoolGetAttribute)
+    CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->handle;
+    if (pool->is_gone || pool->is_imported || !sc_real.cuMemPoolGetAttribute)
         return;
     pool->is_known =
         ask_pool(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &pool->reserved_bytes) &&

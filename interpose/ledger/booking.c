@@ -61,14 +61,6 @@ void sc_booking_pools_changed(void)
         atomic_store_explicit(&current_pools[i], 0, memory_order_relaxed);
 }
 
-static void meet_pool(uint64_t handle, unsigned place, uint32_t origin, bool is_imported)
-{
-    sc_ledger_pool_met(&sc_ledger, &(const struct sc_ledger_pool){.handle = handle,
-                                                                  .origin = origin,
-                                                                  .place = (uint8_t)place,
-                                                                  .is_imported = is_imported});
-}
-
 /* Of a device whose pool was not asked for yet. */
 static __attribute__((noinline)) uint64_t ask_pool(unsigned place)
 {
@@ -78,7 +70,7 @@ static __attribute__((noinline)) uint64_t ask_pool(unsigned place)
         sc_real.cuDeviceGetMemPool(&pool, (CUdevice)place) != CUDA_SUCCESS)
         return 0;
     if (!sc_ledger_pool_place(&sc_ledger, (uintptr_t)pool, &known_place))
-        meet_pool((uintptr_t)pool, place, 0, false);
+        sc_ledger_pool_met(&sc_ledger, (uintptr_t)pool, place, 0, false);
     atomic_store_explicit(&current_pools[place], (uintptr_t)pool, memory_order_relaxed);
     return (uintptr_t)pool;
 }
@@ -97,7 +89,7 @@ static void book_pool(const struct sc_call *call, const struct sc_memory *memory
     const struct sc_context *context = is_imported ? sc_contexts_of_memory() : NULL;
     unsigned place =
         is_imported ? place_of_device(context ? context->device : 0) : place_at(memory->of);
-    meet_pool(memory->name, place, sc_made_here(call), is_imported);
+    sc_ledger_pool_met(&sc_ledger, memory->name, place, sc_made_here(call), is_imported);
 }
 
 static bool is_pool(const struct sc_memory *memory)

@@ -23,6 +23,8 @@ SURVIVORS = ROOT / "out" / "tests" / "survival"
 ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                   if not name.startswith(("SAFECOPY_", "LD_", "CUDA_", "GITHUB_"))},
                "LD_LIBRARY_PATH": os.environ.get("SAFECOPY_DRIVER", str(OUT / "sim"))}
+ON_GPU = "SAFECOPY_DRIVER" in os.environ
+simulated = unittest.skipIf(ON_GPU, "it is known of the simulated GPU how large it is")
 SCHEMA = json.loads((ROOT / "report" / "schema.json").read_text(encoding="utf-8"))
 KB, MB = 1 << 10, 1 << 20
 
@@ -239,10 +241,47 @@ class Held(unittest.TestCase):
             for owner in memory.get("owners", ()):  # neither ctypes nor the interpreter
                 self.assertEqual(owner["owner"], "<string>")
 
+    def kept(self, *arguments):
+        memory = self.memory(*arguments, name="memory_kept")
+        shown = subprocess.run([OUT / "safecopy", "report", "--format", "memory", self.folder / "r.jsonl"],
+                               check=True, capture_output=True, text=True).stdout
+        return memory, shown
+
+    def test_physical_memory_that_is_never_released(self):
+        memory, _ = self.kept("vmm")
+        device, = memory["devices"]
+        self.assertEqual(self.kinds(device), {"physical": (4096 * MB, 64)})
+        self.assertEqual(memory["accounts"][0]["api"], "cuMemCreate")
+        memory, _ = self.kept("vmm", "released")
+        self.assertEqual(self.kinds(memory["devices"][0]), {})
+
+    def test_a_pool_that_keeps_all(self):
+        memory, shown = self.kept("pool")
+        pool, = memory["devices"][0]["pools"]
+        self.assertEqual((pool["bytes"], pool["given_back_by"], pool["threshold_bytes"]),
+                         (0, "cuMemPoolTrimTo", None))
+        self.assertGreaterEqual(pool["unused_bytes"], 1024 * MB)
+        self.assertRegex(shown, r"\n    pool 0x[0-9a-f]+: 0 B in use of 1 GB; 1 GB unused, which "
+                                r"cuMemPoolTrimTo gives back\n")
+        memory, shown = self.kept("pool", "trimmed")
+        self.assertEqual(memory["devices"][0]["pools"][0]["unused_bytes"], 0)
+        self.assertNotIn("gives back", shown)
+
+    def test_execs_that_are_replaced_and_never_destroyed(self):
+        memory, shown = self.kept("graphs")
+        device, = memory["devices"]
+        self.assertEqual(self.kinds(device), {"graph_execs": (0, 1000)})
+        self.assertEqual([account["blocks"] for account in memory["accounts"]], [1000])
+        self.assertGreater(device["graphs"]["reserved_bytes"], 0)
+        self.assertIn("\n    graph execs: 1000\n", shown)
+        memory, _ = self.kept("graphs", "destroyed")
+        self.assertEqual([device for device in memory["devices"] if device["kinds"]], [])
+
     def failures(self, what, gpu="device_memory=1G:host_memory=1G", **rest):
         lines = self.lines(what, name="memory_oom", SIM_GPU=gpu, **rest)
         return [line for line in lines if line["type"] == "oom"]
 
+    @simulated
     def test_a_device_that_is_full(self):
         failures = self.failures("full", options=":verbosity=2")
         self.assertEqual([line["count"] for line in failures], [1 << i for i in range(10)])
@@ -266,11 +305,13 @@ class Held(unittest.TestCase):
     def test_more_than_there_ever_was(self):
         self.assertEqual([line["verdict"] for line in self.failures("large")], ["too_large"] * 2)
 
+    @simulated
     def test_page_locked_memory_that_is_limited(self):
         failure, = self.failures("host")
         self.assertEqual((failure["verdict"], failure["device"], failure["own_bytes"]),
                          ("limit", None, 700 * MB))
 
+    @simulated
     def test_failures_are_not_told_of_where_the_ledger_is_off(self):
         self.assertEqual(self.failures("full", options=":memory=off"), [])
         self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")

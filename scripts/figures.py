@@ -1,6 +1,10 @@
-"""What of the library can be counted: code, the door of track/, records of an access, assertions."""
+"""What of the library can be counted: code, circles, the doors of track/ and of the guard, records of
+an access, assertions."""
 
 import re
+
+from circles import circles
+from modules import arrows, between_folders
 
 FOLDERS = ("interpose", "track", "ledger", "report", "cupti_hooks")
 OUTSIDE = ("interpose/", "ledger/", "report/", "cupti_hooks/")
@@ -57,21 +61,43 @@ def structs_of_an_access(codes):
                    and not path.startswith("report/command/")})
 
 
+def assertions(codes):
+    return sum(len(ASSERTION.findall(code)) for path, code in codes.items()
+               if path != "track/checks.h")
+
+
+def of_interpose(texts):
+    return {path: text for path, text in texts.items() if path.startswith("interpose/")}
+
+
+def counted(texts):
+    """What scripts/limits has limits of, but for who includes what (scripts/check-limits)."""
+    codes = {path: code_of(text) for path, text in texts.items()}
+    graph = arrows(of_interpose(texts))
+    found = circles(graph)
+    lines = lines_by_folder(codes)
+    return {
+        "lines of code in the process": sum(lines.values()) - lines["report/command"],
+        "structs with a shape or a direction": len(structs_of_an_access(codes)),
+        "circles of folders": len(circles(between_folders(graph))),
+        "circles of modules": len(found),
+        "modules of a circle": max(map(len, found), default=0),
+        "peeks into sc_track": peeks(codes),
+        "functions of track/ that others call": len(functions_of(codes, "track/")[1]),
+        "functions of the tracker that others call": len(functions_of_the_tracker(codes)),
+        "functions of the guard that others call": len(functions_of_the_guard(codes)),
+        "assertions": assertions(codes),
+    }
+
+
 def show(texts):
     codes = {path: code_of(text) for path, text in texts.items()}
     print("\n| code | lines |\n| --- | ---: |")
     for folder, lines in lines_by_folder(codes).items():
         print(f"| {folder}/ | {lines} |")
-    public, called = functions_of(codes, "track/")
-    tracker = functions_of_the_tracker(codes)
-    access = structs_of_an_access(codes)
-    assertions = sum(len(ASSERTION.findall(code)) for path, code in codes.items()
-                     if path != "track/checks.h")
-    print(f"\nfunctions of track/: {len(public)}, called from outside: {len(called)}, of the tracker: "
-          f"{len(tracker)}")
-    print(f"functions of the guard that are called from outside: {len(functions_of_the_guard(codes))}")
-    print(f"peeks into sc_track from outside of track/: {peeks(codes)}")
-    print(f"structs with a shape or a direction: {len(access)}")
-    for name in access:
+    print(f"\nfunctions of track/: {len(functions_of(codes, 'track/')[0])}")
+    for name, number in counted(texts).items():
+        print(f"{name}: {number}")
+    print("the structs:")
+    for name in structs_of_an_access(codes):
         print(f"  {name}")
-    print(f"assertions: {assertions}")

@@ -246,7 +246,7 @@ def fixed_addresses():
 
 
 SUITES = {
-    "arrows": lambda: [("arrows", script("check-arrows")), ("door", script("check-door"))],
+    "arrows": lambda: [("arrows", script("check-arrows")), ("limits", script("check-limits"))],
     "format": lambda: [("format", script("check-format")), ("dialect", script("check-dialect")),
                        ("docs", script("check-docs"))],
     "unit": all_units,

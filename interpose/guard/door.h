@@ -1,7 +1,7 @@
 /* The guard's door: pages of a buffer in flight are protected until its operations are done.
  *
  * The rest of the tree asks the guard by this header alone, which any folder may include; what else
- * there is in guard/, signals/ and system_calls/ is named by these three (scripts/check-door).
+ * there is in guard/, signals/ and system_calls/ is named by these three (scripts/check-limits).
  * system_calls/ does two things besides, which nobody has to ask for: what the program hands to the
  * kernel is touched first, as the program would, and pinned until the call is back.
  *

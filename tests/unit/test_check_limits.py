@@ -1,4 +1,4 @@
-"""What scripts/check-door finds, in a small tree of its own."""
+"""What scripts/check-limits finds, in a small tree of its own and in this one."""
 
 import contextlib
 import importlib.machinery
@@ -8,22 +8,38 @@ import pathlib
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
-SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts" / "check-door"
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts" / "check-limits"
 TRACKER = "struct sc_track;\nvoid sc_track_one(struct sc_track *track);\n" \
           "void sc_track_two(struct sc_track *track);\n"
 
 
+NOTHING = """# none of these
+at most 100 lines of code in the process
+at most 0 structs with a shape or a direction
+at most 0 circles of folders
+at most 0 circles of modules
+at most 0 modules of a circle
+at most 0 peeks into sc_track
+at most 100 functions of track/ that others call
+at most 1 functions of the tracker that others call
+at most 1 functions of the guard that others call
+at least 0 assertions
+
+at most 0 sources that reach past the guard's door
+at most 2 sources that include a header of track/
+any number of sources that include track/points.h
+at most 3 sources that include track/track.h
+"""
+
+
 def loaded(root):
     sys.path.insert(0, str(SCRIPT.parent))  # as when it is run
-    loader = importlib.machinery.SourceFileLoader("check_door", str(SCRIPT))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_door", loader))
-    sys.modules["check_door"] = module  # its dataclass looks there
+    loader = importlib.machinery.SourceFileLoader("check_limits", str(SCRIPT))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_limits", loader))
     loader.exec_module(module)
     module.ROOT = root
-    module.TRACKER.functions_max = module.GUARD.functions_max = 1
-    module.TRACKER.sources_max = 2
-    module.TRACKER.sources["track/track.h"] = 3
     return module
 
 
@@ -32,8 +48,12 @@ class Tree(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name).resolve()
-        self.door = loaded(self.root)
+        self.check = loaded(self.root)
+        self.write("scripts/limits", NOTHING)
         self.write("track/track_order.h", TRACKER)
+        self.write("track/track.c", '#include "track/points.h"\n#include "track/track.h"\n')
+        self.write("track/track.h", "struct sc_track;\n")
+        self.write("track/points.h", "struct sc_point;\n")
 
     def write(self, path, text):
         target = self.root / path
@@ -47,7 +67,7 @@ class Tree(unittest.TestCase):
     def problems(self):
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            status = self.door.main()
+            status = self.check.main()
         self.assertEqual(status, 1 if said.getvalue() else 0)
         return said.getvalue()
 
@@ -62,7 +82,7 @@ class Tree(unittest.TestCase):
         self.assertIn("2 functions of the tracker", self.problems())
 
     def test_what_track_calls_itself(self):
-        self.write("track/track.c", "void f(void) { sc_track_one(0), sc_track_two(0); }\n")
+        self.write("track/order.c", "void f(void) { sc_track_one(0), sc_track_two(0); }\n")
         self.assertEqual(self.problems(), "")
 
     def test_a_peek(self):
@@ -79,15 +99,13 @@ class Tree(unittest.TestCase):
         self.assertIn("track/track_order.h: 3 sources", self.problems())
 
     def test_words_that_all_speak(self):
-        self.write("track/points.h", "struct sc_point;\n")
         self.users("track/points.h", 5)
         self.assertEqual(self.problems(), "")
 
-    def test_the_door_itself(self):
-        self.write("track/track.h", "struct sc_track;\n")
-        self.users("track/track.h", 3)
+    def test_a_header_with_a_limit_of_its_own(self):
+        self.users("track/track.h", 2)
         self.assertEqual(self.problems(), "")
-        self.users("track/track.h", 4)
+        self.users("track/track.h", 3)
         self.assertIn("track/track.h: 4 sources include it, and 3 may", self.problems())
 
     def test_the_guards_door(self):
@@ -96,7 +114,7 @@ class Tree(unittest.TestCase):
         self.write("interpose/reaper/user.c", "void f(void) { sc_guard_one(); }\n")
         self.assertEqual(self.problems(), "")
         self.write("interpose/calls/user.c", "void f(void) { sc_guard_two(); }\n")
-        self.assertIn("2 functions of the guard are called from outside, and 1 may be",
+        self.assertIn("2 functions of the guard that others call, and 1 may be",
                       self.problems())
 
     def test_past_the_guards_door(self):
@@ -116,6 +134,40 @@ class Tree(unittest.TestCase):
         self.write("interpose/system_calls/own.c", '#include "interpose/guard/protect.h"\n'
                    "void f(void) { sc_protect_one(), sc_protect_two(); }\n")
         self.assertEqual(self.problems(), "")
+
+    def test_a_limit_of_nothing_and_a_figure_without_a_limit(self):
+        self.write("scripts/limits", NOTHING.replace("at most 0 peeks into sc_track\n",
+                                                     "at most 1 sources that include track/gone.h\n"))
+        said = self.problems()
+        self.assertIn("scripts/limits has no limit of peeks into sc_track", said)
+        self.assertIn("scripts/limits: nothing is counted as sources that include track/gone.h", said)
+
+    def test_what_to_do_is_said(self):
+        self.write("interpose/calls/user.c", "struct spread {\n    struct sc_shape shape;\n};\n")
+        said = self.problems()
+        self.assertIn("1 structs with a shape or a direction, and 0 may be: struct sc_op_info", said)
+        self.assertIn("CONTRIBUTING.md", said)
+
+
+class Here(unittest.TestCase):
+    """The limits of this tree."""
+
+    def test_each_can_be_passed(self):
+        check = loaded(SCRIPT.parent.parent)
+        texts, limits = check.sources(), check.limits()
+        counted = check.figures.counted(texts)
+        includes = list(check.includes(texts))
+        number = {**counted, **{own: count for _, own, _, count in includes},
+                  check.TRACK: max(count for general, own, _, count in includes
+                                   if general == check.TRACK and own not in limits)}
+        with (mock.patch.object(check.figures, "counted", lambda _: counted),
+              mock.patch.object(check, "includes", lambda _: includes)):
+            self.assertEqual(list(check.problems(texts, limits)), [])
+            for name, limit in limits.items():
+                if limit and name != check.GUARD:
+                    with self.subTest(name):
+                        passed = {**limits, name: (limit[0], number[name] + limit[0])}
+                        self.assertNotEqual(list(check.problems(texts, passed)), [])
 
 
 if __name__ == "__main__":

@@ -384,9 +384,13 @@ static bool are_alike(uintptr_t a, uintptr_t b)
     return (known_of(a) & same) == (known_of(b) & same);
 }
 
+/* A child has pages that another thread of its parent was about to note as mprotect's. What was off
+ * by userfaultfd is there. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     bool usable = is_usable();
+    if (!usable && sc_process_is_child())
+        return sc_page_protection_set(address, size_bytes, access);
     bool is_long = size_bytes >= LONG_BYTES;
     uintptr_t end = address + size_bytes;
     long refused = 0;

@@ -45,9 +45,11 @@ enum {
     COLLAPSE = 25, /* MADV_COLLAPSE */
 };
 
+static bool is_child;
+
 bool sc_process_is_child(void)
 {
-    return false;
+    return is_child;
 }
 
 static unsigned char *block;
@@ -299,6 +301,24 @@ START_TEST(a_child_has_all_pages)
 }
 END_TEST
 
+/* The parent's thread had asked for mprotect, and not noted it. */
+START_TEST(a_child_has_a_page_that_was_just_given_to_mprotect)
+{
+    int status;
+    if (!begin())
+        return;
+    set(0, 1, SC_ACCESS_NONE);
+    ck_assert_int_eq(mprotect(block, PAGE, PROT_NONE), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        is_child = true;
+        _exit(sc_userfaults_set((uintptr_t)block, PAGE, SC_ACCESS_ALL) == 0 && ++block[0] ? 3 : 4);
+    }
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+}
+END_TEST
+
 /* What is off then is let go, and the rest is mprotect's. */
 START_TEST(a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more)
 {
@@ -461,6 +481,7 @@ int main(void)
     tcase_add_test(cases, a_page_that_is_touched_often_is_mprotects);
     tcase_add_test(cases, a_page_may_go_from_one_access_to_any_other);
     tcase_add_test(cases, a_child_has_all_pages);
+    tcase_add_test(cases, a_child_has_a_page_that_was_just_given_to_mprotect);
     tcase_add_test(cases, a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more);
     tcase_add_test(cases, a_reader_takes_no_file_of_the_programs);
     tcase_add_test(cases, memory_that_is_given_back_is_registered_no_more);

@@ -149,7 +149,7 @@ void sc_batch_sources_read(struct sc_batch_gathered *gathered)
         struct sc_batch_source *source = gathered->sources[i];
         if (gathered->items[i].read)
             continue;
-        SC_TRACKED(sc_staging_return(source->slot));
+        sc_snapshots_return(source->slot);
         source->slot = NULL;
     }
     gathered->count = 0;
@@ -233,7 +233,7 @@ unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, siz
 static void give_back(struct sc_slot *slot)
 {
     if (slot)
-        SC_TRACKED(sc_staging_return(slot));
+        sc_snapshots_return(slot);
 }
 
 static void give_back_slots(struct sc_batch_source *source)

@@ -904,7 +904,7 @@ static __attribute__((noinline)) void end_without(struct sc_issue *issue, CUresu
 {
     sc_track_end(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
     if (issue->slot)
-        SC_TRACKED(sc_staging_return(issue->slot));
+        sc_snapshots_return(issue->slot);
     if (result == CUDA_SUCCESS && notes_uses_of_device(issue))
         sc_device_uses_note(&issue->uses, issue->call, issue->stream, issue->place);
 }

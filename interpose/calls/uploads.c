@@ -12,8 +12,10 @@
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/guard/door.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/streams/marks.h"
+#include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/history.h"
@@ -21,7 +23,6 @@
 #include "track/staging.h"
 #include "track/stream_front.h"
 #include "track/ticks.h"
-#include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_ops.h"
 #include "track/track_parts.h"
@@ -37,7 +38,7 @@ static __attribute__((noinline)) void fail(const struct sc_call *call, CUresult 
     SC_KEEP_ERRNO();
     struct sc_detour detour;
     sc_detour_init(&detour, call);
-    SC_TRACKED(sc_staging_return(upload->slot));
+    sc_snapshots_return(upload->slot);
     sc_detour_end(&detour, sc_wrap_answered(call, result));
 }
 

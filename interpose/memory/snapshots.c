@@ -280,6 +280,11 @@ struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
     return reserve(context, source);
 }
 
+void sc_snapshots_return(struct sc_slot *slot)
+{
+    SC_TRACKED(sc_staging_return(slot));
+}
+
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source)
 {
@@ -290,7 +295,7 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
     bool is_large = size_bytes > sc_options.snapshot_max_bytes;
     uint64_t before = sc_unlikely(is_large) ? sc_ticks() : 0;
     if (slot && !fill(slot, source)) {
-        SC_TRACKED(sc_staging_return(slot));
+        sc_snapshots_return(slot);
         return NULL;
     }
     if (sc_unlikely(is_large) && slot)

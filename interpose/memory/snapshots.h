@@ -39,8 +39,8 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
 struct sc_upload;
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_upload *upload);
 
-/* A snapshot that nothing reads after all: its call was not made, or was refused. Takes the tracker's
- * lock. */
+/* A snapshot that nothing reads after all: its call was not made, or was refused. Takes the
+ * tracker's lock. */
 void sc_snapshots_return(struct sc_slot *slot);
 
 /* The context's memory is gone with it, and no operation names its slots any more. */

@@ -4,6 +4,9 @@
  * sees its objects (interpose/system_calls/keep_off.h) and is left by a jump to libc's own: no
  * frame of ours is there while a thread sleeps, is cancelled or unwound.
  *
+ * A call takes two or three loads (0.3 to 0.5 ns) longer where the object lies before or behind all
+ * pinned memory, 1.4 ns between ranges, and 7 ns within 2 MB of one.
+ *
  * Not seen: an object on which threads sleep already when its memory is registered.
  */
 #include <pthread.h>

@@ -81,6 +81,7 @@ static void *read_events(void *unused)
 static bool begin(void)
 {
     pthread_t reader;
+    ck_assert_int_eq(sc_spans_init(&sc_track.inflight.guards), 0);
     if (!sc_userfaults_begin()) {
         puts("no userfaultfd here: not tested");
         return false;

@@ -11,6 +11,7 @@
 #include "interpose/base/process.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/reaper/own_threads.h"
+#include "interpose/streams/host_functions.h"
 #include "report/report.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"
@@ -23,13 +24,31 @@ enum { NS_IN_S = 1000 * 1000 * 1000, STOP_MS = 100, MS_IN_NS = 1000 * 1000 };
 static _Atomic uint32_t stops; /* a futex */
 static _Atomic bool is_writing;
 
+/* In a handler of a signal its signal is blocked. */
+static bool has_blocked_signals(void)
+{
+    uint64_t mask = 0;
+    sc_kernel_call(SYS_rt_sigprocmask, 0, NULL, &mask, sizeof mask);
+    return mask != 0;
+}
+
+/* A thread that has been interrupted may be within the driver, with its locks, and so may one that
+ * runs a host function: to ask would be to wait for itself. */
+static bool may_ask(void)
+{
+    if (sc_own_lock_is_own_thread())
+        return true;
+    return !sc_ear_is_carried() && !sc_is_inside() && !sc_host_functions_is_here() &&
+           !has_blocked_signals();
+}
+
 /* A thread that is within a lock of ours may hold one of the ledger's. */
 struct sc_statement *sc_memory_lines_draw(bool asks)
 {
     bool is_on = sc_options.memory && (!sc_own_lock_depth || sc_own_lock_is_own_thread());
     struct sc_statement *statement = is_on ? sc_pages_map(sizeof *statement) : NULL;
     if (statement)
-        sc_balance_draw(statement, asks);
+        sc_balance_draw(statement, asks && may_ask());
     return statement;
 }
 

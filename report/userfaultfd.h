@@ -33,7 +33,8 @@
       "ulimit -v unlimited")                                                                       \
     X(NO_DESCRIPTOR, "no-descriptor", "no descriptor or memory is left for it",                    \
       "ulimit -n 1024, or more")                                                                   \
-    X(LOST, "lost", "the program has closed it, or the system refuses its use later on", NULL)
+    X(LOST, "lost", "the program has closed it, or the system refuses its use later on",           \
+      "Have the program close no descriptor but its own")
 
 enum sc_userfaultfd_state {
 #define X(state, name, words, remedy) SC_USERFAULTFD_##state,

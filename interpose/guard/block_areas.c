@@ -9,6 +9,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/guard/map_waits.h"
 #include "interpose/guard/protect.h"
+#include "interpose/guard/user_touches.h"
 #include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
 #include "report/options.h"
@@ -46,7 +47,7 @@ static void say_why_not(void)
 
 bool sc_guard_serves_areas(void)
 {
-    if (sc_likely(sc_userfaults_begin()))
+    if (sc_likely(sc_user_touches_begin()))
         return true;
     say_why_not();
     return false;
@@ -78,7 +79,7 @@ static void choose_for(uintptr_t area, const struct sc_pages *pages, bool is_res
         return;
     unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
     if ((before & (before + 1)) == 0 && is_wanted(pages, is_result, before) &&
-        sc_userfaults_begin() && sc_protect_move(area, sc_userfaults_adopt_huge) && is_result)
+        sc_user_touches_begin() && sc_protect_move(area, sc_userfaults_adopt_huge) && is_result)
         atomic_store_explicit(&any_result, true, memory_order_relaxed);
 }
 

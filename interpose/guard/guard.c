@@ -17,7 +17,6 @@
 #include "interpose/guard/map_budget.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
-#include "interpose/guard/user_touches.h"
 #include "interpose/guard/userfaults.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/reaper.h"
@@ -130,24 +129,19 @@ bool sc_guard_is_done_by_child(void)
 
 /* ---- letting go ---- */
 
-struct interval {
-    uintptr_t address;
-    size_t size_bytes;
-};
-
 static void let_go(void *argument)
 {
-    const struct interval *interval = argument;
-    SC_TRACKED(sc_guarded_let_go(track.inflight, interval->address, interval->size_bytes,
-                                 SC_TOUCH_WRITE, true, SC_NO_VERDICT_KERNEL));
+    const struct sc_pages *of = argument;
+    SC_TRACKED(sc_guarded_let_go(track.inflight, of->start, of->end - of->start, SC_TOUCH_WRITE,
+                                 true, SC_NO_VERDICT_KERNEL));
     sc_guard_apply();
 }
 
 void sc_guard_unprotect(const void *address, size_t size_bytes)
 {
-    struct interval interval = {(uintptr_t)address, size_bytes ? size_bytes : 1};
+    struct sc_pages of = {(uintptr_t)address, (uintptr_t)address + (size_bytes ? size_bytes : 1)};
     if (sc_guard_busy() && sc_guard_overlaps(address, size_bytes) && !sc_guard_is_done_by_child())
-        sc_spare_stack_repeat(let_go, &interval);
+        sc_spare_stack_repeat(let_go, &of);
 }
 
 static void let_all_go(void *unused)
@@ -395,7 +389,6 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_reaper_start())
         return false;
-    sc_user_touches_start();
     bool by_userfault = sc_guard_uses_userfault(pages->start, pages->end - pages->start);
     *reason = SC_NO_VERDICT_MAPPINGS;
     if (!by_userfault && !sc_map_budget_allows())

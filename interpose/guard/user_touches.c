@@ -1,7 +1,7 @@
 #include "interpose/guard/user_touches.h"
 
+#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -79,10 +79,17 @@ static void *run(void *unused)
     return unused;
 }
 
-void sc_user_touches_start(void)
+static void start(void)
 {
-    static _Atomic bool is_started;
-    if (sc_userfaults_are_wanted() && !atomic_load_explicit(&is_started, memory_order_relaxed) &&
-        !atomic_exchange(&is_started, true))
-        sc_own_threads_start(run, SC_OWN_THREADS_SMALL);
+    if (!sc_own_threads_start(run, SC_OWN_THREADS_SMALL))
+        sc_userfaults_give_up();
+}
+
+bool sc_user_touches_begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!sc_userfaults_begin())
+        return false;
+    pthread_once(&once, start);
+    return sc_userfaults_begin();
 }

@@ -7,9 +7,13 @@
 #ifndef SC_INTERPOSE_GUARD_USER_TOUCHES_H
 #define SC_INTERPOSE_GUARD_USER_TOUCHES_H
 
-/* Starts it where there is memory for it to watch, at the first call that finds any. Until it runs
- * pages are mprotect's. Thread safe, not signal safe; no lock of the library's may be held: the C
- * library is asked for a thread. */
-void sc_user_touches_start(void);
+#include <stdbool.h>
+
+/* Opens the descriptor and starts the thread, at the first call: before memory is registered, of
+ * which the kernel may take pages out at any time, for an advice that no hook sees. A touch of one
+ * waits until it is answered. False: the system gives none. Until the thread runs pages are
+ * mprotect's. Thread safe, not signal safe; no lock of the library's may be held: the C library is
+ * asked for a thread. */
+bool sc_user_touches_begin(void);
 
 #endif

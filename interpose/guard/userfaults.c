@@ -172,11 +172,6 @@ enum sc_userfaultfd_state sc_userfaults_state(void)
     return (enum sc_userfaultfd_state)atomic_load_explicit(&state, memory_order_acquire);
 }
 
-bool sc_userfaults_are_wanted(void)
-{
-    return bell != 0;
-}
-
 static bool is_adopted(uintptr_t page)
 {
     return sc_areas_have_lane(page) && known_of(page) & ADOPTED;
@@ -270,6 +265,13 @@ static void lose(long result)
     if (result == -EPERM || result == -EACCES || result == -ENOSYS)
         sc_kernel_call(SYS_close, atomic_load(&descriptor));
     (void)*(const volatile char *)bell;
+}
+
+void sc_userfaults_give_up(void)
+{
+    struct uffdio_range range = {sc_areas.start, sc_areas.size_bytes};
+    atomic_store(&state, SC_USERFAULTFD_LOST);
+    ask(UFFDIO_UNREGISTER, &range);
 }
 
 static void let_all_through(void)
@@ -428,7 +430,7 @@ bool sc_userfaults_enter_reader(void)
                    write_protect(bell, PAGE_BYTES, false) == 0;
     atomic_store(&has_reader, entered);
     if (!entered)
-        atomic_store(&state, SC_USERFAULTFD_LOST);
+        sc_userfaults_give_up();
     return entered;
 }
 

@@ -35,11 +35,12 @@
 /* Opens the descriptor, at the first call. False: there is none. */
 bool sc_userfaults_begin(void);
 
+/* There will be no reader: pages are mprotect's, and who touches one that is missing waits for
+ * nobody. */
+void sc_userfaults_give_up(void);
+
 /* Whether there is a descriptor, and why not. */
 enum sc_userfaultfd_state sc_userfaults_state(void);
-
-/* Is there memory that wants a reader of events? */
-bool sc_userfaults_are_wanted(void);
 
 /* sc_guard_adopt for an area of a block. The huge page that maps it becomes small ones first: of a
  * huge one no part is kept off without the rest. None of it is guarded, and the caller has the

@@ -25,11 +25,6 @@ static uintptr_t page_mask(void)
     return *sc_track_parts.page_mask;
 }
 
-static struct sc_kept_off *kept_off(void)
-{
-    return sc_track_parts.kept_off;
-}
-
 static struct sc_pages pages_of(const void *object, size_t size_bytes)
 {
     return sc_pages_around((uintptr_t)object, size_bytes, page_mask());
@@ -68,7 +63,7 @@ static bool add_all(const struct sc_pages *pages)
     if ((pages->end - pages->start) / (page_mask() + 1) > PAGES_MAX)
         return false;
     for (uintptr_t page = pages->start; page < pages->end; page += page_mask() + 1)
-        if (!sc_kept_off_add(kept_off(), page))
+        if (!sc_kept_off_add(sc_track_parts.kept_off, page))
             return false;
     return true;
 }
@@ -82,19 +77,14 @@ static void forbid_guarding(const struct sc_pages *pages)
     sc_losses_forbid_guarding((const void *)pages->start, pages->end - pages->start);
 }
 
-/* Is the object's range guarded no more? Pages that were guarded before may still be. */
-static bool is_forbidden(const void *object)
-{
-    return sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object);
-}
-
 static __attribute__((noinline)) void keep_off(const void *object, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
     struct sc_pages pages = pages_of(object, size_bytes);
     if (!sc_options.guard || !sc_active())
         return;
-    if (!is_forbidden(object) && !add_all(&pages))
+    /* Pages of a range that is guarded no more may have been before. */
+    if (!sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object) && !add_all(&pages))
         forbid_guarding(&pages);
     sc_loans_order();
     let_go(&pages);
@@ -103,7 +93,7 @@ static __attribute__((noinline)) void keep_off(const void *object, size_t size_b
 static bool is_kept_off(uintptr_t address, size_t size_bytes)
 {
     uintptr_t page = address & ~page_mask();
-    while (sc_kept_off_has(kept_off(), page)) {
+    while (sc_kept_off_has(sc_track_parts.kept_off, page)) {
         page += page_mask() + 1;
         if (page - address >= size_bytes)
             return true;

@@ -241,7 +241,7 @@ static int pick_buffer(int kind)
 
 static void make_stream(int slot)
 {
-    bool blocking = one_in(2);
+    bool blocking = one_in(world.kinds & SIMPLE ? 6 : 2);
     struct slot *made = &world.slots[slot];
     CHECK(cuStreamCreate(&made->handle, blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING));
     made->stream =

@@ -211,25 +211,30 @@ static void learn_equals(const struct copy *copy)
             learn(&world.copies[i]);
 }
 
+static void make_copy(struct copy *copy)
+{
+    learn_equals(copy);
+    if (world.correct)
+        avoid_conflicts(copy);
+    say("%s on slot %d, buffer %d, %zu bytes at %zu; node %d", direction_names[copy->direction],
+        copy->slot, copy->buffer, copy->size_bytes, copy->offset, world.oracle.node_count);
+    if (copy->rows.count)
+        say("  of %d rows of %zu, %zu apart; %d slices, %zu apart", copy->rows.count,
+            copy->rows.row_bytes, copy->rows.pitch, copy->rows.slices, copy->rows.slice_bytes);
+    copy->stream = enter(copy->slot);
+    draw_copy(copy);
+    issue(copy);
+    note_marked(copy->slot);
+    leave(copy->slot);
+}
+
 static void act_copy(void)
 {
     struct copy copy = {.direction = below(7) % 3, .slot = pick_slot()};
     if (!pick_copy(&copy) || count_in_flight(copy.buffer) == PER_BUFFER_MAX)
         return;
     pick_rows(&copy);
-    learn_equals(&copy);
-    if (world.correct)
-        avoid_conflicts(&copy);
-    say("%s on slot %d, buffer %d, %zu bytes at %zu; node %d", direction_names[copy.direction],
-        copy.slot, copy.buffer, copy.size_bytes, copy.offset, world.oracle.node_count);
-    if (copy.rows.count)
-        say("  of %d rows of %zu, %zu apart; %d slices, %zu apart", copy.rows.count,
-            copy.rows.row_bytes, copy.rows.pitch, copy.rows.slices, copy.rows.slice_bytes);
-    copy.stream = enter(copy.slot);
-    draw_copy(&copy);
-    issue(&copy);
-    note_marked(copy.slot);
-    leave(copy.slot);
+    make_copy(&copy);
 }
 
 /* ---- copies and memsets that are complete when they return ---- */

@@ -61,6 +61,8 @@
 
 #include "random_changes.h"
 
+#include "random_simple.h"
+
 /* ---- the menu ---- */
 
 static const struct menu_line {
@@ -116,11 +118,15 @@ static const struct menu_line {
     {24, act_pageable_to_managed, OF_MANAGED},
     {8, act_managed_to_pageable, OF_MANAGED},
     {14, act_managed_named, OF_MANAGED},
+    {160, act_uploads, SIMPLE},
+    {20, act_idle_kernel, SIMPLE},
+    {60, act_records, SIMPLE},
 };
 
 static int weight_of(const struct menu_line *line)
 {
-    return !line->kinds || line->kinds & world.kinds ? line->weight : 0;
+    bool is_left_out = line->run == act_capture && world.kinds & SIMPLE;
+    return (!line->kinds || line->kinds & world.kinds) && !is_left_out ? line->weight : 0;
 }
 
 static void act(void)

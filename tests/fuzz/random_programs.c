@@ -42,6 +42,8 @@ static const struct setting settings[] = {
     DEVICES(NULL, OF_MANAGED, ""),
     DEVICES("device=1:guard=mprotect", 0, ""),
     DEVICES("device=1:guard=uffd", 0, ""),
+    DEVICES(NULL, SIMPLE, ""),
+    DEVICES("device=0:pinned=driver", SIMPLE, ""),
 };
 
 static bool is_asked_for(const char *option)

@@ -86,12 +86,8 @@ static void avoid_touching(int buffer, const struct span *span, bool write)
 }
 
 /* Where it is not known what is there, nothing can be written unchanged. */
-static void act_touch(void)
+static void touch_some(int at, bool write)
 {
-    int at = pick_buffer(pick_kind());
-    bool write = one_in(2);
-    if (at == NOBODY)
-        return;
     struct span span = pick_span(at);
     bool changes = write && !(one_in(8) && data_is_defined());
     unsigned char change = changes ? (unsigned char)(1 + below(3)) : 0;
@@ -99,6 +95,14 @@ static void act_touch(void)
     say("%s %zu bytes at %zu of buffer %d%s", write ? "write" : "read", span.size_bytes,
         span.offset, at, write && !change ? ", unchanged" : "");
     touch(at, span.offset, span.size_bytes, write, change);
+}
+
+static void act_touch(void)
+{
+    int at = pick_buffer(pick_kind());
+    bool write = one_in(2);
+    if (at != NOBODY)
+        touch_some(at, write);
 }
 
 /* ---- host functions touch buffers in the order of their stream ---- */

@@ -56,26 +56,32 @@ static void wipe_in_children(void)
         madvise(&sc_process, sizeof sc_process, MADV_WIPEONFORK);
 }
 
+static void set_simplicity(enum sc_simplicity simplicity)
+{
+    atomic_store(&sc_process.simplicity, (unsigned char)simplicity);
+}
+
 void sc_process_uses_cuda(bool is_heard)
 {
     atomic_store(&owner, getpid());
     wipe_in_children();
     atomic_store(&sc_process.is_active, true);
-    atomic_store(&sc_process.is_simple, sc_options.kernels == SC_KERNELS_OFF && !is_heard);
+    if (sc_options.kernels == SC_KERNELS_OFF)
+        set_simplicity(is_heard ? SC_SIMPLE_BUT_HEARD : SC_SIMPLE);
     if (atomic_load(&captured))
-        atomic_store(&sc_process.is_simple, false);
+        set_simplicity(SC_NOT_SIMPLE);
 }
 
 void sc_process_note_capture(void)
 {
     atomic_store(&captured, true);
-    atomic_store(&sc_process.is_simple, false);
+    set_simplicity(SC_NOT_SIMPLE);
 }
 
 void sc_process_stops(void)
 {
     atomic_store(&sc_process.is_active, false);
-    atomic_store(&sc_process.is_simple, false);
+    set_simplicity(SC_NOT_SIMPLE);
 }
 
 void sc_process_forked(void)

@@ -26,7 +26,7 @@ bool sc_process_wants_wrappers(void);
  * own handler are inert already. */
 struct sc_process {
     _Alignas(4096) _Atomic bool is_active;
-    _Atomic bool is_simple;
+    _Atomic unsigned char simplicity; /* enum sc_simplicity */
 };
 
 extern struct sc_process sc_process;
@@ -36,12 +36,15 @@ static inline bool sc_active(void)
     return __builtin_expect(atomic_load_explicit(&sc_process.is_active, memory_order_relaxed), 1);
 }
 
-/* Are wrappers active, has nothing ever captured, does CUPTI tell of no call, and does no option
- * ask what kernels use? Then a call on a stream that has no ties to others is nothing but work of
- * that stream. Whoever subscribes does so before the process uses CUDA. */
-static inline bool sc_process_is_simple(void)
+/* Where wrappers are active, nothing has ever captured, and no option asks what kernels use, a call
+ * on a stream that has no ties to others is nothing but work of that stream. HEARD: CUPTI tells of
+ * calls: who makes one says so (cupti_hooks/ear.h). It is known which before the process uses CUDA.
+ */
+enum sc_simplicity { SC_NOT_SIMPLE, SC_SIMPLE_BUT_HEARD, SC_SIMPLE };
+
+static inline enum sc_simplicity sc_process_simplicity(void)
 {
-    return __builtin_expect(atomic_load_explicit(&sc_process.is_simple, memory_order_relaxed), 1);
+    return (enum sc_simplicity)atomic_load_explicit(&sc_process.simplicity, memory_order_relaxed);
 }
 
 /* Something captures from now on: it is not simple any more, for good. */

@@ -134,11 +134,12 @@ static __attribute__((noinline)) void simply_recorded(const char *api, void *sit
 }
 
 /* What the event stands for is one number of its stream. */
-SC_INLINED bool cuEventRecord_simply(const char *api, void *site, bool per_thread, CUresult *result,
-                                     CUevent event, CUstream handle)
+SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, void *site,
+                                     bool per_thread, CUresult *result, CUevent event,
+                                     CUstream handle)
 {
-    const struct sc_stream_record *stream =
-        sc_streams_find_simple(handle, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
+    const struct sc_stream_record *stream = sc_streams_find_simple(
+        least, handle, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
     if (!stream)
         return false;
     const uint32_t id = stream->id;
@@ -154,6 +155,7 @@ SC_INLINED bool cuEventRecord_simply(const char *api, void *site, bool per_threa
 
 SC_SIMPLE_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, stream))
 {
+    SC_SIMPLY_BUT_HEARD(cuEventRecord, (event, stream));
     struct recording recording;
     recording_begins(&recording, call, &stream);
     return recording_ends(&recording, real(event, stream), event, 0);

@@ -88,13 +88,13 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
     return result;
 }
 
-SC_INLINED bool cuLaunchKernel_simply(const char *api, void *site, bool per_thread,
-                                      CUresult *result, CUfunction f, unsigned gx, unsigned gy,
-                                      unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                                      unsigned shared, CUstream handle, void **parameters,
-                                      void **extra)
+SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api, void *site,
+                                      bool per_thread, CUresult *result, CUfunction f, unsigned gx,
+                                      unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                      unsigned bz, unsigned shared, CUstream handle,
+                                      void **parameters, void **extra)
 {
-    struct sc_stream_record *stream = sc_work_begin_simply(handle);
+    struct sc_stream_record *stream = sc_work_begin_simply(least, handle);
     if (sc_unlikely(!stream))
         return false;
     *result = sc_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, handle, parameters, extra);
@@ -107,6 +107,8 @@ SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
                 unsigned bz, unsigned shared, CUstream stream, void **parameters, void **extra),
                (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra))
 {
+    SC_SIMPLY_BUT_HEARD(cuLaunchKernel,
+                        (f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra));
     struct launching launching;
     struct sc_launch launch = {stream, f, parameters, extra, false};
     begin_launch(&launching, call, &launch);

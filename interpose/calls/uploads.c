@@ -6,7 +6,6 @@
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/base/unwind.h"
-#include "interpose/base/upcalls.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/call.h"
@@ -91,11 +90,13 @@ SC_INLINED bool is_simple(struct sc_stream_record *stream)
            sc_unfinished_is_clear(stream);
 }
 
-bool sc_uploads_make(const char *api, void *site, bool per_thread, CUresult *result,
-                     CUdeviceptr target, const void *source, size_t size_bytes, CUstream handle)
+bool sc_uploads_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
+                     CUresult *result, CUdeviceptr target, const void *source, size_t size_bytes,
+                     CUstream handle)
 {
     sc_own_stack_learn();
-    struct sc_stream_record *stream = sc_streams_find_simple(handle, SC_TIE_KIND | SC_TIE_DUE);
+    struct sc_stream_record *stream =
+        sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE);
     if (!stream || !is_simple(stream))
         return false;
     struct sc_upload upload;

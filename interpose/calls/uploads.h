@@ -10,11 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 
 /* False: it is not such a copy, and nothing was done. `api`, `site`, `per_thread`: of its call
  * (interpose/driver/call.h). */
-bool sc_uploads_make(const char *api, void *site, bool per_thread, CUresult *result,
-                     CUdeviceptr target, const void *source, size_t size_bytes, CUstream stream);
+bool sc_uploads_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
+                     CUresult *result, CUdeviceptr target, const void *source, size_t size_bytes,
+                     CUstream stream);
 
 #endif

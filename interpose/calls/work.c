@@ -149,10 +149,11 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
 
 /* Where a mark is needed, and where sources in managed memory may be written, there is more to do.
  */
-struct sc_stream_record *sc_work_begin_simply(CUstream handle)
+struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream handle)
 {
     sc_own_stack_learn();
-    struct sc_stream_record *stream = sc_streams_find_simple(handle, SC_TIE_KIND | SC_TIE_DUE);
+    struct sc_stream_record *stream =
+        sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE);
     if (!stream || sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)) ||
         !sc_marks_before_simple_work(stream))
         return NULL;

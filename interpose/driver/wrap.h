@@ -69,18 +69,27 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
 #define SC_HOT_PAIR(symbol, variant, parameters, arguments)                                        \
     SC_TWO(SC_INLINED, symbol, symbol##variant, true, parameters, arguments)
 
-/* The same where the call is mostly simple (sc_process_is_simple). `symbol##_simply` is asked
- * first. True: it has made the call, with `*result`. It is handed the members of `call` one by one,
- * so that they are in registers only where somebody wants them, and the parameters. */
+/* The same where the call is mostly simple (enum sc_simplicity). `symbol##_simply` is asked first.
+ * True: it has made the call, with `*result`. It is handed the members of `call` one by one, so
+ * that they are in registers only where somebody wants them, and the parameters. */
 #define SC_SIMPLE_PAIR(symbol, variant, parameters, arguments)                                     \
-    SC_TWO_OF(SC_SIMPLY(symbol, false, arguments), SC_SIMPLY(symbol, true, arguments), SC_INLINED, \
-              symbol, symbol##variant, true, parameters, arguments)
+    SC_TWO_OF(SC_SIMPLY(symbol, #symbol, false, arguments),                                        \
+              SC_SIMPLY(symbol, #symbol #variant, true, arguments), SC_INLINED, symbol,            \
+              symbol##variant, true, parameters, arguments)
 
-#define SC_SIMPLY(symbol, is_per_thread, arguments)                                                \
+#define SC_SIMPLY(symbol, api, is_per_thread, arguments)                                           \
     CUresult result_;                                                                              \
-    if (sc_likely(                                                                                 \
-            symbol##_simply(#symbol, SC_SITE(), is_per_thread, &result_, SC_LIST arguments)))      \
+    if (sc_likely(symbol##_simply(SC_SIMPLE, api, SC_SITE(), is_per_thread, &result_,              \
+                                  SC_LIST arguments)))                                             \
         return result_;
+
+/* First of all in the body of such a pair: it is asked once more, as CUPTI tells of the call. */
+#define SC_SIMPLY_BUT_HEARD(symbol, arguments)                                                     \
+    CUresult result_;                                                                              \
+    if (sc_process_simplicity() == SC_SIMPLE_BUT_HEARD && !sc_replaying_is_on() &&                 \
+        symbol##_simply(SC_SIMPLE_BUT_HEARD, call->api, call->site, call->per_thread, &result_,    \
+                        SC_LIST arguments))                                                        \
+    return result_
 
 /* The same for two versions of a function that take the same. */
 #define SC_VERSIONS(symbol, later, parameters, arguments)                                          \

@@ -11,12 +11,13 @@
 #include "track/handles.h"
 #include "track/stream_front.h"
 
-/* What sc_streams_find does, where the process is simple and the stream has none of the ties (enum
- * sc_ties). NULL: look closer. The handle is sought by the record alone, which says of which stream
- * it is. */
-SC_INLINED struct sc_stream_record *sc_streams_find_simple(CUstream handle, unsigned ties)
+/* What sc_streams_find does, where the process is so simple at least and the stream has none of the
+ * ties (enum sc_ties). NULL: look closer. The handle is sought by the record alone, which says of
+ * which stream it is. */
+SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity least,
+                                                           CUstream handle, unsigned ties)
 {
-    if (!sc_process_is_simple())
+    if (sc_unlikely(sc_process_simplicity() < least))
         return NULL;
     struct sc_stream_record *stream =
         sc_handle_pointer(sc_handles_guess(&sc_streams_by_handle, (uintptr_t)handle));

@@ -55,6 +55,14 @@ static void launch(int i)
     if (i % AT_A_TIME == AT_A_TIME - 1)
         cuStreamSynchronize(stream);
 }
+static void launch_legacy(int i)
+{
+    unsigned long long ns = 0;
+    void *parameters[] = {&ns};
+    cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL);
+    if (i % AT_A_TIME == AT_A_TIME - 1)
+        cuStreamSynchronize(NULL);
+}
 static void free_beside(int i)
 {
     free(blocks[i]);
@@ -75,7 +83,8 @@ static const struct {
     const char *name;
     void (*round)(int);
 } cases[] = {{"upload", upload}, {"upload-wait", upload_wait}, {"record", record},
-             {"record-wait-query", record_wait_query}, {"launch", launch}, {"free", free_beside},
+             {"record-wait-query", record_wait_query}, {"launch", launch}, {"launch-legacy", launch_legacy},
+             {"free", free_beside},
              {"sync-idle", sync_idle}, {"allocate", allocate}};
 int main(int argc, char **argv)
 {

@@ -280,9 +280,11 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
         return 0;
     struct sc_stream *stream = sc_order_stream(order, id);
     stream->kind = kind;
-    set_tie(stream, SC_TIE_KIND, kind != SC_STREAM_NONBLOCKING);
     set_tie(stream, SC_TIE_SIGNALS, sc_order_attends(order, SC_ATTENDS_SIGNALS));
     stream->context = kind == SC_STREAM_LEGACY ? id : context;
+    set_tie(stream, SC_TIE_KIND, kind == SC_STREAM_BLOCKING);
+    if (kind == SC_STREAM_BLOCKING)
+        set_tie(legacy_of(order, stream), SC_TIE_KIND, true);
     if (kind != SC_STREAM_LEGACY) {
         sc_order_reference(order, context);
         make_due_by_contexts(order, stream);
@@ -363,8 +365,10 @@ static bool join(struct sc_order *order, struct sc_stream *stream, const struct 
         return true;
     set_tie(stream, SC_TIE_JOINED, true);
     note_change(stream);
-    if (stream->kind == SC_STREAM_LEGACY)
+    if (stream->kind == SC_STREAM_LEGACY) {
         stream->joined_version++;
+        set_tie(stream, SC_TIE_KIND, true);
+    }
     return true;
 }
 

@@ -18,11 +18,12 @@ enum sc_attends {
 
 /* What the stream's next call would come after besides the stream's own work. */
 enum sc_ties {
-    SC_TIE_KIND = 1, /* the legacy stream, or all blocking ones: it is not a non-blocking stream */
-    SC_TIE_DUE = 2,  /* what its context waits for */
-    SC_TIE_JOINED = 4, /* what it has waited for */
-    SC_TIE_SIGNALS =
-        8, /* none, but there are signals, and a record of an event is more than that */
+    /* What is on the legacy stream, or on all blocking ones: it is a blocking one, or the legacy
+     * stream of a context that has or had one. Also of a legacy stream that has waited. */
+    SC_TIE_KIND = 1,
+    SC_TIE_DUE = 2,     /* what its context waits for */
+    SC_TIE_JOINED = 4,  /* what it has waited for */
+    SC_TIE_SIGNALS = 8, /* none, but there are signals: a record of an event is more than that */
 };
 
 /* In front of all that is known of a stream: what each of its calls looks at. */

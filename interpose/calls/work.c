@@ -147,17 +147,49 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     return result;
 }
 
+/* The legacy stream is sought by its context. */
+static __attribute__((noinline)) struct sc_stream_record *
+find_legacy(enum sc_simplicity least, CUstream handle, bool per_thread)
+{
+    if (sc_process_simplicity() < least || !sc_detour_is_legacy(handle, per_thread))
+        return NULL;
+    struct sc_stream_record *stream = sc_streams_find(handle, per_thread);
+    return stream && !sc_stream_front_has_ties(stream->front, SC_TIE_KIND | SC_TIE_DUE) ? stream
+                                                                                        : NULL;
+}
+
+SC_INLINED struct sc_stream_record *find_simple(enum sc_simplicity least, CUstream handle,
+                                                bool per_thread)
+{
+    return sc_likely((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD)
+               ? sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE)
+               : find_legacy(least, handle, per_thread);
+}
+
+static __attribute__((noinline)) uint64_t note_legacy(struct sc_stream_record *stream)
+{
+    uint64_t ticks = sc_unfinished_work(stream);
+    sc_unfinished_queued(stream, ticks);
+    return ticks;
+}
+
+SC_INLINED uint64_t note_simply(struct sc_stream_record *stream)
+{
+    return sc_likely(stream->kind == SC_STREAM_NONBLOCKING) ? sc_unfinished_simple_work(stream)
+                                                            : note_legacy(stream);
+}
+
 /* Where a mark is needed, and where sources in managed memory may be written, there is more to do.
  */
-struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream handle)
+struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream handle,
+                                              bool per_thread)
 {
     sc_own_stack_learn();
-    struct sc_stream_record *stream =
-        sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE);
+    struct sc_stream_record *stream = find_simple(least, handle, per_thread);
     if (!stream || sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)) ||
         !sc_marks_before_simple_work(stream))
         return NULL;
-    sc_unfinished_simple_work(stream);
+    note_simply(stream);
     return stream;
 }
 
@@ -169,7 +201,7 @@ static __attribute__((noinline)) void simply_failed(const char *api, void *site,
     const struct sc_call call = {api, site, per_thread};
     struct sc_detour detour;
     sc_detour_init(&detour, &call);
-    sc_unfinished_simple_work(stream);
+    note_simply(stream);
     sc_detour_end(&detour, sc_wrap_answered(&call, result));
 }
 
@@ -180,7 +212,7 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
         simply_failed(api, site, per_thread, stream, result);
         return;
     }
-    uint64_t ticks = sc_unfinished_simple_work(stream);
+    uint64_t ticks = note_simply(stream);
     sc_recently_issued((struct sc_history_entry){
         .api = api,
         .site = (uintptr_t)site,

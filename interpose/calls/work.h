@@ -45,7 +45,8 @@ CUresult sc_work_end(struct sc_work *work, CUresult result);
 
 /* The same around a kernel, where the stream is found to be simple (sc_streams_find_simple), and so
  * is what else is in flight. NULL: it is not. The end is told what its call is made of. */
-struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream stream);
+struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream stream,
+                                              bool per_thread);
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result);
 

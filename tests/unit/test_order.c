@@ -804,6 +804,54 @@ START_TEST(a_stream_has_the_ties_that_it_was_given)
 }
 END_TEST
 
+/* What calls there come after, and before, is asked for only where somebody may ask. */
+START_TEST(a_legacy_stream_is_tied_to_blocking_streams_and_by_what_it_waits_for)
+{
+    uint32_t first = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    uint32_t second = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    sc_order_add(&order, SC_STREAM_NONBLOCKING, first);
+    uint32_t beside = sc_order_add(&order, SC_STREAM_NONBLOCKING, second);
+    ck_assert_uint_eq(ties(first), 0);
+    ck_assert(sc_order_is_by_itself(&order, first));
+    uint32_t of_first = sc_order_add(&order, SC_STREAM_BLOCKING, first);
+    ck_assert_uint_eq(ties(first), SC_TIE_KIND);
+    ck_assert_uint_eq(ties(second), 0);
+    sc_order_remove(&order, of_first);
+    ck_assert_uint_eq(ties(first), SC_TIE_KIND);
+    issue(beside);
+    wait_for(second, point_of(beside));
+    ck_assert_uint_eq(ties(second), SC_TIE_KIND | SC_TIE_JOINED);
+}
+END_TEST
+
+/* What came before the first blocking stream is before its work all the same. */
+START_TEST(a_blocking_stream_comes_after_what_a_lone_legacy_stream_had)
+{
+    uint32_t alone = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    struct sc_ticket earlier = {.stream = alone};
+    struct sc_point point;
+    sc_order_renew(&order, &earlier); /* without a call, as by who is by itself */
+    ck_assert(sc_order_plain_point(&order, alone, &point));
+    uint32_t late = sc_order_add(&order, SC_STREAM_BLOCKING, alone);
+    ck_assert(sc_order_is_behind(&order, late));
+    struct sc_ticket ticket = issue(late);
+    ck_assert(sc_order_covers(&order, late, &earlier));
+    ck_assert(!sc_order_plain_point(&order, alone, &point));
+    ck_assert(sc_order_covers(&order, alone, &ticket));
+    struct sc_point behind = point_of(late);
+    ck_assert(sc_order_point_covers(&behind, &earlier));
+    sc_order_known(&order, &behind);
+    sc_order_release(&order, &behind);
+    ck_assert(sc_order_known_done(&order, &earlier));
+    struct sc_ticket later = issue(late);
+    ck_assert(!sc_order_known_done(&order, &later));
+    issue(alone);
+    behind = point_of(alone);
+    ck_assert(sc_order_point_covers(&behind, &later));
+    sc_order_release(&order, &behind);
+}
+END_TEST
+
 START_TEST(the_ties_of_a_stream_are_not_those_of_the_one_before)
 {
     uint32_t first = add(SC_STREAM_NONBLOCKING);
@@ -1088,6 +1136,8 @@ int main(void)
     tcase_add_test(group, a_stream_is_settled_until_its_point_says_more);
     tcase_add_test(group, a_blocking_stream_is_settled_until_it_comes_after_legacy_work);
     tcase_add_test(group, a_stream_has_the_ties_that_it_was_given);
+    tcase_add_test(group, a_legacy_stream_is_tied_to_blocking_streams_and_by_what_it_waits_for);
+    tcase_add_test(group, a_blocking_stream_comes_after_what_a_lone_legacy_stream_had);
     tcase_add_test(group, the_ties_of_a_stream_are_not_those_of_the_one_before);
     tcase_add_test(group, an_older_point_settles_nothing);
     tcase_add_test(group, a_point_of_nothing_orders_nothing);

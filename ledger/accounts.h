@@ -13,44 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ledger/ledger_words.h"
 #include "track/brief_lock.h"
 #include "track/checks.h"
 #include "track/pool.h"
-
-enum sc_ledger_kind {
-    /* memory of the place that is the process's own; its sum is what the place holds */
-    SC_LEDGER_DEVICE,
-    SC_LEDGER_POOLED, /* in use, of a pool */
-    SC_LEDGER_ARRAY,
-    SC_LEDGER_PHYSICAL,
-    SC_LEDGER_PINNED,
-    SC_LEDGER_REGISTERED, /* the program's own memory, page-locked */
-    SC_LEDGER_OWN_KINDS,
-
-    /* what lies somewhere between devices and host */
-    SC_LEDGER_MANAGED = SC_LEDGER_OWN_KINDS,
-    /* and what is no memory, or none of the process's own */
-    SC_LEDGER_IMPORTED,
-    SC_LEDGER_MAPPED,
-    SC_LEDGER_ADDRESSES,
-    SC_LEDGER_EXECS, /* of graphs: how many */
-    SC_LEDGER_KINDS
-};
-
-struct sc_ledger_count {
-    uint64_t bytes, blocks;
-    uint64_t peak_bytes, peak_ticks; /* the most, and when (track/ticks.h) */
-};
-
-struct sc_account {
-    uint64_t bytes, blocks;
-    uint64_t peak_bytes, peak_blocks; /* when the place held most, as of peak `peak` */
-    uint64_t ever_bytes, ever_blocks; /* all that was given */
-    uint32_t peak;
-    uint32_t origin;
-    uint32_t next;
-    uint8_t kind;
-};
 
 enum { SC_ACCOUNTS_CELLS = 1024, SC_ACCOUNTS_MAX = 1 << 16 };
 

@@ -1,5 +1,10 @@
 #include "ledger/ledger.h"
 
+#include "ledger/accounts.h"
+#include "ledger/ledger_index.h"
+#include "ledger/ledger_internal.h"
+#include "ledger/ledger_words.h"
+#include "track/brief_lock.h"
 #include "track/checks.h"
 
 #include "track/poison.h"
@@ -310,6 +315,11 @@ bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint
     if (is_last)
         debit(ledger, &leaving);
     return is_there;
+}
+
+void sc_ledger_free_unknown(struct sc_ledger *ledger)
+{
+    atomic_fetch_add_explicit(&ledger->unknown_frees, 1, memory_order_relaxed);
 }
 
 void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name, bool taken)

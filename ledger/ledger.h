@@ -17,52 +17,11 @@
 #ifndef SC_LEDGER_LEDGER_H
 #define SC_LEDGER_LEDGER_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ledger/accounts.h"
-#include "ledger/ledger_index.h"
-#include "track/brief_lock.h"
-
-/* Places: devices by their number, the last of which has all later ones as well, and the host. */
-enum { SC_LEDGER_DEVICES = 32, SC_LEDGER_HOST = SC_LEDGER_DEVICES, SC_LEDGER_PLACES };
-
-enum { SC_LEDGER_POOLS = 256 };
-
-/* A pool of the driver's. What is in use of it is counted here, and as SC_LEDGER_POOLED. It is
- * found by its handle without a lock. */
-struct sc_ledger_pool {
-    _Atomic uint64_t handle; /* 0: a place for another one */
-    _Atomic bool is_gone;
-    bool is_imported;
-    uint8_t place;
-    uint32_t origin;             /* track/origins.h; 0: the program did not make it */
-    struct sc_ledger_count used; /* under the lock of its place */
-};
-
-struct sc_ledger {
-    struct sc_ledger_index index;
-    struct sc_accounts places[SC_LEDGER_PLACES];
-    struct sc_brief_lock pools_lock; /* for who adds one */
-    struct sc_ledger_pool pools[SC_LEDGER_POOLS];
-    _Atomic unsigned pools_ever; /* behind these no place has been used yet */
-    _Atomic uint64_t
-        unknown_frees;           /* of names that are not in the ledger: the caller counts them */
-    _Atomic uint64_t unrecorded; /* blocks that there was no memory for: they are not counted */
-};
-
-struct sc_ledger_block {
-    enum sc_ledger_space space;
-    enum sc_ledger_kind kind;
-    uint64_t name;
-    uint64_t size_bytes;
-    uint64_t of;      /* the pool of pooled memory; the memory behind a mapping. 0: none */
-    uint32_t context; /* with which it goes; 0: it outlives its context */
-    uint32_t origin;  /* track/origins.h */
-    unsigned place;
-};
+#include "ledger/ledger_words.h"
 
 /* All zero is an empty ledger. The process's own. Tests make others. */
 extern struct sc_ledger sc_ledger;
@@ -78,6 +37,9 @@ bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64
 /* The block is about to be taken back, or one reference to it: the last one takes it along. False:
  * there is none, or it is being taken back already. */
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name);
+
+/* A block is taken back of which nothing is known. */
+void sc_ledger_free_unknown(struct sc_ledger *ledger);
 
 /* The driver has answered a call before which sc_ledger_leaves was true. */
 void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,

@@ -9,19 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ledger/ledger_words.h"
 #include "track/brief_lock.h"
 #include "track/checks.h"
 #include "track/pool.h"
-
-/* Names of one space differ. Device memory and memory of the host share one. */
-enum sc_ledger_space {
-    SC_LEDGER_ADDRESS,
-    SC_LEDGER_MAPPING,     /* addresses with physical memory behind them */
-    SC_LEDGER_RESERVATION, /* addresses that are reserved */
-    SC_LEDGER_MEMORY,      /* handles of physical memory */
-    SC_LEDGER_EXTERNAL,    /* handles of external memory */
-    SC_LEDGER_HANDLE,      /* of other things: arrays, execs */
-};
 
 struct sc_ledger_entry {
     uint64_t name;

@@ -4,6 +4,10 @@
 
 #include "track/poison.h"
 
+#include "ledger/accounts.h"
+#include "ledger/ledger_internal.h"
+#include "track/checks.h"
+
 static uint64_t most_of(const struct sc_statement_account *account)
 {
     return account->account.bytes > account->peak_bytes ? account->account.bytes

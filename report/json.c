@@ -1,6 +1,7 @@
 #include "report/json.h"
 
 #include "report/plain.h"
+#include "track/text.h"
 
 #include <string.h>
 

@@ -6,7 +6,11 @@
 #ifndef SC_REPORT_JSON_H
 #define SC_REPORT_JSON_H
 
-#include "track/text.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_text;
 
 void sc_json_open(struct sc_text *text, const char *key, char bracket); /* '{' or '[' */
 void sc_json_close(struct sc_text *text, char bracket);                 /* '}' or ']' */

@@ -10,7 +10,6 @@
 #include "report/path.h"
 #include "report/report.h"
 #include "track/stacks.h"
-#include "track/text.h"
 
 /* Named frames of one stack, innermost first. */
 struct sc_json_lines_stack {
@@ -33,6 +32,7 @@ struct sc_json_lines_stacks {
 
 struct sc_guard_part_sites;
 struct sc_memory_part;
+struct sc_text;
 
 /* Looks up the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock. */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);

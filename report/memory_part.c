@@ -5,6 +5,7 @@
 #include "report/plain.h"
 #include "track/now.h"
 #include "track/origins.h"
+#include "track/text.h"
 #include "track/ticks.h"
 
 #include <string.h>

@@ -9,7 +9,8 @@
 
 #include "ledger/statement.h"
 #include "report/json_lines.h"
-#include "track/text.h"
+
+struct sc_text;
 
 enum { SC_MEMORY_PART_NAME_BYTES = 64, SC_MEMORY_PART_OWNERS = SC_STATEMENT_ACCOUNTS };
 

@@ -5,6 +5,7 @@
 #include "report/options.h"
 #include "report/own_report.h"
 #include "track/kernel.h"
+#include "track/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

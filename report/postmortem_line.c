@@ -3,6 +3,7 @@
 #include "report/json.h"
 #include "report/json_lines.h"
 #include "track/hazard_words.h"
+#include "track/text.h"
 
 #include "track/poison.h"
 

@@ -10,11 +10,12 @@
 #include "report/report.h"
 #include "track/hazard_event.h"
 #include "track/op_kinds.h"
-#include "track/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct sc_text;
 
 struct sc_postmortem_operation {
     const char *api;

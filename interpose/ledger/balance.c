@@ -7,6 +7,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_words.h"
 
 #include "track/poison.h"
 

@@ -9,6 +9,7 @@
 #include "ledger/accounts.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_index.h"
+#include "ledger/ledger_words.h"
 
 #include "track/poison.h"
 
@@ -251,7 +252,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     else if (leaving == memory->name)
         sc_ledger_left(&sc_ledger, space, memory->name, taken);
     else if (taken && space == SC_LEDGER_ADDRESS)
-        atomic_fetch_add_explicit(&sc_ledger.unknown_frees, 1, memory_order_relaxed);
+        sc_ledger_free_unknown(&sc_ledger);
     leaving = 0;
 }
 

@@ -13,6 +13,7 @@
 #include "interpose/streams/streams.h"
 #include "ledger/accounts.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_words.h"
 #include "ledger/statement.h"
 #include "report/file.h"
 #include "report/oom_line.h"

@@ -1,6 +1,9 @@
 /* The ledger of memory: what is held, at the peak too, by whom, and what becomes of frees that the
  * driver refuses or that others overtake. */
+#include "ledger/accounts.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_index.h"
+#include "ledger/ledger_internal.h"
 #include "ledger/statement.h"
 #include "track/own_pages.h"
 #include "track/pool.h"

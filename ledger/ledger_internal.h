@@ -1,0 +1,24 @@
+/* The record of the ledger (ledger.h), for the files that make it up and for tests. */
+#ifndef SC_LEDGER_LEDGER_INTERNAL_H
+#define SC_LEDGER_LEDGER_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "ledger/accounts.h"
+#include "ledger/ledger.h"
+#include "ledger/ledger_index.h"
+#include "track/brief_lock.h"
+
+struct sc_ledger {
+    struct sc_ledger_index index;
+    struct sc_accounts places[SC_LEDGER_PLACES];
+    struct sc_brief_lock pools_lock; /* for who adds one */
+    struct sc_ledger_pool pools[SC_LEDGER_POOLS];
+    _Atomic unsigned pools_ever; /* behind these no place has been used yet */
+    _Atomic uint64_t
+        unknown_frees;           /* of names that are not in the ledger */
+    _Atomic uint64_t unrecorded; /* blocks that there was no memory for: they are not counted */
+};
+
+#endif

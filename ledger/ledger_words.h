@@ -1,0 +1,81 @@
+/* What the ledger (ledger.h) says of memory: plain data. */
+#ifndef SC_LEDGER_LEDGER_WORDS_H
+#define SC_LEDGER_LEDGER_WORDS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sc_ledger_kind {
+    /* memory of the place that is the process's own; its sum is what the place holds */
+    SC_LEDGER_DEVICE,
+    SC_LEDGER_POOLED, /* in use, of a pool */
+    SC_LEDGER_ARRAY,
+    SC_LEDGER_PHYSICAL,
+    SC_LEDGER_PINNED,
+    SC_LEDGER_REGISTERED, /* the program's own memory, page-locked */
+    SC_LEDGER_OWN_KINDS,
+
+    /* what lies somewhere between devices and host */
+    SC_LEDGER_MANAGED = SC_LEDGER_OWN_KINDS,
+    /* and what is no memory, or none of the process's own */
+    SC_LEDGER_IMPORTED,
+    SC_LEDGER_MAPPED,
+    SC_LEDGER_ADDRESSES,
+    SC_LEDGER_EXECS, /* of graphs: how many */
+    SC_LEDGER_KINDS
+};
+
+struct sc_ledger_count {
+    uint64_t bytes, blocks;
+    uint64_t peak_bytes, peak_ticks; /* the most, and when (track/ticks.h) */
+};
+
+struct sc_account {
+    uint64_t bytes, blocks;
+    uint64_t peak_bytes, peak_blocks; /* when the place held most, as of peak `peak` */
+    uint64_t ever_bytes, ever_blocks; /* all that was given */
+    uint32_t peak;
+    uint32_t origin;
+    uint32_t next;
+    uint8_t kind;
+};
+
+/* Names of one space differ. Device memory and memory of the host share one. */
+enum sc_ledger_space {
+    SC_LEDGER_ADDRESS,
+    SC_LEDGER_MAPPING,     /* addresses with physical memory behind them */
+    SC_LEDGER_RESERVATION, /* addresses that are reserved */
+    SC_LEDGER_MEMORY,      /* handles of physical memory */
+    SC_LEDGER_EXTERNAL,    /* handles of external memory */
+    SC_LEDGER_HANDLE,      /* of other things: arrays, execs */
+};
+
+/* Places: devices by their number, the last of which has all later ones as well, and the host. */
+enum { SC_LEDGER_DEVICES = 32, SC_LEDGER_HOST = SC_LEDGER_DEVICES, SC_LEDGER_PLACES };
+
+enum { SC_LEDGER_POOLS = 256 };
+
+/* A pool of the driver's. What is in use of it is counted here, and as SC_LEDGER_POOLED. It is
+ * found by its handle without a lock. */
+struct sc_ledger_pool {
+    _Atomic uint64_t handle; /* 0: a place for another one */
+    _Atomic bool is_gone;
+    bool is_imported;
+    uint8_t place;
+    uint32_t origin;             /* track/origins.h; 0: the program did not make it */
+    struct sc_ledger_count used; /* under the lock of its place */
+};
+
+struct sc_ledger_block {
+    enum sc_ledger_space space;
+    enum sc_ledger_kind kind;
+    uint64_t name;
+    uint64_t size_bytes;
+    uint64_t of;      /* the pool of pooled memory; the memory behind a mapping. 0: none */
+    uint32_t context; /* with which it goes; 0: it outlives its context */
+    uint32_t origin;  /* track/origins.h */
+    unsigned place;
+};
+
+#endif

@@ -6,9 +6,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/made_here.h"
 #include "interpose/streams/contexts.h"
-#include "ledger/accounts.h"
 #include "ledger/ledger.h"
-#include "ledger/ledger_index.h"
 #include "ledger/ledger_words.h"
 
 #include "track/poison.h"

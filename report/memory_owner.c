@@ -1,6 +1,5 @@
 #include "report/memory_owner.h"
 
-#include "report/file.h"
 #include "report/frame_kinds.h"
 #include "report/path.h"
 #include "track/text.h"

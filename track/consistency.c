@@ -4,7 +4,6 @@
 
 #include "track/checks.h"
 #include "track/graphs_internal.h"
-#include "track/inflight_internal.h"
 #include "track/order.h"
 
 #include "track/poison.h"

@@ -6,7 +6,6 @@
 #include "track/checks.h"
 #include "track/conflicts.h"
 #include "track/consistency.h"
-#include "track/graphs.h"
 #include "track/now.h"
 #include "track/order.h"
 #include "track/trace.h"

@@ -1,6 +1,5 @@
 /* The tracker's device memory: what track/device.h has, under the tracker's lock. */
 #include "track/checks.h"
-#include "track/conflicts.h"
 #include "track/device.h"
 #include "track/kernel_flags.h"
 #include "track/track_internal.h"

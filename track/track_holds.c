@@ -1,8 +1,6 @@
 /* The tracker's part for memory that goes back: what is in flight on it, and what waits. */
 #include <string.h>
 
-#include "track/checks.h"
-#include "track/conflicts.h"
 #include "track/graph_frees.h"
 #include "track/now.h"
 #include "track/track_internal.h"

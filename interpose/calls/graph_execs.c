@@ -15,7 +15,6 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/stack_sources.h"
 #include "interpose/ledger/memory_kinds.h"
-#include "interpose/streams/contexts.h"
 #include "track/graph_place.h"
 #include "track/graphs.h"
 #include "track/heard.h"

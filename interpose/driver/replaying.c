@@ -2,7 +2,6 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
-#include "interpose/driver/driver.h"
 #include "report/options.h"
 
 #include "track/poison.h"

@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include "interpose/base/process.h"
-#include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"

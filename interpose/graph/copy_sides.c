@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "interpose/driver/addresses.h"
-#include "interpose/driver/driver.h"
 #include "track/device_use.h"
 #include "track/track_ranges.h"
 

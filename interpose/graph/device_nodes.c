@@ -11,7 +11,6 @@
 #include "track/graphs.h"
 #include "track/op_kinds.h"
 #include "track/ordering.h"
-#include "track/shape.h"
 #include "track/track.h"
 #include "track/track_front.h"
 

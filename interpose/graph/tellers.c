@@ -2,7 +2,6 @@
 
 #include <stdint.h>
 
-#include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
 #include "track/handles.h"
 #include "track/own_pages.h"

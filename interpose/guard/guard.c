@@ -19,7 +19,6 @@
 #include "interpose/guard/protect.h"
 #include "interpose/guard/user_touches.h"
 #include "interpose/guard/userfaults.h"
-#include "interpose/memory/areas.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/signals.h"

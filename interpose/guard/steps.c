@@ -9,7 +9,6 @@
 #include "interpose/signals/upwards.h"
 #include "track/guarded.h"
 #include "track/inflight_calls.h"
-#include "track/no_verdicts.h"
 #include "track/pages.h"
 #include "track/track.h"
 #include "track/track_parts.h"

@@ -11,7 +11,6 @@
 #include "interpose/base/unwind.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/streams/streams.h"
-#include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
 #include "ledger/statement.h"
 #include "report/file.h"

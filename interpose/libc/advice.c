@@ -13,7 +13,6 @@
 #include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
-#include "track/frames.h"
 #include "track/kernel.h"
 #include "track/pages.h"
 #include "track/peek.h"

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"

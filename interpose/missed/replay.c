@@ -8,7 +8,6 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/calls/event_calls.h"
 #include "interpose/calls/host_memory.h"
-#include "interpose/calls/issue.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"

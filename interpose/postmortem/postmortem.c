@@ -11,7 +11,6 @@
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
-#include "interpose/driver/driver.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"

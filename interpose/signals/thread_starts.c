@@ -23,7 +23,6 @@
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
-#include "interpose/signals/signals.h"
 
 #include "track/poison.h"
 

@@ -8,7 +8,6 @@
 #include "interpose/guard/touches.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/hazards.h"
 #include "track/blocks.h"
 #include "track/kept_off.h"
 #include "track/own_lock.h"

@@ -22,7 +22,6 @@
 #include "interpose/losses/losses.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
-#include "interpose/reaper/hazards.h"
 #include "interpose/system_calls/look.h"
 #include "track/frames.h"
 #include "track/pages.h"

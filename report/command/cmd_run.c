@@ -7,7 +7,6 @@
 #include "report/command/run_work.h"
 #include "report/command/say.h"
 #include "report/command/source_roots.h"
-#include "report/options.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -15,10 +15,9 @@ struct sc_ledger {
     struct sc_accounts places[SC_LEDGER_PLACES];
     struct sc_brief_lock pools_lock; /* for who adds one */
     struct sc_ledger_pool pools[SC_LEDGER_POOLS];
-    _Atomic unsigned pools_ever; /* behind these no place has been used yet */
-    _Atomic uint64_t
-        unknown_frees;           /* of names that are not in the ledger */
-    _Atomic uint64_t unrecorded; /* blocks that there was no memory for: they are not counted */
+    _Atomic unsigned pools_ever;    /* behind these no place has been used yet */
+    _Atomic uint64_t unknown_frees; /* of names that are not in the ledger */
+    _Atomic uint64_t unrecorded;    /* blocks that there was no memory for: they are not counted */
 };
 
 #endif

@@ -8,10 +8,12 @@
 
 #include "track/poison.h"
 
-/* File names of libraries begin so. */
-static const struct {
+struct known {
     const char *prefix, *name;
-} libraries[] = {
+};
+
+/* File names of libraries begin so. */
+static const struct known libraries[] = {
     {"libtorch", "PyTorch"},
     {"libc10", "PyTorch"},
     {"libnccl", "NCCL"},
@@ -33,7 +35,13 @@ static const struct {
     {"libtensorflow", "TensorFlow"},
 };
 
-/* Packages of Python have their name behind it. */
+/* Names of Python's packages do. */
+static const struct known packages[] = {
+    {"cupy", "CuPy"}, {"torch", "PyTorch"}, {"jax", "JAX"},   {"numba", "Numba"},
+    {"warp", "Warp"}, {"rmm", "RMM"},       {"cudf", "cuDF"}, {"tensorflow", "TensorFlow"},
+};
+
+/* They stand behind it. */
 static const char *const package_folders[] = {"/site-packages/", "/dist-packages/"};
 
 static void put_part(char *name, size_t size, const char *part, size_t length)
@@ -55,6 +63,20 @@ static bool is_binding(const char *name)
     return false;
 }
 
+static bool is_known(const struct known *known, size_t count, const char *begins, char *name,
+                     size_t size)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(begins, known[i].prefix, strlen(known[i].prefix)) == 0) {
+            put_part(name, size, known[i].name, strlen(known[i].name));
+            return true;
+        }
+    return false;
+}
+
+#define IS_KNOWN(known, begins, name, size)                                                        \
+    is_known(known, sizeof(known) / sizeof(known)[0], begins, name, size)
+
 static bool name_package(const char *path, size_t length, char *name, size_t size)
 {
     char copy[1024];
@@ -64,7 +86,8 @@ static bool name_package(const char *path, size_t length, char *name, size_t siz
         if (!found)
             continue;
         found += strlen(package_folders[i]);
-        put_part(name, size, found, strcspn(found, "/"));
+        if (!IS_KNOWN(packages, found, name, size))
+            put_part(name, size, found, strcspn(found, "/"));
         return true;
     }
     return false;
@@ -73,12 +96,7 @@ static bool name_package(const char *path, size_t length, char *name, size_t siz
 static void name_module(const char *path, char *name, size_t size)
 {
     const char *base = sc_path_base(path);
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        if (strncmp(base, libraries[i].prefix, strlen(libraries[i].prefix)) == 0) {
-            put_part(name, size, libraries[i].name, strlen(libraries[i].name));
-            return;
-        }
-    if (!name_package(path, strlen(path), name, size))
+    if (!IS_KNOWN(libraries, base, name, size) && !name_package(path, strlen(path), name, size))
         put_part(name, size, base, strlen(base));
 }
 

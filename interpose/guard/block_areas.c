@@ -28,6 +28,7 @@ enum {
 };
 
 static _Atomic uint32_t times[SC_AREAS_COUNT]; /* that a part was guarded while it was mprotect's */
+static _Atomic uint32_t wants[SC_AREAS_COUNT]; /* of these, that it was to be userfaultfd's */
 static _Atomic bool any_result;                /* ... of userfaultfd's */
 
 static void say_why_not(void)
@@ -70,16 +71,19 @@ static bool is_wanted(const struct sc_pages *pages, bool is_result, unsigned bef
            (is_result || atomic_load_explicit(&any_result, memory_order_relaxed));
 }
 
-/* An area may be busy for long: there are attempts the first, the second, the fourth time and so
- * on. */
+/* An area may be busy for long: of the times that a change is wanted there are attempts the first,
+ * the second, the fourth time and so on. */
 static void choose_for(uintptr_t area, const struct sc_pages *pages, bool is_result)
 {
     unsigned i = (unsigned)((area - sc_areas.start) / SC_AREAS_BYTES);
     if (sc_userfaults_have_adopted(area, 1))
         return;
     unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
-    if ((before & (before + 1)) == 0 && is_wanted(pages, is_result, before) &&
-        sc_user_touches_begin() && sc_protect_move(area, sc_userfaults_adopt_huge) && is_result)
+    if (!is_wanted(pages, is_result, before))
+        return;
+    unsigned wanted = atomic_fetch_add_explicit(&wants[i], 1, memory_order_relaxed);
+    if ((wanted & (wanted + 1)) == 0 && sc_user_touches_begin() &&
+        sc_protect_move(area, sc_userfaults_adopt_huge) && is_result)
         atomic_store_explicit(&any_result, true, memory_order_relaxed);
 }
 

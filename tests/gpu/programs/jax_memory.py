@@ -11,7 +11,7 @@ def main():
     kept = [jnp.ones(1 << size, dtype=jnp.uint8) for size in range(4, 26)]
     jax.block_until_ready(kept)
     pool = jax.devices()[0].memory_stats()["pool_bytes"]
-    ours = held("JAX", "device")
+    ours = held("JAX", "device", "pooled", "physical")
     print("22 arrays", "agrees" if ours is None or ours >= pool else f"{pool}, the ledger {ours}")
 
 

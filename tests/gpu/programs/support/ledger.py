@@ -16,8 +16,8 @@ def _ask():
     return json.loads(text.raw[:length])["memory"] if length else None
 
 
-def held(owner, kind, peak=False):
-    """Bytes of the kind that the call stacks of the owner hold, or held at the device's peak; None
+def held(owner, *kinds, peak=False):
+    """Bytes of the kinds that the call stacks of the owner hold, or held at the device's peak; None
     where there is no library. An owner that the ledger does not know has none, and is told."""
     memory = _ask()
     if memory is None:
@@ -26,7 +26,7 @@ def held(owner, kind, peak=False):
     if owner not in known:
         print(f"of {owner} nothing is known, but of", *sorted(known))
     return sum(account["peak_bytes" if peak else "bytes"] for account in memory["accounts"]
-               if account["owner"] == owner and account["kind"] == kind)
+               if account["owner"] == owner and account["kind"] in kinds)
 
 
 def compare(what, own, ours):

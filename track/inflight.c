@@ -916,9 +916,8 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
 
 /* ---- uploads ---- */
 
-static inline __attribute__((always_inline)) void describe_upload(struct sc_inflight *inflight,
-                                                                  const struct sc_upload *upload,
-                                                                  struct sc_op_info *info)
+void sc_inflight_describe_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
+                                 struct sc_op_info *info)
 {
     struct sc_range *range = sc_inflight_range(inflight, upload->range);
     memset(info, 0, sizeof *info);
@@ -935,12 +934,6 @@ static inline __attribute__((always_inline)) void describe_upload(struct sc_infl
     info->slot = upload->slot;
     info->access = SC_ACCESS_ALL;
     info->stable = true;
-}
-
-void sc_inflight_describe_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
-                                 struct sc_op_info *info)
-{
-    describe_upload(inflight, upload, info);
 }
 
 static inline bool is_of(const struct sc_op_info *info, const struct sc_upload *upload)
@@ -1011,7 +1004,7 @@ static bool put_upload(struct sc_inflight *inflight, const struct sc_upload *upl
         return false;
     struct sc_op *op = sc_inflight_op(inflight, id);
     fill_record(op, upload->source, upload->size_bytes);
-    describe_upload(inflight, upload, &op->info);
+    sc_inflight_describe_upload(inflight, upload, &op->info);
     op->info.ticket = *ticket;
     op->is_upload = true;
     op->cut = false;
@@ -1023,19 +1016,6 @@ static bool put_upload(struct sc_inflight *inflight, const struct sc_upload *upl
     return true;
 }
 
-static __attribute__((noinline)) bool upload_as_any(struct sc_inflight *inflight,
-                                                    const struct sc_upload *upload,
-                                                    const struct sc_ticket *ticket,
-                                                    struct sc_ops *overwritten)
-{
-    struct sc_op_info info;
-    describe_upload(inflight, upload, &info);
-    info.ticket = *ticket;
-    bool is_added = sc_inflight_add(inflight, &info, overwritten);
-    sc_staging_refill(upload->slot, upload->stream);
-    return is_added;
-}
-
 bool sc_inflight_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
                         const struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
@@ -1045,7 +1025,7 @@ bool sc_inflight_upload(struct sc_inflight *inflight, const struct sc_upload *up
     uint32_t id;
     struct sc_op *op = find_upload(inflight, upload, &id);
     if (op && (!op->is_upload || !op->info.slot))
-        return upload_as_any(inflight, upload, ticket, overwritten);
+        return false;
     if (upload->size_bytes >= SC_COMPARISONS_MIN_BYTES)
         sc_comparisons_expect(inflight, upload->stream);
     if (!op)

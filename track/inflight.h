@@ -202,8 +202,8 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
                      struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
 
-/* The same of an upload, with this ticket, where nothing in flight on the range is of another
- * stream or writes. */
+/* The same of an upload, with this ticket, where nothing in flight writes the range. False: an
+ * equal operation came another way, or there is no memory; nothing was done. */
 struct sc_upload;
 bool sc_inflight_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
                         const struct sc_ticket *ticket, struct sc_ops *overwritten);

@@ -16,7 +16,6 @@ enum sc_presence {
     SC_HAS_MANAGED_RANGES,
     SC_HAS_OPERATIONS, /* on host memory */
     SC_HAS_HOLDS,
-    SC_HAS_UNSEEN_WAITS, /* for the host, which are open */
 };
 bool sc_track_has(struct sc_track *track, enum sc_presence what);
 

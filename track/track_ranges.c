@@ -34,13 +34,6 @@ describe_range(struct sc_track *track, uint32_t id)
     return info;
 }
 
-static bool lies_in_range(struct sc_track *track, uint32_t id, uintptr_t address)
-{
-    const struct sc_grid_node *node = &sc_inflight_range(&track->inflight, id)->node;
-    uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
-    return address - start < atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
-}
-
 /* Programs copy from the same memory again and again: a thread remembers the last range, as long as
  * none came or went. In one word, since a signal handler may come in between. */
 static __thread _Atomic uint64_t last_range __attribute__((tls_model("initial-exec")));
@@ -83,10 +76,8 @@ const struct sc_range *sc_track_last_range(struct sc_track *track, uintptr_t add
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
 {
     struct sc_range_info info;
-    uint64_t known = atomic_load_explicit(&last_range, memory_order_relaxed);
-    uint32_t id = (uint32_t)known;
-    if (track == &sc_track && id && known - id == version_of_ranges(track) &&
-        lies_in_range(track, id, address))
+    uint32_t id;
+    if (sc_track_last_range(track, address, 1, &id))
         info = describe_range(track, id);
     else
         look_for_range(track, address, &info);

@@ -103,6 +103,7 @@ static __attribute__((noinline)) void issue_as_any(struct sc_track *track,
     sc_conflicts_visit(&track->inflight, &info, sc_inflight_collect, &collector);
     if (!sc_inflight_add(&track->inflight, &info, &issued->overwritten))
         sc_staging_keep(upload->slot, ticket);
+    sc_staging_refill(upload->slot, upload->stream);
 }
 
 uint64_t sc_track_issue_upload(struct sc_track *track, const struct sc_upload *upload,
@@ -114,11 +115,9 @@ uint64_t sc_track_issue_upload(struct sc_track *track, const struct sc_upload *u
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     sc_order_renew(&track->order, &ticket);
-    if (__builtin_expect(
-            !is_still(&track->inflight, sc_inflight_range(&track->inflight, upload->range)), 0))
+    if (!is_still(&track->inflight, sc_inflight_range(&track->inflight, upload->range)) ||
+        !sc_inflight_upload(&track->inflight, upload, &ticket, &issued->overwritten))
         issue_as_any(track, upload, &ticket, issued);
-    else if (!sc_inflight_upload(&track->inflight, upload, &ticket, &issued->overwritten))
-        sc_staging_keep(upload->slot, &ticket);
     unlock(track);
     return ticket.number;
 }

@@ -20,8 +20,6 @@ bool sc_track_has(struct sc_track *track, enum sc_presence what)
         return !sc_grid_is_empty(&inflight->op_grid) || !sc_grid_is_empty(&inflight->heap_grid);
     case SC_HAS_HOLDS:
         return !sc_grid_is_empty(&track->holds.grid);
-    case SC_HAS_UNSEEN_WAITS:
-        return !sc_unseen_none(&track->order.unseen);
     }
     return true;
 }

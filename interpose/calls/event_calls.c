@@ -1,7 +1,6 @@
 /* Events are recorded, and waited for by streams and contexts. */
 #include "interpose/calls/event_calls.h"
 
-#include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/captures.h"
@@ -119,18 +118,12 @@ static CUresult recording_ends(struct recording *recording, CUresult result, CUe
     return sc_detour_end(&recording->detour, result);
 }
 
-/* The driver has refused it, or the event stood for more than one number before. */
-static __attribute__((noinline)) void simply_recorded(const char *api, void *site, bool per_thread,
-                                                      CUresult result, CUevent event,
-                                                      uint32_t stream, uint64_t number,
-                                                      uint64_t work_ticks)
+/* It stood for more than a number before, or for nothing. */
+static __attribute__((noinline)) void set_anyhow(CUevent event, uint32_t stream, uint64_t number,
+                                                 uint64_t work_ticks)
 {
-    SC_CARRY();
-    const struct sc_call call = {api, site, per_thread};
     struct sc_point point = {.stream = stream, .number = number, .work_ticks = work_ticks};
-    struct sc_detour detour;
-    sc_detour_init(&detour, &call);
-    sc_detour_end(&detour, recorded(sc_wrap_answered(&call, result), event, true, &point));
+    recorded(CUDA_SUCCESS, event, true, &point);
 }
 
 /* What the event stands for is one number of its stream. */
@@ -146,10 +139,11 @@ SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, 
     const uint64_t number = sc_stream_front_issued(stream->front);
     const uint64_t work_ticks = sc_unfinished_before_simple_event(stream);
     *result = sc_real.cuEventRecord(event, handle);
-    if (sc_unlikely(*result != CUDA_SUCCESS) ||
-        sc_unlikely(
-            !sc_events_set_simple(sc_track_parts.events, (uintptr_t)event, id, number, work_ticks)))
-        simply_recorded(api, site, per_thread, *result, event, id, number, work_ticks);
+    if (sc_unlikely(*result != CUDA_SUCCESS))
+        sc_detour_refused(api, site, per_thread, *result);
+    else if (sc_unlikely(!sc_events_set_simple(sc_track_parts.events, (uintptr_t)event, id, number,
+                                               work_ticks)))
+        set_anyhow(event, id, number, work_ticks);
     return true;
 }
 

@@ -37,6 +37,7 @@
 #include "track/order_calls.h"
 #include "track/ordering.h"
 #include "track/points.h"
+#include "track/stream_front.h"
 #include "track/ticks.h"
 #include "track/told.h"
 #include "track/track.h"
@@ -44,7 +45,7 @@
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
-#include "track/track_presence.h"
+#include "track/track_parts.h"
 #include "track/track_streams.h"
 #include "track/unseen.h"
 
@@ -129,7 +130,7 @@ static void bring_results(const struct launch *launch)
 static bool is_behind_seen(const struct launch *launch)
 {
     struct sc_order_call ordered;
-    if (!sc_track_has(&sc_track, SC_HAS_UNSEEN_WAITS))
+    if (!sc_track_attends(SC_ATTENDS_UNSEEN_WAITS))
         return true;
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
     struct sc_point after = sc_track_call_point(&sc_track, launch->uses.stream->id, &ordered);

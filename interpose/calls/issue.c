@@ -37,6 +37,7 @@
 #include "track/shape.h"
 #include "track/spans_calls.h"
 #include "track/staging.h"
+#include "track/stream_front.h"
 #include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_front.h"
@@ -44,7 +45,6 @@
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
-#include "track/track_presence.h"
 #include "track/track_ranges.h"
 #include "track/track_streams.h"
 #include "track/track_views.h"
@@ -728,7 +728,7 @@ SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
         op->runtime_api = sc_ear_runtime_api();
         op->correlation_id = sc_ear_correlation_id();
     }
-    if (sc_unlikely(sc_track_has(&sc_track, SC_HAS_UNSEEN_WAITS)))
+    if (sc_unlikely(sc_track_attends(SC_ATTENDS_UNSEEN_WAITS)))
         op->unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, NULL);
     op->ticket.epoch = issue->place;
     sc_thread_stacks_note(op);
@@ -749,6 +749,16 @@ struct recorded {
     bool writes_host;
 };
 
+SC_INLINED void report_late(const struct sc_issue *issue, const struct sc_issued *issued,
+                            uint64_t number)
+{
+    if (sc_unlikely(issued->conflicts.count) && !issue->is_judged)
+        report_unordered(issue, SC_ACTION_REPORTED, &issued->conflicts, number);
+    if (sc_unlikely(issued->overwritten.count))
+        sc_hazards_report_overwritten(
+            &issued->overwritten, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
+}
+
 SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_ops *ops,
                                       uint32_t stack, uint64_t now_ticks)
 {
@@ -768,11 +778,7 @@ SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_op
     sc_guard_attend(lanes);
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
     sc_guard_tell(lanes);
-    if (sc_unlikely(issued.conflicts.count) && !issue->is_judged)
-        report_unordered(issue, SC_ACTION_REPORTED, &issued.conflicts, ops->of[0].ticket.number);
-    if (sc_unlikely(issued.overwritten.count))
-        sc_hazards_report_overwritten(
-            &issued.overwritten, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
+    report_late(issue, &issued, ops->of[0].ticket.number);
     return all;
 }
 
@@ -781,11 +787,7 @@ void sc_issue_report_late(const struct sc_call *call, struct sc_stream_record *s
 {
     struct sc_issue issue;
     on(&issue, call, stream);
-    if (issued->conflicts.count)
-        report_unordered(&issue, SC_ACTION_REPORTED, &issued->conflicts, number);
-    if (issued->overwritten.count)
-        sc_hazards_report_overwritten(&issued->overwritten,
-                                      &(struct sc_culprit){call->api, call->site, NULL});
+    report_late(&issue, issued, number);
 }
 
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,

@@ -1,6 +1,5 @@
 #include "interpose/calls/uploads.h"
 
-#include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -10,7 +9,6 @@
 #include "interpose/capture/detours.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
-#include "interpose/driver/wrap.h"
 #include "interpose/guard/door.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/streams/marks.h"
@@ -29,18 +27,6 @@
 
 #include "track/poison.h"
 
-/* The driver has refused it. */
-static __attribute__((noinline)) void fail(const struct sc_call *call, CUresult result,
-                                           const struct sc_upload *upload)
-{
-    SC_CARRY();
-    SC_KEEP_ERRNO();
-    struct sc_detour detour;
-    sc_detour_init(&detour, call);
-    sc_snapshots_return(upload->slot);
-    sc_detour_end(&detour, sc_wrap_answered(call, result));
-}
-
 SC_INLINED void note_in_history(void *site, const struct sc_upload *upload, uint64_t number)
 {
     sc_recently_issued((struct sc_history_entry){
@@ -57,14 +43,6 @@ SC_INLINED void note_in_history(void *site, const struct sc_upload *upload, uint
     });
 }
 
-/* What is rarely found lies apart. */
-static __attribute__((noinline)) void report(const struct sc_call *call,
-                                             struct sc_stream_record *stream,
-                                             const struct sc_issued *issued, uint64_t number)
-{
-    sc_issue_report_late(call, stream, issued, number);
-}
-
 static void end(const struct sc_call *call, struct sc_stream_record *stream,
                 struct sc_upload *upload)
 {
@@ -76,7 +54,7 @@ static void end(const struct sc_call *call, struct sc_stream_record *stream,
     upload->thread = sc_thread_id();
     uint64_t number = sc_track_issue_upload(&sc_track, upload, &issued);
     if (sc_unlikely(issued.conflicts.count || issued.overwritten.count))
-        report(call, stream, &issued, number);
+        sc_issue_report_late(call, stream, &issued, number);
     note_in_history(call->site, upload, number);
     sc_guard_apply_own();
     sc_marks_issued(stream, upload->size_bytes, true, upload->ticks);
@@ -106,11 +84,12 @@ bool sc_uploads_make(enum sc_simplicity least, const char *api, void *site, bool
     upload.size_bytes = size_bytes;
     if (!sc_snapshots_begin_upload(stream->context, &upload))
         return false;
-    const struct sc_call call = {api, site, per_thread};
     *result = sc_real.cuMemcpyHtoDAsync_v2(target, upload.slot->bytes, size_bytes, handle);
-    if (sc_likely(*result == CUDA_SUCCESS))
-        end(&call, stream, &upload);
-    else
-        fail(&call, *result, &upload);
+    if (sc_likely(*result == CUDA_SUCCESS)) {
+        end(&(const struct sc_call){api, site, per_thread}, stream, &upload);
+    } else {
+        sc_snapshots_return(upload.slot);
+        sc_detour_refused(api, site, per_thread, *result);
+    }
     return true;
 }

@@ -1,13 +1,11 @@
 #include "interpose/calls/work.h"
 
-#include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/replaying.h"
-#include "interpose/driver/wrap.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/marks.h"
@@ -193,32 +191,19 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
     return stream;
 }
 
-static __attribute__((noinline)) void simply_failed(const char *api, void *site, bool per_thread,
-                                                    struct sc_stream_record *stream,
-                                                    CUresult result)
-{
-    SC_CARRY();
-    const struct sc_call call = {api, site, per_thread};
-    struct sc_detour detour;
-    sc_detour_init(&detour, &call);
-    note_simply(stream);
-    sc_detour_end(&detour, sc_wrap_answered(&call, result));
-}
-
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result)
 {
-    if (sc_unlikely(result != CUDA_SUCCESS)) {
-        simply_failed(api, site, per_thread, stream, result);
-        return;
-    }
     uint64_t ticks = note_simply(stream);
-    sc_recently_issued((struct sc_history_entry){
-        .api = api,
-        .site = (uintptr_t)site,
-        .stream = stream->id,
-        .direction = SC_NO_DIRECTION,
-        .ticks = ticks,
-        .number = sc_stream_front_issued(stream->front) + 1,
-    });
+    if (sc_unlikely(result != CUDA_SUCCESS))
+        sc_detour_refused(api, site, per_thread, result);
+    else
+        sc_recently_issued((struct sc_history_entry){
+            .api = api,
+            .site = (uintptr_t)site,
+            .stream = stream->id,
+            .direction = SC_NO_DIRECTION,
+            .ticks = ticks,
+            .number = sc_stream_front_issued(stream->front) + 1,
+        });
 }

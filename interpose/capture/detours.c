@@ -1,4 +1,5 @@
 #include "interpose/capture/detours.h"
+#include "cupti_hooks/ear.h"
 
 #include <errno.h>
 
@@ -7,6 +8,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/driver/wrap.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
@@ -492,4 +494,14 @@ void sc_detour_finish(struct sc_detour *detour, CUresult result)
         report_late(detour, result);
     if (detour->inside)
         sc_legacy_gate_leave();
+}
+
+void sc_detour_refused(const char *api, void *site, bool per_thread, CUresult result)
+{
+    SC_CARRY();
+    SC_KEEP_ERRNO();
+    const struct sc_call call = {api, site, per_thread};
+    struct sc_detour detour;
+    sc_detour_init(&detour, &call);
+    sc_detour_end(&detour, sc_wrap_answered(&call, result));
 }

@@ -88,6 +88,10 @@ static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
     return result;
 }
 
+/* What is told where the driver has refused a call that was no detour, by the members of the call.
+ */
+void sc_detour_refused(const char *api, void *site, bool per_thread, CUresult result);
+
 /* The caller reports what the driver refuses from now on. True: no capture stands in the way of the
  * operation. */
 static inline bool sc_detour_leaves_to_caller(struct sc_detour *detour)

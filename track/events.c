@@ -87,6 +87,14 @@ static bool was_taken_later(const struct sc_point *point, const struct sc_point 
     return point->legacy_number > other->legacy_number || point->call > other->call;
 }
 
+/* Nor is it known which of them read the time of the last work later: it counts as before both. */
+static inline uint64_t later_work(const struct sc_point *former, uint32_t stream,
+                                  uint64_t work_ticks)
+{
+    return former->stream == stream && former->work_ticks > work_ticks ? former->work_ticks
+                                                                       : work_ticks;
+}
+
 static bool is_at_one_place(const struct sc_point *point, const struct sc_point *other)
 {
     return point->stream && point->stream == other->stream && point->number == other->number;
@@ -99,8 +107,11 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
     if (!record)
         return false;
     bool is_plain = !record->point.joined;
-    if (is_plain && !was_taken_later(&record->point, point)) {
-        record->point = *point;
+    if (is_plain) {
+        uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
+        if (!was_taken_later(&record->point, point))
+            record->point = *point;
+        record->point.work_ticks = work_ticks;
         set_handle(record, event);
     }
     sc_brief_lock_give(&record->lock);
@@ -128,11 +139,11 @@ static inline bool set_number(struct record *record, uintptr_t event, uint32_t s
     struct sc_point *point = &record->point;
     if (atomic_load_explicit(&record->handle, memory_order_relaxed) != event)
         return false;
+    point->work_ticks = later_work(point, stream, work_ticks);
     if (point->stream == stream && point->number > number)
         return true;
     point->stream = stream;
     point->number = number;
-    point->work_ticks = work_ticks;
     return true;
 }
 
@@ -158,6 +169,7 @@ static void replace(struct record *record, struct sc_order *order, uintptr_t eve
                     struct sc_point *point)
 {
     sc_brief_lock_take(&record->lock);
+    uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
     if (was_taken_later(&record->point, point)) {
         sc_order_release(order, point);
     } else {
@@ -166,6 +178,7 @@ static void replace(struct record *record, struct sc_order *order, uintptr_t eve
         sc_order_release(order, &record->point);
         record->point = *point;
     }
+    record->point.work_ticks = work_ticks;
     set_handle(record, event);
     sc_brief_lock_give(&record->lock);
 }

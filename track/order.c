@@ -235,13 +235,15 @@ void sc_order_destroy(struct sc_order *order)
     sc_arena_destroy(&order->arena);
 }
 
+/* The former stream's points lie below all of the next one's. */
 static uint32_t take_spare(struct sc_order *order)
 {
     uint32_t id = order->spare;
     struct sc_stream *stream = sc_order_stream(order, id);
     SC_ASSERT(sc_order_is_spare(stream) && !stream->joined && !stream->gate);
-    uint64_t issued = read_relaxed(&stream->front.issued);
+    uint64_t issued = read_relaxed(&stream->front.issued) + 1;
     uint64_t calls = read_relaxed(&stream->calls);
+    atomic_store_explicit(&stream->front.issued, issued, memory_order_release);
     order->spare = stream->next_spare;
     stream->next_spare = 0;
     stream->removed = false;

@@ -15,6 +15,7 @@
 #include "track/order_calls.h"
 #include "track/own_pages.h"
 #include "track/points.h"
+#include "track/stream_front.h"
 #include "track/trace.h"
 #include "track/track.h"
 #include "track/track_order.h"
@@ -298,6 +299,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     stream->id = id;
     stream->kind = kind;
     stream->front = SC_TRACKED(sc_order_front(track.order, id));
+    stream->since_number = sc_stream_front_issued(stream->front);
     stream->owner = handle == CU_STREAM_PER_THREAD ? sc_thread_id() : 0;
     stream->handle = handle;
     stream->context = context;

@@ -81,7 +81,8 @@ struct sc_stream_record {
     int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */
     CUstream handle;
     struct sc_context *context;
-    _Atomic bool gone; /* its handle names no stream, or another one */
+    _Atomic bool gone;             /* its handle names no stream, or another one */
+    _Atomic uint64_t since_number; /* its points have no smaller one */
     struct sc_unfinished unfinished;
     struct sc_capturing capturing;
     /* For the event behind the context's last detour, when the stream's capture has ended. Where

@@ -231,16 +231,26 @@ bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_tick
 
 /* ---- what was joined ---- */
 
-/* A thread may be changing it. The record may be another stream's by now, which tells nothing. */
+static uint32_t stream_in(const struct sc_joined_work *joined)
+{
+    return atomic_load_explicit(&joined->stream, memory_order_relaxed);
+}
+
+/* NULL: the stream is gone, and the id perhaps another one's. */
+static struct sc_stream_record *record_of(const struct sc_joined_work *joined)
+{
+    uint32_t id = stream_in(joined);
+    struct sc_stream_record *of = id ? sc_streams_of_id(id) : NULL;
+    return of && get(&of->unfinished.since_ticks) <= get(&joined->at_ticks) ? of : NULL;
+}
+
+/* A thread may be changing it. */
 static bool is_joined_done(struct sc_stream_record *stream, const struct sc_joined_work *joined)
 {
     uint64_t work_ticks = atomic_load_explicit(&joined->work_ticks, memory_order_acquire);
-    uint32_t id = atomic_load_explicit(&joined->stream, memory_order_relaxed);
-    uint64_t at_ticks = get(&joined->at_ticks);
-    struct sc_stream_record *of = id ? sc_streams_of_id(id) : NULL;
-    bool is_done = !id || at_ticks <= done_by(stream) ||
-                   (of && get(&of->unfinished.since_ticks) <= at_ticks &&
-                    sc_unfinished_is_done(of, work_ticks));
+    struct sc_stream_record *of = record_of(joined);
+    bool is_done = !stream_in(joined) || get(&joined->at_ticks) <= done_by(stream) ||
+                   (of && sc_unfinished_is_done(of, work_ticks));
     atomic_thread_fence(memory_order_acquire);
     return is_done && work_ticks == get(&joined->work_ticks);
 }
@@ -260,18 +270,13 @@ static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *s
     return true;
 }
 
-static uint32_t stream_in(const struct sc_joined_work *joined)
-{
-    return atomic_load_explicit(&joined->stream, memory_order_relaxed);
-}
-
 /* The stream's, or one that is done. NULL: there is no room. */
 static struct sc_joined_work *place_for(struct sc_stream_record *stream, uint32_t id)
 {
     struct sc_joined_work *place = NULL;
     for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
         struct sc_joined_work *joined = &stream->unfinished.joined[i];
-        if (stream_in(joined) == id)
+        if (stream_in(joined) == id && record_of(joined))
             return joined;
         if (!place && is_joined_done(stream, joined))
             place = joined;
@@ -297,18 +302,24 @@ static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t wo
     return true;
 }
 
+/* False: there is no room, or the joined work's stream is gone, and nobody will know when it is
+ * done. */
+static bool hand_on_one(struct sc_stream_record *stream, const struct sc_joined_work *joined)
+{
+    const struct sc_stream_record *of = record_of(joined);
+    return of && (of == stream || add_joined(stream, stream_in(joined), get(&joined->work_ticks),
+                                             is_of_host(joined)));
+}
+
 /* What the other stream has joined is joined as well. */
 static bool hand_on(struct sc_stream_record *stream, struct sc_stream_record *of)
 {
-    for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
+    bool are_handed_on = true;
+    for (unsigned i = 0; i < SC_JOINED_MAX && are_handed_on; i++) {
         const struct sc_joined_work *joined = &of->unfinished.joined[i];
-        uint32_t id = stream_in(joined);
-        uint64_t work_ticks = get(&joined->work_ticks);
-        if (!is_joined_done(of, joined) && id != stream->id &&
-            !add_joined(stream, id, work_ticks, is_of_host(joined)))
-            return false;
+        are_handed_on = is_joined_done(of, joined) || hand_on_one(stream, joined);
     }
-    return true;
+    return are_handed_on;
 }
 
 static bool family_is_clear(struct sc_context_unfinished *all)

@@ -206,6 +206,33 @@ START_TEST(a_number_is_set_where_the_event_stood_for_one)
 }
 END_TEST
 
+static uint64_t work_of(uintptr_t event)
+{
+    struct sc_point point;
+    ck_assert(sc_events_plain_point(events, event, &point));
+    return point.work_ticks;
+}
+
+/* Threads record one event at the same time, and one of them has issued a kernel just before. */
+START_TEST(the_later_work_is_before_the_event_whoever_comes_last)
+{
+    struct sc_point early = {.stream = plain, .number = 3, .work_ticks = 5};
+    struct sc_point late = {.stream = plain, .number = 3, .work_ticks = 9};
+    set(EVENT, late);
+    ck_assert(sc_events_set_simple(events, EVENT, plain, 3, 5));
+    ck_assert_uint_eq(work_of(EVENT), 9);
+    ck_assert(sc_events_set_simple(events, EVENT, plain, 2, 10));
+    ck_assert_uint_eq(work_of(EVENT), 10);
+    ck_assert_uint_eq(number_of(EVENT), 3);
+    ck_assert(sc_events_set_plain(events, EVENT, &early));
+    ck_assert_uint_eq(work_of(EVENT), 10);
+    set(EVENT, early);
+    ck_assert_uint_eq(work_of(EVENT), 10);
+    ck_assert(sc_events_set_simple(events, EVENT, joined, 1, 4));
+    ck_assert_uint_eq(work_of(EVENT), 4);
+}
+END_TEST
+
 static void expect_wide(struct sc_point point)
 {
     struct sc_point now;
@@ -365,6 +392,7 @@ int main(void)
     tcase_add_test(group, what_a_stream_that_is_gone_had_waited_for_is_not_its_successors);
     tcase_add_test(group, a_record_on_another_stream_replaces_a_larger_number);
     tcase_add_test(group, a_number_is_set_where_the_event_stood_for_one);
+    tcase_add_test(group, the_later_work_is_before_the_event_whoever_comes_last);
     tcase_add_test(group, a_number_does_not_replace_what_has_more_to_it);
     tcase_add_test(group, an_event_that_is_forgotten_is_unknown);
     tcase_add_test(group, many_events_come_and_go);

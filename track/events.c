@@ -100,6 +100,16 @@ static bool is_at_one_place(const struct sc_point *point, const struct sc_point 
     return point->stream && point->stream == other->stream && point->number == other->number;
 }
 
+/* Of a point that was taken later already nothing but the work is new. */
+static void put_point(struct record *record, uintptr_t event, const struct sc_point *point)
+{
+    uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
+    if (!was_taken_later(&record->point, point))
+        record->point = *point;
+    record->point.work_ticks = work_ticks;
+    set_handle(record, event);
+}
+
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
                          const struct sc_point *point) SC_UNFOLLOWED
 {
@@ -107,13 +117,8 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
     if (!record)
         return false;
     bool is_plain = !record->point.joined;
-    if (is_plain) {
-        uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
-        if (!was_taken_later(&record->point, point))
-            record->point = *point;
-        record->point.work_ticks = work_ticks;
-        set_handle(record, event);
-    }
+    if (is_plain)
+        put_point(record, event, point);
     sc_brief_lock_give(&record->lock);
     return is_plain;
 }
@@ -169,18 +174,13 @@ static void replace(struct record *record, struct sc_order *order, uintptr_t eve
                     struct sc_point *point)
 {
     sc_brief_lock_take(&record->lock);
-    uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
-    if (was_taken_later(&record->point, point)) {
-        sc_order_release(order, point);
-    } else {
-        if (is_at_one_place(&record->point, point)) /* by its clock either may be the later one */
-            sc_order_join_other(order, point, &record->point);
-        sc_order_release(order, &record->point);
-        record->point = *point;
-    }
-    record->point.work_ticks = work_ticks;
-    set_handle(record, event);
+    bool is_late = was_taken_later(&record->point, point);
+    if (!is_late && is_at_one_place(&record->point, point)) /* by its clock either may be later */
+        sc_order_join_other(order, point, &record->point);
+    struct sc_point left = is_late ? *point : record->point;
+    put_point(record, event, point);
     sc_brief_lock_give(&record->lock);
+    sc_order_release(order, &left);
 }
 
 /* The lock of a record is never written over, as somebody may still be about to look at it for the

@@ -302,24 +302,18 @@ static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t wo
     return true;
 }
 
-/* False: there is no room, or the joined work's stream is gone, and nobody will know when it is
- * done. */
-static bool hand_on_one(struct sc_stream_record *stream, const struct sc_joined_work *joined)
-{
-    const struct sc_stream_record *of = record_of(joined);
-    return of && (of == stream || add_joined(stream, stream_in(joined), get(&joined->work_ticks),
-                                             is_of_host(joined)));
-}
-
-/* What the other stream has joined is joined as well. */
+/* What the other stream has joined is joined as well. False: there is no room, or nobody will know
+ * when it is done, as its stream is gone. */
 static bool hand_on(struct sc_stream_record *stream, struct sc_stream_record *of)
 {
-    bool are_handed_on = true;
-    for (unsigned i = 0; i < SC_JOINED_MAX && are_handed_on; i++) {
+    for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
         const struct sc_joined_work *joined = &of->unfinished.joined[i];
-        are_handed_on = is_joined_done(of, joined) || hand_on_one(stream, joined);
+        const struct sc_stream_record *in = record_of(joined);
+        if (!is_joined_done(of, joined) && in != stream &&
+            !(in && add_joined(stream, in->id, get(&joined->work_ticks), is_of_host(joined))))
+            return false;
     }
-    return are_handed_on;
+    return true;
 }
 
 static bool family_is_clear(struct sc_context_unfinished *all)

@@ -88,16 +88,9 @@ static bool was_taken_later(const struct sc_point *point, const struct sc_point 
 }
 
 /* Nor is it known which of them read the time of the last work later: it counts as before both. */
-static inline uint64_t later_work(const struct sc_point *former, uint32_t stream,
-                                  uint64_t work_ticks)
+static inline uint64_t later_work(const struct sc_point *former, uint32_t stream, uint64_t ticks)
 {
-    return former->stream == stream && former->work_ticks > work_ticks ? former->work_ticks
-                                                                       : work_ticks;
-}
-
-static bool is_at_one_place(const struct sc_point *point, const struct sc_point *other)
-{
-    return point->stream && point->stream == other->stream && point->number == other->number;
+    return former->stream == stream && former->work_ticks > ticks ? former->work_ticks : ticks;
 }
 
 /* Of a point that was taken later already nothing but the work is new. */
@@ -174,10 +167,11 @@ static void replace(struct record *record, struct sc_order *order, uintptr_t eve
                     struct sc_point *point)
 {
     sc_brief_lock_take(&record->lock);
-    bool is_late = was_taken_later(&record->point, point);
-    if (!is_late && is_at_one_place(&record->point, point)) /* by its clock either may be later */
-        sc_order_join_other(order, point, &record->point);
-    struct sc_point left = is_late ? *point : record->point;
+    const struct sc_point former = record->point;
+    bool is_late = was_taken_later(&former, point);
+    if (!is_late && point->stream == former.stream && point->number == former.number)
+        sc_order_join_other(order, point, &former); /* by its clock either may be the later one */
+    struct sc_point left = is_late ? *point : former;
     put_point(record, event, point);
     sc_brief_lock_give(&record->lock);
     sc_order_release(order, &left);

@@ -88,16 +88,19 @@ static bool was_taken_later(const struct sc_point *point, const struct sc_point 
 }
 
 /* Nor is it known which of them read the time of the last work later: it counts as before both. */
-static inline uint64_t later_work(const struct sc_point *former, uint32_t stream,
-                                  uint64_t work_ticks)
+static inline uint64_t later_work(const struct sc_point *former, uint32_t stream, uint64_t ticks)
 {
-    return former->stream == stream && former->work_ticks > work_ticks ? former->work_ticks
-                                                                       : work_ticks;
+    return former->stream == stream && former->work_ticks > ticks ? former->work_ticks : ticks;
 }
 
-static bool is_at_one_place(const struct sc_point *point, const struct sc_point *other)
+/* Of a point that was taken later already nothing but the work is new. */
+static void put_point(struct record *record, uintptr_t event, const struct sc_point *point)
 {
-    return point->stream && point->stream == other->stream && point->number == other->number;
+    uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
+    if (!was_taken_later(&record->point, point))
+        record->point = *point;
+    record->point.work_ticks = work_ticks;
+    set_handle(record, event);
 }
 
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
@@ -107,13 +110,8 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
     if (!record)
         return false;
     bool is_plain = !record->point.joined;
-    if (is_plain) {
-        uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
-        if (!was_taken_later(&record->point, point))
-            record->point = *point;
-        record->point.work_ticks = work_ticks;
-        set_handle(record, event);
-    }
+    if (is_plain)
+        put_point(record, event, point);
     sc_brief_lock_give(&record->lock);
     return is_plain;
 }
@@ -169,18 +167,14 @@ static void replace(struct record *record, struct sc_order *order, uintptr_t eve
                     struct sc_point *point)
 {
     sc_brief_lock_take(&record->lock);
-    uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
-    if (was_taken_later(&record->point, point)) {
-        sc_order_release(order, point);
-    } else {
-        if (is_at_one_place(&record->point, point)) /* by its clock either may be the later one */
-            sc_order_join_other(order, point, &record->point);
-        sc_order_release(order, &record->point);
-        record->point = *point;
-    }
-    record->point.work_ticks = work_ticks;
-    set_handle(record, event);
+    const struct sc_point former = record->point;
+    bool is_late = was_taken_later(&former, point);
+    if (!is_late && point->stream == former.stream && point->number == former.number)
+        sc_order_join_other(order, point, &former); /* by its clock either may be the later one */
+    struct sc_point left = is_late ? *point : former;
+    put_point(record, event, point);
     sc_brief_lock_give(&record->lock);
+    sc_order_release(order, &left);
 }
 
 /* The lock of a record is never written over, as somebody may still be about to look at it for the

@@ -210,17 +210,13 @@ struct before {
 };
 
 /* The id may be another stream's by now. */
-static struct sc_stream_record *stream_of(const struct sc_point *point)
-{
-    struct sc_stream_record *stream = point->stream ? sc_streams_of_id(point->stream) : NULL;
-    return stream && !stream->gone && point->number >= stream->since_number ? stream : NULL;
-}
-
 static struct before before(CUevent event)
 {
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
-    struct before before = {stream_of(&point), point.work_ticks};
+    struct before before = {point.stream ? sc_streams_of_id(point.stream) : NULL, point.work_ticks};
     sc_track_forget_point(&sc_track, &point);
+    if (before.of && (before.of->gone || point.number < before.of->since_number))
+        before.of = NULL;
     return before;
 }
 

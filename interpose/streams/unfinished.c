@@ -70,15 +70,17 @@ bool sc_unfinished_no_work_ever(void)
     return !atomic_load_explicit(&worked, memory_order_relaxed);
 }
 
-SC_INLINED void note_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
+SC_INLINED uint64_t note_work(struct sc_stream_record *stream, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
+    uint64_t now = sc_ticks_not_early();
     happened(&worked);
     raise_to(is_own ? &unfinished->own_ticks : &unfinished->joined_ticks, now);
     if (is_family(stream))
         raise_to(&stream->context->unfinished.family.own_ticks, now);
     if (stream->kind == SC_STREAM_LEGACY)
         raise_to(&stream->context->unfinished.legacy_ticks, now);
+    return now;
 }
 
 static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
@@ -92,9 +94,7 @@ static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool i
 
 uint64_t sc_unfinished_work(struct sc_stream_record *stream)
 {
-    uint64_t now = sc_ticks_not_early();
-    note_work(stream, now, true);
-    return now;
+    return note_work(stream, true);
 }
 
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream)
@@ -114,8 +114,7 @@ uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
 
 static void note_join(struct sc_stream_record *stream, bool is_own)
 {
-    uint64_t now = sc_ticks_not_early();
-    note_work(stream, now, is_own);
+    uint64_t now = note_work(stream, is_own);
     if (!no_host_work_ever())
         note_host_work(stream, now, is_own);
 }
@@ -302,29 +301,24 @@ static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t wo
     return true;
 }
 
-/* False: there is no room, or the joined work's stream is gone, and nobody will know when it is
- * done. */
-static bool hand_on_one(struct sc_stream_record *stream, const struct sc_joined_work *joined)
-{
-    const struct sc_stream_record *of = record_of(joined);
-    return of && (of == stream || add_joined(stream, stream_in(joined), get(&joined->work_ticks),
-                                             is_of_host(joined)));
-}
-
-/* What the other stream has joined is joined as well. */
+/* What the other stream has joined is joined as well. False: there is no room, or nobody will know
+ * when it is done, as its stream is gone. */
 static bool hand_on(struct sc_stream_record *stream, struct sc_stream_record *of)
 {
-    bool are_handed_on = true;
-    for (unsigned i = 0; i < SC_JOINED_MAX && are_handed_on; i++) {
+    for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
         const struct sc_joined_work *joined = &of->unfinished.joined[i];
-        are_handed_on = is_joined_done(of, joined) || hand_on_one(stream, joined);
+        const struct sc_stream_record *in = record_of(joined);
+        if (!is_joined_done(of, joined) && in != stream &&
+            !(in && add_joined(stream, in->id, get(&joined->work_ticks), is_of_host(joined))))
+            return false;
     }
-    return are_handed_on;
+    return true;
 }
 
-static bool family_is_clear(struct sc_context_unfinished *all)
+static inline bool family_is_clear(const struct sc_context_unfinished *all, bool of_host)
 {
-    return get(&all->family.own_ticks) <= get(&all->family.done_ticks);
+    return get(of_host ? &all->family.own_host_ticks : &all->family.own_ticks) <=
+           get(&all->family.done_ticks);
 }
 
 /* Does nothing come before its work but what was issued there, or joined? */
@@ -333,7 +327,7 @@ static bool is_by_itself(struct sc_stream_record *stream)
     struct sc_context_unfinished *all = &stream->context->unfinished;
     if (sc_track_is_due(&sc_track, stream->id) || stream->kind == SC_STREAM_LEGACY)
         return false;
-    return stream->kind == SC_STREAM_NONBLOCKING || family_is_clear(all) ||
+    return stream->kind == SC_STREAM_NONBLOCKING || family_is_clear(all, false) ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);
 }
 
@@ -362,48 +356,38 @@ void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_rec
 
 /* ---- is anything at work? ---- */
 
-static inline bool is_own_clear(struct sc_stream_record *stream)
+static inline bool is_own_clear(struct sc_stream_record *stream, bool of_host)
 {
+    const struct sc_unfinished *work = &stream->unfinished;
     uint64_t done_ticks = done_by(stream);
-    return get(&stream->unfinished.own_ticks) <= done_ticks &&
-           (get(&stream->unfinished.joined_ticks) <= done_ticks || are_joined_done(stream, false));
-}
-
-static bool is_own_clear_of_host(struct sc_stream_record *stream)
-{
-    uint64_t done_ticks = done_by(stream);
-    return get(&stream->unfinished.own_host_ticks) <= done_ticks &&
-           (get(&stream->unfinished.joined_host_ticks) <= done_ticks ||
-            are_joined_done(stream, true));
+    return get(of_host ? &work->own_host_ticks : &work->own_ticks) <= done_ticks &&
+           (get(of_host ? &work->joined_host_ticks : &work->joined_ticks) <= done_ticks ||
+            are_joined_done(stream, of_host));
 }
 
 /* Work on the legacy stream comes after that of all blocking streams, and theirs after its. */
+SC_INLINED bool is_clear(struct sc_stream_record *stream, bool of_host)
+{
+    const struct sc_context_unfinished *all = &stream->context->unfinished;
+    if (stream->kind == SC_STREAM_LEGACY)
+        return family_is_clear(all, of_host);
+    return is_own_clear(stream, of_host) &&
+           (stream->kind == SC_STREAM_NONBLOCKING ||
+            get(&all->legacy_ticks) <= get(&all->family.done_ticks) ||
+            family_is_clear(all, of_host));
+}
+
 bool sc_unfinished_is_clear(struct sc_stream_record *stream)
 {
-    struct sc_context_unfinished *all = &stream->context->unfinished;
-    if (stream->kind == SC_STREAM_LEGACY)
-        return family_is_clear(all);
-    if (!is_own_clear(stream))
-        return false;
-    return stream->kind == SC_STREAM_NONBLOCKING ||
-           get(&all->legacy_ticks) <= get(&all->family.done_ticks) || family_is_clear(all);
+    return is_clear(stream, false);
 }
 
 /* A stream that joins another one is given what that may have at work (sc_unfinished_join). */
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
 {
-    struct sc_context_unfinished *all = &stream->context->unfinished;
-    bool family_spares = get(&all->family.own_host_ticks) <= get(&all->family.done_ticks);
     if (stream->context->reads_pageable)
-        return sc_unfinished_is_clear(stream);
-    if (no_host_work_ever())
-        return true;
-    if (stream->kind == SC_STREAM_LEGACY)
-        return family_spares;
-    if (!is_own_clear_of_host(stream))
-        return false;
-    return stream->kind == SC_STREAM_NONBLOCKING || family_spares ||
-           get(&all->legacy_ticks) <= get(&all->family.done_ticks);
+        return is_clear(stream, false);
+    return no_host_work_ever() || is_clear(stream, true);
 }
 
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)

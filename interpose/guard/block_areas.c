@@ -28,8 +28,9 @@ enum {
 };
 
 static _Atomic uint32_t times[SC_AREAS_COUNT]; /* that a part was guarded while it was mprotect's */
-static _Atomic uint32_t wants[SC_AREAS_COUNT]; /* of these, that it was to be userfaultfd's */
-static _Atomic bool any_result;                /* ... of userfaultfd's */
+/* Of these, that it was to be userfaultfd's: for a source, for a result. */
+static _Atomic uint32_t wants[2][SC_AREAS_COUNT];
+static _Atomic bool any_result; /* ... of userfaultfd's */
 
 static void say_why_not(void)
 {
@@ -60,15 +61,17 @@ static uintptr_t area_of(uintptr_t address)
 }
 
 /* Sources that nobody writes between two copies stay protected at no cost, as long as they are
- * mprotect's. So it is results that decide. */
-static bool is_wanted(const struct sc_pages *pages, bool is_result, unsigned before)
+ * mprotect's. So it is results that decide. Where one was to change the area, the sources there are
+ * to as well: of a step that copies up and down an area is busy whenever the result comes. */
+static bool is_wanted(unsigned area, const struct sc_pages *pages, bool is_result, unsigned before)
 {
     if (sc_options.guard == SC_GUARD_UFFD)
         return true;
     if (pages->end - pages->start <= SMALL_MAX_BYTES && before >= OFTEN - 1)
         return true;
     return sc_map_waits_are_long() &&
-           (is_result || atomic_load_explicit(&any_result, memory_order_relaxed));
+           (is_result || atomic_load_explicit(&any_result, memory_order_relaxed) ||
+            atomic_load_explicit(&wants[true][area], memory_order_relaxed));
 }
 
 /* An area may be busy for long: of the times that a change is wanted there are attempts the first,
@@ -79,9 +82,9 @@ static void choose_for(uintptr_t area, const struct sc_pages *pages, bool is_res
     if (sc_userfaults_have_adopted(area, 1))
         return;
     unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
-    if (!is_wanted(pages, is_result, before))
+    if (!is_wanted(i, pages, is_result, before))
         return;
-    unsigned wanted = atomic_fetch_add_explicit(&wants[i], 1, memory_order_relaxed);
+    unsigned wanted = atomic_fetch_add_explicit(&wants[is_result][i], 1, memory_order_relaxed);
     if ((wanted & (wanted + 1)) == 0 && sc_user_touches_begin() &&
         sc_protect_move(area, sc_userfaults_adopt_huge) && is_result)
         atomic_store_explicit(&any_result, true, memory_order_relaxed);

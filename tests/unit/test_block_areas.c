@@ -1,0 +1,137 @@
+/* links: interpose/guard/block_areas.c
+ *
+ * When an area of a large pinned block changes from mprotect to userfaultfd. What is asked of the
+ * kernel and of the spans is stood in for. */
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "interpose/base/process.h"
+#include "interpose/guard/block_areas.h"
+#include "interpose/guard/map_waits.h"
+#include "interpose/guard/protect.h"
+#include "interpose/guard/user_touches.h"
+#include "interpose/guard/userfaults.h"
+#include "interpose/memory/areas.h"
+#include "report/options.h"
+#include "track/pages.h"
+
+/* Stand-ins of what is asked and told. The one area is behind the shared ones. */
+enum { BYTES = 64 << 10 };
+
+struct sc_areas sc_areas;
+struct sc_options sc_options;
+
+static const uintptr_t start = (uintptr_t)1 << 40;
+static bool waits_are_long, is_busy, is_adopted;
+static unsigned attempts;
+
+bool sc_map_waits_are_long(void)
+{
+    return waits_are_long;
+}
+
+bool sc_userfaults_have_adopted(uintptr_t first, size_t size_bytes)
+{
+    (void)first;
+    (void)size_bytes;
+    return is_adopted;
+}
+
+bool sc_user_touches_begin(void)
+{
+    return true;
+}
+
+bool sc_userfaults_adopt_huge(uintptr_t area)
+{
+    (void)area;
+    return true;
+}
+
+bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t))
+{
+    attempts++;
+    is_adopted = !is_busy && adopt(address);
+    return is_adopted;
+}
+
+enum sc_userfaultfd_state sc_userfaults_state(void)
+{
+    return SC_USERFAULTFD_OPENED;
+}
+
+static void guard_one(bool is_result)
+{
+    uintptr_t at = start + (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
+    sc_block_areas_choose(&(struct sc_pages){at, at + BYTES}, is_result);
+}
+
+static void set_up(void)
+{
+    sc_areas.start = start;
+    sc_areas.size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
+    sc_options.guard = SC_GUARD_ON;
+}
+
+START_TEST(an_area_changes_at_the_first_result_behind_long_waits)
+{
+    for (int i = 0; i < 5000; i++)
+        guard_one(true);
+    ck_assert_uint_eq(attempts, 0);
+    waits_are_long = true;
+    guard_one(true);
+    ck_assert(is_adopted);
+}
+END_TEST
+
+START_TEST(sources_alone_change_nothing)
+{
+    waits_are_long = true;
+    for (int i = 0; i < 100; i++)
+        guard_one(false);
+    ck_assert_uint_eq(attempts, 0);
+}
+END_TEST
+
+/* As in a step that copies up and down: with the source in flight there is no change. */
+START_TEST(a_source_makes_the_change_that_a_result_wanted)
+{
+    waits_are_long = true;
+    for (int i = 0; i < 3; i++) {
+        is_busy = false;
+        guard_one(false);
+        is_busy = true;
+        guard_one(true);
+        guard_one(true);
+    }
+    ck_assert(is_adopted);
+}
+END_TEST
+
+START_TEST(a_busy_area_is_tried_ever_more_rarely)
+{
+    waits_are_long = is_busy = true;
+    for (int i = 0; i < 1024; i++)
+        guard_one(true);
+    ck_assert_uint_eq(attempts, 11);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("block_areas");
+    TCase *tests = tcase_create("block_areas");
+    tcase_add_checked_fixture(tests, set_up, NULL);
+    tcase_add_test(tests, an_area_changes_at_the_first_result_behind_long_waits);
+    tcase_add_test(tests, sources_alone_change_nothing);
+    tcase_add_test(tests, a_source_makes_the_change_that_a_result_wanted);
+    tcase_add_test(tests, a_busy_area_is_tried_ever_more_rarely);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -850,7 +850,11 @@ class Stress:
     the report has no hazard and no call that passed by. SECONDS go to all settings together, `width`
     of which run at a time; STRESS_SEED repeats a seed."""
 
-    # Options, the simulated device, and threads; None: without the library.
+    # What a process does in which nothing captures, so that its calls may be simple.
+    SIMPLE = ("copy up", "copy down", "round trip", "device copy", "memset", "synchronous",
+              "host function", "wait", "renew lane", "rewrite", "read", "beside", "hand", "take",
+              "thread", "cancel")
+    # Options, the simulated device, threads, and steps where it is not all; None: without the library.
     SETTINGS = (
         ("strict=1", "late=1:late_limit=2ms", 6),
         ("", "delay=0:return=300us", 6),
@@ -865,6 +869,7 @@ class Stress:
         ("strict=1:guard=mprotect", "late=1:late_limit=2ms", 16),
         ("guard=uffd:snapshot_max=0", "delay=20us:seed=7", 16),
         ("strict=1:device=1", "late=1:late_limit=2ms:launch=100us", 6),
+        ("device=0", "late=1:late_limit=2ms", 16, *SIMPLE),
         (None, "late=1:late_limit=2ms", 6),
     )
     BESIDE_S = 300  # for beginning and end, on a loaded machine
@@ -881,15 +886,15 @@ class Stress:
                 for number, (options, *_) in enumerate(self.SETTINGS)]
 
     def check(self, number):
-        options, device, threads = self.SETTINGS[number]
+        options, device, threads, *steps = self.SETTINGS[number]
         with Report() as report:
             environment = self.machine.environment(
                 Directives.none(), options is not None, f"{report.option}:{options}")
             if "SIM_GPU" in environment:
                 environment["SIM_GPU"] = device
             run = self.machine.run(
-                [self.program, f"{self.seconds:.1f}", self.seed + number, threads], environment,
-                self.seconds + self.BESIDE_S)
+                [self.program, f"{self.seconds:.1f}", self.seed + number, threads, *steps],
+                environment, self.seconds + self.BESIDE_S)
             run.expect_status(0)
             # strict=1 tells of touches that it has not judged.
             if run.stderr and b"strict: passed, " not in run.stderr:

@@ -66,8 +66,10 @@ void sc_process_uses_cuda(bool is_heard)
     atomic_store(&owner, getpid());
     wipe_in_children();
     atomic_store(&sc_process.is_active, true);
-    if (sc_options.kernels == SC_KERNELS_OFF && !atomic_load(&captured))
+    if (sc_options.kernels == SC_KERNELS_OFF)
         set_simplicity(is_heard ? SC_SIMPLE_BUT_HEARD : SC_SIMPLE);
+    if (atomic_load(&captured)) /* now or before */
+        set_simplicity(SC_NOT_SIMPLE);
 }
 
 void sc_process_note_capture(void)

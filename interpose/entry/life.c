@@ -242,10 +242,11 @@ static void in_child(void)
     tells_no_use = false;
     sc_process_forked();
     sc_annotations_child();
+    if (atomic_load(&up))
+        sc_process_stops();
     sc_guard_child(atomic_load(&up));
     if (!atomic_load(&up))
         return;
-    sc_process_stops();
     sc_track_ignore_libc(&sc_track);
     sc_audit_child();
     sc_reaper_child();

@@ -132,6 +132,12 @@ static bool register_pages(uintptr_t start, size_t size_bytes)
            ask(UFFDIO_REGISTER, &request) == 0;
 }
 
+static void unregister_pages(uintptr_t start, size_t size_bytes)
+{
+    struct uffdio_range range = {start, size_bytes};
+    ask(UFFDIO_UNREGISTER, &range);
+}
+
 static bool hang_bell(void)
 {
     bell = sc_areas_map(PAGE_BYTES);
@@ -202,8 +208,11 @@ bool sc_guard_adopt(uintptr_t start, size_t size_bytes)
     if (!sc_userfaults_begin())
         return false;
     set_all_known(start, size_bytes, ADOPTED);
-    if (register_pages(start, size_bytes))
-        return true;
+    if (register_pages(start, size_bytes)) {
+        if (sc_userfaults_state() == SC_USERFAULTFD_OPENED)
+            return true;
+        unregister_pages(start, size_bytes); /* there is no reader any more */
+    }
     set_all_known(start, size_bytes, 0);
     return false;
 }
@@ -269,20 +278,18 @@ static void lose(long result)
 
 void sc_userfaults_give_up(void)
 {
-    struct uffdio_range range = {sc_areas.start, sc_areas.size_bytes};
     atomic_store(&state, SC_USERFAULTFD_LOST);
-    ask(UFFDIO_UNREGISTER, &range);
+    unregister_pages(sc_areas.start, sc_areas.size_bytes);
 }
 
 static void let_all_through(void)
 {
-    struct uffdio_range range = {sc_areas.start, sc_areas.size_bytes};
     atomic_store(&has_reader, false);
     atomic_store(&state, SC_USERFAULTFD_LOST);
     for (unsigned page = 0; page < PAGES_MAX; page++)
         if (pages[page])
             atomic_fetch_and_explicit(&pages[page], BY_MPROTECT | ACCESS, memory_order_relaxed);
-    ask(UFFDIO_UNREGISTER, &range);
+    unregister_pages(sc_areas.start, sc_areas.size_bytes);
     wake(sc_areas.start, sc_areas.size_bytes);
     sc_kernel_call(SYS_close, atomic_load(&descriptor)); /* of the reader's table */
 }

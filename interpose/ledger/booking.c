@@ -54,15 +54,20 @@ static unsigned place_at(uintptr_t at)
 
 /* ---- pools ---- */
 
+static _Atomic unsigned pools_changes;
+
 void sc_booking_pools_changed(void)
 {
+    atomic_fetch_add(&pools_changes, 1);
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
         atomic_store_explicit(&current_pools[i], 0, memory_order_relaxed);
 }
 
-/* Of a device whose pool was not asked for yet. */
+/* Of a device whose pool was not asked for yet. What changed while the driver was asked is asked
+ * for again the next time. */
 static __attribute__((noinline)) uint64_t ask_pool(unsigned place)
 {
+    const unsigned changes = atomic_load(&pools_changes);
     CUmemoryPool pool = NULL;
     unsigned known_place;
     if (!sc_real.cuDeviceGetMemPool ||
@@ -70,7 +75,9 @@ static __attribute__((noinline)) uint64_t ask_pool(unsigned place)
         return 0;
     if (!sc_ledger_pool_place(&sc_ledger, (uintptr_t)pool, &known_place))
         sc_ledger_pool_met(&sc_ledger, (uintptr_t)pool, place, 0, false);
-    atomic_store_explicit(&current_pools[place], (uintptr_t)pool, memory_order_relaxed);
+    atomic_store(&current_pools[place], (uintptr_t)pool);
+    if (atomic_load(&pools_changes) != changes)
+        atomic_store(&current_pools[place], 0);
     return (uintptr_t)pool;
 }
 
@@ -243,9 +250,10 @@ static void mappings_left(const struct sc_memory *memory, bool taken)
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
     enum sc_ledger_space space = is_pool(memory) ? SC_LEDGER_HANDLE : rows[memory->kind].space;
-    if (is_pool(memory) && taken)
+    if (is_pool(memory) && taken) {
         sc_ledger_pool_gone(&sc_ledger, memory->name);
-    else if (memory->kind == SC_MEMORY_MAPPING)
+        sc_booking_pools_changed(); /* a device whose pool it was has its default one again */
+    } else if (memory->kind == SC_MEMORY_MAPPING)
         mappings_left(memory, taken);
     else if (leaving == memory->name)
         sc_ledger_left(&sc_ledger, space, memory->name, taken);

@@ -57,11 +57,10 @@ SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
     struct sc_stream_marks *marks = &stream->marks;
     uint64_t marked = atomic_load_explicit(&marks->marked, memory_order_relaxed);
     uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
-    if (owed <= marked)
-        return true;
     if (atomic_load_explicit(&marks->needed, memory_order_relaxed) > marked)
         return false;
-    atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);
+    if (owed > marked)
+        atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);
     return true;
 }
 

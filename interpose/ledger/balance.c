@@ -52,6 +52,23 @@ static void ask_about_pool(struct sc_statement_pool *pool)
         ask_pool(handle, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &pool->threshold_bytes);
 }
 
+static uint64_t most_of(const struct sc_statement_pool *pool)
+{
+    return pool->reserved_bytes > pool->used.bytes ? pool->reserved_bytes : pool->used.bytes;
+}
+
+/* Those with most come first. */
+static void sort_pools(struct sc_statement *statement)
+{
+    for (unsigned i = 1; i < statement->pool_count; i++) {
+        struct sc_statement_pool pool = statement->pools[i];
+        unsigned at = i;
+        for (; at > 0 && most_of(&pool) > most_of(&statement->pools[at - 1]); at--)
+            statement->pools[at] = statement->pools[at - 1];
+        statement->pools[at] = pool;
+    }
+}
+
 static bool ask_graphs(CUdevice device, CUgraphMem_attribute attribute, uint64_t *value)
 {
     return sc_real.cuDeviceGetGraphMemAttribute &&
@@ -62,10 +79,7 @@ static bool ask_graphs(CUdevice device, CUgraphMem_attribute attribute, uint64_t
 static struct sc_context *context_of(CUdevice device)
 {
     struct sc_context *current = sc_contexts_current();
-    CUcontext primary = sc_contexts_primary(device);
-    if (current && current->device == device)
-        return current;
-    return primary ? sc_contexts_known(primary) : NULL;
+    return current && current->device == device ? current : sc_contexts_on(device);
 }
 
 static bool ask_free(CUdevice device, struct sc_statement_place *place)
@@ -111,4 +125,5 @@ void sc_balance_draw(struct sc_statement *statement, bool asks)
     }
     if (asks)
         ask(statement);
+    sort_pools(statement);
 }

@@ -243,9 +243,10 @@ static void mappings_left(const struct sc_memory *memory, bool taken)
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
     enum sc_ledger_space space = is_pool(memory) ? SC_LEDGER_HANDLE : rows[memory->kind].space;
-    if (is_pool(memory) && taken)
+    if (is_pool(memory) && taken) {
+        sc_booking_pools_changed(); /* the default pool serves where it served */
         sc_ledger_pool_gone(&sc_ledger, memory->name);
-    else if (memory->kind == SC_MEMORY_MAPPING)
+    } else if (memory->kind == SC_MEMORY_MAPPING)
         mappings_left(memory, taken);
     else if (leaving == memory->name)
         sc_ledger_left(&sc_ledger, space, memory->name, taken);

@@ -5,6 +5,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/driver/made_here.h"
+#include "interpose/ledger/balance.h"
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
@@ -220,8 +221,10 @@ void sc_booking_leaves(const struct sc_memory *memory)
 {
     const uint64_t end = memory->name + memory->size_bytes;
     uint64_t bytes = 0;
-    if (is_pool(memory))
+    if (is_pool(memory)) {
+        sc_balance_pool_leaves();
         return;
+    }
     if (memory->kind != SC_MEMORY_MAPPING) {
         note_leaving(rows[memory->kind].space, memory->name);
         return;
@@ -253,6 +256,8 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     else if (taken && space == SC_LEDGER_ADDRESS)
         sc_ledger_free_unknown(&sc_ledger);
     leaving = 0;
+    if (is_pool(memory))
+        sc_balance_pool_left();
 }
 
 void sc_booking_context_ended(uint32_t context)

@@ -87,7 +87,7 @@ static void draw_pool(struct sc_ledger *ledger, struct sc_ledger_pool *pool,
 static void draw_pools(struct sc_ledger *ledger, struct sc_statement *statement)
 {
     unsigned ever = atomic_load_explicit(&ledger->pools_ever, memory_order_acquire);
-    for (unsigned i = 0; i < ever && statement->pool_count < SC_STATEMENT_POOLS; i++)
+    for (unsigned i = 0; i < ever; i++)
         draw_pool(ledger, &ledger->pools[i], statement);
 }
 

@@ -12,7 +12,7 @@
 
 #include "ledger/ledger.h"
 
-enum { SC_STATEMENT_ACCOUNTS = 48, SC_STATEMENT_POOLS = 16, SC_STATEMENT_UUID_BYTES = 16 };
+enum { SC_STATEMENT_ACCOUNTS = 48, SC_STATEMENT_UUID_BYTES = 16 };
 
 /* What the driver says; 0 bytes where `is_known` is false. */
 struct sc_statement_pool {
@@ -48,7 +48,7 @@ struct sc_statement_account {
 
 struct sc_statement {
     struct sc_statement_place places[SC_LEDGER_PLACES];
-    struct sc_statement_pool pools[SC_STATEMENT_POOLS];
+    struct sc_statement_pool pools[SC_LEDGER_POOLS];
     unsigned pool_count;
     struct sc_statement_account accounts[SC_STATEMENT_ACCOUNTS]; /* those with most come first */
     unsigned account_count;

@@ -12,6 +12,8 @@
 
 #include "track/poison.h"
 
+enum { POOLS_MAX = 16 };
+
 static const char *const kind_names[SC_LEDGER_KINDS] = {
     [SC_LEDGER_DEVICE] = "device",     [SC_LEDGER_POOLED] = "pooled",
     [SC_LEDGER_ARRAY] = "array",       [SC_LEDGER_PHYSICAL] = "physical",
@@ -151,7 +153,7 @@ static void put_pool(struct sc_text *line, const struct sc_statement_pool *pool)
 static void put_pools(struct sc_text *line, const struct sc_statement *statement, unsigned place)
 {
     sc_json_open(line, "pools", '[');
-    for (unsigned i = 0; i < statement->pool_count; i++)
+    for (unsigned i = 0; i < statement->pool_count && i < POOLS_MAX; i++)
         if (statement->pools[i].place == place)
             put_pool(line, &statement->pools[i]);
     sc_json_close(line, ']');

@@ -1,6 +1,8 @@
 #include "interpose/ledger/balance.h"
 
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
@@ -8,8 +10,14 @@
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
+#include "track/kernel.h"
 
 #include "track/poison.h"
+
+enum { LEAVING_MS = 100 };
+
+/* Calls that ask about pools, and that destroy one: a pool is not there to be asked then. */
+static _Atomic unsigned asking, leaving;
 
 static struct {
     bool is_known;
@@ -39,17 +47,48 @@ static bool ask_pool(CUmemoryPool pool, CUmemPool_attribute attribute, uint64_t 
     return sc_real.cuMemPoolGetAttribute(pool, attribute, value) == CUDA_SUCCESS;
 }
 
-/* An imported one has no attributes. */
+void sc_balance_pool_leaves(void)
+{
+    const struct timespec pause = {0, 1000 * 1000};
+    atomic_fetch_add(&leaving, 1);
+    for (int i = 0; i < LEAVING_MS && atomic_load(&asking); i++)
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+}
+
+void sc_balance_pool_left(void)
+{
+    atomic_fetch_sub(&leaving, 1);
+}
+
+/* Needs: none is destroyed meanwhile. An imported one has no attributes. */
 static void ask_about_pool(struct sc_statement_pool *pool)
 {
     CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->handle;
-    if (pool->is_gone || pool->is_imported || !sc_real.cuMemPoolGetAttribute)
+    unsigned place;
+    if (pool->is_imported || !sc_ledger_pool_place(&sc_ledger, pool->handle, &place))
         return;
     pool->is_known =
         ask_pool(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &pool->reserved_bytes) &&
         ask_pool(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &pool->reserved_peak_bytes) &&
         ask_pool(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &pool->used_bytes) &&
         ask_pool(handle, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &pool->threshold_bytes);
+}
+
+static uint64_t most_of(const struct sc_statement_pool *pool)
+{
+    return pool->reserved_bytes > pool->used.bytes ? pool->reserved_bytes : pool->used.bytes;
+}
+
+/* Those with most come first. */
+static void sort_pools(struct sc_statement *statement)
+{
+    for (unsigned i = 1; i < statement->pool_count; i++) {
+        struct sc_statement_pool pool = statement->pools[i];
+        unsigned at = i;
+        for (; at > 0 && most_of(&pool) > most_of(&statement->pools[at - 1]); at--)
+            statement->pools[at] = statement->pools[at - 1];
+        statement->pools[at] = pool;
+    }
 }
 
 static bool ask_graphs(CUdevice device, CUgraphMem_attribute attribute, uint64_t *value)
@@ -62,10 +101,7 @@ static bool ask_graphs(CUdevice device, CUgraphMem_attribute attribute, uint64_t
 static struct sc_context *context_of(CUdevice device)
 {
     struct sc_context *current = sc_contexts_current();
-    CUcontext primary = sc_contexts_primary(device);
-    if (current && current->device == device)
-        return current;
-    return primary ? sc_contexts_known(primary) : NULL;
+    return current && current->device == device ? current : sc_contexts_on(device);
 }
 
 static bool ask_free(CUdevice device, struct sc_statement_place *place)
@@ -94,8 +130,10 @@ static void ask(struct sc_statement *statement)
 {
     SC_INSIDE();
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    for (unsigned i = 0; i < statement->pool_count; i++)
+    atomic_fetch_add(&asking, 1);
+    for (unsigned i = 0; i < statement->pool_count && !atomic_load(&leaving); i++)
         ask_about_pool(&statement->pools[i]);
+    atomic_fetch_sub(&asking, 1);
     for (int i = 0; i < SC_LEDGER_DEVICES && devices[i].is_known; i++)
         ask_about_device(i, &statement->places[i]);
     sc_relaxed_end(&relaxed);
@@ -111,4 +149,5 @@ void sc_balance_draw(struct sc_statement *statement, bool asks)
     }
     if (asks)
         ask(statement);
+    sort_pools(statement);
 }

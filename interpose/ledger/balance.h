@@ -18,4 +18,9 @@ void sc_balance_start(void);
  * what it knows is left out. */
 void sc_balance_draw(struct sc_statement *statement, bool asks);
 
+/* Around a call that destroys a pool, which is not asked about meanwhile: who does is waited for,
+ * for 100 ms at most. */
+void sc_balance_pool_leaves(void);
+void sc_balance_pool_left(void);
+
 #endif

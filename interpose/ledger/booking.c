@@ -5,6 +5,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/driver/made_here.h"
+#include "interpose/ledger/balance.h"
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
@@ -227,8 +228,10 @@ void sc_booking_leaves(const struct sc_memory *memory)
 {
     const uint64_t end = memory->name + memory->size_bytes;
     uint64_t bytes = 0;
-    if (is_pool(memory))
+    if (is_pool(memory)) {
+        sc_balance_pool_leaves();
         return;
+    }
     if (memory->kind != SC_MEMORY_MAPPING) {
         note_leaving(rows[memory->kind].space, memory->name);
         return;
@@ -251,8 +254,8 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
     enum sc_ledger_space space = is_pool(memory) ? SC_LEDGER_HANDLE : rows[memory->kind].space;
     if (is_pool(memory) && taken) {
+        sc_booking_pools_changed(); /* the default pool serves where it served */
         sc_ledger_pool_gone(&sc_ledger, memory->name);
-        sc_booking_pools_changed(); /* a device whose pool it was has its default one again */
     } else if (memory->kind == SC_MEMORY_MAPPING)
         mappings_left(memory, taken);
     else if (leaving == memory->name)
@@ -260,6 +263,8 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     else if (taken && space == SC_LEDGER_ADDRESS)
         sc_ledger_free_unknown(&sc_ledger);
     leaving = 0;
+    if (is_pool(memory))
+        sc_balance_pool_left();
 }
 
 void sc_booking_context_ended(uint32_t context)

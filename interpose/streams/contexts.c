@@ -200,6 +200,30 @@ CUcontext sc_contexts_primary(CUdevice device)
     return sc_contexts_known(handle) ? handle : NULL;
 }
 
+struct device_search {
+    CUdevice device;
+    struct sc_context *found;
+};
+
+static void note_of_device(void *argument, uintptr_t handle, uint64_t value)
+{
+    struct device_search *search = argument;
+    struct sc_context *context = sc_handle_pointer(value);
+    (void)handle;
+    if (context->device == search->device && !atomic_load(&context->gone) &&
+        !atomic_load(&context->lost) && !atomic_load(&context->quiet))
+        search->found = context;
+}
+
+struct sc_context *sc_contexts_on(CUdevice device)
+{
+    struct device_search search = {.device = device};
+    pthread_mutex_lock(&contexts_lock);
+    sc_handles_each(&by_handle, note_of_device, &search);
+    pthread_mutex_unlock(&contexts_lock);
+    return search.found;
+}
+
 /* ---- those that end ---- */
 
 struct sc_context *sc_contexts_take(CUcontext handle)

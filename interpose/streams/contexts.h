@@ -105,6 +105,10 @@ bool sc_contexts_has_lost(uint32_t stream);
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 
+/* A context of the device that was met before and that nobody is about to end, or NULL. No call of
+ * the driver: of a primary context no reference is taken, which a reset would have as another's. */
+struct sc_context *sc_contexts_on(CUdevice device);
+
 /* Makes the context current around our own calls; false if it is gone. */
 bool sc_contexts_push(struct sc_context *context);
 void sc_contexts_pop(void);

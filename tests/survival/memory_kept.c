@@ -2,8 +2,9 @@
 // link: cuda
 //
 // Memory that the driver keeps although nobody uses it: physical memory that is unmapped and never
-// released (vmm), a pool with a threshold (pool), execs that are replaced and never destroyed
-// (graphs). A second argument has it all given back. tests/unit/test_memory.py looks at the report.
+// released (vmm), a pool with a threshold (pool), the default pool after another one (default),
+// execs that are replaced and never destroyed (graphs). A second argument has it all given back.
+// tests/unit/test_memory.py looks at the report.
 #include <cuda.h>
 
 #include "survival.h"
@@ -45,6 +46,26 @@ static void keep_in_a_pool(void)
     CHECK(cuStreamSynchronize(stream));
     if (gives_back)
         CHECK(cuMemPoolTrimTo(pool, 0));
+}
+
+/* The device's default pool serves it again when its own one is gone. */
+static void keep_in_the_default_pool(void)
+{
+    const CUmemPoolProps properties = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+    };
+    CUmemoryPool pool = NULL;
+    CUdeviceptr block = 0;
+    CHECK(cuMemPoolCreate(&pool, &properties));
+    CHECK(cuDeviceSetMemPool(0, pool));
+    CHECK(cuMemAllocAsync(&block, 1 * MB, stream));
+    CHECK(cuMemFreeAsync(block, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemPoolDestroy(pool));
+    CHECK(cuMemAllocAsync(&block, 5 * MB, stream));
+    if (gives_back)
+        CHECK(cuMemFreeAsync(block, stream));
 }
 
 /* One that allocates has one exec at a time, so each is of a graph of its own. */
@@ -96,6 +117,8 @@ int main(int argc, char **argv)
         keep_physical();
     if (is_asked(argc, argv, "pool"))
         keep_in_a_pool();
+    if (is_asked(argc, argv, "default"))
+        keep_in_the_default_pool();
     if (is_asked(argc, argv, "graphs"))
         keep_execs();
     return 0;

@@ -2,14 +2,14 @@
 // link: cuda
 //
 // Allocations fail for want of memory, and the program goes on. With an argument the device is full
-// of the program's own (full), of a pool that keeps it (pool), of a graph that does (graphs), there
-// never was so much (large), or page-locked memory is limited (host): tests/unit/test_memory.py
-// looks at what is said of it.
+// of the program's own (full), of a pool that keeps it (pool), of one of many (pools), of a graph
+// that does (graphs), there never was so much (large), or page-locked memory is limited (host):
+// tests/unit/test_memory.py looks at what is said of it.
 #include <cuda.h>
 
 #include "survival.h"
 
-enum { MB = 1 << 20, ASKED = 200 * MB, KEPT_FREE = 124 * MB, FAILURES = 1000 };
+enum { MB = 1 << 20, ASKED = 200 * MB, KEPT_FREE = 124 * MB, FAILURES = 1000, POOLS = 20 };
 
 static CUstream stream;
 
@@ -68,6 +68,28 @@ static void fill_a_pool(void)
     SHOW(ask());
 }
 
+/* The last of many pools keeps all of that. */
+static void fill_many_pools(void)
+{
+    const CUmemPoolProps properties = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
+    };
+    CUmemoryPool pools[POOLS];
+    CUdeviceptr held = 0;
+    cuuint64_t all = UINT64_MAX;
+    for (unsigned i = 0; i < POOLS; i++)
+        CHECK(cuMemPoolCreate(&pools[i], &properties));
+    CHECK(cuMemPoolSetAttribute(pools[POOLS - 1], CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
+    CHECK(cuMemAllocFromPoolAsync(&held, free_bytes() - KEPT_FREE, pools[POOLS - 1], stream));
+    CHECK(cuMemFreeAsync(held, stream));
+    CHECK(cuStreamSynchronize(stream));
+    SHOW(ask());
+    for (unsigned i = 0; i < POOLS; i++)
+        CHECK(cuMemPoolDestroy(pools[i]));
+    SHOW(ask());
+}
+
 static void ask_for_too_much(void)
 {
     CUdeviceptr block = 0;
@@ -99,6 +121,8 @@ int main(int argc, char **argv)
         be_full();
     if (is_asked(argc, argv, "pool"))
         fill_a_pool();
+    if (is_asked(argc, argv, "pools"))
+        fill_many_pools();
     if (is_asked(argc, argv, "large"))
         ask_for_too_much();
     if (argc > 1 && strcmp(argv[1], "host") == 0)

@@ -241,6 +241,23 @@ class Held(unittest.TestCase):
             for owner in memory.get("owners", ()):  # neither ctypes nor the interpreter
                 self.assertEqual(owner["owner"], "<string>")
 
+    def test_what_is_free_where_no_context_is_current(self):
+        program = ("import ctypes, json, sys; sys.path.insert(0, sys.argv[1]); import libsafecopy\n"
+                   "cuda = ctypes.CDLL('libcuda.so.1'); context = ctypes.c_void_p()\n"
+                   "block = ctypes.c_uint64()\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "assert cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0\n"
+                   "assert cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(3 << 20)) == 0\n"
+                   "assert cuda.cuCtxSetCurrent(None) == 0\n"
+                   "print(json.dumps(libsafecopy.memory()))\n"
+                   "assert cuda.cuCtxGetCurrent(ctypes.byref(context)) == 0 and not context.value\n")
+        run = subprocess.run([sys.executable, "-c", program, ROOT / "python"], check=True,
+                             capture_output=True, text=True, cwd=self.folder,
+                             env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                  "SAFECOPY_OPTIONS": "report_path=none"})
+        device, = json.loads(run.stdout)["devices"]
+        self.assertLess(device["free_bytes"], device["total_bytes"])
+
     def kept(self, *arguments):
         memory = self.memory(*arguments, name="memory_kept")
         shown = subprocess.run([OUT / "safecopy", "report", "--format", "memory", self.folder / "r.jsonl"],
@@ -266,6 +283,11 @@ class Held(unittest.TestCase):
         memory, shown = self.kept("pool", "trimmed")
         self.assertEqual(memory["devices"][0]["pools"][0]["unused_bytes"], 0)
         self.assertNotIn("gives back", shown)
+
+    def test_a_pool_that_served_the_device_is_destroyed(self):
+        memory, _ = self.kept("default")
+        self.assertEqual([(pool["made_by"], pool["bytes"]) for pool in memory["devices"][0]["pools"]],
+                         [(None, 5 * MB)])
 
     def test_execs_that_are_replaced_and_never_destroyed(self):
         memory, shown = self.kept("graphs")
@@ -299,6 +321,14 @@ class Held(unittest.TestCase):
         failure, = self.failures("pool")
         self.assertEqual((failure["verdict"], failure["given_back_by"]),
                          ("pool_keeps_unused", "cuMemPoolTrimTo"))
+        self.assertGreaterEqual(failure["unused_bytes"], 900 * MB)
+        self.assertEqual(self.run.stdout, "ask() -> 2\nask() -> 0\n")
+
+    def test_one_of_many_pools_keeps_what_nobody_uses(self):
+        failure, = self.failures("pools")
+        largest = failure["memory"]["devices"][0]["pools"][0]
+        self.assertEqual((failure["verdict"], failure["pool"]),
+                         ("pool_keeps_unused", largest["pool"]))
         self.assertGreaterEqual(failure["unused_bytes"], 900 * MB)
         self.assertEqual(self.run.stdout, "ask() -> 2\nask() -> 0\n")
 

@@ -355,6 +355,8 @@ SIM_API(cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attr, voi
         attr, value)
 {
     SIM_REFUSED_IN_A_CAPTURE();
+    if (pool && pool->magic == 0)
+        abort(); /* it is gone, and the driver follows the handle */
     if (!pool || pool->magic != MAGIC_POOL || !value || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
     cuuint64_t wide = 0;

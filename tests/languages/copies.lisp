@@ -149,10 +149,11 @@
 (defun free-early ()
   (let ((flight (new-flight))
         (freed (sb-thread:make-semaphore)))
-    ;; Nothing of that thread's stack is left to refer to it.
+    ;; Nothing of that thread's stack is left to refer to it, once the thread is gone: it may be on its
+    ;; way still when it is joined, and its stack is looked at then.
     (sb-thread:join-thread (sb-thread:make-thread #'lose-block :arguments (list flight freed)))
-    (gc :full t)
-    (sb-thread:wait-on-semaphore freed)
+    (loop do (gc :full t)
+          until (sb-thread:wait-on-semaphore freed :timeout 0.05))
     (copy (flight-target flight) (flight-device flight) small down flight)
     (await flight)
     (equal-memory (flight-source flight) (flight-target flight) small)))

@@ -13,6 +13,7 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/guard/door.h"
+#include "interpose/ledger/balance.h"
 #include "interpose/ledger/booking.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"
@@ -137,6 +138,7 @@ static struct sc_context *take_out(CUcontext handle)
     if (!context)
         return NULL;
     sc_pinned_context_unnamed(context);
+    sc_balance_await(); /* it may be current there */
     make_quiet(context);
     return context;
 }

@@ -14,9 +14,9 @@
 
 #include "track/poison.h"
 
-enum { LEAVING_MS = 100 };
+enum { AWAIT_MS = 100 };
 
-/* Calls that ask about pools, and that destroy one: a pool is not there to be asked then. */
+/* Threads that ask the driver, and calls that destroy a pool, of which none is asked then. */
 static _Atomic unsigned asking, leaving;
 
 static struct {
@@ -47,12 +47,17 @@ static bool ask_pool(CUmemoryPool pool, CUmemPool_attribute attribute, uint64_t 
     return sc_real.cuMemPoolGetAttribute(pool, attribute, value) == CUDA_SUCCESS;
 }
 
-void sc_balance_pool_leaves(void)
+void sc_balance_await(void)
 {
     const struct timespec pause = {0, 1000 * 1000};
-    atomic_fetch_add(&leaving, 1);
-    for (int i = 0; i < LEAVING_MS && atomic_load(&asking); i++)
+    for (int i = 0; i < AWAIT_MS && atomic_load(&asking); i++)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
+}
+
+void sc_balance_pool_leaves(void)
+{
+    atomic_fetch_add(&leaving, 1);
+    sc_balance_await();
 }
 
 void sc_balance_pool_left(void)
@@ -133,9 +138,9 @@ static void ask(struct sc_statement *statement)
     atomic_fetch_add(&asking, 1);
     for (unsigned i = 0; i < statement->pool_count && !atomic_load(&leaving); i++)
         ask_about_pool(&statement->pools[i]);
-    atomic_fetch_sub(&asking, 1);
     for (int i = 0; i < SC_LEDGER_DEVICES && devices[i].is_known; i++)
         ask_about_device(i, &statement->places[i]);
+    atomic_fetch_sub(&asking, 1);
     sc_relaxed_end(&relaxed);
 }
 

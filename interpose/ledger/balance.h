@@ -18,8 +18,11 @@ void sc_balance_start(void);
  * what it knows is left out. */
 void sc_balance_draw(struct sc_statement *statement, bool asks);
 
-/* Around a call that destroys a pool, which is not asked about meanwhile: who does is waited for,
- * for 100 ms at most. */
+/* Waits until nobody asks the driver any more, for 100 ms at most: for who has taken a context out,
+ * and is about to destroy it. */
+void sc_balance_await(void);
+
+/* Around a call that destroys a pool, which is not asked about meanwhile: who does is awaited. */
 void sc_balance_pool_leaves(void);
 void sc_balance_pool_left(void);
 

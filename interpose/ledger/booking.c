@@ -228,14 +228,12 @@ void sc_booking_leaves(const struct sc_memory *memory)
 {
     const uint64_t end = memory->name + memory->size_bytes;
     uint64_t bytes = 0;
-    if (is_pool(memory)) {
+    if (is_pool(memory))
         sc_balance_pool_leaves();
-        return;
-    }
-    if (memory->kind != SC_MEMORY_MAPPING) {
+    else if (memory->kind != SC_MEMORY_MAPPING)
         note_leaving(rows[memory->kind].space, memory->name);
+    if (memory->kind != SC_MEMORY_MAPPING)
         return;
-    }
     for (uint64_t at = next_mapping(memory->name, end, &bytes); at < end;
          at = next_mapping(at + bytes, end, &bytes))
         sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at);

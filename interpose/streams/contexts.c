@@ -210,8 +210,7 @@ static void note_of_device(void *argument, uintptr_t handle, uint64_t value)
     struct device_search *search = argument;
     struct sc_context *context = sc_handle_pointer(value);
     (void)handle;
-    if (context->device == search->device && !atomic_load(&context->gone) &&
-        !atomic_load(&context->lost) && !atomic_load(&context->quiet))
+    if (context->device == search->device && !context->gone && !context->quiet)
         search->found = context;
 }
 

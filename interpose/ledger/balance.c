@@ -65,12 +65,14 @@ void sc_balance_pool_left(void)
     atomic_fetch_sub(&leaving, 1);
 }
 
-/* Needs: none is destroyed meanwhile. An imported one has no attributes. */
+/* Needs: none is destroyed meanwhile. An imported one has no attributes. A library that is not
+ * preloaded does not hear of the ends of pools. */
 static void ask_about_pool(struct sc_statement_pool *pool)
 {
     CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->handle;
     unsigned place;
-    if (pool->is_imported || !sc_ledger_pool_place(&sc_ledger, pool->handle, &place))
+    if (sc_process_is_alone() || pool->is_imported ||
+        !sc_ledger_pool_place(&sc_ledger, pool->handle, &place))
         return;
     pool->is_known =
         ask_pool(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &pool->reserved_bytes) &&

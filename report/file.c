@@ -325,6 +325,20 @@ long sc_file_read(const char *path, char *bytes, size_t size)
     return count < 0 ? count : (long)used;
 }
 
+uint64_t sc_file_number(const char *path, const char *key)
+{
+    char text[256];
+    uint64_t number = 0;
+    long size = sc_file_read(path, text, sizeof text - 1);
+    text[size > 0 ? size : 0] = '\0';
+    const char *at = strstr(text, key);
+    for (at = at ? at + strlen(key) : ""; *at == ' ' || *at == '\t';)
+        at++;
+    for (; *at >= '0' && *at <= '9'; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    return number;
+}
+
 int sc_file_open_memory(void)
 {
     return sc_file_open("/proc/self/mem");

@@ -91,6 +91,10 @@ bool sc_file_begins(int fd, const char *words);
 /* Reads a small file into `bytes`, cut to size. Number of bytes, or -errno. */
 long sc_file_read(const char *path, char *bytes, size_t size);
 
+/* The number behind `key` in a small file of the kernel's, of which the first 255 bytes are looked
+ * at. `key` "": the one that the file begins with. 0: there is none. Async-signal-safe. */
+uint64_t sc_file_number(const char *path, const char *key);
+
 /* Opens the process's own memory as a file. Reading what another thread has unmapped fails with
  * -EIO there. A descriptor or -errno. */
 int sc_file_open_memory(void);

@@ -1,14 +1,11 @@
 #include "interpose/guard/map_budget.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/mappings.h"
-#include "track/kernel.h"
+#include "report/file.h"
 #include "track/now.h"
 #include "track/track_parts.h"
 
@@ -18,7 +15,6 @@ enum {
     FREE_SPANS = 2048, /* what no process is too small for */
     DEFAULT_MAX = 65530,
     HARDLY_ANY = 64,
-    NUMBER_BYTES = 32,
 };
 
 #define COUNT_AGAIN_NS UINT64_C(1000000000)
@@ -36,17 +32,7 @@ static uint32_t spans(void)
 /* vm.max_map_count, which may be changed at any time. */
 static uint64_t read_limit(void)
 {
-    char text[NUMBER_BYTES];
-    int saved = errno;
-    int fd = (int)sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/sys/vm/max_map_count",
-                                 O_RDONLY | O_CLOEXEC);
-    long got = fd >= 0 ? sc_kernel_call(SYS_read, fd, text, sizeof text) : -1;
-    uint64_t limit = 0;
-    if (fd >= 0)
-        sc_kernel_call(SYS_close, fd);
-    for (long i = 0; i < got && text[i] >= '0' && text[i] <= '9'; i++)
-        limit = limit * 10 + (uint64_t)(text[i] - '0');
-    errno = saved;
+    uint64_t limit = sc_file_number("/proc/sys/vm/max_map_count", "");
     return limit ? limit : DEFAULT_MAX;
 }
 

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -31,26 +30,10 @@ static uint64_t less(uint64_t from, uint64_t what)
 
 /* ---- the host ---- */
 
-/* The number behind `key` in a file of the kernel's; 0: not known. */
-static uint64_t number_in(const char *path, const char *key)
-{
-    char text[512] = "";
-    uint64_t number = 0;
-    if (sc_file_read(path, text, sizeof text - 1) <= 0)
-        return 0;
-    text[sizeof text - 1] = '\0';
-    const char *at = strstr(text, key);
-    for (at = at ? at + strlen(key) : ""; *at == ' ';)
-        at++;
-    for (; *at >= '0' && *at <= '9'; at++)
-        number = number * 10 + (uint64_t)(*at - '0');
-    return number;
-}
-
 /* A registration that lies apart takes a mapping or two of the process. */
 static bool has_many_registrations(const struct sc_statement_place *host)
 {
-    uint64_t most = number_in("/proc/sys/vm/max_map_count", "");
+    uint64_t most = sc_file_number("/proc/sys/vm/max_map_count", "");
     return most && host->kinds[SC_LEDGER_REGISTERED].blocks >= most / 4;
 }
 
@@ -58,8 +41,8 @@ static void look_at_host(const struct sc_statement *statement, struct sc_oom *oo
 {
     const struct sc_statement_place *host = &statement->places[SC_LEDGER_HOST];
     oom->own_bytes = host->all.bytes;
-    oom->free_bytes = number_in("/proc/meminfo", "MemAvailable:") * 1024;
-    oom->total_bytes = number_in("/proc/meminfo", "MemTotal:") * 1024;
+    oom->free_bytes = sc_file_number("/proc/meminfo", "MemAvailable:") * 1024;
+    oom->total_bytes = sc_file_number("/proc/meminfo", "MemTotal:") * 1024;
     if (has_many_registrations(host))
         oom->verdict = SC_OOM_REGISTRATIONS;
     else if (oom->total_bytes && oom->size_bytes > oom->total_bytes)

@@ -1,8 +1,6 @@
 #include "interpose/libc/advice.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -13,6 +11,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
+#include "report/file.h"
 #include "track/kernel.h"
 #include "track/pages.h"
 #include "track/peek.h"
@@ -104,20 +103,12 @@ void sc_advice_before(const void *address, size_t size_bytes, int advice,
 /* Two numbers stand for the caller; of a descriptor /proc/self/fdinfo says "Pid:\tN". */
 static bool is_own_process(int process)
 {
-    char text[1024];
+    char text[64];
     if (process == OWN_THREAD || process == OWN_PROCESS)
         return true;
-    int saved = errno;
     struct sc_text path = sc_text_in(text, sizeof text);
     sc_text_format(&path, "/proc/self/fdinfo/%lu", (uint64_t)process);
-    int fd = (int)sc_kernel_call(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? sc_kernel_call(SYS_read, fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        sc_kernel_call(SYS_close, fd);
-    text[got > 0 ? got : 0] = '\0';
-    const char *pid = strstr(text, "\nPid:");
-    errno = saved;
-    return pid && strtol(pid + 5, NULL, 10) == getpid();
+    return sc_file_number(text, "\nPid:") == (uint64_t)getpid();
 }
 
 static void before_each(const struct iovec *pieces, size_t count, int advice,

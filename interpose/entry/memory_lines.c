@@ -79,7 +79,7 @@ static void sleep_once(void)
 static void *run(void *unused)
 {
     SC_CARRY();
-    sc_own_threads_enter("safecopy-memory");
+    sc_own_threads_enter_driver("safecopy-memory");
     for (sleep_once(); !atomic_load(&stops); sleep_once())
         write_line();
     return unused;

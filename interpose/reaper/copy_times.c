@@ -135,7 +135,7 @@ static void *run(void *unused)
     uint64_t poll_ns = 0;
     (void)unused;
     wait_for_work(0); /* alone, the driver is still inside of cuInit */
-    sc_own_threads_enter("safecopy-times");
+    sc_own_threads_enter_driver("safecopy-times");
     SC_CARRY();
     for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
         look();

@@ -178,7 +178,7 @@ static void *run(void *unused)
 {
     uint64_t next_ns;
     (void)unused;
-    sc_own_threads_enter("safecopy-edges");
+    sc_own_threads_enter_driver("safecopy-edges");
     SC_CARRY();
     for (;;) {
         bool looks = look_at_functions();

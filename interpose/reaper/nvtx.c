@@ -262,7 +262,7 @@ static void *run(void *unused)
 {
     (void)unused;
     if (await_work()) { /* not alone within cuInit any more */
-        sc_own_threads_enter("safecopy-nvtx");
+        sc_own_threads_enter_driver("safecopy-nvtx");
         load_and_show();
     }
     atomic_store(&is_on, false);

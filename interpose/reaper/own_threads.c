@@ -106,6 +106,11 @@ void sc_own_threads_enter(const char *name)
     prctl(PR_SET_NAME, name);
     sc_own_threads_open();
     sc_own_lock_be_own_thread();
+}
+
+void sc_own_threads_enter_driver(const char *name)
+{
+    sc_own_threads_enter(name);
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
         sc_real.cuThreadExchangeStreamCaptureMode(&mode);
@@ -125,7 +130,7 @@ static void *run_errand(void *argument)
 {
     struct errand *errand = argument;
     SC_CARRY();
-    sc_own_threads_enter("safecopy-call");
+    sc_own_threads_enter_driver("safecopy-call");
     if (errand->context)
         sc_real.cuCtxPushCurrent_v2(errand->context);
     errand->function(errand->argument);

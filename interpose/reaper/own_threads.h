@@ -12,8 +12,12 @@ enum { SC_OWN_THREADS_SMALL = 256 * 1024 };
 bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes);
 
 /* The first call on such a thread, for good: the thread waits for none of the library's locks in a
- * fault, and what it asks of the driver disturbs no capture. The caller says SC_CARRY() itself. */
+ * fault. The caller says SC_CARRY() itself. */
 void sc_own_threads_enter(const char *name);
+
+/* The same on a thread that calls the driver: what it asks disturbs no capture. The driver allocates
+ * words for the thread, and frees them on another one when the process ends. */
+void sc_own_threads_enter_driver(const char *name);
 
 /* The thread is about to sleep: no signal comes to it. What is sent to the process is the program's
  * threads' to take. */

@@ -415,7 +415,7 @@ static void *run(void *argument)
 {
     uint64_t poll_ns = 0;
     (void)argument;
-    sc_own_threads_enter("safecopy-reaper");
+    sc_own_threads_enter_driver("safecopy-reaper");
     SC_CARRY();
     lock_reaper();
     while (!reaper.stopping) {

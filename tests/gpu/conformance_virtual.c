@@ -68,6 +68,13 @@ static void ask_create(void)
     create_row("NUMA node 0", G, prop, 0);
     prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_HOST, 0};
     create_row("host", G, prop, 0);
+    prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    create_row("host, shared by descriptor", G, prop, 0);
+    prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_HOST_NUMA, 0};
+    create_row("NUMA node 0, shared by descriptor", G, prop, 0);
+    prop = on_device(CU_MEM_HANDLE_TYPE_NONE);
+    prop.location = (CUmemLocation){CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0};
+    create_row("current NUMA node", G, prop, 0);
     create_row("shared by descriptor", G, on_device(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), 0);
     TRY(cuCtxSetCurrent(NULL));
     create_row("no context", G, on_device(CU_MEM_HANDLE_TYPE_NONE), 0);

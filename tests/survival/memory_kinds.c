@@ -71,11 +71,14 @@ static void give_arrays(void)
     CHECK(cuMipmappedArrayCreate(&mipmaps, &base, 3));
 }
 
+/* The host's cannot be shared. */
 static CUmemGenericAllocationHandle create(CUmemLocationType type, size_t bytes)
 {
     const CUmemAllocationProp properties = {
         .type = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .requestedHandleTypes = type == CU_MEM_LOCATION_TYPE_HOST
+                                    ? CU_MEM_HANDLE_TYPE_NONE
+                                    : CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
         .location = {.type = type, .id = 0},
     };
     CUmemGenericAllocationHandle handle = 0;

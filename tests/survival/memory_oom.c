@@ -1,5 +1,6 @@
 // expect-exit: 0
 // link: cuda
+// needs: sim (it fills the device, on which others run)
 //
 // Allocations fail for want of memory, and the program goes on. With an argument the device is full
 // of the program's own (full), of a pool that keeps it (pool), of one of many (pools), of a graph

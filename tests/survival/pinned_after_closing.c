@@ -1,5 +1,6 @@
 // expect-exit: 0
 // needs: userfaultfd
+// needs: sim (the real driver fails without its descriptors)
 // options: guard=uffd
 //
 // Every descriptor but stdout's is closed, the one for touches with them, and pinned memory is

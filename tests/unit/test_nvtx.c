@@ -111,7 +111,7 @@ void sc_own_threads_open(void)
 {
 }
 
-void sc_own_threads_enter(const char *name)
+void sc_own_threads_enter_driver(const char *name)
 {
     ck_assert_str_eq(name, "safecopy-nvtx");
     entered++;

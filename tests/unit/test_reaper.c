@@ -249,7 +249,7 @@ void sc_own_threads_open(void)
 {
 }
 
-void sc_own_threads_enter(const char *name)
+void sc_own_threads_enter_driver(const char *name)
 {
     (void)name;
     is_reaper = true;

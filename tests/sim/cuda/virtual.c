@@ -138,7 +138,9 @@ static CUresult check_prop(const CUmemAllocationProp *prop)
 {
     if (!prop || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
-    if (is_host(&prop->location))
+    if (prop->location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+        (prop->location.type == CU_MEM_LOCATION_TYPE_HOST &&
+         prop->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE))
         return CUDA_SUCCESS;
     if (prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return CUDA_ERROR_INVALID_VALUE;

@@ -15,8 +15,8 @@ bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes);
  * fault. The caller says SC_CARRY() itself. */
 void sc_own_threads_enter(const char *name);
 
-/* The same on a thread that calls the driver: what it asks disturbs no capture. The driver allocates
- * words for the thread, and frees them on another one when the process ends. */
+/* The same on a thread that calls the driver: what it asks disturbs no capture. The driver
+ * allocates words for the thread, and frees them on another one when the process ends. */
 void sc_own_threads_enter_driver(const char *name);
 
 /* The thread is about to sleep: no signal comes to it. What is sent to the process is the program's

@@ -52,6 +52,19 @@ static void consider_all_locked(struct sc_statement *statement, struct sc_accoun
     }
 }
 
+static void consider_never_freed_locked(struct sc_statement *statement,
+                                        struct sc_accounts *accounts, unsigned place)
+    SC_REQUIRES(accounts->lock)
+{
+    for (uint32_t id = 1; id <= accounts->accounts.live; id++) {
+        struct sc_statement_account lost = {.account = *sc_accounts_at(accounts, id),
+                                            .place = place};
+        lost.account.blocks = sc_accounts_never_freed(&lost.account);
+        if (lost.account.blocks)
+            consider(statement, &lost);
+    }
+}
+
 static void draw_place(struct sc_accounts *accounts, struct sc_statement *statement, unsigned place)
 {
     struct sc_statement_place *drawn = &statement->places[place];
@@ -99,4 +112,15 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
     draw_pools(ledger, statement);
     statement->unknown_frees = atomic_load_explicit(&ledger->unknown_frees, memory_order_relaxed);
     statement->unrecorded = atomic_load_explicit(&ledger->unrecorded, memory_order_relaxed);
+}
+
+void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement *statement)
+{
+    memset(statement, 0, sizeof *statement);
+    for (unsigned place = 0; place < SC_LEDGER_PLACES; place++) {
+        struct sc_accounts *accounts = &ledger->places[place];
+        sc_brief_lock_take(&accounts->lock);
+        consider_never_freed_locked(statement, accounts, place);
+        sc_brief_lock_give(&accounts->lock);
+    }
 }

@@ -55,6 +55,11 @@ struct sc_statement {
     uint64_t unknown_frees, unrecorded;
 };
 
+/* The accounts that nobody gives back (sc_accounts_never_freed), with so many blocks. Needs no
+ * lock.
+ */
+void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement *statement);
+
 /* Of a million blocks as fast as of one: it looks at accounts. Needs no lock. */
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement);
 

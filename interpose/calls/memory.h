@@ -58,6 +58,12 @@ static inline void sc_memory_leaves(const struct sc_call *call, const struct sc_
         sc_memory_note_leaving(call, memory);
 }
 
+/* When the process ends the driver has given all back before, and says so. */
+static inline bool sc_memory_is_taken(CUresult result)
+{
+    return result == CUDA_SUCCESS || sc_unlikely(result == CUDA_ERROR_DEINITIALIZED);
+}
+
 /* The driver has taken it back, or (`taken` is false) has refused to. */
 static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 {

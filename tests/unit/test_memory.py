@@ -102,6 +102,8 @@ class Completeness(unittest.TestCase):
 
 
 class Held(unittest.TestCase):
+    status = 0
+
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
@@ -114,7 +116,7 @@ class Held(unittest.TestCase):
             text=True, timeout=120,
             env={**ENVIRONMENT, **settings, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                  "SAFECOPY_OPTIONS": f"report_path={path}{options}"})
-        self.assertEqual(self.run.returncode, 0, self.run.stderr)
+        self.assertEqual(self.run.returncode, self.status, self.run.stderr)
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         for line in lines if jsonschema else ():
             jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
@@ -345,6 +347,40 @@ class Held(unittest.TestCase):
     def test_failures_are_not_told_of_where_the_ledger_is_off(self):
         self.assertEqual(self.failures("full", options=":memory=off"), [])
         self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")
+
+    def never_freed(self, *arguments, options):
+        lines = self.lines(*arguments, name="memory_leaks", options=options)
+        return [(line["code"], line["copy"]["api"], line["buffer"]["blocks"], line["buffer"]["size"])
+                for line in lines if line["type"] == "hazard"], lines[-1]
+
+    def test_memory_that_is_never_given_back(self):
+        found, last = self.never_freed(options=":leaks=1")
+        self.assertEqual(found, [("SC601", "cuMemAlloc_v2", 100, 400 * KB),
+                                 ("SC601", "cuMemAllocAsync", 1, 3 * KB)])
+        self.assertEqual((last["by_code"], last["exit_status"]), ({"SC601": 2}, 0))
+        self.assertEqual(last["memory"]["devices"][0]["kinds"]["device"]["blocks"], 102)
+        self.assertIn("total_bytes", last["memory"]["devices"][0])
+        self.assertIn("with 100 blocks still held, 400 KB of device memory in all, by "
+                      "cuMemAlloc_v2 at lose_one", self.run.stderr)
+
+    def test_strict_counts_it_where_that_is_asked_for(self):
+        found, last = self.never_freed(options=":strict=1")
+        self.assertEqual((found, last["exit_status"]), ([], 0))
+        self.status = 66
+        found, last = self.never_freed(options=":strict=1:leaks=1")
+        self.assertEqual((len(found), last["exit_status"]), (2, 66))
+
+    def test_what_is_given_back_otherwise_is_not_lost(self):
+        for how in "reset", "_exit":
+            self.assertEqual(self.never_freed(how, options=":strict=1:leaks=1")[0], [])
+
+    def test_what_is_kept_on_purpose_is_suppressed(self):
+        file = self.folder / "s.supp"
+        file.write_text("{\n name: kept\n code: SC601\n reason: a cache\n"
+                        " copy: ... fun:lose_one\n}\n")
+        found, last = self.never_freed(options=f":leaks=1:suppressions={file}")
+        self.assertEqual([blocks for _, _, blocks, _ in found], [1])
+        self.assertEqual(last["suppressed"], 1)
 
     def test_off_says_nothing(self):
         self.assertIsNone(self.memory("1", options=":memory=off"))

@@ -6,7 +6,7 @@
 // the program does, and is none of these.
 #include "twin.h"
 
-enum { STEPS = 3 };
+enum { STEPS = 100 };
 
 static TWIN_HELPER void step(size_t size_bytes)
 {

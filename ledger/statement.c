@@ -2,11 +2,20 @@
 
 #include <string.h>
 
-#include "track/poison.h"
-
 #include "ledger/accounts.h"
 #include "ledger/ledger_internal.h"
 #include "track/checks.h"
+#include "track/text.h"
+
+#include "track/poison.h"
+
+void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8_t *uuid)
+{
+    sc_text_put(text, prefix);
+    for (unsigned i = 0; i < SC_STATEMENT_UUID_BYTES; i++)
+        sc_text_format(text, "%s%c%c", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                       "0123456789abcdef"[uuid[i] >> 4], "0123456789abcdef"[uuid[i] & 15]);
+}
 
 static uint64_t most_of(const struct sc_statement_account *account)
 {

@@ -99,6 +99,8 @@ static const struct option table[] = {
         "who holds memory of the GPU and pinned memory, now and at most"),
     ROW("memory_every", TIME, memory_every_ns, "0", no_words,
         "a line of the report about memory each time so much has passed; 0: none"),
+    ROW("memory_signal", NUMBER, memory_signal, "0", no_words,
+        "the number of a signal at which there is such a line; 0: none", .least = 0, .most = 64),
     ROW("leaks", BOOL, leaks, "0", zero_one,
         "1: memory that is never given back is a hazard (SC601), when destructors have run"),
     ROW("pinned", CHOICE, pinned, "huge", pinned_modes, "who serves pinned allocations"),

@@ -21,6 +21,7 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/ledger/shortage.h"
+#include "interpose/ledger/unaccounted.h"
 #include "track/track_front.h"
 
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory);
@@ -77,7 +78,7 @@ static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 /* The driver may have taken memory for itself, or given some up. */
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
-    (void)call;
+    sc_unaccounted_note(call, kind);
     if (kind == SC_MEMORY_POOL && sc_booking_is_on())
         sc_booking_pools_changed();
 }

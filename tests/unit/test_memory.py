@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -347,6 +348,56 @@ class Held(unittest.TestCase):
     def test_failures_are_not_told_of_where_the_ledger_is_off(self):
         self.assertEqual(self.failures("full", options=":memory=off"), [])
         self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")
+
+    @simulated
+    def test_what_the_driver_has_for_itself_and_since_which_call(self):
+        lines = self.lines(str(int(signal.SIGUSR2)), name="memory_unaccounted",
+                           options=f":memory_signal={int(signal.SIGUSR2)}")
+        self.assertEqual([line["type"] for line in lines].count("memory"), 1)
+        device, = lines[-1]["memory"]["devices"]
+        row = device["unaccounted"]
+        self.assertEqual([(step["api"], step["bytes"], step["times"]) for step in row["steps"]],
+                         [("cuDevicePrimaryCtxRetain", 96 * MB, 1), ("cuModuleLoadData", 4 * MB, 1),
+                          ("cuModuleGetFunction", 16 * MB, 1)])
+        self.assertEqual((row["bytes"], row["peak_bytes"]), (116 * MB, 116 * MB))
+
+    @simulated
+    def test_what_the_driver_does_not_say_is_not_known(self):
+        lines = self.lines("1", options=":memory_every=20ms", SIM_NVML="none")
+        self.assertIsNone(lines[-1]["memory"]["devices"][0]["unaccounted"])
+
+    def test_nvml_is_loaded_where_lines_are_asked_for_and_memory_is_held(self):
+        program = ("import ctypes, sys, time; cuda = ctypes.CDLL('libcuda.so.1')\n"
+                   "context, block = ctypes.c_void_p(), ctypes.c_uint64()\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "assert cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0\n"
+                   "assert sys.argv[1] == 'no' or "
+                   "cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20)) == 0\n"
+                   "for _ in range(int(sys.argv[2])):\n"
+                   "    if 'libnvidia-ml' in open('/proc/self/maps').read(): break\n"
+                   "    time.sleep(.01)\n"
+                   "print('libnvidia-ml' in open('/proc/self/maps').read())\n")
+        for options, holds, tries, loaded in (
+                ("memory_every=20ms", "yes", 6000, "True"), ("memory_every=20ms", "no", 20, "False"),
+                ("memory_every=20ms:memory=off", "yes", 20, "False"), ("memory=on", "yes", 20, "False")):
+            run = subprocess.run([sys.executable, "-c", program, holds, str(tries)], check=True,
+                                 capture_output=True, text=True, cwd=self.folder,
+                                 env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                      "SAFECOPY_OPTIONS": f"report_path=none:{options}"})
+            self.assertEqual(run.stdout.strip(), loaded, (options, holds))
+
+    def test_a_signal_with_an_action_of_the_programs_stays_its_own(self):
+        program = ("import ctypes, os, signal; cuda = ctypes.CDLL('libcuda.so.1')\n"
+                   "seen = []; signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "os.kill(os.getpid(), signal.SIGUSR1); print(seen)\n")
+        run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True,
+                             text=True, cwd=self.folder,
+                             env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                  "SAFECOPY_OPTIONS":
+                                      f"report_path=none:memory_signal={int(signal.SIGUSR1)}"})
+        self.assertEqual(run.stdout, "[1]\n")
+        self.assertIn("the program has an action for it", run.stderr)
 
     def never_freed(self, *arguments, options):
         lines = self.lines(*arguments, name="memory_leaks", options=options)

@@ -209,10 +209,11 @@ sim_objects  = $(call objects,$(filter-out %/selftest.c,$(call sources,tests/sim
 SIM_CUDA_OBJ   := $(call sim_objects,cuda)
 SIM_CUDART_OBJ := $(call sim_objects,cudart)
 SIM_CUPTI_OBJ  := $(call sim_objects,cupti)
-SIM_OBJ        := $(SIM_CUDA_OBJ) $(SIM_CUDART_OBJ) $(SIM_CUPTI_OBJ)
+SIM_NVML_OBJ   := $(call sim_objects,nvml)
+SIM_OBJ        := $(SIM_CUDA_OBJ) $(SIM_CUDART_OBJ) $(SIM_CUPTI_OBJ) $(SIM_NVML_OBJ)
 SIM_LIBS := $(if $(SIM_CUDA_OBJ),$(SIM)/libcuda.so.1) \
             $(if $(SIM_CUDART_OBJ),$(SIM)/libcudart.so.13) \
-            $(if $(SIM_CUPTI_OBJ),$(SIM)/libcupti.so.13)
+            $(if $(SIM_CUPTI_OBJ),$(SIM)/libcupti.so.13) $(if $(SIM_NVML_OBJ),$(SIM)/libnvidia-ml.so.1)
 # Older drivers, for tests/older_drivers.py.
 OLDER_DRIVERS := $(if $(SIM_CUDA_OBJ),$(patsubst %,$(SIM)/driver-%/libcuda.so.1,12000 12040))
 
@@ -354,6 +355,8 @@ $(SIM)/libcudart.so.13: $(SIM_CUDART_OBJ) $(wildcard tests/sim/cudart/exports.ma
 	$(call link_shared,tests/sim/cudart)
 $(SIM)/libcupti.so.13: $(SIM_CUPTI_OBJ) $(wildcard tests/sim/cupti/exports.map)
 	$(call link_shared,tests/sim/cupti)
+$(SIM)/libnvidia-ml.so.1: $(SIM_NVML_OBJ) $(wildcard tests/sim/nvml/exports.map)
+	$(call link_shared,tests/sim/nvml)
 
 # Files that are strings of the command (report/command/embed.h).
 $(call objects,$(COMMAND_SRC)): $(EMBEDDED)

@@ -191,6 +191,26 @@ void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind, u
         sc_accounts_uncount(&accounts->all, size_bytes);
 }
 
+void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset)
+{
+    SC_ASSERT_HELD(&accounts->lock);
+    for (uint32_t id = 1; id <= accounts->accounts.live; id++) {
+        struct sc_account *account = sc_accounts_at(accounts, id);
+        account->outlived = account->ever_blocks;
+        account->was_reset = is_reset;
+    }
+}
+
+/* What was given since may be what was taken back since. */
+uint64_t sc_accounts_never_freed(const struct sc_account *account)
+{
+    uint64_t since = account->ever_blocks - account->outlived;
+    uint64_t older = less(account->blocks, since);
+    uint64_t blocks = account->was_reset ? account->blocks - older : account->blocks;
+    bool may_be_meant = blocks == 1 && (older == 0 || account->was_reset);
+    return account->kind > SC_LEDGER_MANAGED || may_be_meant ? 0 : blocks;
+}
+
 void sc_accounts_destroy(struct sc_accounts *accounts)
 {
     sc_pool_destroy(&accounts->accounts);

@@ -55,6 +55,14 @@ uint64_t sc_accounts_peak_bytes(const struct sc_accounts *accounts,
 uint64_t sc_accounts_peak_blocks(const struct sc_accounts *accounts,
                                  const struct sc_account *account) SC_REQUIRES(accounts->lock);
 
+/* The place has no context any more. What does not go with one stays. */
+void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset) SC_REQUIRES(accounts->lock);
+
+/* How many of the account's blocks nobody gives back, when all destructors have run. 0: there are
+ * none, or that may be meant: one block that is still held is a program's own for life, unless it
+ * has outlived all contexts of its device. */
+uint64_t sc_accounts_never_freed(const struct sc_account *account);
+
 struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t account);
 void sc_accounts_destroy(struct sc_accounts *accounts);
 

@@ -379,3 +379,11 @@ void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context)
     for (unsigned i = 0; context && i < SC_LEDGER_SHARDS; i++)
         end_context_in(ledger, &ledger->index.shards[i], context);
 }
+
+void sc_ledger_outlive(struct sc_ledger *ledger, unsigned place, bool is_reset)
+{
+    struct sc_accounts *accounts = &ledger->places[place];
+    sc_brief_lock_take(&accounts->lock);
+    sc_accounts_outlive(accounts, is_reset);
+    sc_brief_lock_give(&accounts->lock);
+}

@@ -51,6 +51,10 @@ bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle);
 /* The context is gone, and what goes with it. */
 void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context);
 
+/* The device has no context any more: it was reset, or the last one was destroyed. What does not go
+ * with a context stays. */
+void sc_ledger_outlive(struct sc_ledger *ledger, unsigned place, bool is_reset);
+
 /* A pool was made, or imported, or is met for the first time. */
 void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
                         bool is_imported);

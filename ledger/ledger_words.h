@@ -35,10 +35,12 @@ struct sc_account {
     uint64_t bytes, blocks;
     uint64_t peak_bytes, peak_blocks; /* when the place held most, as of peak `peak` */
     uint64_t ever_bytes, ever_blocks; /* all that was given */
+    uint64_t outlived;                /* ever_blocks when the last context of its device ended */
     uint32_t peak;
     uint32_t origin;
     uint32_t next;
     uint8_t kind;
+    bool was_reset; /* it ended by a reset, after which nobody gives anything back */
 };
 
 /* Names of one space differ. Device memory and memory of the host share one. */

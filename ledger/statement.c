@@ -2,11 +2,20 @@
 
 #include <string.h>
 
-#include "track/poison.h"
-
 #include "ledger/accounts.h"
 #include "ledger/ledger_internal.h"
 #include "track/checks.h"
+#include "track/text.h"
+
+#include "track/poison.h"
+
+void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8_t *uuid)
+{
+    sc_text_put(text, prefix);
+    for (unsigned i = 0; i < SC_STATEMENT_UUID_BYTES; i++)
+        sc_text_format(text, "%s%c%c", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                       "0123456789abcdef"[uuid[i] >> 4], "0123456789abcdef"[uuid[i] & 15]);
+}
 
 static uint64_t most_of(const struct sc_statement_account *account)
 {
@@ -49,6 +58,19 @@ static void consider_all_locked(struct sc_statement *statement, struct sc_accoun
         };
         if (account->blocks || drawn.peak_blocks)
             consider(statement, &drawn);
+    }
+}
+
+static void consider_never_freed_locked(struct sc_statement *statement,
+                                        struct sc_accounts *accounts, unsigned place)
+    SC_REQUIRES(accounts->lock)
+{
+    for (uint32_t id = 1; id <= accounts->accounts.live; id++) {
+        struct sc_statement_account lost = {.account = *sc_accounts_at(accounts, id),
+                                            .place = place};
+        lost.account.blocks = sc_accounts_never_freed(&lost.account);
+        if (lost.account.blocks)
+            consider(statement, &lost);
     }
 }
 
@@ -99,4 +121,15 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
     draw_pools(ledger, statement);
     statement->unknown_frees = atomic_load_explicit(&ledger->unknown_frees, memory_order_relaxed);
     statement->unrecorded = atomic_load_explicit(&ledger->unrecorded, memory_order_relaxed);
+}
+
+void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement *statement)
+{
+    memset(statement, 0, sizeof *statement);
+    for (unsigned place = 0; place < SC_LEDGER_PLACES; place++) {
+        struct sc_accounts *accounts = &ledger->places[place];
+        sc_brief_lock_take(&accounts->lock);
+        consider_never_freed_locked(statement, accounts, place);
+        sc_brief_lock_give(&accounts->lock);
+    }
 }

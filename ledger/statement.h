@@ -12,7 +12,7 @@
 
 #include "ledger/ledger.h"
 
-enum { SC_STATEMENT_ACCOUNTS = 48, SC_STATEMENT_UUID_BYTES = 16 };
+enum { SC_STATEMENT_ACCOUNTS = 48, SC_STATEMENT_STEPS = 16, SC_STATEMENT_UUID_BYTES = 16 };
 
 /* What the driver says; 0 bytes where `is_known` is false. */
 struct sc_statement_pool {
@@ -27,6 +27,20 @@ struct sc_statement_pool {
     uint64_t threshold_bytes;
 };
 
+/* What the driver has taken for itself, as of the last look (interpose/ledger/unaccounted.h). */
+struct sc_statement_unaccounted {
+    bool is_asked, is_known;
+    uint64_t driver_bytes; /* what the process has of the device, the driver says */
+    uint64_t bytes, peak_bytes;
+};
+
+/* A call behind which that grew. */
+struct sc_statement_step {
+    unsigned place;
+    uint32_t origin; /* 0: no call is known */
+    uint64_t bytes, times;
+};
+
 struct sc_statement_place {
     bool is_used; /* there was something, ever */
     struct sc_ledger_count kinds[SC_LEDGER_KINDS];
@@ -38,6 +52,7 @@ struct sc_statement_place {
     uint8_t uuid[SC_STATEMENT_UUID_BYTES];
     uint64_t graphs_used_bytes, graphs_reserved_bytes;
     uint64_t free_bytes, total_bytes; /* of the device, whoever uses it */
+    struct sc_statement_unaccounted unaccounted;
 };
 
 struct sc_statement_account {
@@ -52,8 +67,20 @@ struct sc_statement {
     unsigned pool_count;
     struct sc_statement_account accounts[SC_STATEMENT_ACCOUNTS]; /* those with most come first */
     unsigned account_count;
+    struct sc_statement_step steps[SC_STATEMENT_STEPS];
+    unsigned step_count;
     uint64_t unknown_frees, unrecorded;
 };
+
+struct sc_text;
+
+/* "GPU-8f6e0b3a-...", as nvidia-smi has it; `prefix` is "GPU", or "MIG" of an instance. */
+void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8_t *uuid);
+
+/* The accounts that nobody gives back (sc_accounts_never_freed), with so many blocks. Needs no
+ * lock.
+ */
+void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement *statement);
 
 /* Of a million blocks as fast as of one: it looks at accounts. Needs no lock. */
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement);

@@ -78,6 +78,9 @@ void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_
         owner->peak_bytes += account->peak_bytes;
     }
     sort_owners(part);
+    for (unsigned i = 0; i < statement->step_count; i++)
+        sc_json_lines_name_stack(sc_origins_get(statement->steps[i].origin).stack,
+                                 &part->step_stacks[i]);
 }
 
 /* ---- the line ---- */
@@ -170,7 +173,6 @@ static void put_graphs(struct sc_text *line, const struct sc_statement_place *pl
     sc_json_close(line, '}');
 }
 
-/* "GPU-8f6e0b3a-...", as nvidia-smi has it. */
 static void put_uuid(struct sc_text *line, const struct sc_statement_place *place)
 {
     char bytes[48];
@@ -179,12 +181,40 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
         sc_json_null(line, "uuid");
         return;
     }
-    sc_text_put(&text, "GPU");
-    for (unsigned i = 0; i < SC_STATEMENT_UUID_BYTES; i++)
-        sc_text_format(&text, "%s%c%c", i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-                       "0123456789abcdef"[place->uuid[i] >> 4],
-                       "0123456789abcdef"[place->uuid[i] & 15]);
+    sc_statement_put_uuid(&text, "GPU", place->uuid);
     sc_json_string(line, "uuid", bytes);
+}
+
+static void put_step(struct sc_text *line, const struct sc_memory_part *part, unsigned i)
+{
+    const struct sc_statement_step *step = &part->statement->steps[i];
+    sc_json_open(line, NULL, '{');
+    sc_json_number(line, "bytes", step->bytes);
+    sc_json_number(line, "times", step->times);
+    sc_json_string(line, "api", sc_origins_get(step->origin).api);
+    sc_json_lines_put_stack(line, &part->step_stacks[i],
+                            line->size - (line->size - line->used) / 2);
+    sc_json_close(line, '}');
+}
+
+/* What the driver has for itself, as far as somebody looks. */
+static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
+{
+    const struct sc_statement_unaccounted *row = &part->statement->places[place].unaccounted;
+    if (row->is_asked && !row->is_known)
+        sc_json_null(line, "unaccounted");
+    if (!row->is_known)
+        return;
+    sc_json_open(line, "unaccounted", '{');
+    sc_json_number(line, "bytes", row->bytes);
+    sc_json_number(line, "peak_bytes", row->peak_bytes);
+    sc_json_number(line, "driver_bytes", row->driver_bytes);
+    sc_json_open(line, "steps", '[');
+    for (unsigned i = 0; i < part->statement->step_count; i++)
+        if (part->statement->steps[i].place == place)
+            put_step(line, part, i);
+    sc_json_close(line, ']');
+    sc_json_close(line, '}');
 }
 
 static void put_content(struct sc_text *line, const struct sc_statement *statement,
@@ -196,8 +226,9 @@ static void put_content(struct sc_text *line, const struct sc_statement *stateme
     put_pools(line, statement, place_number);
 }
 
-static void put_devices(struct sc_text *line, const struct sc_statement *statement)
+static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
 {
+    const struct sc_statement *statement = part->statement;
     sc_json_open(line, "devices", '[');
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++) {
         const struct sc_statement_place *place = &statement->places[i];
@@ -208,6 +239,7 @@ static void put_devices(struct sc_text *line, const struct sc_statement *stateme
         put_uuid(line, place);
         put_content(line, statement, i);
         put_graphs(line, place);
+        put_unaccounted(line, part, i);
         if (place->knows_free) {
             sc_json_number(line, "free_bytes", place->free_bytes);
             sc_json_number(line, "total_bytes", place->total_bytes);
@@ -286,7 +318,7 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
         accounts += statement->places[i].accounts;
     sc_json_open(line, "memory", '{');
     sc_json_number(line, "time_ns", part->time_ns);
-    put_devices(line, statement);
+    put_devices(line, part);
     sc_json_open(line, "host", '{');
     put_content(line, statement, SC_LEDGER_HOST);
     sc_json_close(line, '}');

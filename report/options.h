@@ -48,7 +48,9 @@ struct sc_options {
     int nvtx; /* enum sc_nvtx_mode */
     bool postmortem;
     bool memory;                /* the ledger of memory is kept */
+    bool leaks;                 /* SC601 is looked for */
     uint64_t memory_every_ns;   /* 0: no lines of it but the last one */
+    int memory_signal;          /* 0: none */
     int pinned;                 /* enum sc_pinned_mode */
     uint64_t device_heap_bytes; /* 0: the driver's own limit stays */
     int verbosity;              /* 0 to 3 */

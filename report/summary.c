@@ -148,10 +148,26 @@ static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
     sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }
 
+static void put_memory(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    sc_text_put(text, "with ");
+    put_count(text, hazard->blocks, "block");
+    sc_text_put(text, " still held, ");
+    sc_text_size(text, hazard->buffer_size_bytes);
+    sc_text_format(text, " of %s memory in all, by ",
+                   sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
+    sc_call_words_put_place(text, " at ", hazard->copy.stack);
+}
+
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
     if (sc_hazard_is_race(hazard)) {
         put_race(text, hazard);
+        return;
+    }
+    if (sc_hazard_subject(hazard->code) == SC_OF_MEMORY) {
+        put_memory(text, hazard);
         return;
     }
     if (sc_hazard_subject(hazard->code) == SC_OF_NEIGHBOUR) {

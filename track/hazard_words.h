@@ -17,8 +17,8 @@ enum sc_hazard_code {
 };
 
 /* What the mistake is about: a copy in flight, a stream that captures, a node of a graph that is
- * launched, or a captured operation that other work belongs to. */
-enum sc_hazard_subject { SC_OF_COPY, SC_OF_CAPTURE, SC_OF_NODE, SC_OF_NEIGHBOUR };
+ * launched, a captured operation that other work belongs to, or memory that is still held. */
+enum sc_hazard_subject { SC_OF_COPY, SC_OF_CAPTURE, SC_OF_NODE, SC_OF_NEIGHBOUR, SC_OF_MEMORY };
 
 /* observed: the operation was incomplete at that moment. latent: it happened to be complete, but
  * nothing the program did ever established that. */

@@ -69,7 +69,7 @@ static void end_work(const struct sc_context *context)
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_track_known(&sc_track, &point, NULL, NULL);
     end_memory(context);
-    sc_booking_context_ended(context->legacy);
+    sc_booking_context_ended(context);
     sc_reaper_graph_changed();
     end_pinned_holds(context);
     sc_guard_apply();
@@ -213,7 +213,10 @@ SC_VERSIONS(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext handle), (handle))
 SC_VERSIONS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
 {
     struct sc_context *context = ending(primary_context(device));
-    return ended(context, real(device));
+    CUresult result = ended(context, real(device));
+    if (result == CUDA_SUCCESS)
+        sc_booking_device_reset(device);
+    return result;
 }
 
 /* The last release ends the context as a reset does; whether it was the last is asked afterwards.

@@ -351,6 +351,6 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
     uint32_t known = sc_graph_calls_destroying(exec);
     sc_memory_leaves(call, &memory);
     CUresult result = SC_PERMITTED(real(exec));
-    sc_memory_left(&memory, result == CUDA_SUCCESS);
+    sc_memory_left(&memory, sc_memory_is_taken(result));
     return sc_graph_calls_destroyed(known, result);
 }

@@ -381,7 +381,7 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
     sc_memory_leaves(giving->call, &giving->memory);
     CUresult result = sc_wrap_answered(giving->call, give_back_inside(give_back, giving->address));
     sc_permit_end(&giving->permit, result);
-    sc_memory_left(&giving->memory, result == CUDA_SUCCESS);
+    sc_memory_left(&giving->memory, sc_memory_is_taken(result));
     if (result == CUDA_SUCCESS)
         sc_recently_freed(giving->call->api, giving->call->site, (uintptr_t)giving->address,
                           range->range ? range->size_bytes : 0);
@@ -566,7 +566,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
         SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range.address));
     }
     CUresult result = sc_permit_end(&giving.permit, real(address));
-    sc_memory_left(&giving.memory, result == CUDA_SUCCESS);
+    sc_memory_left(&giving.memory, sc_memory_is_taken(result));
     sc_device_memory_left(&freeing.allocation, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
         sc_recently_freed(call->api, call->site, address, range.range ? range.size_bytes : 0);

@@ -21,6 +21,7 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/ledger/shortage.h"
+#include "interpose/ledger/unaccounted.h"
 #include "track/track_front.h"
 
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory);
@@ -58,6 +59,12 @@ static inline void sc_memory_leaves(const struct sc_call *call, const struct sc_
         sc_memory_note_leaving(call, memory);
 }
 
+/* When the process ends the driver has given all back before, and says so. */
+static inline bool sc_memory_is_taken(CUresult result)
+{
+    return result == CUDA_SUCCESS || sc_unlikely(result == CUDA_ERROR_DEINITIALIZED);
+}
+
 /* The driver has taken it back, or (`taken` is false) has refused to. */
 static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 {
@@ -71,7 +78,7 @@ static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 /* The driver may have taken memory for itself, or given some up. */
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
-    (void)call;
+    sc_unaccounted_note(call, kind);
     if (kind == SC_MEMORY_POOL && sc_booking_is_on())
         sc_booking_pools_changed();
 }

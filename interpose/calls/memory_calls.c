@@ -87,7 +87,7 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
         SC_WRAPPER(symbol);                                                                        \
         sc_memory_leaves(call, MEMORY(kind, memory, bytes, of));                                   \
         CUresult result = CALL_##capture(real arguments);                                          \
-        sc_memory_left(MEMORY(kind, memory, bytes, of), result == CUDA_SUCCESS);                   \
+        sc_memory_left(MEMORY(kind, memory, bytes, of), sc_memory_is_taken(result));               \
         return result;                                                                             \
     }
 

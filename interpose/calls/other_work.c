@@ -266,7 +266,7 @@ static void begin_free(struct freeing *freeing, const struct sc_call *call, CUde
 static void end_free(const struct freeing *freeing, const struct sc_call *call, CUresult result)
 {
     if (freeing->memory.name)
-        sc_memory_left(&freeing->memory, result == CUDA_SUCCESS);
+        sc_memory_left(&freeing->memory, sc_memory_is_taken(result));
     if (freeing->stream && result == CUDA_SUCCESS)
         sc_device_uses_note_ordered_free(call, freeing->stream, &freeing->allocation);
     else

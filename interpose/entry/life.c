@@ -30,9 +30,11 @@
 #include "interpose/entry/injected.h"
 #include "interpose/entry/life.h"
 #include "interpose/entry/memory_lines.h"
+#include "interpose/entry/never_freed.h"
 #include "interpose/entry/unreached.h"
 #include "interpose/guard/door.h"
 #include "interpose/ledger/balance.h"
+#include "interpose/ledger/booking.h"
 #include "interpose/missed/audit.h"
 #include "interpose/postmortem/postmortem.h"
 #include "interpose/reaper/copy_times.h"
@@ -70,6 +72,7 @@ static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool up;
 static _Atomic bool summarised;
+static struct sc_statement *asked; /* while the driver could be; NULL: this is still to come */
 static int quick_status = UNKNOWN; /* where our quick_exit is not the one that was called */
 static bool tells_no_use;          /* verbosity=2, and this process is no forked child */
 
@@ -319,18 +322,22 @@ static void print_trace(void)
 static void write_summary(int status, bool final, bool asks)
 {
     struct sc_report_totals totals = totals_of(status, final);
-    struct sc_statement *memory = atomic_load(&up) ? sc_memory_lines_draw(asks) : NULL;
-    totals.memory = memory;
+    struct sc_statement *drawn = atomic_load(&up) && !asked ? sc_memory_lines_draw(asks) : NULL;
+    totals.memory = asked ? asked : drawn;
     if (!sc_own_lock_depth) /* what the reaper has written lines of */
         sc_report_modules();
     sc_report_summary(&totals);
-    sc_memory_lines_give_back(memory);
+    sc_memory_lines_give_back(drawn);
     print_trace();
 }
 
-static void summarise(int status, bool asks)
+/* `comes_again`: what is never freed shows behind this, and the last summary with it. */
+static void summarise(int status, bool asks, bool comes_again)
 {
-    if (!atomic_exchange(&summarised, true))
+    if (comes_again) {
+        asked = sc_memory_lines_draw(asks);
+        write_summary(UNKNOWN, false, asks);
+    } else if (!atomic_exchange(&summarised, true))
         write_summary(status, true, asks);
 }
 
@@ -381,8 +388,9 @@ static void end_all(void *argument)
         sc_spare_stack_call_last(stop_showing, NULL);
     }
     sc_audit_stop(ending->unsubscribe);
+    sc_booking_process_ends();
     ending->status = sc_report_exit_status(ending->status);
-    summarise(ending->status, ending->unsubscribe);
+    summarise(ending->status, ending->unsubscribe, ending->unsubscribe && sc_options.leaks);
 }
 
 /* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
@@ -446,12 +454,23 @@ static void tell_nothing_seen(int status)
         sc_report_say(NULL, "loaded, and saw no use of CUDA in this process");
 }
 
+/* Where a handler of a signal ends the process, or another thread is within the library for good,
+ * nobody can be asked. */
+static void tell_never_freed(void *unused)
+{
+    (void)unused;
+    if (!sc_own_lock_depth)
+        sc_never_freed_tell();
+}
+
 /* Registered first, so it runs last; late hazards can still change the status. */
 static void at_exit(int status, void *argument)
 {
     (void)argument;
     int own = seen_outside(status);
     tell_nothing_seen(own);
+    if (sc_options.leaks && sc_options.memory && sc_life_is_ours() && !atomic_load(&summarised))
+        call_at_last(tell_never_freed, NULL);
     int final_status = finish(own);
     if (final_status != own)
         exit(final_status);

@@ -1,6 +1,7 @@
 #include "interpose/entry/memory_lines.h"
 
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,19 +11,21 @@
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/ledger/balance.h"
+#include "interpose/ledger/unaccounted.h"
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/host_functions.h"
 #include "report/report.h"
 #include "track/kernel.h"
+#include "track/now.h"
 #include "track/own_lock.h"
 #include "track/own_pages.h"
 
 #include "track/poison.h"
 
-enum { NS_IN_S = 1000 * 1000 * 1000, STOP_MS = 100, MS_IN_NS = 1000 * 1000 };
+enum { NS_IN_S = 1000 * 1000 * 1000, STOP_MS = 500, MS_IN_NS = 1000 * 1000, AGAIN_MS = 100 };
 
-static _Atomic uint32_t stops; /* a futex */
-static _Atomic bool is_writing;
+static _Atomic bool stops, is_writing;
+static _Atomic bool is_asked; /* by the signal */
 
 /* In a handler of a signal its signal is blocked. */
 static bool has_blocked_signals(void)
@@ -49,6 +52,8 @@ struct sc_statement *sc_memory_lines_draw(bool asks)
     struct sc_statement *statement = is_on ? sc_pages_map(sizeof *statement) : NULL;
     if (statement)
         sc_balance_draw(statement, asks && may_ask());
+    if (statement)
+        sc_unaccounted_fill(statement);
     return statement;
 }
 
@@ -57,45 +62,98 @@ void sc_memory_lines_give_back(struct sc_statement *statement)
     sc_pages_unmap(statement, sizeof *statement);
 }
 
+/* Wakes the thread, which waits for news of another kind as well. */
+static void wake(void)
+{
+    atomic_fetch_add(&sc_unaccounted_news, 1);
+    sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAKE_PRIVATE, 1);
+}
+
 static void write_line(void)
 {
-    atomic_store(&is_writing, true);
     struct sc_statement *statement = atomic_load(&stops) ? NULL : sc_memory_lines_draw(true);
     if (statement && !atomic_load(&stops))
         sc_report_memory(statement);
     sc_memory_lines_give_back(statement);
-    atomic_store(&is_writing, false);
 }
 
-static void sleep_once(void)
+static uint64_t next_line_ns(void)
 {
-    const struct timespec every = {(time_t)(sc_options.memory_every_ns / NS_IN_S),
-                                   (long)(sc_options.memory_every_ns % NS_IN_S)};
+    return sc_options.memory_every_ns ? sc_now_ns() + sc_options.memory_every_ns : UINT64_MAX;
+}
+
+/* Until `until_ns`, or until there is news. */
+static void sleep_once(uint32_t news, uint64_t until_ns)
+{
+    uint64_t now_ns = sc_now_ns();
+    uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+    const struct timespec left = {(time_t)(left_ns / NS_IN_S), (long)(left_ns % NS_IN_S)};
     sc_own_threads_close();
-    sc_kernel_call(SYS_futex, &stops, FUTEX_WAIT_PRIVATE, 0, &every);
+    sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAIT_PRIVATE, news,
+                   until_ns == UINT64_MAX ? NULL : &left);
     sc_own_threads_open();
+}
+
+/* Looks, and writes a line where one is due. True: it is to look again soon. */
+static bool work(uint64_t *line_ns)
+{
+    atomic_store(&is_writing, true);
+    bool is_restless = !atomic_load(&stops) && sc_unaccounted_look();
+    bool is_due = sc_now_ns() >= *line_ns;
+    if (atomic_exchange(&is_asked, false) || is_due)
+        write_line();
+    if (is_due)
+        *line_ns = next_line_ns();
+    atomic_store(&is_writing, false);
+    return is_restless;
 }
 
 static void *run(void *unused)
 {
     SC_CARRY();
     sc_own_threads_enter_driver("safecopy-memory");
-    for (sleep_once(); !atomic_load(&stops); sleep_once())
-        write_line();
+    uint64_t line_ns = next_line_ns();
+    while (!atomic_load(&stops)) {
+        uint32_t news = atomic_load(&sc_unaccounted_news);
+        uint64_t again_ns = work(&line_ns) ? sc_now_ns() + AGAIN_MS * MS_IN_NS : UINT64_MAX;
+        sleep_once(news, again_ns < line_ns ? again_ns : line_ns);
+    }
     return unused;
+}
+
+static void on_signal(int unused)
+{
+    (void)unused;
+    atomic_store(&is_asked, true);
+    wake();
+}
+
+/* A handler of the program's own stays, and so does what ignores the signal. */
+static void take_signal(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+    if (!sc_options.memory_signal || sigaction(sc_options.memory_signal, NULL, &old) != 0)
+        return;
+    if (old.sa_handler == SIG_DFL)
+        sigaction(sc_options.memory_signal, &action, NULL);
+    else if (sc_options.verbosity > 0)
+        sc_report_say(NULL, "memory_signal: the program has an action for it, which stays");
 }
 
 void sc_memory_lines_start(void)
 {
-    if (sc_options.memory && sc_options.memory_every_ns)
-        sc_own_threads_start(run, SC_OWN_THREADS_SMALL);
+    if (!sc_options.memory || !(sc_options.memory_every_ns || sc_options.memory_signal))
+        return;
+    sc_unaccounted_start();
+    take_signal();
+    sc_own_threads_start(run, 0);
 }
 
 void sc_memory_lines_stop(void)
 {
     const struct timespec pause = {0, MS_IN_NS};
-    atomic_store(&stops, 1);
-    sc_kernel_call(SYS_futex, &stops, FUTEX_WAKE_PRIVATE, 1);
+    atomic_store(&stops, true);
+    wake();
     for (int i = 0; i < STOP_MS && atomic_load(&is_writing); i++)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }

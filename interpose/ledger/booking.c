@@ -265,8 +265,24 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
         sc_balance_pool_left();
 }
 
-void sc_booking_context_ended(uint32_t context)
+static _Atomic bool process_ends;
+
+void sc_booking_context_ended(const struct sc_context *context)
 {
-    if (sc_options.memory)
-        sc_ledger_end_context(&sc_ledger, context);
+    if (!sc_options.memory)
+        return;
+    sc_ledger_end_context(&sc_ledger, context->legacy);
+    if (!atomic_load(&process_ends) && !sc_contexts_on(context->device))
+        sc_ledger_outlive(&sc_ledger, place_of_device(context->device), false);
+}
+
+void sc_booking_process_ends(void)
+{
+    atomic_store(&process_ends, true);
+}
+
+void sc_booking_device_reset(int device)
+{
+    if (sc_booking_is_on())
+        sc_ledger_outlive(&sc_ledger, place_of_device(device), true);
 }

@@ -17,6 +17,8 @@
 #include "interpose/driver/call.h"
 #include "interpose/ledger/memory_kinds.h"
 
+struct sc_context;
+
 static inline bool sc_booking_is_on(void)
 {
     return sc_options.memory && sc_active();
@@ -47,7 +49,13 @@ unsigned sc_booking_place(const struct sc_memory *memory);
 /* Which pool serves a device may have changed. */
 void sc_booking_pools_changed(void);
 
-/* The context is gone (its tracker's id), and its memory with it. */
-void sc_booking_context_ended(uint32_t context);
+/* The context is gone, and its memory with it. */
+void sc_booking_context_ended(const struct sc_context *context);
+
+/* The process ends: contexts that end now are the runtime's own business. */
+void sc_booking_process_ends(void);
+
+/* The device was reset. */
+void sc_booking_device_reset(int device);
 
 #endif

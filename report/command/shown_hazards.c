@@ -127,11 +127,22 @@ static void describe_event(struct sc_scratch *scratch, struct sc_shown *hazard)
     struct sc_call *event = &hazard->event;
     const json_t *buffer = json_object_get(hazard->record, "buffer");
     event->words = sc_scratch_print(scratch, "%s (thread %s)", event->api, event->thread_words);
-    if (has_buffer(hazard->record))
+    if (hazard->subject != SC_OF_MEMORY && has_buffer(hazard->record))
         event->words = sc_scratch_print(scratch, "%s, on %s memory at %s, %s", event->words,
                                         sc_field_string(buffer, "kind", "?"),
                                         sc_field_string(buffer, "address", "?"),
                                         size_in_words(scratch, buffer));
+}
+
+/* "with 100 blocks still held, 409600 bytes of device memory in all, by cuMemAlloc_v2" */
+static void describe_held(struct sc_scratch *scratch, struct sc_shown *hazard)
+{
+    const json_t *buffer = json_object_get(hazard->record, "buffer");
+    json_int_t blocks = sc_field_number(buffer, "blocks");
+    hazard->copy.words = sc_scratch_print(
+        scratch, "with " NUMBER " block%s still held, %s of %s memory in all, by %s", blocks,
+        plural(blocks), size_in_words(scratch, buffer), sc_field_string(buffer, "kind", "?"),
+        hazard->copy.api);
 }
 
 static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
@@ -315,7 +326,10 @@ void sc_shown_hazards_describe(struct sc_scratch *scratch, struct sc_shown *haza
     hazard->outcome = outcome_of(hazard->code, hazard->action);
     hazard->advice = words_of_code(hazard->code)->advice;
     describe_event(scratch, hazard);
-    describe_copy(scratch, hazard);
+    if (hazard->subject == SC_OF_MEMORY)
+        describe_held(scratch, hazard);
+    else
+        describe_copy(scratch, hazard);
     describe_nodes(scratch, hazard);
     describe_freed(scratch, hazard);
     describe_origins(scratch, hazard);

@@ -288,6 +288,57 @@ END_TEST
 
 enum { THREADS = 16, ROUNDS = 20000, SLOTS = 64 };
 
+static uint64_t lost_of(uint32_t origin)
+{
+    sc_statement_draw_never_freed(ledger, &statement);
+    for (unsigned i = 0; i < statement.account_count; i++)
+        if (statement.accounts[i].account.origin == origin)
+            return statement.accounts[i].account.blocks;
+    return 0;
+}
+
+START_TEST(one_block_is_kept_and_several_are_lost)
+{
+    give(SC_LEDGER_DEVICE, 0x1000, KB, ONE);
+    give(SC_LEDGER_DEVICE, 0x2000, KB, TWO);
+    give(SC_LEDGER_DEVICE, 0x3000, KB, TWO);
+    give(SC_LEDGER_ADDRESSES, 0x4000, KB, THREE);
+    give(SC_LEDGER_ADDRESSES, 0x5000, KB, THREE);
+    ck_assert_uint_eq(lost_of(ONE), 0);
+    ck_assert_uint_eq(lost_of(TWO), 2);
+    ck_assert_uint_eq(lost_of(THREE), 0);
+    ck_assert(take_from(SC_LEDGER_ADDRESS, 0x3000));
+    ck_assert_uint_eq(lost_of(TWO), 0);
+}
+END_TEST
+
+START_TEST(a_block_that_outlives_the_last_context_is_lost_and_a_later_one_is_not)
+{
+    give(SC_LEDGER_POOLED, 0x1000, KB, ONE);
+    give(SC_LEDGER_POOLED, 0x2000, KB, TWO);
+    sc_ledger_outlive(ledger, 0, false);
+    give(SC_LEDGER_POOLED, 0x3000, KB, TWO);
+    ck_assert(take_from(SC_LEDGER_ADDRESS, 0x2000));
+    give(SC_LEDGER_POOLED, 0x4000, KB, THREE);
+    ck_assert_uint_eq(lost_of(ONE), 1);
+    ck_assert_uint_eq(lost_of(TWO), 0);
+    ck_assert_uint_eq(lost_of(THREE), 0);
+}
+END_TEST
+
+START_TEST(what_a_reset_leaves_is_not_lost)
+{
+    give(SC_LEDGER_POOLED, 0x1000, KB, ONE);
+    give(SC_LEDGER_POOLED, 0x2000, KB, ONE);
+    sc_ledger_outlive(ledger, 0, true);
+    ck_assert_uint_eq(lost_of(ONE), 0);
+    give(SC_LEDGER_POOLED, 0x3000, KB, ONE);
+    ck_assert_uint_eq(lost_of(ONE), 0);
+    give(SC_LEDGER_POOLED, 0x4000, KB, ONE);
+    ck_assert_uint_eq(lost_of(ONE), 2);
+}
+END_TEST
+
 static void *churn(void *argument)
 {
     uint64_t first = ((uintptr_t)argument + 1) << 32, seed = first;
@@ -371,6 +422,9 @@ int main(void)
     tcase_add_test(test, a_context_takes_its_memory_along_and_no_other);
     tcase_add_test(test, a_pool_knows_what_of_it_is_in_use);
     tcase_add_test(test, the_accounts_with_most_come_first);
+    tcase_add_test(test, one_block_is_kept_and_several_are_lost);
+    tcase_add_test(test, a_block_that_outlives_the_last_context_is_lost_and_a_later_one_is_not);
+    tcase_add_test(test, what_a_reset_leaves_is_not_lost);
     tcase_add_test(test, sixteen_threads_count_to_the_byte);
     tcase_add_test(test, a_million_blocks_take_64_mb_at_most);
     suite_add_tcase(suite, test);

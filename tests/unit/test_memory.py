@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,8 @@ class Completeness(unittest.TestCase):
 
 
 class Held(unittest.TestCase):
+    status = 0
+
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
@@ -114,7 +117,7 @@ class Held(unittest.TestCase):
             text=True, timeout=120,
             env={**ENVIRONMENT, **settings, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                  "SAFECOPY_OPTIONS": f"report_path={path}{options}"})
-        self.assertEqual(self.run.returncode, 0, self.run.stderr)
+        self.assertEqual(self.run.returncode, self.status, self.run.stderr)
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         for line in lines if jsonschema else ():
             jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
@@ -347,6 +350,90 @@ class Held(unittest.TestCase):
     def test_failures_are_not_told_of_where_the_ledger_is_off(self):
         self.assertEqual(self.failures("full", options=":memory=off"), [])
         self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")
+
+    @simulated
+    def test_what_the_driver_has_for_itself_and_since_which_call(self):
+        lines = self.lines(str(int(signal.SIGUSR2)), name="memory_unaccounted",
+                           options=f":memory_signal={int(signal.SIGUSR2)}")
+        self.assertEqual([line["type"] for line in lines].count("memory"), 1)
+        device, = lines[-1]["memory"]["devices"]
+        row = device["unaccounted"]
+        self.assertEqual([(step["api"], step["bytes"], step["times"]) for step in row["steps"]],
+                         [("cuDevicePrimaryCtxRetain", 96 * MB, 1), ("cuModuleLoadData", 4 * MB, 1),
+                          ("cuModuleGetFunction", 16 * MB, 1)])
+        self.assertEqual((row["bytes"], row["peak_bytes"]), (116 * MB, 116 * MB))
+
+    @simulated
+    def test_what_the_driver_does_not_say_is_not_known(self):
+        lines = self.lines("1", options=":memory_every=20ms", SIM_NVML="none")
+        self.assertIsNone(lines[-1]["memory"]["devices"][0]["unaccounted"])
+
+    def test_nvml_is_loaded_where_lines_are_asked_for_and_memory_is_held(self):
+        program = ("import ctypes, sys, time; cuda = ctypes.CDLL('libcuda.so.1')\n"
+                   "context, block = ctypes.c_void_p(), ctypes.c_uint64()\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "assert cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0\n"
+                   "assert sys.argv[1] == 'no' or "
+                   "cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20)) == 0\n"
+                   "for _ in range(int(sys.argv[2])):\n"
+                   "    if 'libnvidia-ml' in open('/proc/self/maps').read(): break\n"
+                   "    time.sleep(.01)\n"
+                   "print('libnvidia-ml' in open('/proc/self/maps').read())\n")
+        for options, holds, tries, loaded in (
+                ("memory_every=20ms", "yes", 6000, "True"), ("memory_every=20ms", "no", 20, "False"),
+                ("memory_every=20ms:memory=off", "yes", 20, "False"), ("memory=on", "yes", 20, "False")):
+            run = subprocess.run([sys.executable, "-c", program, holds, str(tries)], check=True,
+                                 capture_output=True, text=True, cwd=self.folder,
+                                 env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                      "SAFECOPY_OPTIONS": f"report_path=none:{options}"})
+            self.assertEqual(run.stdout.strip(), loaded, (options, holds))
+
+    def test_a_signal_with_an_action_of_the_programs_stays_its_own(self):
+        program = ("import ctypes, os, signal; cuda = ctypes.CDLL('libcuda.so.1')\n"
+                   "seen = []; signal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "os.kill(os.getpid(), signal.SIGUSR1); print(seen)\n")
+        run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True,
+                             text=True, cwd=self.folder,
+                             env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                  "SAFECOPY_OPTIONS":
+                                      f"report_path=none:memory_signal={int(signal.SIGUSR1)}"})
+        self.assertEqual(run.stdout, "[1]\n")
+        self.assertIn("the program has an action for it", run.stderr)
+
+    def never_freed(self, *arguments, options):
+        lines = self.lines(*arguments, name="memory_leaks", options=options)
+        return [(line["code"], line["copy"]["api"], line["buffer"]["blocks"], line["buffer"]["size"])
+                for line in lines if line["type"] == "hazard"], lines[-1]
+
+    def test_memory_that_is_never_given_back(self):
+        found, last = self.never_freed(options=":leaks=1")
+        self.assertEqual(found, [("SC601", "cuMemAlloc_v2", 100, 400 * KB),
+                                 ("SC601", "cuMemAllocAsync", 1, 3 * KB)])
+        self.assertEqual((last["by_code"], last["exit_status"]), ({"SC601": 2}, 0))
+        self.assertEqual(last["memory"]["devices"][0]["kinds"]["device"]["blocks"], 102)
+        self.assertIn("total_bytes", last["memory"]["devices"][0])
+        self.assertIn("with 100 blocks still held, 400 KB of device memory in all, by "
+                      "cuMemAlloc_v2 at lose_one", self.run.stderr)
+
+    def test_strict_counts_it_where_that_is_asked_for(self):
+        found, last = self.never_freed(options=":strict=1")
+        self.assertEqual((found, last["exit_status"]), ([], 0))
+        self.status = 66
+        found, last = self.never_freed(options=":strict=1:leaks=1")
+        self.assertEqual((len(found), last["exit_status"]), (2, 66))
+
+    def test_what_is_given_back_otherwise_is_not_lost(self):
+        for how in "reset", "_exit":
+            self.assertEqual(self.never_freed(how, options=":strict=1:leaks=1")[0], [])
+
+    def test_what_is_kept_on_purpose_is_suppressed(self):
+        file = self.folder / "s.supp"
+        file.write_text("{\n name: kept\n code: SC601\n reason: a cache\n"
+                        " copy: ... fun:lose_one\n}\n")
+        found, last = self.never_freed(options=f":leaks=1:suppressions={file}")
+        self.assertEqual([blocks for _, _, blocks, _ in found], [1])
+        self.assertEqual(last["suppressed"], 1)
 
     def test_off_says_nothing(self):
         self.assertIsNone(self.memory("1", options=":memory=off"))

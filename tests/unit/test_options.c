@@ -79,7 +79,9 @@ START_TEST(every_key_takes_another_value)
               "s:guard=off:guard_budget=2%:snapshot_max=0:max_held=2M:stall_limit=250ms:"
               "capture=report:stacks=site:python=0:device=1:kernels=order:cupti=require:timeline=1:"
               "nvtx=off:"
-              "postmortem=0:memory=off:memory_every=2s:pinned=driver:device_heap=64M:verbosity=2:"
+              "postmortem=0:memory=off:memory_signal=12:leaks=1:memory_every=2s:pinned=driver:"
+              "device_heap=64M:"
+              "verbosity=2:"
               "help=1"),
         0);
     ck_assert_int_eq(options.mode, SC_MODE_REPORT);
@@ -99,12 +101,13 @@ START_TEST(every_key_takes_another_value)
     ck_assert_int_eq(options.stacks, SC_STACKS_SITE);
     ck_assert_int_eq(options.cupti, SC_CUPTI_REQUIRE);
     ck_assert_int_eq(options.nvtx, SC_NVTX_OFF);
-    ck_assert(!options.postmortem && !options.memory);
+    ck_assert(!options.postmortem && !options.memory && options.leaks);
     ck_assert_uint_eq(options.memory_every_ns, 2000000000);
+    ck_assert_int_eq(options.memory_signal, 12);
     ck_assert_int_eq(options.pinned, SC_PINNED_DRIVER);
     ck_assert_uint_eq(options.device_heap_bytes, 64 << 20);
     ck_assert_int_eq(options.verbosity, 2);
-    ck_assert_uint_eq(options.given, (1u << 27) - 1);
+    ck_assert_uint_eq(options.given, (1u << 29) - 1);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 #include "memory.h"
 
 static size_t taken[SIM_MAX_DEVICES], pinned;
+static size_t own[SIM_MAX_DEVICES]; /* the driver's own, of which NVML alone knows */
 
 static size_t *counter_of(CUdevice device)
 {
@@ -32,4 +33,19 @@ void sim_budget_give_locked(CUdevice device, size_t bytes)
 size_t sim_budget_free_locked(CUdevice device)
 {
     return limit_of(device) - *counter_of(device);
+}
+
+void sim_budget_own_locked(CUdevice device, size_t bytes, bool taken_back)
+{
+    own[device] = taken_back ? own[device] - bytes : own[device] + bytes;
+}
+
+int sim_cuda_used(int device, unsigned long long *bytes)
+{
+    if (device < 0 || device >= sim_options.devices)
+        return 1;
+    sim_lock();
+    *bytes = taken[device] + own[device];
+    sim_unlock();
+    return 0;
 }

@@ -70,6 +70,7 @@ static CUcontext new_locked(CUdevice device, unsigned flags, bool primary)
         sim_limits_begin(c);
         c->next = sim_contexts;
         sim_contexts = c;
+        sim_budget_own_locked(device, SIM_CONTEXT_BYTES, false);
         sim_announce_context_locked(SIM_CONTEXT_CREATED, c);
     }
     return c;
@@ -92,6 +93,7 @@ static void end_locked(CUcontext context)
     sim_device_wait_locked(context->device, context);
     announce_end_locked(context);
     context->magic = 0;
+    sim_budget_own_locked(context->device, SIM_CONTEXT_BYTES, true);
     if (context->gate) {
         sim_stream_unref_locked(context->gate);
         context->gate = NULL;

@@ -67,6 +67,12 @@ bool sim_budget_take_locked(CUdevice device, size_t bytes);
 void sim_budget_give_locked(CUdevice device, size_t bytes);
 size_t sim_budget_free_locked(CUdevice device);
 
+/* What the driver takes for itself, and gives up: for a context, a module, the first launch of a
+ * function. It does not count as taken, but for libnvidia-ml, which asks by the last function. */
+enum { SIM_CONTEXT_BYTES = 96 << 20, SIM_MODULE_BYTES = 4 << 20, SIM_LAUNCH_BYTES = 16 << 20 };
+void sim_budget_own_locked(CUdevice device, size_t bytes, bool taken_back);
+__attribute__((visibility("default"))) int sim_cuda_used(int device, unsigned long long *bytes);
+
 /* ---- pool.c: the device's default pool; NULL for a device that is not there ---- */
 CUmemoryPool sim_pool_default(CUdevice device);
 /* A block of the pool: the pool grows where it has no room. False: the device has none either. */

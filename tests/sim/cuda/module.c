@@ -3,6 +3,7 @@
 #include "capture.h"
 #include "copy.h"
 #include "kernel.h"
+#include "memory.h"
 #include "ptx.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct CUfunc_st {
     CUfunction next;
     CUmodule module;
     int parameter_count; /* -1: not known */
+    bool was_launched;
     struct sim_parameter parameters[SIM_PARAMETERS_MAX];
     char name[];
 };
@@ -24,6 +26,7 @@ struct CUmod_st {
     unsigned count;
     char *text; /* NULL: no PTX */
     bool uses_heap, uses_printf;
+    CUdevice device; /* where it has memory; -1: nowhere */
 };
 
 static CUmodule of_library(CUlibrary library)
@@ -54,7 +57,12 @@ static CUresult load(CUmodule *module, const void *image)
     if (!*module)
         return CUDA_ERROR_OUT_OF_MEMORY;
     (*module)->magic = MAGIC_MODULE;
+    (*module)->device = sim_context_current() ? sim_context_current()->device : -1;
     (*module)->text = sim_ptx_copy(image);
+    sim_lock();
+    if ((*module)->device >= 0)
+        sim_budget_own_locked((*module)->device, SIM_MODULE_BYTES, false);
+    sim_unlock();
     (*module)->uses_heap = (*module)->text && sim_ptx_calls((*module)->text, "malloc");
     (*module)->uses_printf = (*module)->text && sim_ptx_calls((*module)->text, "vprintf");
     return CUDA_SUCCESS;
@@ -71,6 +79,8 @@ static CUresult unload(CUmodule module)
         free(f);
     }
     module->magic = 0;
+    if (module->device >= 0)
+        sim_budget_own_locked(module->device, SIM_MODULE_BYTES, true);
     sim_unlock();
     free(module->text);
     free(module);
@@ -174,7 +184,11 @@ CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct 
 
 void sim_kernel_fixes_limits_locked(CUfunction handle, CUcontext context)
 {
-    const CUmodule module = of_kernel((CUkernel)(void *)handle)->module;
+    const CUfunction function = of_kernel((CUkernel)(void *)handle);
+    const CUmodule module = function->module;
+    if (!function->was_launched)
+        sim_budget_own_locked(context->device, SIM_LAUNCH_BYTES, false);
+    function->was_launched = true;
     context->heap_is_fixed |= module->uses_heap;
     context->printf_is_fixed |= module->uses_printf;
 }

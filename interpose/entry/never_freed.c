@@ -1,0 +1,62 @@
+#include "interpose/entry/never_freed.h"
+
+#include <stddef.h>
+
+#include "interpose/base/process.h"
+#include "ledger/ledger.h"
+#include "ledger/ledger_words.h"
+#include "ledger/statement.h"
+#include "report/report.h"
+#include "track/hazard.h"
+#include "track/hazard_words.h"
+#include "track/now.h"
+#include "track/op_kinds.h"
+#include "track/origins.h"
+#include "track/own_pages.h"
+
+#include "track/poison.h"
+
+static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
+{
+    switch (lost->account.kind) {
+    case SC_LEDGER_MANAGED:
+        return SC_MANAGED;
+    case SC_LEDGER_REGISTERED:
+        return SC_REGISTERED;
+    default:
+        return lost->place == SC_LEDGER_HOST ? SC_PINNED : SC_DEVICE;
+    }
+}
+
+static struct sc_hazard describe(const struct sc_statement_account *lost)
+{
+    const struct sc_origin origin = sc_origins_get(lost->account.origin);
+    return (struct sc_hazard){
+        .code = SC601,
+        .certainty = SC_OBSERVED,
+        .action = SC_ACTION_REPORTED,
+        .buffer_size_bytes = lost->account.bytes,
+        .buffer_kind = kind_of(lost),
+        .blocks = lost->account.blocks,
+        .copy = {.api = origin.api ? origin.api : "unknown",
+                 .direction = SC_ALLOCATION,
+                 .size_bytes = lost->account.bytes,
+                 .device = lost->place == SC_LEDGER_HOST ? 0 : (int)lost->place,
+                 .stack = origin.stack},
+        .event = {.api = "exit", .thread = sc_thread_id(), .time_ns = sc_now_ns()},
+    };
+}
+
+void sc_never_freed_tell(void)
+{
+    struct sc_statement *statement = sc_pages_map(sizeof *statement);
+    if (!statement)
+        return;
+    sc_statement_draw_never_freed(&sc_ledger, statement);
+    for (unsigned i = 0; i < statement->account_count; i++) {
+        const struct sc_hazard hazard = describe(&statement->accounts[i]);
+        if (!sc_report_suppresses(&hazard))
+            sc_report_hazard(&hazard);
+    }
+    sc_pages_unmap(statement, sizeof *statement);
+}

@@ -1,0 +1,13 @@
+/* Memory that nobody gives back (SC601): what the ledger has when the process's handlers and
+ * destructors have run.
+ *
+ * Not signal-safe. Locks: none may be held; the report's is taken.
+ */
+#ifndef SC_INTERPOSE_ENTRY_NEVER_FREED_H
+#define SC_INTERPOSE_ENTRY_NEVER_FREED_H
+
+/* With leaks=1 reports a hazard for each call stack that the rule covers (ledger/accounts.h), the
+ * 48 with most. Needs: the process was watched, and this is its last handler. */
+void sc_never_freed_tell(void);
+
+#endif

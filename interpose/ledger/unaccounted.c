@@ -1,0 +1,276 @@
+#include "interpose/ledger/unaccounted.h"
+
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interpose/driver/made_here.h"
+#include "interpose/ledger/balance.h"
+#include "ledger/ledger_words.h"
+#include "report/libraries.h"
+#include "track/brief_lock.h"
+#include "track/checks.h"
+#include "track/kernel.h"
+#include "track/own_pages.h"
+#include "track/text.h"
+
+#include "track/poison.h"
+
+enum {
+    PROCESSES_MAX = 512,
+    STEP_BYTES = 1 << 20,
+    TRIES = 4,
+    AGAIN_MAX = 10,
+    PAUSE_NS = 20 * 1000 * 1000,
+    UUID_TEXT_BYTES = 48
+};
+
+_Atomic uint32_t sc_unaccounted_news;
+
+/* ---- NVML, without its header ---- */
+
+struct nvml_process {
+    unsigned pid;
+    unsigned long long bytes;
+    unsigned gpu_instance, compute_instance;
+};
+
+typedef int nvml_init(void);
+typedef int nvml_by_uuid(const char *uuid, void **device);
+typedef int nvml_processes(void *device, unsigned *count, struct nvml_process *processes);
+
+static struct {
+    bool is_open, is_tried;
+    nvml_by_uuid *by_uuid;
+    nvml_processes *processes;
+} nvml; /* the thread's own */
+
+static void open_nvml(void)
+{
+    nvml.is_tried = true;
+    void *library = sc_libraries_open("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    nvml_init *init = library ? (nvml_init *)dlsym(library, "nvmlInit_v2") : NULL;
+    if (!init)
+        return;
+    nvml.by_uuid = (nvml_by_uuid *)dlsym(library, "nvmlDeviceGetHandleByUUID");
+    nvml.processes = (nvml_processes *)dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3");
+    nvml.is_open = nvml.by_uuid && nvml.processes && init() == 0;
+}
+
+/* A device, or an instance of one. */
+static void *find_device(const struct sc_statement_place *place)
+{
+    static const char *const prefixes[] = {"GPU", "MIG"};
+    char uuid[UUID_TEXT_BYTES];
+    void *device = NULL;
+    for (unsigned i = 0; i < 2 && place->has_uuid && !device; i++) {
+        struct sc_text text = sc_text_in(uuid, sizeof uuid);
+        sc_statement_put_uuid(&text, prefixes[i], place->uuid);
+        if (nvml.by_uuid(uuid, &device) != 0)
+            device = NULL;
+    }
+    return device;
+}
+
+/* What it says that this process has. False: it does not say. In a namespace of processes it may
+ * know others by our number, so that less than is known is another one's. */
+static bool ask_nvml(const struct sc_statement_place *place, uint64_t *bytes)
+{
+    static struct nvml_process processes[PROCESSES_MAX];
+    unsigned count = PROCESSES_MAX;
+    void *device = find_device(place);
+    if (!device || nvml.processes(device, &count, processes) != 0 || count > PROCESSES_MAX)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (processes[i].pid == (unsigned)getpid()) {
+            *bytes = processes[i].bytes;
+            return *bytes <= INT64_MAX; /* or else it is not available */
+        }
+    return false;
+}
+
+/* ---- calls that may have been it ---- */
+
+static struct {
+    struct sc_brief_lock lock;
+    uint32_t origin; /* under the lock, as is all below; 0: none was noted */
+    unsigned weight;
+    unsigned looks; /* that are due, for a function's first launch */
+    struct sc_statement_unaccounted places[SC_LEDGER_DEVICES];
+    struct sc_statement_step steps[SC_STATEMENT_STEPS];
+    unsigned step_count;
+} found;
+
+static _Atomic bool is_on;
+
+void sc_unaccounted_start(void)
+{
+    atomic_store(&is_on, true);
+}
+
+/* Of several calls between two looks the one that takes most. 0: none that matters. */
+static unsigned weight_of(enum sc_memory_kind kind)
+{
+    switch (kind) {
+    case SC_MEMORY_CONTEXT:
+        return 4;
+    case SC_MEMORY_LIMIT:
+        return 3;
+    case SC_MEMORY_MODULE:
+    case SC_MEMORY_LINK:
+    case SC_MEMORY_PEER:
+        return 2;
+    case SC_MEMORY_FUNCTION:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
+{
+    unsigned weight = weight_of(kind);
+    if (!atomic_load_explicit(&is_on, memory_order_relaxed) || !weight)
+        return;
+    uint32_t origin = sc_made_here(call);
+    sc_brief_lock_take(&found.lock);
+    if (weight > found.weight) {
+        found.weight = weight;
+        found.origin = origin;
+    }
+    if (kind == SC_MEMORY_FUNCTION)
+        found.looks = AGAIN_MAX;
+    sc_brief_lock_give(&found.lock);
+    atomic_fetch_add(&sc_unaccounted_news, 1);
+    sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAKE_PRIVATE, 1);
+}
+
+/* ---- looking ---- */
+
+static uint64_t less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
+
+/* What the driver takes for what the ledger knows of. */
+static uint64_t known_of(const struct sc_statement *statement, unsigned place_number)
+{
+    const struct sc_statement_place *place = &statement->places[place_number];
+    uint64_t bytes = place->backed_bytes + place->kinds[SC_LEDGER_ARRAY].bytes +
+                     place->kinds[SC_LEDGER_PHYSICAL].bytes + place->graphs_reserved_bytes;
+    for (unsigned i = 0; i < statement->pool_count; i++) {
+        const struct sc_statement_pool *pool = &statement->pools[i];
+        if (pool->place == place_number && !pool->is_imported)
+            bytes += pool->is_known ? pool->reserved_bytes : pool->used.bytes;
+    }
+    return bytes;
+}
+
+/* The ledger and NVML at one moment: NVML says the same before and behind. The statement is one
+ * that was drawn. */
+static bool compare(unsigned place, struct sc_statement *statement, uint64_t *driver_bytes,
+                    uint64_t *unaccounted)
+{
+    uint64_t before = 0, behind = 0, known = 0;
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (!ask_nvml(&statement->places[place], &before))
+            return false;
+        sc_balance_draw(statement, true);
+        known = known_of(statement, place);
+        if (!ask_nvml(&statement->places[place], &behind) || before == behind)
+            break;
+    }
+    *driver_bytes = behind;
+    *unaccounted = less(behind, known);
+    return before == behind && behind >= known;
+}
+
+static struct sc_statement_step *step_of(unsigned place)
+{
+    for (unsigned i = 0; i < found.step_count; i++)
+        if (found.steps[i].place == place && found.steps[i].origin == found.origin)
+            return &found.steps[i];
+    if (found.step_count == SC_STATEMENT_STEPS)
+        return NULL;
+    found.steps[found.step_count] =
+        (struct sc_statement_step){.place = place, .origin = found.origin};
+    return &found.steps[found.step_count++];
+}
+
+static void note_locked(unsigned place, bool is_known, uint64_t driver_bytes, uint64_t bytes)
+    SC_REQUIRES(found.lock)
+{
+    struct sc_statement_unaccounted *row = &found.places[place];
+    uint64_t grown = is_known && row->is_known ? less(bytes, row->bytes) : is_known ? bytes : 0;
+    struct sc_statement_step *step = grown >= STEP_BYTES ? step_of(place) : NULL;
+    if (step) {
+        step->bytes += grown;
+        step->times++;
+    }
+    row->is_asked = true;
+    row->is_known = is_known;
+    row->driver_bytes = driver_bytes;
+    row->bytes = bytes;
+    row->peak_bytes = bytes > row->peak_bytes ? bytes : row->peak_bytes;
+}
+
+/* What has grown counts when it is still so a moment later: a block that the driver has handed out
+ * is booked just behind. */
+static void look_at(unsigned place, struct sc_statement *statement)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    uint64_t driver_bytes = 0, bytes = 0, then_bytes = 0;
+    bool is_known = nvml.is_open && compare(place, statement, &driver_bytes, &bytes);
+    if (is_known && bytes > found.places[place].bytes + STEP_BYTES) {
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+        is_known = compare(place, statement, &driver_bytes, &then_bytes);
+        bytes = then_bytes < bytes ? then_bytes : bytes;
+    }
+    sc_brief_lock_take(&found.lock);
+    note_locked(place, is_known, is_known ? driver_bytes : 0, is_known ? bytes : 0);
+    sc_brief_lock_give(&found.lock);
+}
+
+static void forget_the_call(void)
+{
+    sc_brief_lock_take(&found.lock);
+    found.looks -= found.looks > 0;
+    if (found.looks == 0 || found.weight > 1)
+        found.origin = found.weight = 0;
+    sc_brief_lock_give(&found.lock);
+}
+
+bool sc_unaccounted_look(void)
+{
+    struct sc_statement *statement = sc_pages_map(sizeof *statement);
+    if (!statement)
+        return false;
+    bool has_looked = false;
+    sc_balance_draw(statement, false);
+    for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++) {
+        if (!statement->places[i].is_used)
+            continue;
+        if (!nvml.is_tried)
+            open_nvml();
+        look_at(i, statement);
+        has_looked = true;
+    }
+    if (has_looked)
+        forget_the_call();
+    sc_pages_unmap(statement, sizeof *statement);
+    return found.looks > 0;
+}
+
+void sc_unaccounted_fill(struct sc_statement *statement)
+{
+    sc_brief_lock_take(&found.lock);
+    for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
+        statement->places[i].unaccounted = found.places[i];
+    memcpy(statement->steps, found.steps, sizeof found.steps);
+    statement->step_count = found.step_count;
+    sc_brief_lock_give(&found.lock);
+}

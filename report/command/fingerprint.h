@@ -20,6 +20,11 @@ const struct sc_frame *sc_fingerprint_frame(const struct sc_call *call);
 /* The place of a hazard: only hazards of one fingerprint have one place. */
 struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard);
 
+/* Where memory is asked for: by the user's own functions, as a fingerprint has them, and without
+ * such frames by the owner and the call. */
+struct sc_digest sc_fingerprint_site(const char *kind, const char *owner, const char *api,
+                                     const struct sc_frames *stack);
+
 /* Whether lines say where all of it is. Without them an offset does, of which a line may have
  * several. */
 bool sc_fingerprint_place_has_lines(const struct sc_shown *hazard);

@@ -96,13 +96,13 @@ struct sc_model {
     struct sc_frame_makers makers; /* with the cache below */
     struct sc_frame_cache cache;
     struct sc_excerpts *excerpts;
-    struct sc_hazard_place *chosen;     /* the places that are shown, in the order of showing */
-    size_t count, new_count;            /* with a baseline the new ones are the first */
-    size_t open_count;                  /* those that are not suppressed */
-    size_t left_out;                    /* hazards that the filter does not take */
-    struct sc_open_module *open;        /* those in which hazards cannot be compared with the */
-    size_t open_module_count;           /* baseline's */
-    const struct sc_baseline *baseline; /* NULL: none */
+    struct sc_hazard_place *chosen; /* the places that are shown, in the order of showing */
+    size_t count, new_count;        /* with a baseline the new ones are the first */
+    size_t open_count;              /* those that are not suppressed */
+    size_t left_out;                /* hazards that the filter does not take */
+    struct sc_open_module *open;    /* those in which hazards cannot be compared with the */
+    size_t open_module_count;       /* baseline's */
+    struct sc_baseline *baseline;   /* NULL: none */
     bool knows_fixed; /* or has grown since the baseline: neither it nor what is shown may lack
                        * hazards, and no module is open */
     struct sc_suppressed *suppressed; /* the caller's; NULL: none */

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""What `safecopy report` shows of memory: several processes side by side, what has grown, what
+differs from a baseline. The program that is run is tests/survival/memory_sites.c, on the simulated
+GPU."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from memory_reports import (GB, MB, account, as_report, frame, line, memory, native, run_line,
+                            summary)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
+ENVIRONMENT = {**{name: value for name, value in os.environ.items()
+                  if not name.startswith(("SAFECOPY_", "LD_", "CUDA_", "GITHUB_"))},
+               "HOME": "/nonexistent", "LD_LIBRARY_PATH": str(OUT / "sim")}
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def report(self, *arguments, status=0):
+        run = subprocess.run([OUT / "safecopy", "report", *arguments], cwd=self.folder, check=False,
+                             capture_output=True, env=ENVIRONMENT)
+        self.assertEqual((run.returncode, run.stderr), (status, b""))
+        return run.stdout
+
+    def shown(self, *arguments, name="memory"):
+        return self.report("--format", name, *arguments).decode()
+
+    def write(self, name, *lines):
+        path = self.folder / name
+        path.write_bytes(as_report(lines))
+        return path
+
+    def of_run(self, name, accounts, **run):
+        return self.write(name, run_line(**run), summary(memory(accounts)))
+
+    def ran(self, name, *arguments):
+        """The report of a run of the program, with this name."""
+        path = self.folder / name
+        subprocess.run([ROOT / "out" / "tests" / "survival" / "memory_sites", *arguments],
+                       cwd=self.folder, check=True, capture_output=True, timeout=120,
+                       env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                            "SAFECOPY_OPTIONS": f"report_path={path}"})
+        return path
+
+
+class Ranks(Reports):
+    def ranks(self, count, **odd):
+        """Ranks with a device each, of which some have other accounts."""
+        def accounts(rank):
+            device = rank % 8
+            return [account(4 * GB + rank % 5 * MB, device=device, owner="PyTorch",
+                            stack=[frame("load")]),
+                    account(256 * MB, kind="pinned", device=None, api="cuMemHostAlloc")]
+        return [self.of_run(f"{rank}.jsonl", accounts(rank) + odd.get(f"r{rank}", []),
+                            command=("python", "train.py", "--local-rank", str(rank)), pid=100 + rank,
+                            rank=str(rank), host=f"node{rank // 8}") for rank in range(count)]
+
+    def standing_out(self, text):
+        return [text_.split(": ")[1] for text_ in text.splitlines() if "stands out: " in text_]
+
+    def test_of_64_the_two_that_differ_are_named(self):
+        files = self.ranks(64, r17=[account(1 * GB, device=1, owner="NCCL", stack=[frame("reduce")])],
+                           r3=[account(2 * MB, device=0, owner="train", stack=[frame("ping")])])
+        text = self.shown(*files)
+        self.assertEqual(sorted(self.standing_out(text)), ["rank 17", "rank 3"])
+        self.assertRegex(text, r"rank 17: .*: holds 1 GB more than most\n"
+                               r"    \+1 GB, \+1 block, \+1 GB at the peak: NCCL, device, by "
+                               r"cuMemAlloc_v2 at /home/ada/train.py:8 in reduce\n")
+        self.assertRegex(text, r"rank 3: .*: has memory of device 0 besides.*\n"
+                               r"    2 MB in 1 block, 2 MB at the peak: train, device, by "
+                               r"cuMemAlloc_v2\n        #0 ping /home/ada/train.py:8\n")
+        self.assertIn("\n64 processes\n", "\n" + text)
+
+    def test_of_equal_ones_nobody_is(self):
+        self.assertEqual(self.standing_out(self.shown(*self.ranks(64))), [])
+
+    def test_another_program_is_compared_with_its_own_kind(self):
+        """A server beside its workers; and of two nobody knows which is the odd one."""
+        files = self.ranks(8)
+        files += [self.of_run("server", [account(9 * GB)], command=("server",), pid=1),
+                  self.of_run("a", [account(1 * GB)], command=("two",), pid=2),
+                  self.of_run("b", [account(7 * GB)], command=("two",), pid=3)]
+        self.assertEqual(self.standing_out(self.shown(*files)), [])
+
+    def test_stages_that_differ_all_are_as_most_are(self):
+        """Of a pipeline each rank has more than the one before it."""
+        files = [self.of_run(f"{rank}", [account((2 + rank) * GB)], rank=str(rank), pid=1 + rank)
+                 for rank in range(8)]
+        self.assertEqual(self.standing_out(self.shown(*files)), [])
+
+    def test_page_locked_memory_counts_apart(self):
+        more = [account(3 * GB, kind="pinned", device=None, api="cuMemHostAlloc",
+                        stack=[frame("cache")])]
+        text = self.shown(*self.ranks(8, r5=more))
+        self.assertEqual(self.standing_out(text), ["rank 5"])
+        self.assertIn("has 3 GB more page-locked than most", text)
+
+
+class Growth(Reports):
+    def lines(self, *held):
+        """A report with a line a second, of which each is a list of accounts."""
+        lines = [line(memory(accounts, time_ns=(1 + second) * 10**9, most=10))
+                 for second, accounts in enumerate(held)]
+        return self.write("r.jsonl", run_line(), *lines, summary(memory(held[-1])))
+
+    def test_each_site_that_grows(self):
+        text = self.shown(self.lines(*(
+            [account(512 * MB, stack=[frame("load")]),
+             account(requests * 8 * MB, blocks=requests, stack=[frame("serve")])]
+            for requests in range(1, 11))))
+        self.assertIn("  since the first line, 9 s before: +72 MB device 0, +0 B host\n", text)
+        self.assertRegex(text, r"  since one in the middle, \d s before: \+\d\d MB device 0,")
+        self.assertIn("    +72 MB, +9 blocks: train, device, by cuMemAlloc_v2 at "
+                      "/home/ada/train.py:8 in serve\n", text)
+        self.assertNotIn("in load\n    no", text)
+        self.assertEqual(text.count("+72 MB, "), 1)
+
+    def test_what_has_not_grown(self):
+        text = self.shown(self.lines(*3 * [[account(512 * MB)]]))
+        self.assertIn("  since the first line, 2 s before: +0 B device 0, +0 B host\n", text)
+        self.assertIn("    no difference\n", text)
+
+    def test_execs_without_bytes(self):
+        """Live execs of graphs have no bytes of their own (llama.cpp#25835)."""
+        text = self.shown(self.lines(*(
+            [account(0, blocks=count, kind="graph_execs", api="cuGraphInstantiateWithFlags",
+                     stack=[native("decode")])] for count in (10, 20, 30))))
+        self.assertIn("    +0 B, +20 blocks: train, graph_execs, by cuGraphInstantiateWithFlags at "
+                      "decode (train+0x4200)\n", text)
+
+    def test_each_label(self):
+        text = self.shown(self.lines(
+            [account(8 * MB, label="warm up"), account(MB, label="request")],
+            [account(8 * MB, label="warm up"), account(33 * MB, blocks=2, label="request")]))
+        self.assertIn("  the same by label\n    +32 MB, +1 block: request\n", text)
+
+    def test_a_single_line_is_compared_with_none(self):
+        self.assertNotIn("since", self.shown(self.lines([account(MB)])))
+
+    def test_a_line_is_all_that_is_known_of_a_run_that_was_killed(self):
+        path = self.write("r.jsonl", run_line(), line(memory([account(3 * GB)])))
+        run = subprocess.run([OUT / "safecopy", "report", "--format", "memory", path], check=False,
+                             capture_output=True, text=True, env=ENVIRONMENT)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("as its last line says: the run did not end normally\n  device 0", run.stdout)
+
+    def test_of_many_lines_some_are_kept(self):
+        """Memory of the command does not grow with the lines."""
+        path = self.lines(*([account(second * MB)] for second in range(1, 3001)))
+        run, = json.loads(self.report("--json", path))["runs"]
+        self.assertLessEqual(len(run["memory_lines"]), 8)
+        times = [point["time_ns"] // 10**9 for point in run["memory_points"]]
+        self.assertTrue(128 < len(times) <= 256, len(times))
+        self.assertEqual({after - before for before, after in zip(times, times[1:])},
+                         {times[1] - times[0]})
+        self.assertEqual(run["memory"]["memory"]["devices"][0]["bytes"], 3000 * MB)
+
+
+class Left(Reports):
+    def test_what_the_report_leaves_out_is_one_row(self):
+        """The rows add up to what each kind has."""
+        accounts = [account((100 - at) * MB, stack=[frame(f"f{at}")]) for at in range(60)]
+        text = self.shown(self.of_run("r.jsonl", accounts))
+        rest = sum(one["bytes"] for one in accounts[48:]) // MB
+        self.assertIn(f"    {rest} MB in 12 blocks, 0 B at the peak: device of others, with less\n",
+                      text)
+
+
+class Failures(Reports):
+    def test_the_last_failure_is_told(self):
+        oom = {"type": "oom", "api": "cuMemAlloc_v2", "device": 0, "size": 200 * MB, "count": 512,
+               "thread": 7, "time_ns": 9, "stack": [frame("grow")], "verdict": "pool_keeps_unused",
+               "pool": "0x7f", "given_back_by": "cuMemPoolTrimTo", "unused_bytes": 928 * MB,
+               "own_bytes": 928 * MB, "free_bytes": 96 * MB, "total_bytes": GB,
+               "memory": memory([account(1)])}
+        text = self.shown(self.write("r.jsonl", run_line(), oom, summary(memory([account(1)]))))
+        self.assertIn("  failed for want of memory, 512 times: cuMemAlloc_v2 of 200 MB: a pool keeps "
+                      "memory that nobody uses, 928 MB, which cuMemPoolTrimTo gives back; the process "
+                      "had 928 MB, and 96 MB of 1 GB was free\n        #0 grow /home/ada/train.py:8\n",
+                      text)
+
+
+class Baseline(Reports):
+    SAME = "    no difference\n"
+
+    def since(self, old, *new):
+        text = self.shown("--baseline", old, *new)
+        self.assertIn("since the baseline (", text)
+        return text[text.index("since the baseline ("):].split("\n", 1)[1]
+
+    def test_two_runs_of_one_program(self):
+        old, new, more = self.ran("a.jsonl"), self.ran("b.jsonl"), self.ran("c.jsonl", "more")
+        kept = self.folder / "a.json"
+        self.report("--json", "-o", kept, old)
+        for before in old, kept:
+            with self.subTest(before.name):
+                self.assertEqual(self.since(before, new), self.SAME)
+                self.assertRegex(self.since(before, more),
+                                 r"^    \+10 MB, \+1 block, \+10 MB at the peak: memory_sites, device, "
+                                 r"by cuMemAlloc_v2 at \S*memory_sites.c:\d+ in cache_weights\n$")
+        self.assertRegex(self.since(more, new), r"^    -10 MB, -1 block, -10 MB at the peak: [^\n]*\n$")
+
+    def test_json_has_both_sides(self):
+        old = self.of_run("a.jsonl", [account(8 * MB)])
+        new = self.of_run("b.jsonl", [account(9 * MB, blocks=2)])
+        site, = json.loads(self.report("--json", "--baseline", old, new))["memory"]
+        self.assertRegex(site.pop("fingerprint"), "^[0-9a-f]{32}$")
+        self.assertEqual(site, {
+            "title": "train, device, by cuMemAlloc_v2 at /home/ada/train.py:8 in step",
+            "bytes": 9 * MB, "blocks": 2, "peak_bytes": 9 * MB, "baseline_bytes": 8 * MB,
+            "baseline_blocks": 1, "baseline_peak_bytes": 8 * MB})
+
+    def test_lines_addresses_and_the_frames_of_libraries_do_not_count(self):
+        def of(name, offset, at):
+            return self.of_run(name, [account(8 * MB, stack=[
+                native("c10_alloc", "/opt/conda/lib/libc10_cuda.so", offset),
+                frame("step", line=at)])])
+        self.assertEqual(self.since(of("a.jsonl", "0x12", 8), of("b.jsonl", "0x99", 80)), self.SAME)
+
+    def test_several_processes_are_added_up(self):
+        old = self.of_run("a.jsonl", [account(8 * MB)])
+        text = self.since(old, *(self.of_run(f"{pid}.jsonl", [account(8 * MB)], pid=pid)
+                                 for pid in (1, 2)))
+        self.assertIn("    +8 MB, +1 block, +8 MB at the peak: ", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -10,6 +10,7 @@
 #include "report/command/reader.h"
 #include "report/command/regular_file.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 #include "report/command/shown_hazards.h"
 #include "report/command/table.h"
 

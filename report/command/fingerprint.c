@@ -1,5 +1,6 @@
 #define _GNU_SOURCE 1
 #include "report/command/fingerprint.h"
+#include "report/command/shown.h"
 
 #include <inttypes.h>
 #include <string.h>

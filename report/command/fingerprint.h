@@ -8,8 +8,12 @@
 #ifndef SC_REPORT_COMMAND_FINGERPRINT_H
 #define SC_REPORT_COMMAND_FINGERPRINT_H
 
-#include "report/command/model.h"
+#include "report/command/frames_shown.h"
+#include "report/command/scratch.h"
 #include "report/command/table.h"
+
+struct sc_call;
+struct sc_shown;
 
 /* Grows when equal hazards have other fingerprints than before. */
 #define SC_FINGERPRINT_VERSION 3

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/memory_ranks.h"
 
+#include "report/command/model.h"
 #include "report/command/shown_memory.h"
 
 #include <stdlib.h>

@@ -7,11 +7,15 @@
 #ifndef SC_REPORT_COMMAND_MEMORY_RANKS_H
 #define SC_REPORT_COMMAND_MEMORY_RANKS_H
 
-#include "report/command/model.h"
+#include "report/command/scratch.h"
 #include "report/command/table.h"
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct sc_model;
 
 enum sc_memory_quantity {
     SC_MEMORY_HELD,   /* of devices, at the end */

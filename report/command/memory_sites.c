@@ -1,6 +1,7 @@
 #include "report/command/memory_sites.h"
 
 #include "report/command/fields.h"
+#include "report/command/model.h"
 
 #include <inttypes.h>
 #include <stdio.h>

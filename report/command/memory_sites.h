@@ -8,6 +8,8 @@
 #include "report/command/shown_memory.h"
 #include "report/command/table.h"
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,7 +1,10 @@
+#define _GNU_SOURCE 1
 #include "report/command/shown_memory.h"
 
 #include "report/command/fields.h"
 #include "report/command/fingerprint.h"
+#include "report/command/model.h"
+#include "report/command/short_name.h"
 #include "track/text.h"
 
 #include <stdlib.h>
@@ -28,6 +31,21 @@ const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, 
     return now < before
                ? sc_scratch_print(scratch, "-%s", sc_shown_memory_size(scratch, before - now))
                : sc_scratch_print(scratch, "+%s", sc_shown_memory_size(scratch, now - before));
+}
+
+const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_run *run)
+{
+    const char *rank = sc_field_string(json_object_get(run->record, "run"), "rank", NULL);
+    return rank ? sc_scratch_print(scratch, "rank %s: %s", rank, run->title) : run->title;
+}
+
+const char *sc_shown_memory_frame(struct sc_scratch *scratch, const struct sc_frame *frame)
+{
+    if (frame->function)
+        return sc_short_name(scratch, frame->function);
+    const char *module = frame->module ? basename(frame->module) : "";
+    return sc_scratch_print(scratch, "%s%s%s", module, module[0] != '\0' ? "+" : "",
+                            frame->offset ? frame->offset : "?");
 }
 
 /* ---- places ---- */

@@ -8,7 +8,9 @@
 #ifndef SC_REPORT_COMMAND_SHOWN_MEMORY_H
 #define SC_REPORT_COMMAND_SHOWN_MEMORY_H
 
-#include "report/command/model.h"
+#include "report/command/frames_shown.h"
+#include "report/command/scratch.h"
+#include "report/command/table.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,6 +18,9 @@
 #include <stdint.h>
 
 #define SC_MEMORY_BYTES_MAX (UINT64_C(1) << 50)
+
+struct sc_model;
+struct sc_run;
 
 enum { SC_MEMORY_HOST = -1 };
 
@@ -67,6 +72,12 @@ struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
 
 /* What the run that was asked for last holds; valid as the run is. */
 struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_run *run);
+
+/* "rank 3: ./train (pid 7 on node)" */
+const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_run *run);
+
+/* A frame in a word or two: its function, or else "train+0x12". */
+const char *sc_shown_memory_frame(struct sc_scratch *scratch, const struct sc_frame *frame);
 
 /* A number of the report that is bytes or blocks: 0 where it is missing or none. */
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key);

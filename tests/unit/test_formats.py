@@ -26,7 +26,10 @@ COMMAND = OUT / "safecopy"
 DATA = pathlib.Path("tests/unit/formats")
 SAMPLE = DATA / "sample.jsonl"
 ENDINGS = {"text": "txt", "json": "json", "html": "html", "sarif": "sarif", "junit": "xml",
-           "github": "github", "markdown": "md", "memory": "memory", "perfetto": "pftrace"}
+           "github": "github", "markdown": "md", "memory": "memory",
+           "collapsed": "collapsed", "collapsed-peak": "peak", "pprof": "pb.gz",
+           "perfetto": "pftrace"}
+BINARY = ("pprof", "perfetto")
 HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u200b\u2028-\u202e\u115f\u2060-\u206f\ufeff\U0001d173-\U0001d17a]")
 NASTY = ("\x1b[2J\t\r\x7f\x80\x9b\u061c\u202e\u2066\u2028\u200b\ufeff\nSC999 forged\n::error::forged\n"
          "</script></style></pre></title>\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -291,7 +294,7 @@ class Malice(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.texts = {name: [shown("--format", name, "-", stdin=as_report(spoilt(sample_lines(), word)))
-                            for word in ("x", NASTY)] for name in ENDINGS if name != "perfetto"}
+                            for word in ("x", NASTY)] for name in ENDINGS if name not in BINARY}
 
     def test_no_format_shows_what_a_terminal_obeys(self):
         for name, (plain, nasty) in self.texts.items():

@@ -3,15 +3,19 @@
 differs from a baseline. The program that is run is tests/survival/memory_sites.c, on the simulated
 GPU."""
 
+import gzip
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import tempfile
 import unittest
 
 from memory_reports import (GB, MB, account, as_report, frame, line, memory, native, run_line,
                             summary)
+from test_formats import fields
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
@@ -232,6 +236,106 @@ class Baseline(Reports):
         text = self.since(old, *(self.of_run(f"{pid}.jsonl", [account(8 * MB)], pid=pid)
                                  for pid in (1, 2)))
         self.assertIn("    +8 MB, +1 block, +8 MB at the peak: ", text)
+
+
+def many():
+    """Accounts of every kind at two devices and the host, more than a report has."""
+    accounts = [account((1 + at) * MB, blocks=1 + at, device=at % 2, kind=kind, owner=owner,
+                        peak=(3 + at) * MB, stack=[native(f"leaf{at % 7}"), frame(f"outer{at % 5}")])
+                for at, (kind, owner) in enumerate(
+                    (kind, owner) for kind in ("device", "pooled", "array", "physical", "managed",
+                                               "mapped", "imported")
+                    for owner in ("PyTorch", "NCCL", "train", "cuBLAS", "lib;x"))]
+    accounts += [account((1 + at) * MB, kind="pinned", device=None, api="cuMemHostAlloc",
+                         stack=[native(f"pin{at % 3}")]) for at in range(30)]
+    return accounts
+
+
+class Stacks(Reports):
+    """Sums of each format are those of the report, whatever it leaves out."""
+
+    def setUp(self):
+        super().setUp()
+        self.member = memory(many())
+        self.path = self.write("r.jsonl", run_line(rank="3"), summary(self.member))
+        self.places = [*self.member["devices"], self.member["host"]]
+
+    def sum_of(self, key):
+        return sum(place[key] for place in self.places)
+
+    def test_collapsed_stacks_add_up(self):
+        self.assertGreater(self.member["accounts_left_out"], 10)
+        for name, key in ("collapsed", "bytes"), ("collapsed-peak", "peak_bytes"):
+            lines = [re.fullmatch(r"(.+) (\d+)", text) for text in
+                     self.shown(self.path, name=name).splitlines()]
+            self.assertEqual(sum(int(match[2]) for match in lines), self.sum_of(key))
+            for match in lines:
+                self.assertRegex(match[1], r"^rank 3: /home/ada/train \(pid 7 on node1\);"
+                                           r"(device [01]|host);((outer\d;leaf\d;|pin\d;)cuMem\w+|"
+                                           r"(any kind|\w+) of others, with less)$")
+
+    def profile(self, *paths):
+        """The samples of a profile: values by type, names of the frames, labels."""
+        strings, types, functions, locations, samples = [], [], {}, {}, []
+        for field, value in fields(gzip.decompress(self.report("--format", "pprof", *paths))):
+            if field == 6:
+                strings.append(value.decode())
+            elif field == 1:
+                types.append(dict(fields(value))[1])
+            elif field == 5:
+                functions[dict(fields(value))[1]] = dict(fields(value))[2]
+            elif field == 4:
+                inner = dict(fields(value))
+                locations[inner[1]] = dict(fields(inner[4]))[1]
+            elif field == 2:
+                samples.append(list(fields(value)))
+
+        def label(bytes_):
+            inner = dict(fields(bytes_))
+            return strings[inner[1]], strings[inner[2]] if 2 in inner else inner[3]
+        return [({strings[type_]: value for type_, value in
+                  zip(types, [value for field, value in sample if field == 2])},
+                 [strings[functions[locations[value]]] for field, value in sample if field == 1],
+                 dict(label(value) for field, value in sample if field == 3)) for sample in samples]
+
+    def test_a_profile_adds_up(self):
+        samples = self.profile(self.path)
+        for type_, key in ("inuse_space", "bytes"), ("inuse_objects", "blocks"), ("peak_space",
+                                                                                  "peak_bytes"):
+            self.assertEqual(sum(values[type_] for values, _, _ in samples), self.sum_of(key))
+        shown = [one for one in self.member["accounts"] if one["kind"] in
+                 ("device", "pooled", "array", "physical", "pinned")]
+        for type_, key in ("alloc_space", "ever_bytes"), ("alloc_objects", "ever_blocks"):
+            self.assertEqual(sum(values[type_] for values, _, _ in samples),
+                             sum(one[key] for one in shown))
+        of_kind = {}
+        for values, names, labels in samples:
+            self.assertGreater(len(names), 0)
+            self.assertEqual((labels["rank"], labels["pid"]), ("3", 7))
+            place = labels["device"], labels["kind"]
+            of_kind[place] = of_kind.get(place, 0) + values["inuse_space"]
+        for number, place in zip(("device 0", "device 1", "host"), self.places):
+            for kind in {"device", "pooled", "array", "physical", "pinned"} & set(place["kinds"]):
+                self.assertEqual(of_kind[number, kind], place["kinds"][kind]["bytes"])
+
+    def test_frames_are_innermost_first(self):
+        path = self.of_run("r.jsonl", [account(MB, stack=[native("leaf"), frame("outer")])])
+        (_, names, labels), = self.profile(path)
+        self.assertEqual((names, labels["owner"], labels["call"]),
+                         (["leaf", "outer"], "train", "cuMemAlloc_v2"))
+
+    @unittest.skipUnless(shutil.which("go"), "no go here (golang-go)")
+    def test_go_reads_a_profile(self):
+        path = self.folder / "r.pb.gz"
+        self.report("--format", "pprof", "-o", path, self.path)
+        for type_, key in ("inuse_space", "bytes"), ("peak_space", "peak_bytes"):
+            run = subprocess.run(["go", "tool", "pprof", "-top", "-unit=B", f"-sample_index={type_}",
+                                  "-nodecount=1000", path], check=True, capture_output=True, text=True,
+                                 cwd=self.folder, env={**ENVIRONMENT, "HOME": str(self.folder)})
+            self.assertIn("File: train\n", run.stdout)
+            flat = [int(line_.split()[0].removesuffix("B")) for line_ in run.stdout.splitlines()
+                    if re.match(r" *\d+B? ", line_)]
+            self.assertEqual(sum(flat), self.sum_of(key))
 
 
 if __name__ == "__main__":

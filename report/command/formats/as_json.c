@@ -7,6 +7,7 @@
 #include "report/command/formats/formats.h"
 #include "report/command/formats/json_writer.h"
 #include "report/command/memory_sites.h"
+#include "report/command/shown.h"
 
 static void name_frames(const struct sc_frames *stack)
 {

@@ -282,18 +282,12 @@ static void print_failure(FILE *out, struct sc_model *model, const json_t *oom)
 
 /* ---- several processes ---- */
 
-static const char *title_of(struct sc_model *model, const struct sc_run *run)
-{
-    const char *rank = sc_field_string(json_object_get(run->record, "run"), "rank", NULL);
-    return rank ? sc_scratch_print(&model->scratch, "rank %s: %s", rank, run->title) : run->title;
-}
-
 static void print_row(FILE *out, struct sc_model *model, const struct sc_memory_rank *rank)
 {
     const struct sc_run *run = sc_model_run(model, rank->run);
     fprintf(out, "  %9s %9s %12s   %s%s\n", size(model, rank->values[SC_MEMORY_HELD]),
             size(model, rank->values[SC_MEMORY_PEAK]), size(model, rank->values[SC_MEMORY_LOCKED]),
-            rank->stands_out ? "! " : "", PLAIN(title_of(model, run)));
+            rank->stands_out ? "! " : "", PLAIN(sc_shown_memory_title(&model->scratch, run)));
 }
 
 /* The accounts of a device that most processes have nothing of. */
@@ -315,7 +309,7 @@ static void print_outlier(FILE *out, struct sc_model *model,
     run = sc_model_run(model, outlier->run);
     memory = sc_shown_memory_of_run(model, run);
     sc_memory_sites_add(&sites, SC_MEMORY_NOW, &memory);
-    fprintf(out, "  stands out: %s: %s\n", PLAIN(title_of(model, run)),
+    fprintf(out, "  stands out: %s: %s\n", PLAIN(sc_shown_memory_title(&model->scratch, run)),
             PLAIN(sc_memory_ranks_words(&model->scratch, outlier)));
     if (outlier->stray != SC_MEMORY_HOST)
         print_stray(out, model, &memory, outlier->stray);

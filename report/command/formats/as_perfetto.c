@@ -8,6 +8,8 @@
 #include "report/command/formats/formats.h"
 #include "report/command/formats/protobuf.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
+#include "report/command/shown_memory.h"
 #include "report/command/table.h"
 
 #include <stdlib.h>
@@ -190,11 +192,8 @@ static uint64_t process_of(struct trace *trace, const struct sc_run *run)
     sc_digest_word(&digester, rank ? rank : "");
     struct sc_digest digest = sc_digest_end(&digester);
     uint64_t uuid = digest.words[0] | 1;
-    const char *name =
-        rank ? sc_scratch_print(&trace->model->scratch, "rank %s: %s", rank, run->title)
-             : run->title;
     if (is_new_track(trace, &digest))
-        describe_track(trace, uuid, 0, name);
+        describe_track(trace, uuid, 0, sc_shown_memory_title(&trace->model->scratch, run));
     return uuid;
 }
 

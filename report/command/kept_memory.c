@@ -1,6 +1,6 @@
 #include "report/command/kept_memory.h"
 
-enum { POINTS_MAX = 256, WHOLE_MAX = 8 };
+enum { POINTS_MAX = 256, WHOLE_MAX = 8, DEVICES_MAX = 256 };
 
 /* ---- points ---- */
 
@@ -19,7 +19,10 @@ static json_t *point_of(const json_t *memory)
     size_t index;
     json_t *device, *devices = json_array(), *point = json_object();
     json_array_foreach(json_object_get(memory, "devices"), index, device)
-        json_array_append_new(devices, point_of_place(device));
+    {
+        if (index < DEVICES_MAX)
+            json_array_append_new(devices, point_of_place(device));
+    }
     json_object_set(point, "time_ns", json_object_get(memory, "time_ns"));
     json_object_set_new(point, "devices", devices);
     json_object_set_new(point, "host", point_of_place(json_object_get(memory, "host")));

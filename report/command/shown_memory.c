@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { KINDS_MAX = 32 }; /* of a place, also of a later version's */
+
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
 {
     json_int_t value = sc_field_number(object, key);
@@ -88,7 +90,8 @@ static void add_places(struct making *making, const json_t *member)
     json_array_foreach(devices, index, device)
     {
         json_int_t number = sc_field_number(device, "device");
-        if (json_is_integer(json_object_get(device, "device")) && number >= 0)
+        if (json_is_integer(json_object_get(device, "device")) && number >= 0 &&
+            index < SC_MEMORY_DEVICES_MAX)
             add_place(making, device, number);
     }
     if (json_is_object(json_object_get(member, "host")))
@@ -164,9 +167,8 @@ static void add_accounts(struct making *making, const json_t *member)
     struct sc_memory *memory = making->memory;
     const json_t *accounts = json_object_get(member, "accounts");
     size_t index, count = json_array_size(accounts);
-    for (size_t i = 0; i < memory->place_count; i++)
-        count += json_object_size(json_object_get(memory->places[i].record, "kinds")) + 1;
-    memory->accounts = sc_scratch_take(making->scratch, (count + 1) * sizeof *memory->accounts);
+    count += memory->place_count * (KINDS_MAX + 1); /* what is left out */
+    memory->accounts = sc_scratch_take(making->scratch, count * sizeof *memory->accounts);
     json_t *account;
     json_array_foreach(accounts, index, account) add_account(making, account);
 }
@@ -210,13 +212,15 @@ static void add_up(const struct sc_memory *memory, size_t count,
 static void add_rest_of_place(struct making *making, const struct sc_memory_place *place)
 {
     const struct sc_memory *memory = making->memory;
-    size_t count = memory->account_count;
+    size_t count = memory->account_count, kinds = 0;
     struct sc_memory_account sum = {0};
     const char *kind;
     json_t *record;
     json_object_foreach(json_object_get(place->record, "kinds"), kind, record)
     {
         struct sc_memory_account told = {0};
+        if (kinds++ == KINDS_MAX)
+            break;
         add_up(memory, count, place, kind, &told);
         add_rest(making, (struct sc_memory_account){
                              .place = place,

@@ -22,7 +22,7 @@
 struct sc_model;
 struct sc_run;
 
-enum { SC_MEMORY_HOST = -1 };
+enum { SC_MEMORY_HOST = -1, SC_MEMORY_DEVICES_MAX = 256 };
 
 /* A device, or page-locked memory of the host. */
 struct sc_memory_place {

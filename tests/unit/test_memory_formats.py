@@ -338,5 +338,89 @@ class Stacks(Reports):
             self.assertEqual(sum(flat), self.sum_of(key))
 
 
+class Prometheus(Reports):
+    def families(self, *paths):
+        try:
+            from prometheus_client.parser import text_string_to_metric_families
+        except ImportError:
+            self.skipTest("no Python package prometheus-client here")
+        text = self.shown(*paths, name="prometheus")
+        families = list(text_string_to_metric_families(text))
+        self.assertEqual(text.count("# TYPE "), len(families))
+        samples = [(sample.name, tuple(sorted(sample.labels.items()))) for family in families
+                   for sample in family.samples]
+        self.assertEqual(len(set(samples)), len(samples), "a sample is there twice")
+        return {family.name: family for family in families}
+
+    def test_it_agrees_with_the_report(self):
+        member = memory(many())
+        families = self.families(self.write("r.jsonl", run_line(rank="3"), summary(member)))
+        by_place = {"device 0": member["devices"][0], "device 1": member["devices"][1],
+                    "host": member["host"]}
+        for name, key in ("safecopy_memory_bytes", "bytes"), ("safecopy_memory_blocks", "blocks"):
+            self.assertEqual(
+                {(sample.labels["place"], sample.labels["kind"]): sample.value
+                 for sample in families[name].samples},
+                {(name_, kind): count[key] for name_, place in by_place.items()
+                 for kind, count in place["kinds"].items()})
+        self.assertEqual({sample.labels["place"]: sample.value
+                          for sample in families["safecopy_memory_peak_bytes"].samples},
+                         {name: place["peak_bytes"] for name, place in by_place.items()})
+        of_owners = {}
+        for sample in families["safecopy_memory_owner_bytes"].samples:
+            place = sample.labels["place"]
+            of_owners[place] = of_owners.get(place, 0) + sample.value
+            self.assertEqual((sample.labels["rank"], sample.labels["pid"]), ("3", "7"))
+        self.assertEqual(of_owners, {name: place["bytes"] for name, place in by_place.items()})
+        self.assertEqual([sample.value for sample in families["hw_gpu_memory_usage_bytes"].samples],
+                         [20 * GB, 20 * GB])
+        self.assertEqual([sample.value for sample in families["hw_gpu_memory_limit_bytes"].samples],
+                         [80 * GB, 80 * GB])
+
+    def test_runs_of_one_process_and_users_of_one_device(self):
+        """A name that a parser would stumble over, a process after exec, and two on one GPU."""
+        old, new = run_line(pid=1), run_line(pid=1)
+        path = self.write("a.jsonl", old, summary(memory([account(MB)])), new,
+                          summary(memory([account(3 * MB, owner='a"b\\c\n{} 1')])))
+        other = self.of_run("b.jsonl", [account(5 * MB)], pid=2)
+        families = self.families(path, other)
+        self.assertEqual({sample.labels["pid"]: sample.value for sample in
+                          families["safecopy_memory_owner_bytes"].samples},
+                         {"1": 3 * MB, "2": 5 * MB})
+        self.assertIn('a"b\\c\\u000a{} 1', {sample.labels["owner"] for sample in
+                                             families["safecopy_memory_owner_bytes"].samples})
+        self.assertEqual(len(families["hw_gpu_memory_limit_bytes"].samples), 1)
+
+    def test_names_are_opentelemetrys(self):
+        try:
+            from opentelemetry.semconv._incubating.metrics import hw_metrics
+        except ImportError:
+            self.skipTest("no Python package opentelemetry-semantic-conventions here")
+        families = self.families(self.of_run("r.jsonl", [account(MB)]))
+        for name in hw_metrics.HW_GPU_MEMORY_USAGE, hw_metrics.HW_GPU_MEMORY_LIMIT:
+            self.assertIn(name.replace(".", "_") + "_bytes", families)
+
+
+class Counters(Reports):
+    def test_a_place_over_time(self):
+        lines = [line(memory([account(second * MB)], time_ns=second * 10**9)) for second in (1, 2, 4)]
+        path = self.write("r.jsonl", run_line(), *lines,
+                          summary(memory([account(6 * MB, peak=9 * MB)], time_ns=5 * 10**9)))
+        packets = [dict(fields(packet)) for _, packet in
+                   fields(self.report("--format", "perfetto", path))]
+        tracks = {track[1]: track for track in
+                  (dict(fields(packet[60])) for packet in packets if 60 in packet)}
+        values = {}
+        for packet in packets:
+            event = dict(fields(packet.get(11, b"")))
+            if event.get(9) == 4:
+                values.setdefault(tracks[event[11]][2].decode(), []).append(
+                    (packet[8] // 10**9, event[30] // MB))
+                self.assertEqual(dict(fields(tracks[event[11]][8])), {3: 3})
+        self.assertEqual(values["memory of device 0"], [(1, 1), (2, 2), (3, 9), (4, 4), (5, 6)])
+        self.assertEqual(values["device 0, in use by all"],
+                         [(second, 20 * 1024) for second in (1, 2, 4, 5)])
+
+
 if __name__ == "__main__":
     unittest.main()

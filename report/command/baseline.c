@@ -10,6 +10,7 @@
 #include "report/command/reader.h"
 #include "report/command/regular_file.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 #include "report/command/shown_hazards.h"
 #include "report/command/table.h"
 
@@ -39,6 +40,7 @@ struct sc_baseline {
     struct sc_table places;                   /* those of reports */
     struct sc_scratch scratch;                /* with the nodes of these */
     struct sc_namings namings;
+    struct sc_memory_sites memory;
     bool is_partial;
     bool is_older; /* the file at hand: its fingerprints are made in another way */
 };
@@ -63,6 +65,7 @@ void sc_baseline_free(struct sc_baseline *baseline)
         sc_table_free(&baseline->places);
         sc_scratch_free(&baseline->scratch);
         sc_namings_free(&baseline->namings);
+        sc_memory_sites_free(&baseline->memory);
     }
     free(baseline);
 }
@@ -115,6 +118,7 @@ static void keep(struct sc_baseline *baseline, const char *fingerprint, const ch
 
 static bool take_run(struct sc_baseline *baseline, const json_t *run)
 {
+    baseline->memory.runs[SC_MEMORY_BEFORE]++;
     bool is_over = json_is_object(json_object_get(run, "summary")) ||
                    json_is_true(json_object_get(run, "replaced"));
     const json_t *bad_lines = json_object_get(run, "bad_lines");
@@ -154,13 +158,20 @@ static bool take_build(struct sc_baseline *baseline, const json_t *build)
     return path != NULL;
 }
 
-static const char hazards_key[] = "hazards", runs_key[] = "runs", builds_key[] = "builds";
+static bool take_memory(struct sc_baseline *baseline, const json_t *site)
+{
+    return sc_memory_sites_read(&baseline->memory, SC_MEMORY_BEFORE, site);
+}
+
+static const char hazards_key[] = "hazards", runs_key[] = "runs", builds_key[] = "builds",
+                  memory_key[] = "memory";
 
 static bool take_element(void *baseline, const char *key, const json_t *element)
 {
-    return (key == hazards_key ? take_hazard
-            : key == runs_key  ? take_run
-                               : take_build)(baseline, element);
+    return (key == hazards_key  ? take_hazard
+            : key == runs_key   ? take_run
+            : key == memory_key ? take_memory
+                                : take_build)(baseline, element);
 }
 
 /* ---- reports ---- */
@@ -193,6 +204,10 @@ static int keep_report(struct sc_baseline *baseline, const char *path, FILE *str
         keep(baseline, sc_fingerprint_make(&model.scratch, hazard),
              sc_shown_hazards_title(&model.scratch, hazard), is_another_place(baseline, hazard));
     }
+    for (size_t i = 0; result > 0 && i < reader.run_count; i++) {
+        const struct sc_memory memory = sc_shown_memory_of_run(&model, sc_model_run(&model, i));
+        sc_memory_sites_add(&baseline->memory, SC_MEMORY_BEFORE, &memory);
+    }
     baseline->is_partial = baseline->is_partial || sc_reader_is_partial(&reader);
     sc_model_free(&model);
     sc_reader_free(&reader);
@@ -203,7 +218,7 @@ static int keep_report(struct sc_baseline *baseline, const char *path, FILE *str
 static int add_stream(struct sc_baseline *baseline, const char *path, FILE *stream,
                       const struct sc_frame_makers *makers)
 {
-    static const char *const keys[] = {hazards_key, runs_key, builds_key, NULL};
+    static const char *const keys[] = {hazards_key, runs_key, builds_key, memory_key, NULL};
     bool was_partial = baseline->is_partial;
     if (sc_elements_each(stream, keys, take_element, baseline))
         return 1;
@@ -283,6 +298,11 @@ void sc_baseline_note_place(struct sc_baseline_hazard *hazard, bool has_lines)
 bool sc_baseline_is_partial(const struct sc_baseline *baseline)
 {
     return baseline->is_partial;
+}
+
+struct sc_memory_sites *sc_baseline_memory(struct sc_baseline *baseline)
+{
+    return &baseline->memory;
 }
 
 const struct sc_namings *sc_baseline_namings(const struct sc_baseline *baseline)

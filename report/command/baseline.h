@@ -2,6 +2,7 @@
 #ifndef SC_REPORT_COMMAND_BASELINE_H
 #define SC_REPORT_COMMAND_BASELINE_H
 
+#include "report/command/memory_sites.h"
 #include "report/command/model.h"
 #include "report/command/namings.h"
 
@@ -28,6 +29,9 @@ void sc_baseline_note_place(struct sc_baseline_hazard *hazard, bool has_lines);
 /* Whether hazards of these runs may be missing: a run did not end, or lines of it are lost. Then
  * none is known to be fixed. */
 bool sc_baseline_is_partial(const struct sc_baseline *baseline);
+
+/* Where its runs asked for memory, as SC_MEMORY_BEFORE: the caller may add the other side. */
+struct sc_memory_sites *sc_baseline_memory(struct sc_baseline *baseline);
 
 /* By what the functions in its hazards are known. */
 const struct sc_namings *sc_baseline_namings(const struct sc_baseline *baseline);

@@ -3,6 +3,7 @@
 
 #include "report/command/glob.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 #include "report/nearest.h"
 
 #include <stdio.h>

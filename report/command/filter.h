@@ -5,6 +5,7 @@
 #define SC_REPORT_COMMAND_FILTER_H
 
 #include "report/command/model.h"
+#include "report/command/shown.h"
 
 #include <stdbool.h>
 

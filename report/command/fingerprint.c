@@ -1,5 +1,6 @@
 #define _GNU_SOURCE 1
 #include "report/command/fingerprint.h"
+#include "report/command/shown.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -94,6 +95,18 @@ static struct sc_digest digest_hazard(const struct sc_shown *hazard, bool with_l
 struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard)
 {
     return digest_hazard(hazard, true);
+}
+
+struct sc_digest sc_fingerprint_site(const char *kind, const char *owner, const char *api,
+                                     const struct sc_frames *stack)
+{
+    const struct sc_call call = {.driver_api = api, .stack = *stack};
+    struct sc_digester digester;
+    sc_digest_begin_fixed(&digester);
+    sc_digest_word(&digester, kind);
+    sc_digest_word(&digester, owner);
+    digest_call(&digester, &call, false);
+    return sc_digest_end(&digester);
 }
 
 const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_shown *hazard)

@@ -8,8 +8,12 @@
 #ifndef SC_REPORT_COMMAND_FINGERPRINT_H
 #define SC_REPORT_COMMAND_FINGERPRINT_H
 
-#include "report/command/model.h"
+#include "report/command/frames_shown.h"
+#include "report/command/scratch.h"
 #include "report/command/table.h"
+
+struct sc_call;
+struct sc_shown;
 
 /* Grows when equal hazards have other fingerprints than before. */
 #define SC_FINGERPRINT_VERSION 3
@@ -19,6 +23,11 @@ const struct sc_frame *sc_fingerprint_frame(const struct sc_call *call);
 
 /* The place of a hazard: only hazards of one fingerprint have one place. */
 struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard);
+
+/* Where memory is asked for: by the user's own functions, as a fingerprint has them, and without
+ * such frames by the owner and the call. */
+struct sc_digest sc_fingerprint_site(const char *kind, const char *owner, const char *api,
+                                     const struct sc_frames *stack);
 
 /* Whether lines say where all of it is. Without them an offset does, of which a line may have
  * several. */

@@ -6,6 +6,7 @@
 #include "report/command/fingerprint.h"
 #include "report/command/progress.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 #include "report/command/shown_hazards.h"
 #include "report/command/shown_runs.h"
 #include "report/command/suppressed.h"

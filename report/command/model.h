@@ -11,7 +11,6 @@
 #include "report/command/frames_shown.h"
 #include "report/command/hazard_places.h"
 #include "report/command/reader.h"
-#include "track/hazard_words.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -50,43 +49,7 @@ struct sc_run {
     json_int_t bad_lines_more; /* that are not named */
 };
 
-/* The copy, the event, the free before it, or what made the buffer or the stream. */
-struct sc_call {
-    const char *api;                 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)" */
-    const char *called, *driver_api; /* the first of these, and the second */
-    const char *words;               /* the call, its thread, its memory or stream */
-    json_int_t thread, time_ns;
-    const char *thread_words; /* "7417", or "7417 loader" where the thread has a name */
-    struct sc_frames stack;
-};
-
-struct sc_shown {
-    json_t *record;
-    const char *code, *name, *certainty, *action;
-    const char *title;   /* "SC101 source-freed-in-flight: free at a.c:3 in f, ..." */
-    const char *count;   /* "at least 2 times in 3 runs" */
-    const char *outcome; /* "healed: the call waited for the copy" */
-    const char *advice;
-    const char *timing;      /* what the copy did on the device; NULL: not known */
-    const char *label;       /* NULL: none */
-    const char *suppression; /* why the hazard is suppressed; NULL: it is not */
-    const char *news;        /* "new" or "unchanged" since the baseline; NULL without one, and
-                              * of what is suppressed */
-    const char *grown;       /* "at 2 places here and 1 in the baseline, so one may be new", of what
-                              * is unchanged; NULL: it is not so, or that is not known */
-    enum sc_hazard_subject subject;
-    json_int_t occurrences;
-    size_t run; /* the index of the one that is shown of those that had it */
-    bool is_timed;
-    json_int_t start_ns, end_ns; /* of the copy on the device, if timed */
-    const char *stream, *direction;
-    struct sc_call copy, event, freed; /* freed.api NULL: none */
-    const char *nodes[2]; /* of a graph, which race: what they do, and who added them; NULL: none */
-    struct sc_call origins[2]; /* what made the buffer, and the copy's stream, as far as it is
-                                * known. They have neither thread nor time */
-    size_t origin_count;
-};
-
+struct sc_shown;
 struct sc_filter;
 struct sc_baseline;
 struct sc_suppressed;
@@ -96,13 +59,13 @@ struct sc_model {
     struct sc_frame_makers makers; /* with the cache below */
     struct sc_frame_cache cache;
     struct sc_excerpts *excerpts;
-    struct sc_hazard_place *chosen;     /* the places that are shown, in the order of showing */
-    size_t count, new_count;            /* with a baseline the new ones are the first */
-    size_t open_count;                  /* those that are not suppressed */
-    size_t left_out;                    /* hazards that the filter does not take */
-    struct sc_open_module *open;        /* those in which hazards cannot be compared with the */
-    size_t open_module_count;           /* baseline's */
-    const struct sc_baseline *baseline; /* NULL: none */
+    struct sc_hazard_place *chosen; /* the places that are shown, in the order of showing */
+    size_t count, new_count;        /* with a baseline the new ones are the first */
+    size_t open_count;              /* those that are not suppressed */
+    size_t left_out;                /* hazards that the filter does not take */
+    struct sc_open_module *open;    /* those in which hazards cannot be compared with the */
+    size_t open_module_count;       /* baseline's */
+    struct sc_baseline *baseline;   /* NULL: none */
     bool knows_fixed; /* or has grown since the baseline: neither it nor what is shown may lack
                        * hazards, and no module is open */
     struct sc_suppressed *suppressed; /* the caller's; NULL: none */

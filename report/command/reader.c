@@ -3,6 +3,7 @@
 
 #include "report/command/fields.h"
 #include "report/command/input.h"
+#include "report/command/kept_memory.h"
 #include "report/command/line_problem.h"
 #include "report/command/parse.h"
 #include "report/command/progress.h"
@@ -31,11 +32,12 @@ json_t *sc_reader_run(const struct sc_reader *reader, size_t index)
     return sc_parse(reader->runs[index].text, strlen(reader->runs[index].text));
 }
 
-/* The state of reading one file, which may hold several runs: the first four are of one run. */
+/* The state of reading one file, which may hold several runs: the first five are of one run. */
 struct reading {
     json_t *run; /* as in sc_reader.runs */
     size_t good_lines, bad_lines;
     bool is_later; /* a version after this one wrote it */
+    struct sc_kept_memory kept_memory;
     struct sc_reader *reader;
     const char *name;
     size_t line_number;
@@ -130,6 +132,7 @@ static void begin_run(struct reading *reading)
 {
     reading->good_lines = reading->bad_lines = 0;
     reading->is_later = false;
+    reading->kept_memory = (struct sc_kept_memory){0};
     reading->run = sc_run_record_make(reading->name);
 }
 
@@ -312,6 +315,8 @@ static const char *take_good_line(struct reading *reading, json_t *line, const c
         take_run(reading, line);
     else if (strcmp(type, "modules") == 0)
         take_modules(reading, line);
+    else if (strcmp(type, "memory") == 0)
+        sc_kept_memory_take(&reading->kept_memory, reading->run, line);
     else if (strcmp(type, "coverage") == 0)
         sc_run_record_take_miss(reading->run, line);
     else

@@ -28,7 +28,9 @@ enum { SC_READER_NAMED_LINES_MAX = 16 };
 struct sc_reader {
     /* The text of {"file","run","summary","bad_lines"}, where run and summary may be null. Where
      * there are such, with
-     *   "missed"         an array of `coverage` lines; and "cupti", "postmortem"
+     *   "missed"         an array of `coverage` lines; and "cupti", "postmortem", and the last of
+     *                    "memory" and "oom"
+     *   "memory_points", "memory_lines"  members `memory` over time, brief and whole
      *   "replaced"       true: the run's process has the next one
      *   "unread"         the first bad lines: an array of {"line","problem"}
      *   "unreadable"     why the file, or the rest of it, could not be read

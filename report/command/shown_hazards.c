@@ -2,6 +2,7 @@
 
 #include "report/command/called.h"
 #include "report/command/fields.h"
+#include "report/command/shown.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #define SC_REPORT_COMMAND_SHOWN_HAZARDS_H
 
 #include "report/command/model.h"
+#include "report/command/shown.h"
 
 /* The hazard of `record`, as sc_finding_read gives it, with its stacks. All is in the scratch
  * or in the record. */

@@ -1,6 +1,7 @@
 #include "report/command/suggest.h"
 
 #include "report/command/fields.h"
+#include "report/command/shown.h"
 #include "report/suppressions.h"
 
 #include <ctype.h>

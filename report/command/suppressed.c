@@ -2,6 +2,7 @@
 
 #include "report/command/regular_file.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 #include "report/command/table.h"
 #include "report/suppressions.h"
 

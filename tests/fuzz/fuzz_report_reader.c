@@ -123,6 +123,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     "\"coverage\":{\"calls\":0,\"wrapped\":0,\"missed\":0},\"options_ignored\":[\"a=b\"],"         \
     "\"exit_status\":66}\n"
 
+/* What is held, by numbers that no sum has room for. */
+#define ACCOUNT                                                                                    \
+    "{\"kind\":\"device\",\"device\":0,\"owner\":\"a;b "                                           \
+    "<i>\",\"api\":\"cuMemAlloc\",\"label\":\"l\","                                                \
+    "\"bytes\":9223372036854775807,\"blocks\":2,\"peak_bytes\":-4,\"peak_blocks\":1,"              \
+    "\"ever_bytes\":7,\"ever_blocks\":7,\"stack\":[" NASTY                                         \
+    "{\"file\":\"a.py\",\"line\":-3,\"function\":\"f;g\"},{\"offset\":\"0x9\"}]}"
+#define HELD                                                                                       \
+    "\"memory\":{\"time_ns\":5,\"devices\":[{\"device\":0,\"uuid\":\"GPU-0\",\"bytes\":7,"         \
+    "\"blocks\":1,\"peak_bytes\":9223372036854775807,\"peak_ns\":4,\"kinds\":{\"device\":{"        \
+    "\"bytes\":9223372036854775807,\"blocks\":3,\"peak_bytes\":9},\"\\u001b\":{\"bytes\":3}},"     \
+    "\"pools\":[{\"pool\":\"0x1\"}],\"free_bytes\":9,\"total_bytes\":5}],\"host\":{\"bytes\":1,"   \
+    "\"peak_bytes\":2,\"kinds\":{\"pinned\":{\"bytes\":1}},\"pools\":[]},\"owners\":[{"            \
+    "\"owner\":\"\\n\",\"device\":0,\"bytes\":1}],\"accounts\":[" ACCOUNT "," ACCOUNT              \
+    ",7,{},{\"device\":0}],\"accounts_left_out\":3,\"unknown_frees\":0,\"unrecorded\":0}"
+#define LINE "{\"type\":\"memory\"," HELD "}\n"
+#define ENDED                                                                                      \
+    "{\"type\":\"summary\",\"hazards\":0,\"observed\":0,\"latent\":0,\"by_code\":{}," HELD "}\n"
+#define FAILED                                                                                     \
+    "{\"type\":\"oom\",\"api\":\"\\u2028\",\"verdict\":\"full\",\"count\":1,\"stack\":[{}]," HELD  \
+    "}\n"
+
 int main(int argc, char **argv)
 {
     static const char *const seeds[] = {
@@ -137,6 +159,7 @@ int main(int argc, char **argv)
         RUN HAZARD POSTMORTEM POSTMORTEM SUMMARY,
         MODULES RUN HAZARD MODULES SUMMARY,
         RUN HAZARD SUMMARY MODULES HAZARD SUMMARY RUN HAZARD RICH TIMING MODULES SUMMARY,
+        RUN LINE FAILED LINE LINE ENDED RUN ENDED RUN ENDED,
         "{\"type\":\"run\",\"command\":[\"\\u001b[2J\\n0 places\",\"\\u009b\"],"
         "\"host\":\"\\u202e\\u2066\",\"pid\":1}\n"
         "{\"type\":\"coverage\",\"api\":\"\\u2028\",\"count\":1,\"stack\":[{\"module\":\"\\u200f\","

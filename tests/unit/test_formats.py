@@ -26,7 +26,11 @@ COMMAND = OUT / "safecopy"
 DATA = pathlib.Path("tests/unit/formats")
 SAMPLE = DATA / "sample.jsonl"
 ENDINGS = {"text": "txt", "json": "json", "html": "html", "sarif": "sarif", "junit": "xml",
-           "github": "github", "markdown": "md", "memory": "memory", "perfetto": "pftrace"}
+           "github": "github", "markdown": "md", "memory": "memory",
+           "collapsed": "collapsed", "collapsed-peak": "peak", "pprof": "pb.gz",
+           "prometheus": "prom",
+           "perfetto": "pftrace"}
+BINARY = ("pprof", "perfetto")
 HARMFUL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u200b\u2028-\u202e\u115f\u2060-\u206f\ufeff\U0001d173-\U0001d17a]")
 NASTY = ("\x1b[2J\t\r\x7f\x80\x9b\u061c\u202e\u2066\u2028\u200b\ufeff\nSC999 forged\n::error::forged\n"
          "</script></style></pre></title>\"'><img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -237,12 +241,13 @@ class Valid(unittest.TestCase):
                 continue
             event = list(fields(packet[11]))
             self.assertIn(dict(event)[11], tracks)
-            begun += {1: 1, 2: -1, 3: 0}[dict(event)[9]]
+            begun += {1: 1, 2: -1, 3: 0, 4: 0}[dict(event)[9]]
             for key, flow in event:
                 if key in (47, 48):
                     flows.setdefault(flow, []).append(key)
         self.assertEqual(sorted(set(tracks.values())),
-                         ["python train.py --epochs 2 (pid 4711 on node1)", "stream 0x55d0c0",
+                         ["device 0, in use by all", "memory of device 0", "memory of host",
+                          "python train.py --epochs 2 (pid 4711 on node1)", "stream 0x55d0c0",
                           "thread 4711", "thread 4712"])
         self.assertEqual(begun, 0)
         self.assertEqual(set(map(tuple, flows.values())), {(47, 47, 48), (47, 48)})
@@ -283,6 +288,11 @@ class Valid(unittest.TestCase):
         events = [packet.track_event for packet in trace.packet if packet.HasField("track_event")]
         self.assertIn("SC201 touch", [event.name for event in events])
         self.assertEqual(trace.ByteSize(), len(written("perfetto")))
+        counters = {packet.track_descriptor.uuid: packet.track_descriptor.name
+                    for packet in trace.packet if packet.track_descriptor.HasField("counter")}
+        self.assertIn("memory of device 0", counters.values())
+        self.assertIn(1342177280, [event.counter_value for event in events
+                                   if event.track_uuid in counters])
 
 
 class Malice(unittest.TestCase):
@@ -291,7 +301,7 @@ class Malice(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.texts = {name: [shown("--format", name, "-", stdin=as_report(spoilt(sample_lines(), word)))
-                            for word in ("x", NASTY)] for name in ENDINGS if name != "perfetto"}
+                            for word in ("x", NASTY)] for name in ENDINGS if name not in BINARY}
 
     def test_no_format_shows_what_a_terminal_obeys(self):
         for name, (plain, nasty) in self.texts.items():

@@ -5,6 +5,7 @@
 #include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/source_place.h"
+#include "report/command/shown.h"
 #include "report/command/table.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/moment.h"
+#include "report/command/shown.h"
 
 #include <string.h>
 

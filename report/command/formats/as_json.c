@@ -6,6 +6,8 @@
 #include "report/command/fingerprint.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/json_writer.h"
+#include "report/command/memory_sites.h"
+#include "report/command/shown.h"
 
 static void name_frames(const struct sc_frames *stack)
 {
@@ -135,6 +137,23 @@ static void print_builds(FILE *out, const struct sc_namings *namings)
     fputs(list.count > 0 ? "\n  ]" : "]", out);
 }
 
+/* Where the runs asked for memory, also for a comparison. */
+static void print_memory(FILE *out, struct sc_model *model)
+{
+    struct list list = {.out = out};
+    struct sc_memory_sites own = {0};
+    struct sc_memory_sites *sites = model->baseline ? sc_baseline_memory(model->baseline) : &own;
+    sc_memory_sites_add_all(sites, model);
+    fputs(",\n  \"memory\": [", out);
+    for (const struct sc_memory_site *site = sites->first; site; site = site->next) {
+        json_t *written = sc_memory_site_write(sites, site);
+        print_element(out, written, list.count++ == 0);
+        json_decref(written);
+    }
+    fputs(list.count > 0 ? "\n  ]" : "]", out);
+    sc_memory_sites_free(&own);
+}
+
 static void print_open(struct list *list, struct sc_model *model, size_t index)
 {
     const struct sc_open_module *open = &model->open[index];
@@ -164,6 +183,7 @@ void sc_as_json(FILE *out, struct sc_model *model)
     print_hazards(out, model);
     fputs(model->count > 0 ? "\n  ]" : "]", out);
     print_builds(out, model->makers.namings);
+    print_memory(out, model);
     if (model->open_module_count > 0)
         print_all_open(out, model);
     if (model->knows_fixed) {

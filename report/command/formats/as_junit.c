@@ -9,6 +9,7 @@
 #include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
 #include "report/command/short_name.h"
+#include "report/command/shown.h"
 #include "report/command/table.h"
 
 #include <stdlib.h>

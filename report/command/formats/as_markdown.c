@@ -6,6 +6,7 @@
 #include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,24 +1,31 @@
-/* Who holds which memory, for people: of each run what its summary says (docs/memory.md), and no
- * hazards. Nothing that a report contains steers the terminal or begins a line of its own.
+/* Who holds which memory, for people, and no hazards (docs/memory.md): several processes side by
+ * side, what has grown, what differs from a baseline, and of each run what its summary says.
+ * Nothing that a report contains steers the terminal or begins a line of its own.
  */
+#include "report/command/baseline.h"
 #include "report/command/fields.h"
 #include "report/command/formats/formats.h"
+#include "report/command/memory_ranks.h"
+#include "report/command/memory_sites.h"
 #include "report/command/say.h"
-#include "track/text.h"
+#include "report/command/shown_memory.h"
 
 #include <string.h>
 
 #define NUMBER "%" JSON_INTEGER_FORMAT
 #define PLAIN(text) sc_say_plain(text)
 
+enum { CHANGES_MAX = 16 };
+
 /* "1.5 GB" */
+static const char *size(struct sc_model *model, uint64_t bytes)
+{
+    return sc_shown_memory_size(&model->scratch, bytes);
+}
+
 static const char *size_of(struct sc_model *model, const json_t *object, const char *key)
 {
-    char bytes[32];
-    struct sc_text text = sc_text_in(bytes, sizeof bytes);
-    json_int_t size = sc_field_number(object, key);
-    sc_text_size(&text, size > 0 ? (uint64_t)size : 0);
-    return sc_scratch_print(&model->scratch, "%s", bytes);
+    return size(model, sc_shown_memory_bytes(object, key));
 }
 
 static const char *plural(json_int_t count)
@@ -100,80 +107,258 @@ static void print_owners(FILE *out, struct sc_model *model, const json_t *memory
     }
 }
 
-static void print_frames(FILE *out, struct sc_model *model, json_t *stack)
+static void print_stack(FILE *out, const struct sc_frames *stack)
 {
-    struct sc_frames frames;
-    sc_frames_shown(&frames, &model->scratch, &model->makers, stack);
-    for (size_t i = 0; i < frames.count; i++)
-        fprintf(out, "        #%zu %s\n", i, PLAIN(frames.frames[i].words));
+    for (size_t i = 0; i < stack->count; i++)
+        fprintf(out, "        #%zu %s\n", i, PLAIN(stack->frames[i].words));
 }
 
-static void print_accounts(FILE *out, struct sc_model *model, const json_t *memory,
-                           const json_t *number)
+static void print_account(FILE *out, struct sc_model *model,
+                          const struct sc_memory_account *account)
 {
-    size_t index;
-    json_t *account;
-    json_array_foreach(json_object_get(memory, "accounts"), index, account)
-    {
-        json_int_t blocks = sc_field_number(account, "blocks");
-        if (!is_of_place(account, number))
-            continue;
-        fprintf(out, "    %s in " NUMBER " block%s, %s at the peak: %s, %s, by %s\n",
-                size_of(model, account, "bytes"), blocks, plural(blocks),
-                size_of(model, account, "peak_bytes"),
-                PLAIN(sc_field_string(account, "owner", "?")),
-                PLAIN(sc_field_string(account, "kind", "?")),
-                PLAIN(sc_field_string(account, "api", "?")));
-        print_frames(out, model, json_object_get(account, "stack"));
-    }
-}
-
-/* `number` NULL: the host. */
-static void print_place(FILE *out, struct sc_model *model, const json_t *memory,
-                        const json_t *place, const json_t *number)
-{
-    if (json_object_size(json_object_get(place, "kinds")) == 0)
-        return;
-    if (number)
-        fprintf(out, "  device " NUMBER " (%s)", json_integer_value(number),
-                PLAIN(sc_field_string(place, "uuid", "no name")));
+    json_int_t blocks = (json_int_t)account->blocks;
+    fprintf(out, "    %s in " NUMBER " block%s, %s at the peak: ", size(model, account->bytes),
+            blocks, plural(blocks), size(model, account->peak_bytes));
+    if (account->is_rest)
+        fprintf(out, "%s\n", PLAIN(account->words));
     else
-        fputs("  page-locked on the host", out);
-    fprintf(out, ": %s, %s at most", size_of(model, place, "bytes"),
-            size_of(model, place, "peak_bytes"));
-    if (json_object_get(place, "free_bytes"))
-        fprintf(out, "; %s of %s is free", size_of(model, place, "free_bytes"),
-                size_of(model, place, "total_bytes"));
-    fputc('\n', out);
-    print_owners(out, model, memory, number);
-    print_kinds(out, model, place);
-    print_pools(out, model, place);
-    print_accounts(out, model, memory, number);
+        fprintf(out, "%s, %s, by %s%s%s\n", PLAIN(account->owner), PLAIN(account->kind),
+                PLAIN(account->api), account->label ? ", during " : "",
+                account->label ? PLAIN(account->label) : "");
+    print_stack(out, &account->stack);
 }
 
-static void print_memory(FILE *out, struct sc_model *model, const json_t *memory)
+static void print_head(FILE *out, struct sc_model *model, const struct sc_memory_place *place)
 {
-    size_t index;
-    json_t *device;
-    json_array_foreach(json_object_get(memory, "devices"), index, device)
-    {
-        const json_t *number = json_object_get(device, "device");
-        if (json_is_integer(number))
-            print_place(out, model, memory, device, number);
+    if (place->device == SC_MEMORY_HOST)
+        fputs("  page-locked on the host", out);
+    else
+        fprintf(out, "  %s (%s)", PLAIN(place->name), PLAIN(place->uuid ? place->uuid : "no name"));
+    fprintf(out, ": %s, %s at most", size(model, place->bytes), size(model, place->peak_bytes));
+    if (place->knows_free)
+        fprintf(out, "; %s of %s is free", size(model, place->free_bytes),
+                size(model, place->total_bytes));
+    fputc('\n', out);
+}
+
+static void print_place(FILE *out, struct sc_model *model, const struct sc_memory *memory,
+                        const struct sc_memory_place *place)
+{
+    const json_t *number = json_object_get(place->record, "device");
+    if (json_object_size(json_object_get(place->record, "kinds")) == 0)
+        return;
+    print_head(out, model, place);
+    print_owners(out, model, memory->record, number);
+    print_kinds(out, model, place->record);
+    print_pools(out, model, place->record);
+    for (size_t i = 0; i < memory->account_count; i++)
+        if (memory->accounts[i].place == place)
+            print_account(out, model, &memory->accounts[i]);
+}
+
+/* ---- differences ---- */
+
+static void print_changes(FILE *out, struct sc_scratch *scratch, struct sc_memory_sites *sites,
+                          bool with_peak)
+{
+    size_t count;
+    struct sc_memory_site **changed = sc_memory_sites_changed(sites, with_peak, &count);
+    for (size_t i = 0; i < count && i < CHANGES_MAX; i++)
+        fprintf(out, "    %s\n", PLAIN(sc_memory_site_words(scratch, changed[i], with_peak)));
+    if (count > CHANGES_MAX)
+        fprintf(out, "    and %zu more\n", count - CHANGES_MAX);
+    if (count == 0)
+        fputs("    no difference\n", out);
+}
+
+static const char *seconds(struct sc_model *model, json_int_t ns)
+{
+    return sc_scratch_print(&model->scratch, "%.3g s", (double)ns / 1e9);
+}
+
+/* What each place has more or less than in the line before, after the words. */
+static void print_growth_of_places(FILE *out, struct sc_model *model,
+                                   const struct sc_memory *before, const struct sc_memory *now)
+{
+    fprintf(out, ", %s before:", seconds(model, now->time_ns - before->time_ns));
+    for (size_t i = 0; i < now->place_count; i++) {
+        uint64_t bytes = 0;
+        for (size_t at = 0; at < before->place_count; at++)
+            if (before->places[at].device == now->places[i].device)
+                bytes = before->places[at].bytes;
+        fprintf(out, "%s %s %s", i > 0 ? "," : "",
+                sc_shown_memory_change(&model->scratch, bytes, now->places[i].bytes),
+                PLAIN(now->places[i].name));
     }
-    print_place(out, model, memory, json_object_get(memory, "host"), NULL);
+    fputc('\n', out);
+}
+
+static void print_growth(FILE *out, struct sc_model *model, const struct sc_memory *before,
+                         const struct sc_memory *now)
+{
+    struct sc_memory_sites sites = {0}, labels = {0};
+    sc_memory_sites_add(&sites, SC_MEMORY_BEFORE, before);
+    sc_memory_sites_add(&sites, SC_MEMORY_NOW, now);
+    sc_memory_sites_add_labels(&labels, SC_MEMORY_BEFORE, before);
+    sc_memory_sites_add_labels(&labels, SC_MEMORY_NOW, now);
+    print_changes(out, &model->scratch, &sites, false);
+    if (labels.first) {
+        fputs("  the same by label\n", out);
+        print_changes(out, &model->scratch, &labels, false);
+    }
+    sc_memory_sites_free(&sites);
+    sc_memory_sites_free(&labels);
+}
+
+/* From the first line to the last one, and from the one in the middle: what a program needs once is
+ * there by then. */
+static void print_lines(FILE *out, struct sc_model *model, const struct sc_run *run)
+{
+    const json_t *lines = json_object_get(run->record, "memory_lines");
+    const json_t *last = json_object_get(json_object_get(run->record, "memory"), "memory");
+    size_t count = json_array_size(lines);
+    struct sc_memory moments[3];
+    const json_t *members[3] = {json_array_get(lines, 0), json_array_get(lines, count / 2), last};
+    for (size_t i = 0; i < 3; i++)
+        moments[i] = sc_shown_memory_make(&model->scratch, &model->makers, members[i]);
+    if (moments[0].time_ns >= moments[2].time_ns)
+        return;
+    fputs("  since the first line", out);
+    print_growth_of_places(out, model, &moments[0], &moments[2]);
+    if (moments[0].time_ns < moments[1].time_ns && moments[1].time_ns < moments[2].time_ns) {
+        fputs("  since one in the middle", out);
+        print_growth_of_places(out, model, &moments[1], &moments[2]);
+    }
+    print_growth(out, model, &moments[0], &moments[2]);
+}
+
+static void print_baseline(FILE *out, struct sc_model *model)
+{
+    struct sc_memory_sites *sites = sc_baseline_memory(model->baseline);
+    sc_memory_sites_add_all(sites, model);
+    fprintf(out, "since the baseline (%zu process%s there, %zu here)\n",
+            sites->runs[SC_MEMORY_BEFORE], sites->runs[SC_MEMORY_BEFORE] == 1 ? "" : "es",
+            sites->runs[SC_MEMORY_NOW]);
+    print_changes(out, &model->scratch, sites, true);
+}
+
+/* ---- an allocation that failed ---- */
+
+static const char *verdict_words(const char *verdict)
+{
+    static const char *const words[][2] = {
+        {"full", "what the process has itself leaves too little"},
+        {"pool_keeps_unused", "a pool keeps memory that nobody uses"},
+        {"graphs_keep_unused", "graphs keep memory that nobody uses"},
+        {"others", "other processes, or the driver, have it"},
+        {"too_large", "there never was so much"},
+        {"limit", "there is enough: a limit is in the way, or no piece is large enough"},
+        {"registrations", "the kernel allows the process no more mappings (vm.max_map_count)"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i][0], verdict) == 0)
+            return words[i][1];
+    return "it is not known why";
+}
+
+static void print_failure(FILE *out, struct sc_model *model, const json_t *oom)
+{
+    const char *remedy = sc_field_string(oom, "given_back_by", NULL);
+    struct sc_frames stack;
+    if (!oom)
+        return;
+    fprintf(out, "  failed for want of memory, " NUMBER " time%s: %s of %s: %s",
+            sc_field_number(oom, "count"), plural(sc_field_number(oom, "count")),
+            PLAIN(sc_field_string(oom, "api", "?")), size_of(model, oom, "size"),
+            verdict_words(sc_field_string(oom, "verdict", "")));
+    if (remedy)
+        fprintf(out, ", %s, which %s gives back", size_of(model, oom, "unused_bytes"),
+                PLAIN(remedy));
+    fprintf(out, "; the process had %s, and %s of %s was free\n", size_of(model, oom, "own_bytes"),
+            size_of(model, oom, "free_bytes"), size_of(model, oom, "total_bytes"));
+    sc_frames_shown(&stack, &model->scratch, &model->makers, json_object_get(oom, "stack"));
+    print_stack(out, &stack);
+}
+
+/* ---- several processes ---- */
+
+static void print_row(FILE *out, struct sc_model *model, const struct sc_memory_rank *rank)
+{
+    const struct sc_run *run = sc_model_run(model, rank->run);
+    fprintf(out, "  %9s %9s %12s   %s%s\n", size(model, rank->values[SC_MEMORY_HELD]),
+            size(model, rank->values[SC_MEMORY_PEAK]), size(model, rank->values[SC_MEMORY_LOCKED]),
+            rank->stands_out ? "! " : "", PLAIN(sc_shown_memory_title(&model->scratch, run)));
+}
+
+/* The accounts of a device that most processes have nothing of. */
+static void print_stray(FILE *out, struct sc_model *model, const struct sc_memory *memory,
+                        json_int_t device)
+{
+    for (size_t i = 0; i < memory->account_count; i++)
+        if (memory->accounts[i].place->device == device)
+            print_account(out, model, &memory->accounts[i]);
+}
+
+static void print_outlier(FILE *out, struct sc_model *model,
+                          const struct sc_memory_outlier *outlier)
+{
+    struct sc_memory_sites sites = {0};
+    const struct sc_run *run = sc_model_run(model, outlier->typical);
+    struct sc_memory memory = sc_shown_memory_of_run(model, run);
+    sc_memory_sites_add(&sites, SC_MEMORY_BEFORE, &memory);
+    run = sc_model_run(model, outlier->run);
+    memory = sc_shown_memory_of_run(model, run);
+    sc_memory_sites_add(&sites, SC_MEMORY_NOW, &memory);
+    fprintf(out, "  stands out: %s: %s\n", PLAIN(sc_shown_memory_title(&model->scratch, run)),
+            PLAIN(sc_memory_ranks_words(&model->scratch, outlier)));
+    if (outlier->stray != SC_MEMORY_HOST)
+        print_stray(out, model, &memory, outlier->stray);
+    else
+        print_changes(out, &model->scratch, &sites, true);
+    sc_memory_sites_free(&sites);
+}
+
+static void print_side_by_side(FILE *out, struct sc_model *model)
+{
+    struct sc_memory_ranks ranks = sc_memory_ranks_make(model);
+    if (ranks.count > 1) {
+        fprintf(out, "%zu processes\n  %9s %9s %12s   process\n", ranks.count, "now", "at most",
+                "page-locked");
+        for (size_t i = 0; i < ranks.count; i++)
+            print_row(out, model, &ranks.ranks[i]);
+    }
+    for (size_t i = 0; i < ranks.outlier_count; i++)
+        print_outlier(out, model, &ranks.outliers[i]);
+    sc_memory_ranks_free(&ranks);
+}
+
+/* ---- the whole ---- */
+
+static const char *doubt_of(const struct sc_memory *memory, const struct sc_run *run)
+{
+    if (!memory->record)
+        return json_object_get(run->record, "summary")
+                   ? "  it is not known what it holds: memory=off\n"
+                   : "  it is not known what it holds: the run did not end normally\n";
+    return memory->is_line ? "  as its last line says: the run did not end normally\n" : "";
+}
+
+static void print_run(FILE *out, struct sc_model *model, size_t index)
+{
+    const struct sc_run *run = sc_model_run(model, index);
+    const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+    fprintf(out, "%s: %s\n%s", PLAIN(run->file), PLAIN(run->title), doubt_of(&memory, run));
+    print_failure(out, model, json_object_get(run->record, "oom"));
+    for (size_t i = 0; i < memory.place_count; i++)
+        print_place(out, model, &memory, &memory.places[i]);
+    print_lines(out, model, run);
 }
 
 void sc_as_memory(FILE *out, struct sc_model *model)
 {
-    for (size_t i = 0; i < model->reader->run_count; i++) {
-        const struct sc_run *run = sc_model_run(model, i);
-        const json_t *summary = json_object_get(run->record, "summary");
-        const json_t *memory = json_object_get(summary, "memory");
-        fprintf(out, "%s: %s\n", PLAIN(run->file), PLAIN(run->title));
-        if (!json_is_object(memory))
-            fprintf(out, "  it is not known what it holds: %s\n",
-                    summary ? "memory=off" : "the run did not end normally");
-        print_memory(out, model, memory);
-    }
+    print_side_by_side(out, model);
+    for (size_t i = 0; i < model->reader->run_count; i++)
+        print_run(out, model, i);
+    if (model->baseline)
+        print_baseline(out, model);
 }

@@ -1,13 +1,16 @@
 /* A trace for Perfetto (ui.perfetto.dev). A process has a track, with one for each thread and each
  * stream below it. A copy is a slice. A flow leads from the call that made the copy, over the copy,
  * to the call that came too early. Slices of one stream that overlap lie on tracks of the same
- * name. Processes are no process descriptors of Perfetto's, which tells them apart by pid alone and
- * knows one host. Field numbers are those of perfetto/trace/trace_packet.proto and track_event/.
+ * name. Memory over time is a counter a place. Processes are no process descriptors of Perfetto's,
+ * which tells them apart by pid alone and knows one host. Field numbers are those of
+ * perfetto/trace/trace_packet.proto and track_event/.
  */
 #include "report/command/fields.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/protobuf.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
+#include "report/command/shown_memory.h"
 #include "report/command/table.h"
 
 #include <stdlib.h>
@@ -22,18 +25,22 @@ enum {
     TRACK_UUID = 1,
     TRACK_NAME = 2,
     TRACK_PARENT = 5,
+    TRACK_COUNTER = 8,
+    COUNTER_UNIT = 3,
+    UNIT_SIZE_BYTES = 3,
     EVENT_ANNOTATION = 4,
     EVENT_TYPE = 9,
     EVENT_TRACK = 11,
     EVENT_CATEGORY = 22,
     EVENT_NAME = 23,
+    EVENT_COUNTER_VALUE = 30,
     EVENT_FLOW = 47,
     EVENT_LAST_FLOW = 48,
     ANNOTATION_STRING = 6,
     ANNOTATION_NAME = 10,
 };
 
-enum type { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
+enum type { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 
 /* When the copy of a hazard ran, as far as is known. */
 struct slice {
@@ -153,13 +160,18 @@ static void write_packet(struct trace *trace, const struct sc_protobuf *packet)
 }
 
 /* `parent` 0: none. */
-static void describe_track(struct trace *trace, uint64_t uuid, uint64_t parent, const char *name)
+static void describe_track(struct trace *trace, uint64_t uuid, uint64_t parent, const char *name,
+                           bool is_counter)
 {
     struct sc_protobuf track = message_in(trace), packet = message_in(trace);
+    struct sc_protobuf counter = message_in(trace);
     sc_protobuf_number(&track, TRACK_UUID, uuid);
     sc_protobuf_string(&track, TRACK_NAME, sc_say_plain(name));
     if (parent != 0)
         sc_protobuf_number(&track, TRACK_PARENT, parent);
+    sc_protobuf_number(&counter, COUNTER_UNIT, UNIT_SIZE_BYTES);
+    if (is_counter)
+        sc_protobuf_message(&track, TRACK_COUNTER, &counter);
     sc_protobuf_number(&packet, PACKET_SEQUENCE, 1);
     sc_protobuf_message(&packet, PACKET_DESCRIPTOR, &track);
     write_packet(trace, &packet);
@@ -190,11 +202,8 @@ static uint64_t process_of(struct trace *trace, const struct sc_run *run)
     sc_digest_word(&digester, rank ? rank : "");
     struct sc_digest digest = sc_digest_end(&digester);
     uint64_t uuid = digest.words[0] | 1;
-    const char *name =
-        rank ? sc_scratch_print(&trace->model->scratch, "rank %s: %s", rank, run->title)
-             : run->title;
     if (is_new_track(trace, &digest))
-        describe_track(trace, uuid, 0, name);
+        describe_track(trace, uuid, 0, sc_shown_memory_title(&trace->model->scratch, run), false);
     return uuid;
 }
 
@@ -208,7 +217,8 @@ static uint64_t *describe_processes(struct trace *trace)
 }
 
 /* The track of this name in the process, made when it is first asked for. */
-static uint64_t track_of(struct trace *trace, uint64_t process, const char *name, size_t lane)
+static uint64_t track_in(struct trace *trace, uint64_t process, const char *name, size_t lane,
+                         bool is_counter)
 {
     struct sc_digester digester;
     sc_digest_begin_fixed(&digester);
@@ -218,8 +228,13 @@ static uint64_t track_of(struct trace *trace, uint64_t process, const char *name
     struct sc_digest digest = sc_digest_end(&digester);
     uint64_t uuid = digest.words[0] | 1;
     if (is_new_track(trace, &digest))
-        describe_track(trace, uuid, process, name);
+        describe_track(trace, uuid, process, name, is_counter);
     return uuid;
+}
+
+static uint64_t track_of(struct trace *trace, uint64_t process, const char *name, size_t lane)
+{
+    return track_in(trace, process, name, lane, false);
 }
 
 /* ---- events ---- */
@@ -329,6 +344,42 @@ static void write_lost(struct trace *trace, size_t index)
     write_event(trace, &event, (uint64_t)run->lost_ns);
 }
 
+/* ---- memory ---- */
+
+static void write_count(struct trace *trace, uint64_t process, const char *name, json_int_t time_ns,
+                        uint64_t bytes)
+{
+    struct sc_protobuf event = event_on(trace, track_in(trace, process, name, 0, true), COUNTER);
+    sc_protobuf_number(&event, EVENT_COUNTER_VALUE, bytes);
+    write_event(trace, &event, (uint64_t)time_ns);
+}
+
+/* A counter of what the process holds there, and one of what is in use of the device. */
+static void write_place(struct trace *trace, size_t index, const struct sc_run *run,
+                        const struct sc_memory *memory, const struct sc_memory_place *place)
+{
+    struct sc_scratch *scratch = &trace->model->scratch;
+    const char *own = sc_scratch_print(scratch, "memory of %s", place->name);
+    const char *used = sc_scratch_print(scratch, "%s, in use by all", place->name);
+    size_t count;
+    const struct sc_memory_moment *moments =
+        sc_shown_memory_history(scratch, run, memory, place, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t process = trace->processes[index];
+        write_count(trace, process, own, moments[i].time_ns, moments[i].bytes);
+        if (moments[i].knows_used)
+            write_count(trace, process, used, moments[i].time_ns, moments[i].used_bytes);
+    }
+}
+
+static void write_memory(struct trace *trace, size_t index)
+{
+    const struct sc_run *run = sc_model_run(trace->model, index);
+    const struct sc_memory memory = sc_shown_memory_of_run(trace->model, run);
+    for (size_t i = 0; i < memory.place_count; i++)
+        write_place(trace, index, run, &memory, &memory.places[i]);
+}
+
 void sc_as_perfetto(FILE *out, struct sc_model *model)
 {
     struct trace trace = {.out = out, .model = model};
@@ -338,6 +389,8 @@ void sc_as_perfetto(FILE *out, struct sc_model *model)
         write_hazard(&trace, i);
     for (size_t i = 0; trace.processes && i < model->reader->run_count; i++)
         write_lost(&trace, i);
+    for (size_t i = 0; trace.processes && i < model->reader->run_count; i++)
+        write_memory(&trace, i);
     sc_table_free(&trace.tracks);
     while (trace.first) {
         struct track *track = trace.first;

@@ -5,6 +5,7 @@
 #include "report/command/formats/json_writer.h"
 #include "report/command/formats/source_place.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 #include "report/version.h"
 
 #include <ctype.h>

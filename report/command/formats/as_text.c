@@ -5,6 +5,7 @@
 #include "report/command/baseline.h"
 #include "report/command/formats/formats.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 
 #include <string.h>
 

@@ -17,6 +17,10 @@ static const struct sc_format formats[] = {
     },
     {.name = "markdown", .write = sc_as_markdown, .is_brief = true},
     {.name = "memory", .write = sc_as_memory, .is_brief = true},
+    {.name = "collapsed", .write = sc_as_collapsed, .is_brief = true},
+    {.name = "collapsed-peak", .write = sc_as_collapsed_peak, .is_brief = true},
+    {.name = "pprof", .write = sc_as_pprof, .is_brief = true, .is_binary = true},
+    {.name = "prometheus", .write = sc_as_prometheus, .is_brief = true},
     {.name = "perfetto", .write = sc_as_perfetto, .is_brief = true, .is_binary = true},
 };
 

@@ -17,6 +17,10 @@ sc_format_writer sc_as_junit;
 sc_format_writer sc_as_github;
 sc_format_writer sc_as_markdown;
 sc_format_writer sc_as_memory;
+sc_format_writer sc_as_collapsed;
+sc_format_writer sc_as_collapsed_peak;
+sc_format_writer sc_as_pprof;
+sc_format_writer sc_as_prometheus;
 sc_format_writer sc_as_perfetto;
 
 struct sc_format {

@@ -2,6 +2,7 @@
 
 #include "report/command/formats/escape.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 
 #include <string.h>
 

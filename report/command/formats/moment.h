@@ -3,6 +3,7 @@
 #define SC_REPORT_COMMAND_FORMATS_MOMENT_H
 
 #include "report/command/model.h"
+#include "report/command/shown.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE 1
 #include "report/command/formats/source_place.h"
+#include "report/command/shown.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,223 @@
+/* Memory for Prometheus, in its text format: a file for node_exporter's textfile collector, which
+ * -o puts there whole by a rename. `hw_gpu_memory_*` are OpenTelemetry's hw.gpu.memory.usage and
+ * .limit, as Prometheus writes such names.
+ *
+ * The samples of a metric stand together and are different: of a process that has several runs, and
+ * of a device that several processes use, the last one tells.
+ */
+#define _GNU_SOURCE 1
+#include "report/command/fields.h"
+#include "report/command/formats/formats.h"
+#include "report/command/memory_tree.h"
+#include "report/command/say.h"
+#include "report/command/shown_memory.h"
+#include "report/command/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum metric { BYTES, BLOCKS, PEAK, OWNER, UNUSED, UNACCOUNTED, FAILURES, USAGE, LIMIT, METRICS };
+
+static const struct {
+    const char *name, *type, *help;
+} metrics[METRICS] = {
+    [BYTES] = {"safecopy_memory_bytes", "gauge", "Memory that the process holds, by kind."},
+    [BLOCKS] = {"safecopy_memory_blocks", "gauge", "Blocks of it."},
+    [PEAK] = {"safecopy_memory_peak_bytes", "gauge", "The most that it held at one time."},
+    [OWNER] = {"safecopy_memory_owner_bytes", "gauge",
+               "Memory that it holds, by the library that asked for it."},
+    [UNUSED] = {"safecopy_memory_pool_unused_bytes", "gauge",
+                "Memory that its pools keep and nobody uses."},
+    [UNACCOUNTED] = {"safecopy_memory_unaccounted_bytes", "gauge",
+                     "Memory that the driver says it has beyond what is known."},
+    [FAILURES] = {"safecopy_memory_failures_total", "counter",
+                  "Allocations that failed for want of memory."},
+    [USAGE] = {"hw_gpu_memory_usage_bytes", "gauge", "Memory of the device in use, by whomever."},
+    [LIMIT] = {"hw_gpu_memory_limit_bytes", "gauge", "Memory of the device."},
+};
+
+struct exposition {
+    FILE *streams[METRICS]; /* NULL: out of memory */
+    char *texts[METRICS];
+    size_t sizes[METRICS];
+    struct sc_table seen; /* processes and devices */
+    struct sc_scratch scratch;
+};
+
+/* ---- samples ---- */
+
+static void put_label(FILE *out, const char *name, const char *value)
+{
+    fprintf(out, "%s=\"", name);
+    for (value = sc_say_plain(value); *value != '\0'; value++) {
+        if (*value == '"' || *value == '\\')
+            fputc('\\', out);
+        fputc(*value, out);
+    }
+    fputc('"', out);
+}
+
+/* With labels in pairs of name and value, up to a NULL name; without a value a label is left out.
+ */
+static void put_sample(struct exposition *exposition, enum metric metric, const char *const *labels,
+                       uint64_t value)
+{
+    FILE *out = exposition->streams[metric];
+    const char *separator = "";
+    if (!out)
+        return;
+    fprintf(out, "%s{", metrics[metric].name);
+    for (; labels[0]; labels += 2) {
+        if (!labels[1])
+            continue;
+        fputs(separator, out);
+        put_label(out, labels[0], labels[1]);
+        separator = ",";
+    }
+    fprintf(out, "} %" PRIu64 "\n", value);
+}
+
+static bool is_first(struct exposition *exposition, struct sc_digester *digester)
+{
+    struct sc_digest digest = sc_digest_end(digester);
+    if (sc_table_find(&exposition->seen, &digest))
+        return false;
+    struct sc_node *node = sc_scratch_take(&exposition->scratch, sizeof *node);
+    node->digest = digest;
+    return sc_table_add(&exposition->seen, node);
+}
+
+/* ---- a run ---- */
+
+struct process {
+    struct exposition *exposition;
+    const char *pid, *host, *rank;
+};
+
+static void put(const struct process *process, enum metric metric,
+                const struct sc_memory_place *place, const char *key, const char *value,
+                uint64_t number)
+{
+    const char *const labels[] = {"place", place ? place->name : NULL,
+                                  "uuid",  place ? place->uuid : NULL,
+                                  "pid",   process->pid,
+                                  "host",  process->host,
+                                  "rank",  process->rank,
+                                  key,     value,
+                                  NULL};
+    put_sample(process->exposition, metric, labels, number);
+}
+
+static uint64_t unused_of(const struct sc_memory_place *place)
+{
+    uint64_t unused = 0;
+    size_t index;
+    json_t *pool;
+    json_array_foreach(json_object_get(place->record, "pools"), index, pool)
+    {
+        unused += sc_shown_memory_bytes(pool, "unused_bytes");
+    }
+    return unused;
+}
+
+static void put_device(const struct process *process, const struct sc_memory_place *place)
+{
+    const char *const labels[] = {"hw_id", place->uuid ? place->uuid : place->name, "hw_type",
+                                  "gpu", NULL};
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, labels[1]);
+    if (!place->knows_free || !is_first(process->exposition, &digester))
+        return;
+    bool is_sound = place->free_bytes <= place->total_bytes;
+    put_sample(process->exposition, USAGE, labels,
+               is_sound ? place->total_bytes - place->free_bytes : 0);
+    put_sample(process->exposition, LIMIT, labels, place->total_bytes);
+}
+
+static void put_place(const struct process *process, const struct sc_memory_place *place)
+{
+    const char *kind;
+    json_t *count;
+    json_object_foreach(json_object_get(place->record, "kinds"), kind, count)
+    {
+        put(process, BYTES, place, "kind", kind, sc_shown_memory_bytes(count, "bytes"));
+        put(process, BLOCKS, place, "kind", kind, sc_shown_memory_bytes(count, "blocks"));
+    }
+    put(process, PEAK, place, NULL, NULL, place->peak_bytes);
+    if (place->device == SC_MEMORY_HOST)
+        return;
+    put(process, UNUSED, place, NULL, NULL, unused_of(place));
+    if (place->knows_unaccounted)
+        put(process, UNACCOUNTED, place, NULL, NULL, place->unaccounted_bytes);
+    put_device(process, place);
+}
+
+/* Equal owners of one place add up. */
+static void put_owners(const struct process *process, struct sc_scratch *scratch,
+                       const struct sc_memory *memory, const struct sc_memory_place *place)
+{
+    struct sc_memory_tree tree = {.scratch = scratch};
+    for (size_t i = 0; i < memory->account_count; i++) {
+        const struct sc_memory_account *account = &memory->accounts[i];
+        if (account->place == place && account->is_own)
+            sc_memory_tree_add(&tree, &account->owner, 1, account);
+    }
+    sc_memory_tree_sort(&tree);
+    for (const struct sc_memory_branch *one = tree.root.first; one; one = one->next)
+        put(process, OWNER, place, "owner", one->name, one->bytes);
+    sc_memory_tree_free(&tree);
+}
+
+static void put_run(struct exposition *exposition, struct sc_model *model, size_t index)
+{
+    const struct sc_run *run = sc_model_run(model, index);
+    const json_t *line = json_object_get(run->record, "run");
+    const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+    const struct process process = {
+        exposition,
+        sc_scratch_print(&model->scratch, "%" JSON_INTEGER_FORMAT, run->pid),
+        sc_field_string(line, "host", ""),
+        sc_field_string(line, "rank", NULL),
+    };
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, process.pid);
+    sc_digest_word(&digester, process.host);
+    sc_digest_word(&digester, process.rank ? process.rank : "");
+    if (!memory.record || !is_first(exposition, &digester))
+        return;
+    for (size_t i = 0; i < memory.place_count; i++) {
+        put_place(&process, &memory.places[i]);
+        put_owners(&process, &model->scratch, &memory, &memory.places[i]);
+    }
+    put(&process, FAILURES, NULL, NULL, NULL,
+        sc_shown_memory_bytes(json_object_get(run->record, "oom"), "count"));
+}
+
+/* ---- the whole ---- */
+
+static void end_metric(FILE *out, struct exposition *exposition, enum metric metric)
+{
+    FILE *stream = exposition->streams[metric];
+    if (!stream || fclose(stream) != 0)
+        return;
+    if (exposition->sizes[metric] > 0)
+        fprintf(out, "# HELP %s %s\n# TYPE %s %s\n%s", metrics[metric].name, metrics[metric].help,
+                metrics[metric].name, metrics[metric].type, exposition->texts[metric]);
+    free(exposition->texts[metric]);
+}
+
+void sc_as_prometheus(FILE *out, struct sc_model *model)
+{
+    struct exposition exposition = {0};
+    for (int i = 0; i < METRICS; i++)
+        exposition.streams[i] = open_memstream(&exposition.texts[i], &exposition.sizes[i]);
+    for (size_t i = model->reader->run_count; i-- > 0;)
+        put_run(&exposition, model, i);
+    for (int i = 0; i < METRICS; i++)
+        end_metric(out, &exposition, (enum metric)i);
+    sc_table_free(&exposition.seen);
+    sc_scratch_free(&exposition.scratch);
+}

@@ -1,0 +1,23 @@
+/* A gzip file (RFC 1952) whose blocks are stored as they are: what must be one is small here. */
+#ifndef SC_REPORT_COMMAND_FORMATS_GZIP_H
+#define SC_REPORT_COMMAND_FORMATS_GZIP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { SC_GZIP_BLOCK_BYTES = 65535 };
+
+/* All zero but for `out` is a file of which nothing is written yet. */
+struct sc_gzip {
+    FILE *out;
+    uint32_t crc;
+    uint64_t size;
+    size_t used;
+    unsigned char block[SC_GZIP_BLOCK_BYTES];
+};
+
+void sc_gzip_put(struct sc_gzip *file, const void *bytes, size_t size);
+void sc_gzip_end(struct sc_gzip *file);
+
+#endif

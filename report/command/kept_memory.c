@@ -1,0 +1,65 @@
+#include "report/command/kept_memory.h"
+
+enum { POINTS_MAX = 256, WHOLE_MAX = 8, DEVICES_MAX = 256 };
+
+/* ---- points ---- */
+
+static json_t *point_of_place(const json_t *place)
+{
+    static const char *const keys[] = {"device", "uuid", "bytes", "free_bytes", "total_bytes"};
+    json_t *point = json_object();
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (json_object_get(place, keys[i]))
+            json_object_set(point, keys[i], json_object_get(place, keys[i]));
+    return point;
+}
+
+static json_t *point_of(const json_t *memory)
+{
+    size_t index;
+    json_t *device, *devices = json_array(), *point = json_object();
+    json_array_foreach(json_object_get(memory, "devices"), index, device)
+    {
+        if (index < DEVICES_MAX)
+            json_array_append_new(devices, point_of_place(device));
+    }
+    json_object_set(point, "time_ns", json_object_get(memory, "time_ns"));
+    json_object_set_new(point, "devices", devices);
+    json_object_set_new(point, "host", point_of_place(json_object_get(memory, "host")));
+    return point;
+}
+
+/* ---- how many ---- */
+
+static void drop_every_second(json_t *kept)
+{
+    for (size_t i = json_array_size(kept); i-- > 0;)
+        if (i % 2 == 1)
+            json_array_remove(kept, i);
+}
+
+/* Takes over `value`. */
+static void keep(struct sc_thinned *thinned, json_t *record, const char *key, json_t *value,
+                 size_t max)
+{
+    if (!json_object_get(record, key))
+        json_object_set_new(record, key, json_array());
+    json_t *kept = json_object_get(record, key);
+    if (thinned->seen++ % (thinned->skipped_between + 1) != 0) {
+        json_decref(value);
+        return;
+    }
+    json_array_append_new(kept, value);
+    if (json_array_size(kept) <= max)
+        return;
+    drop_every_second(kept);
+    thinned->skipped_between = 2 * thinned->skipped_between + 1;
+}
+
+void sc_kept_memory_take(struct sc_kept_memory *kept, json_t *record, json_t *line)
+{
+    json_t *memory = json_object_get(line, "memory");
+    keep(&kept->points, record, "memory_points", point_of(memory), POINTS_MAX);
+    keep(&kept->whole, record, "memory_lines", json_incref(memory), WHOLE_MAX);
+    json_object_set(record, "memory", line);
+}

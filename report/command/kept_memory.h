@@ -1,0 +1,22 @@
+/* The `memory` lines of a run, as many as are shown: where there are more, every second, fourth,
+ * eighth ... of them.
+ */
+#ifndef SC_REPORT_COMMAND_KEPT_MEMORY_H
+#define SC_REPORT_COMMAND_KEPT_MEMORY_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* How many of some are kept, of all that came. All zero is none. */
+struct sc_thinned {
+    size_t seen, skipped_between;
+};
+
+struct sc_kept_memory {
+    struct sc_thinned points, whole;
+};
+
+/* Takes the line into the record of its run (reader.h). */
+void sc_kept_memory_take(struct sc_kept_memory *kept, json_t *record, json_t *line);
+
+#endif

@@ -1,0 +1,236 @@
+#define _GNU_SOURCE 1
+#include "report/command/memory_ranks.h"
+
+#include "report/command/model.h"
+#include "report/command/shown_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP_MIN = 3, TIMES = 6, MOST_SHARE = 100, DIFFERENCE_MIN = 16 << 20 };
+
+/* ---- what each holds ---- */
+
+static const char *argument_of(const struct sc_run *run, size_t index)
+{
+    const json_t *command = json_object_get(json_object_get(run->record, "run"), "command");
+    const char *word = json_string_value(json_array_get(command, index));
+    return word ? word : "";
+}
+
+/* The program, of Python the script: other arguments may name the rank. */
+static struct sc_digest digest_of_program(const struct sc_run *run)
+{
+    const char *program = argument_of(run, 0);
+    bool is_python = strncmp(basename(program), "python", strlen("python")) == 0;
+    size_t index = 1;
+    struct sc_digester digester;
+    sc_digest_begin(&digester);
+    sc_digest_word(&digester, program);
+    while (is_python && argument_of(run, index)[0] == '-')
+        index++;
+    sc_digest_word(&digester, is_python ? argument_of(run, index) : "");
+    return sc_digest_end(&digester);
+}
+
+static void add_device(struct sc_memory_rank *rank, const struct sc_memory_place *place,
+                       uint64_t *least)
+{
+    rank->values[SC_MEMORY_HELD] += place->bytes;
+    rank->values[SC_MEMORY_PEAK] += place->peak_bytes;
+    rank->values[SC_MEMORY_UNACCOUNTED] += place->unaccounted_bytes;
+    if (rank->devices++ == 0 || place->peak_bytes < *least) {
+        *least = place->peak_bytes;
+        rank->least = place->device;
+    }
+}
+
+static struct sc_memory_rank rank_of(const struct sc_run *run, size_t index,
+                                     const struct sc_memory *memory)
+{
+    struct sc_memory_rank rank = {.run = index, .program = digest_of_program(run)};
+    uint64_t least = 0;
+    for (size_t i = 0; i < memory->place_count; i++) {
+        const struct sc_memory_place *place = &memory->places[i];
+        if (place->device == SC_MEMORY_HOST)
+            rank.values[SC_MEMORY_LOCKED] = place->bytes;
+        else
+            add_device(&rank, place, &least);
+    }
+    return rank;
+}
+
+/* ---- who stands out ---- */
+
+/* Of one program, and room for numbers of theirs. */
+struct group {
+    struct sc_memory_rank *const *ranks;
+    size_t count;
+    uint64_t *numbers;
+};
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+    return *left < *right ? -1 : *left > *right;
+}
+
+static uint64_t middle(const struct group *group)
+{
+    qsort(group->numbers, group->count, sizeof *group->numbers, ascending);
+    return group->numbers[(group->count - 1) / 2];
+}
+
+static uint64_t middle_value(const struct group *group, enum sc_memory_quantity quantity)
+{
+    for (size_t i = 0; i < group->count; i++)
+        group->numbers[i] = group->ranks[i]->values[quantity];
+    return middle(group);
+}
+
+/* As far from the middle as half of them are, but for what hides in it. */
+static uint64_t allowed(const struct group *group, enum sc_memory_quantity quantity,
+                        uint64_t typical)
+{
+    for (size_t i = 0; i < group->count; i++)
+        group->numbers[i] = distance(group->ranks[i]->values[quantity], typical);
+    uint64_t spread = TIMES * middle(group), share = typical / MOST_SHARE;
+    uint64_t most = spread > share ? spread : share;
+    return most > DIFFERENCE_MIN ? most : DIFFERENCE_MIN;
+}
+
+static size_t run_with(const struct group *group, enum sc_memory_quantity quantity, uint64_t value)
+{
+    size_t i = 0;
+    while (i + 1 < group->count && group->ranks[i]->values[quantity] != value)
+        i++;
+    return group->ranks[i]->run;
+}
+
+static void name(struct sc_memory_ranks *ranks, struct sc_memory_rank *rank,
+                 struct sc_memory_outlier outlier)
+{
+    if (rank->stands_out)
+        return;
+    rank->stands_out = true;
+    outlier.run = rank->run;
+    ranks->outliers[ranks->outlier_count++] = outlier;
+}
+
+static void find_by(struct sc_memory_ranks *ranks, const struct group *group,
+                    enum sc_memory_quantity quantity)
+{
+    uint64_t typical = middle_value(group, quantity);
+    uint64_t most = allowed(group, quantity, typical);
+    for (size_t i = 0; i < group->count; i++) {
+        uint64_t value = group->ranks[i]->values[quantity];
+        if (distance(value, typical) < most)
+            continue;
+        name(ranks, group->ranks[i],
+             (struct sc_memory_outlier){.typical = run_with(group, quantity, typical),
+                                        .quantity = quantity,
+                                        .value = value,
+                                        .typical_value = typical,
+                                        .stray = SC_MEMORY_HOST});
+    }
+}
+
+static void find_strays(struct sc_memory_ranks *ranks, const struct group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        group->numbers[i] = group->ranks[i]->devices;
+    uint64_t typical = middle(group);
+    for (size_t i = 0; i < group->count; i++) {
+        struct sc_memory_rank *rank = group->ranks[i];
+        if (rank->devices > typical)
+            name(ranks, rank,
+                 (struct sc_memory_outlier){.typical = rank->run, .stray = rank->least});
+    }
+}
+
+static int by_program(const void *a, const void *b)
+{
+    struct sc_memory_rank *const *left = a, *const *right = b;
+    int order = memcmp(&(*left)->program, &(*right)->program, sizeof(struct sc_digest));
+    if (order != 0)
+        return order;
+    return (*left)->run < (*right)->run ? -1 : (*left)->run > (*right)->run;
+}
+
+static void find_in_group(struct sc_memory_ranks *ranks, const struct group *group)
+{
+    if (group->count < GROUP_MIN)
+        return;
+    find_strays(ranks, group);
+    for (int quantity = 0; quantity < SC_MEMORY_QUANTITIES; quantity++)
+        find_by(ranks, group, quantity);
+}
+
+static void find_outliers(struct sc_memory_ranks *ranks)
+{
+    struct sc_memory_rank **sorted = calloc(ranks->count + 1, sizeof *sorted);
+    uint64_t *numbers = calloc(ranks->count + 1, sizeof *numbers);
+    ranks->outliers = calloc(ranks->count + 1, sizeof *ranks->outliers);
+    for (size_t i = 0; sorted && i < ranks->count; i++)
+        sorted[i] = &ranks->ranks[i];
+    if (sorted && numbers && ranks->outliers) {
+        qsort(sorted, ranks->count, sizeof *sorted, by_program);
+        for (size_t begin = 0, end; begin < ranks->count; begin = end) {
+            end = begin + 1;
+            while (end < ranks->count && memcmp(&sorted[begin]->program, &sorted[end]->program,
+                                                sizeof(struct sc_digest)) == 0)
+                end++;
+            find_in_group(ranks, &(struct group){sorted + begin, end - begin, numbers});
+        }
+    }
+    free(sorted);
+    free(numbers);
+}
+
+/* ---- the whole ---- */
+
+struct sc_memory_ranks sc_memory_ranks_make(struct sc_model *model)
+{
+    size_t count = model->reader->run_count;
+    struct sc_memory_ranks ranks = {.ranks = calloc(count + 1, sizeof *ranks.ranks)};
+    for (size_t i = 0; ranks.ranks && i < count; i++) {
+        const struct sc_run *run = sc_model_run(model, i);
+        const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+        if (memory.record)
+            ranks.ranks[ranks.count++] = rank_of(run, i, &memory);
+    }
+    find_outliers(&ranks);
+    return ranks;
+}
+
+void sc_memory_ranks_free(struct sc_memory_ranks *ranks)
+{
+    free(ranks->ranks);
+    free(ranks->outliers);
+}
+
+const char *sc_memory_ranks_words(struct sc_scratch *scratch,
+                                  const struct sc_memory_outlier *outlier)
+{
+    static const char *const words[SC_MEMORY_QUANTITIES][2] = {
+        [SC_MEMORY_HELD] = {"holds", ""},
+        [SC_MEMORY_PEAK] = {"held at the peak", ""},
+        [SC_MEMORY_LOCKED] = {"has", " page-locked"},
+        [SC_MEMORY_UNACCOUNTED] = {"has", " unaccounted"},
+    };
+    if (outlier->stray != SC_MEMORY_HOST)
+        return sc_scratch_print(scratch,
+                                "has memory of device %" JSON_INTEGER_FORMAT
+                                " besides, where most have one device less",
+                                outlier->stray);
+    const char *const *verb = words[outlier->quantity];
+    return sc_scratch_print(
+        scratch, "%s %s %s%s than most", verb[0],
+        sc_shown_memory_size(scratch, distance(outlier->value, outlier->typical_value)),
+        outlier->value > outlier->typical_value ? "more" : "less", verb[1]);
+}

@@ -1,0 +1,67 @@
+/* Where memory was asked for, of two sides: an earlier line and the end of a run, a baseline and
+ * these runs, a process like most and one that stands out.
+ */
+#ifndef SC_REPORT_COMMAND_MEMORY_SITES_H
+#define SC_REPORT_COMMAND_MEMORY_SITES_H
+
+#include "report/command/scratch.h"
+#include "report/command/shown_memory.h"
+#include "report/command/table.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sc_memory_side { SC_MEMORY_BEFORE, SC_MEMORY_NOW, SC_MEMORY_SIDES };
+
+/* What a site, a label or a place holds on one side. */
+struct sc_memory_amount {
+    uint64_t bytes, blocks, peak_bytes;
+};
+
+struct sc_memory_site {
+    struct sc_node node;
+    struct sc_memory_site *next;
+    const char *words;
+    struct sc_memory_amount sides[SC_MEMORY_SIDES];
+};
+
+/* All zero is none. */
+struct sc_memory_sites {
+    struct sc_table table;
+    struct sc_memory_site *first, *last;
+    struct sc_scratch scratch;
+    size_t runs[SC_MEMORY_SIDES]; /* that were added */
+};
+
+void sc_memory_sites_free(struct sc_memory_sites *sites);
+
+/* Adds what a run holds: by site, or by label, of which accounts without one have none. */
+void sc_memory_sites_add(struct sc_memory_sites *sites, enum sc_memory_side side,
+                         const struct sc_memory *memory);
+void sc_memory_sites_add_labels(struct sc_memory_sites *sites, enum sc_memory_side side,
+                                const struct sc_memory *memory);
+
+/* Adds all runs, as SC_MEMORY_NOW. */
+void sc_memory_sites_add_all(struct sc_memory_sites *sites, struct sc_model *model);
+
+/* A site as --format json has it (docs/report.md), and what that has made of one: false where it is
+ * none. Where both sides were added, the site has both. The caller decrefs it. */
+json_t *sc_memory_site_write(const struct sc_memory_sites *sites,
+                             const struct sc_memory_site *site);
+bool sc_memory_sites_read(struct sc_memory_sites *sites, enum sc_memory_side side,
+                          const json_t *written);
+
+/* Those whose bytes or blocks differ, or their bytes at the peak where these count; the largest
+ * difference is the first. In the scratch of the sites. */
+struct sc_memory_site **sc_memory_sites_changed(struct sc_memory_sites *sites, bool with_peak,
+                                                size_t *count);
+
+/* "+10 MB, +2 blocks: WORDS", and where the bytes at the peak count and differ, "+10 MB at the
+ * peak".
+ */
+const char *sc_memory_site_words(struct sc_scratch *scratch, const struct sc_memory_site *site,
+                                 bool with_peak);
+
+#endif

@@ -1,0 +1,37 @@
+/* What a run holds as a tree: of owners and kinds, or of the functions that called each other. */
+#ifndef SC_REPORT_COMMAND_MEMORY_TREE_H
+#define SC_REPORT_COMMAND_MEMORY_TREE_H
+
+#include "report/command/scratch.h"
+#include "report/command/shown_memory.h"
+#include "report/command/table.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_memory_branch {
+    struct sc_node node; /* by what it grows from, and its name */
+    const char *name;
+    uint64_t bytes, blocks, peak_bytes; /* with all that grows from it */
+    struct sc_memory_branch *first, *next;
+};
+
+/* All zero but for the scratch, which keeps the branches, is a tree without any. The names are the
+ * caller's. */
+struct sc_memory_tree {
+    struct sc_scratch *scratch;
+    struct sc_table table;
+    struct sc_memory_branch root;
+};
+
+/* Adds an account under `count` names, the first of which grows from the root. */
+void sc_memory_tree_add(struct sc_memory_tree *tree, const char *const *names, size_t count,
+                        const struct sc_memory_account *account);
+
+/* The largest branches of each come first. */
+void sc_memory_tree_sort(struct sc_memory_tree *tree);
+
+/* Gives the table back; branches go with the scratch. */
+void sc_memory_tree_free(struct sc_memory_tree *tree);
+
+#endif

@@ -1,0 +1,49 @@
+/* A hazard as it is shown, the same for every format (model.h). */
+#ifndef SC_REPORT_COMMAND_SHOWN_H
+#define SC_REPORT_COMMAND_SHOWN_H
+
+#include "report/command/frames_shown.h"
+#include "track/hazard_words.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The copy, the event, the free before it, or what made the buffer or the stream. */
+struct sc_call {
+    const char *api;                 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)" */
+    const char *called, *driver_api; /* the first of these, and the second */
+    const char *words;               /* the call, its thread, its memory or stream */
+    json_int_t thread, time_ns;
+    const char *thread_words; /* "7417", or "7417 loader" where the thread has a name */
+    struct sc_frames stack;
+};
+
+struct sc_shown {
+    json_t *record;
+    const char *code, *name, *certainty, *action;
+    const char *title;   /* "SC101 source-freed-in-flight: free at a.c:3 in f, ..." */
+    const char *count;   /* "at least 2 times in 3 runs" */
+    const char *outcome; /* "healed: the call waited for the copy" */
+    const char *advice;
+    const char *timing;      /* what the copy did on the device; NULL: not known */
+    const char *label;       /* NULL: none */
+    const char *suppression; /* why the hazard is suppressed; NULL: it is not */
+    const char *news;        /* "new" or "unchanged" since the baseline; NULL without one, and
+                              * of what is suppressed */
+    const char *grown;       /* "at 2 places here and 1 in the baseline, so one may be new", of what
+                              * is unchanged; NULL: it is not so, or that is not known */
+    enum sc_hazard_subject subject;
+    json_int_t occurrences;
+    size_t run; /* the index of the one that is shown of those that had it */
+    bool is_timed;
+    json_int_t start_ns, end_ns; /* of the copy on the device, if timed */
+    const char *stream, *direction;
+    struct sc_call copy, event, freed; /* freed.api NULL: none */
+    const char *nodes[2]; /* of a graph, which race: what they do, and who added them; NULL: none */
+    struct sc_call origins[2]; /* what made the buffer, and the copy's stream, as far as it is
+                                * known. They have neither thread nor time */
+    size_t origin_count;
+};
+
+#endif

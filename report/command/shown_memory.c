@@ -1,0 +1,329 @@
+#define _GNU_SOURCE 1
+#include "report/command/shown_memory.h"
+
+#include "report/command/fields.h"
+#include "report/command/fingerprint.h"
+#include "report/command/model.h"
+#include "report/command/short_name.h"
+#include "track/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS_MAX = 32 }; /* of a place, also of a later version's */
+
+uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
+{
+    json_int_t value = sc_field_number(object, key);
+    if (value <= 0)
+        return 0;
+    return (uint64_t)value < SC_MEMORY_BYTES_MAX ? (uint64_t)value : SC_MEMORY_BYTES_MAX;
+}
+
+const char *sc_shown_memory_size(struct sc_scratch *scratch, uint64_t bytes)
+{
+    char words[32];
+    struct sc_text text = sc_text_in(words, sizeof words);
+    sc_text_size(&text, bytes);
+    return sc_scratch_print(scratch, "%s", words);
+}
+
+const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, uint64_t now)
+{
+    return now < before
+               ? sc_scratch_print(scratch, "-%s", sc_shown_memory_size(scratch, before - now))
+               : sc_scratch_print(scratch, "+%s", sc_shown_memory_size(scratch, now - before));
+}
+
+const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_run *run)
+{
+    const char *rank = sc_field_string(json_object_get(run->record, "run"), "rank", NULL);
+    return rank ? sc_scratch_print(scratch, "rank %s: %s", rank, run->title) : run->title;
+}
+
+const char *sc_shown_memory_frame(struct sc_scratch *scratch, const struct sc_frame *frame)
+{
+    if (frame->function)
+        return sc_short_name(scratch, frame->function);
+    const char *module = frame->module ? basename(frame->module) : "";
+    return sc_scratch_print(scratch, "%s%s%s", module, module[0] != '\0' ? "+" : "",
+                            frame->offset ? frame->offset : "?");
+}
+
+/* ---- places ---- */
+
+struct making {
+    struct sc_scratch *scratch;
+    const struct sc_frame_makers *makers;
+    struct sc_memory *memory;
+};
+
+static void add_place(struct making *making, const json_t *record, json_int_t device)
+{
+    struct sc_memory_place *place = &making->memory->places[making->memory->place_count++];
+    const json_t *unaccounted = json_object_get(record, "unaccounted_bytes");
+    *place = (struct sc_memory_place){
+        .record = record,
+        .device = device,
+        .uuid = sc_field_string(record, "uuid", NULL),
+        .name = device == SC_MEMORY_HOST
+                    ? "host"
+                    : sc_scratch_print(making->scratch, "device %" JSON_INTEGER_FORMAT, device),
+        .bytes = sc_shown_memory_bytes(record, "bytes"),
+        .peak_bytes = sc_shown_memory_bytes(record, "peak_bytes"),
+        .peak_ns = sc_field_number(record, "peak_ns"),
+        .knows_free = json_is_integer(json_object_get(record, "free_bytes")),
+        .knows_unaccounted = json_is_integer(unaccounted),
+        .free_bytes = sc_shown_memory_bytes(record, "free_bytes"),
+        .total_bytes = sc_shown_memory_bytes(record, "total_bytes"),
+        .unaccounted_bytes = sc_shown_memory_bytes(record, "unaccounted_bytes"),
+    };
+}
+
+static void add_places(struct making *making, const json_t *member)
+{
+    const json_t *devices = json_object_get(member, "devices");
+    size_t index, count = json_array_size(devices) + 1;
+    json_t *device;
+    making->memory->places =
+        sc_scratch_take(making->scratch, count * sizeof *making->memory->places);
+    json_array_foreach(devices, index, device)
+    {
+        json_int_t number = sc_field_number(device, "device");
+        if (json_is_integer(json_object_get(device, "device")) && number >= 0 &&
+            index < SC_MEMORY_DEVICES_MAX)
+            add_place(making, device, number);
+    }
+    if (json_is_object(json_object_get(member, "host")))
+        add_place(making, json_object_get(member, "host"), SC_MEMORY_HOST);
+}
+
+/* NULL: there is none. */
+static const struct sc_memory_place *find_place(const struct sc_memory *memory,
+                                                const json_t *device)
+{
+    json_int_t number = json_is_integer(device) ? json_integer_value(device) : SC_MEMORY_HOST;
+    for (size_t i = 0; i < memory->place_count; i++)
+        if (memory->places[i].device == number)
+            return &memory->places[i];
+    return NULL;
+}
+
+/* ---- accounts ---- */
+
+/* Managed memory lies somewhere, and mappings and what is imported are none of the run's own. */
+static bool is_own(const char *kind)
+{
+    static const char *const kinds[] = {"device",   "pooled", "array",
+                                        "physical", "pinned", "registered"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kind, kinds[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Where the call was made: by the user's own, or else innermost. */
+static const char *words_of(struct sc_scratch *scratch, const struct sc_memory_account *account)
+{
+    const struct sc_frames *stack = &account->stack;
+    const struct sc_frame *frame = stack->user        ? stack->user
+                                   : stack->count > 0 ? &stack->frames[0]
+                                                      : NULL;
+    return sc_scratch_print(scratch, "%s, %s, by %s%s%s", account->owner, account->kind,
+                            account->api, frame ? " at " : "",
+                            frame ? sc_frames_shown_place(scratch, frame) : "");
+}
+
+static void add_account(struct making *making, const json_t *record)
+{
+    struct sc_memory *memory = making->memory;
+    const struct sc_memory_place *place = find_place(memory, json_object_get(record, "device"));
+    if (!place)
+        return;
+    struct sc_memory_account *account = &memory->accounts[memory->account_count++];
+    *account = (struct sc_memory_account){
+        .place = place,
+        .kind = sc_field_string(record, "kind", "?"),
+        .owner = sc_field_string(record, "owner", "?"),
+        .api = sc_field_string(record, "api", "?"),
+        .label = sc_field_string(record, "label", NULL),
+        .bytes = sc_shown_memory_bytes(record, "bytes"),
+        .blocks = sc_shown_memory_bytes(record, "blocks"),
+        .peak_bytes = sc_shown_memory_bytes(record, "peak_bytes"),
+        .peak_blocks = sc_shown_memory_bytes(record, "peak_blocks"),
+        .ever_bytes = sc_shown_memory_bytes(record, "ever_bytes"),
+        .ever_blocks = sc_shown_memory_bytes(record, "ever_blocks"),
+    };
+    account->is_own = is_own(account->kind);
+    sc_frames_shown(&account->stack, making->scratch, making->makers,
+                    json_object_get(record, "stack"));
+    account->words = words_of(making->scratch, account);
+    account->site =
+        sc_fingerprint_site(account->kind, account->owner, account->api, &account->stack);
+}
+
+static void add_accounts(struct making *making, const json_t *member)
+{
+    struct sc_memory *memory = making->memory;
+    const json_t *accounts = json_object_get(member, "accounts");
+    size_t index, count = json_array_size(accounts);
+    count += memory->place_count * (KINDS_MAX + 1); /* what is left out */
+    memory->accounts = sc_scratch_take(making->scratch, count * sizeof *memory->accounts);
+    json_t *account;
+    json_array_foreach(accounts, index, account) add_account(making, account);
+}
+
+/* ---- the rest ---- */
+
+static uint64_t less(uint64_t all, uint64_t part)
+{
+    return all > part ? all - part : 0;
+}
+
+static void add_rest(struct making *making, struct sc_memory_account rest)
+{
+    if (rest.bytes == 0 && rest.blocks == 0 && rest.peak_bytes == 0)
+        return;
+    rest.owner = "others";
+    rest.api = "others";
+    rest.is_rest = true;
+    rest.is_own = is_own(rest.kind) || rest.peak_bytes > 0;
+    rest.words = sc_scratch_print(making->scratch, "%s of others, with less", rest.kind);
+    rest.site = sc_fingerprint_site(rest.kind, rest.owner, rest.api, &rest.stack);
+    making->memory->accounts[making->memory->account_count++] = rest;
+}
+
+/* The accounts of the place, and those of one kind, added up. */
+static void add_up(const struct sc_memory *memory, size_t count,
+                   const struct sc_memory_place *place, const char *kind,
+                   struct sc_memory_account *sum)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct sc_memory_account *account = &memory->accounts[i];
+        if (account->place != place || (kind && strcmp(account->kind, kind) != 0))
+            continue;
+        sum->bytes += account->bytes;
+        sum->blocks += account->blocks;
+        sum->peak_bytes += account->is_own ? account->peak_bytes : 0;
+    }
+}
+
+/* Of each kind it is known what is held, and of the place alone what was at the peak. */
+static void add_rest_of_place(struct making *making, const struct sc_memory_place *place)
+{
+    const struct sc_memory *memory = making->memory;
+    size_t count = memory->account_count, kinds = 0;
+    struct sc_memory_account sum = {0};
+    const char *kind;
+    json_t *record;
+    json_object_foreach(json_object_get(place->record, "kinds"), kind, record)
+    {
+        struct sc_memory_account told = {0};
+        if (kinds++ == KINDS_MAX)
+            break;
+        add_up(memory, count, place, kind, &told);
+        add_rest(making, (struct sc_memory_account){
+                             .place = place,
+                             .kind = kind,
+                             .bytes = less(sc_shown_memory_bytes(record, "bytes"), told.bytes),
+                             .blocks = less(sc_shown_memory_bytes(record, "blocks"), told.blocks),
+                         });
+    }
+    add_up(memory, count, place, NULL, &sum);
+    add_rest(making, (struct sc_memory_account){
+                         .place = place,
+                         .kind = "any kind",
+                         .peak_bytes = less(place->peak_bytes, sum.peak_bytes),
+                     });
+}
+
+/* ---- the whole ---- */
+
+struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
+                                      const struct sc_frame_makers *makers, const json_t *member)
+{
+    struct sc_memory memory = {.record = json_is_object(member) ? member : NULL};
+    struct making making = {scratch, makers, &memory};
+    memory.time_ns = sc_field_number(member, "time_ns");
+    memory.left_out = sc_field_number(member, "accounts_left_out");
+    add_places(&making, member);
+    add_accounts(&making, member);
+    for (size_t i = 0; memory.left_out > 0 && i < memory.place_count; i++)
+        add_rest_of_place(&making, &memory.places[i]);
+    return memory;
+}
+
+struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
+                                          const struct sc_frame_makers *makers, const json_t *entry)
+{
+    const json_t *of_summary = json_object_get(json_object_get(entry, "summary"), "memory");
+    const json_t *of_line = json_object_get(json_object_get(entry, "memory"), "memory");
+    bool is_line = !json_is_object(of_summary) && json_is_object(of_line);
+    struct sc_memory memory = sc_shown_memory_make(scratch, makers, is_line ? of_line : of_summary);
+    memory.is_line = is_line;
+    return memory;
+}
+
+struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_run *run)
+{
+    return sc_shown_memory_of_entry(&model->scratch, &model->makers, run->record);
+}
+
+/* ---- over time ---- */
+
+static const json_t *record_of_place(const json_t *point, json_int_t device)
+{
+    size_t index;
+    json_t *record;
+    if (device == SC_MEMORY_HOST)
+        return json_object_get(point, "host");
+    json_array_foreach(json_object_get(point, "devices"), index, record)
+    {
+        if (sc_field_number(record, "device") == device)
+            return record;
+    }
+    return NULL;
+}
+
+static struct sc_memory_moment moment_of(const json_t *record, json_int_t time_ns)
+{
+    struct sc_memory_moment moment = {.time_ns = time_ns,
+                                      .bytes = sc_shown_memory_bytes(record, "bytes")};
+    moment.knows_used = json_is_integer(json_object_get(record, "free_bytes"));
+    if (moment.knows_used)
+        moment.used_bytes = less(sc_shown_memory_bytes(record, "total_bytes"),
+                                 sc_shown_memory_bytes(record, "free_bytes"));
+    return moment;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct sc_memory_moment *left = a, *right = b;
+    return left->time_ns < right->time_ns ? -1 : left->time_ns > right->time_ns;
+}
+
+struct sc_memory_moment *sc_shown_memory_history(struct sc_scratch *scratch,
+                                                 const struct sc_run *run,
+                                                 const struct sc_memory *memory,
+                                                 const struct sc_memory_place *place, size_t *count)
+{
+    const json_t *points = json_object_get(run->record, "memory_points");
+    struct sc_memory_moment *moments =
+        sc_scratch_take(scratch, (json_array_size(points) + 2) * sizeof *moments);
+    size_t index;
+    json_t *point;
+    *count = 0;
+    json_array_foreach(points, index, point)
+    {
+        json_int_t time_ns = sc_field_number(point, "time_ns");
+        if (time_ns > 0)
+            moments[(*count)++] = moment_of(record_of_place(point, place->device), time_ns);
+    }
+    if (memory->time_ns > 0)
+        moments[(*count)++] = moment_of(place->record, memory->time_ns);
+    if (place->peak_ns > 0)
+        moments[(*count)++] =
+            (struct sc_memory_moment){.time_ns = place->peak_ns, .bytes = place->peak_bytes};
+    qsort(moments, *count, sizeof *moments, by_time);
+    return moments;
+}

@@ -1,0 +1,105 @@
+/* Who holds which memory in one run, the same for every format: places, the accounts of each, and
+ * what the run held over time. Of a run that did not end normally it is what its last `memory` line
+ * says.
+ *
+ * Each number is at most SC_MEMORY_BYTES_MAX, whatever the report says. No word is fit for a
+ * terminal or a page before the format has escaped it.
+ */
+#ifndef SC_REPORT_COMMAND_SHOWN_MEMORY_H
+#define SC_REPORT_COMMAND_SHOWN_MEMORY_H
+
+#include "report/command/frames_shown.h"
+#include "report/command/scratch.h"
+#include "report/command/table.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SC_MEMORY_BYTES_MAX (UINT64_C(1) << 50)
+
+struct sc_model;
+struct sc_run;
+
+enum { SC_MEMORY_HOST = -1, SC_MEMORY_DEVICES_MAX = 256 };
+
+/* A device, or page-locked memory of the host. */
+struct sc_memory_place {
+    const json_t *record; /* of the report, with `kinds`, `pools` and `graphs` */
+    json_int_t device;    /* or SC_MEMORY_HOST */
+    const char *uuid;     /* NULL: not known, and of the host */
+    const char *name;     /* "device 0", "host" */
+    uint64_t bytes, peak_bytes;
+    json_int_t peak_ns;                 /* 0: not known */
+    bool knows_free, knows_unaccounted; /* the numbers below are there */
+    uint64_t free_bytes, total_bytes;   /* of the whole device, whoever uses it */
+    uint64_t unaccounted_bytes;         /* the process has them, for what is not known */
+};
+
+struct sc_memory_account {
+    const struct sc_memory_place *place;
+    const char *kind, *owner, *api;
+    const char *label; /* NULL: none */
+    bool is_own;       /* it is in the sum of its place */
+    bool is_rest;      /* all accounts that the report leaves out, without a stack */
+    uint64_t bytes, blocks, peak_bytes, peak_blocks, ever_bytes, ever_blocks;
+    struct sc_frames stack;
+    const char *words;     /* "PyTorch, pooled, by cuMemAllocAsync at train.py:8 in step" */
+    struct sc_digest site; /* the same in every run where the user's own functions made the call */
+};
+
+struct sc_memory {
+    const json_t *record; /* NULL: it is not known what the run holds */
+    bool is_line;         /* it is what the last line says, and not the summary */
+    json_int_t time_ns;
+    struct sc_memory_place *places; /* devices first */
+    size_t place_count;
+    struct sc_memory_account *accounts; /* as the report has them, then the rest of each place */
+    size_t account_count;
+    json_int_t left_out; /* accounts that the report leaves out */
+};
+
+/* Makes it of a member `memory` of a report, or of anything else. All is in the scratch or in the
+ * member. */
+struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
+                                      const struct sc_frame_makers *makers, const json_t *member);
+
+/* Makes it of an entry as in sc_reader.runs. */
+struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
+                                          const struct sc_frame_makers *makers,
+                                          const json_t *entry);
+
+/* What the run that was asked for last holds; valid as the run is. */
+struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_run *run);
+
+/* "rank 3: ./train (pid 7 on node)" */
+const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_run *run);
+
+/* A frame in a word or two: its function, or else "train+0x12". */
+const char *sc_shown_memory_frame(struct sc_scratch *scratch, const struct sc_frame *frame);
+
+/* A number of the report that is bytes or blocks: 0 where it is missing or none. */
+uint64_t sc_shown_memory_bytes(const json_t *object, const char *key);
+
+/* "1.5 GB", and with its sign. */
+const char *sc_shown_memory_size(struct sc_scratch *scratch, uint64_t bytes);
+const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, uint64_t now);
+
+/* What a place of a run held at one moment. */
+struct sc_memory_moment {
+    json_int_t time_ns;
+    uint64_t bytes;
+    bool knows_used;     /* of a device */
+    uint64_t used_bytes; /* of the whole device, whoever uses it */
+};
+
+/* The moments at which the place was looked at, in the order of time, its peak and the end among
+ * them. */
+struct sc_memory_moment *sc_shown_memory_history(struct sc_scratch *scratch,
+                                                 const struct sc_run *run,
+                                                 const struct sc_memory *memory,
+                                                 const struct sc_memory_place *place,
+                                                 size_t *count);
+
+#endif

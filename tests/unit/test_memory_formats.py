@@ -1,0 +1,426 @@
+#!/usr/bin/env python3
+"""What `safecopy report` shows of memory: several processes side by side, what has grown, what
+differs from a baseline. The program that is run is tests/survival/memory_sites.c, on the simulated
+GPU."""
+
+import gzip
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from memory_reports import (GB, MB, account, as_report, frame, line, memory, native, run_line,
+                            summary)
+from test_formats import fields
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
+ENVIRONMENT = {**{name: value for name, value in os.environ.items()
+                  if not name.startswith(("SAFECOPY_", "LD_", "CUDA_", "GITHUB_"))},
+               "HOME": "/nonexistent", "LD_LIBRARY_PATH": str(OUT / "sim")}
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def report(self, *arguments, status=0):
+        run = subprocess.run([OUT / "safecopy", "report", *arguments], cwd=self.folder, check=False,
+                             capture_output=True, env=ENVIRONMENT)
+        self.assertEqual((run.returncode, run.stderr), (status, b""))
+        return run.stdout
+
+    def shown(self, *arguments, name="memory"):
+        return self.report("--format", name, *arguments).decode()
+
+    def write(self, name, *lines):
+        path = self.folder / name
+        path.write_bytes(as_report(lines))
+        return path
+
+    def of_run(self, name, accounts, **run):
+        return self.write(name, run_line(**run), summary(memory(accounts)))
+
+    def ran(self, name, *arguments):
+        """The report of a run of the program, with this name."""
+        path = self.folder / name
+        subprocess.run([ROOT / "out" / "tests" / "survival" / "memory_sites", *arguments],
+                       cwd=self.folder, check=True, capture_output=True, timeout=120,
+                       env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                            "SAFECOPY_OPTIONS": f"report_path={path}"})
+        return path
+
+
+class Ranks(Reports):
+    def ranks(self, count, **odd):
+        """Ranks with a device each, of which some have other accounts."""
+        def accounts(rank):
+            device = rank % 8
+            return [account(4 * GB + rank % 5 * MB, device=device, owner="PyTorch",
+                            stack=[frame("load")]),
+                    account(256 * MB, kind="pinned", device=None, api="cuMemHostAlloc")]
+        return [self.of_run(f"{rank}.jsonl", accounts(rank) + odd.get(f"r{rank}", []),
+                            command=("python", "train.py", "--local-rank", str(rank)), pid=100 + rank,
+                            rank=str(rank), host=f"node{rank // 8}") for rank in range(count)]
+
+    def standing_out(self, text):
+        return [text_.split(": ")[1] for text_ in text.splitlines() if "stands out: " in text_]
+
+    def test_of_64_the_two_that_differ_are_named(self):
+        files = self.ranks(64, r17=[account(1 * GB, device=1, owner="NCCL", stack=[frame("reduce")])],
+                           r3=[account(2 * MB, device=0, owner="train", stack=[frame("ping")])])
+        text = self.shown(*files)
+        self.assertEqual(sorted(self.standing_out(text)), ["rank 17", "rank 3"])
+        self.assertRegex(text, r"rank 17: .*: holds 1 GB more than most\n"
+                               r"    \+1 GB, \+1 block, \+1 GB at the peak: NCCL, device, by "
+                               r"cuMemAlloc_v2 at /home/ada/train.py:8 in reduce\n")
+        self.assertRegex(text, r"rank 3: .*: has memory of device 0 besides.*\n"
+                               r"    2 MB in 1 block, 2 MB at the peak: train, device, by "
+                               r"cuMemAlloc_v2\n        #0 ping /home/ada/train.py:8\n")
+        self.assertIn("\n64 processes\n", "\n" + text)
+
+    def test_of_equal_ones_nobody_is(self):
+        self.assertEqual(self.standing_out(self.shown(*self.ranks(64))), [])
+
+    def test_another_program_is_compared_with_its_own_kind(self):
+        """A server beside its workers; and of two nobody knows which is the odd one."""
+        files = self.ranks(8)
+        files += [self.of_run("server", [account(9 * GB)], command=("server",), pid=1),
+                  self.of_run("a", [account(1 * GB)], command=("two",), pid=2),
+                  self.of_run("b", [account(7 * GB)], command=("two",), pid=3)]
+        self.assertEqual(self.standing_out(self.shown(*files)), [])
+
+    def test_stages_that_differ_all_are_as_most_are(self):
+        """Of a pipeline each rank has more than the one before it."""
+        files = [self.of_run(f"{rank}", [account((2 + rank) * GB)], rank=str(rank), pid=1 + rank)
+                 for rank in range(8)]
+        self.assertEqual(self.standing_out(self.shown(*files)), [])
+
+    def test_page_locked_memory_counts_apart(self):
+        more = [account(3 * GB, kind="pinned", device=None, api="cuMemHostAlloc",
+                        stack=[frame("cache")])]
+        text = self.shown(*self.ranks(8, r5=more))
+        self.assertEqual(self.standing_out(text), ["rank 5"])
+        self.assertIn("has 3 GB more page-locked than most", text)
+
+
+class Growth(Reports):
+    def lines(self, *held):
+        """A report with a line a second, of which each is a list of accounts."""
+        lines = [line(memory(accounts, time_ns=(1 + second) * 10**9, most=10))
+                 for second, accounts in enumerate(held)]
+        return self.write("r.jsonl", run_line(), *lines, summary(memory(held[-1])))
+
+    def test_each_site_that_grows(self):
+        text = self.shown(self.lines(*(
+            [account(512 * MB, stack=[frame("load")]),
+             account(requests * 8 * MB, blocks=requests, stack=[frame("serve")])]
+            for requests in range(1, 11))))
+        self.assertIn("  since the first line, 9 s before: +72 MB device 0, +0 B host\n", text)
+        self.assertRegex(text, r"  since one in the middle, \d s before: \+\d\d MB device 0,")
+        self.assertIn("    +72 MB, +9 blocks: train, device, by cuMemAlloc_v2 at "
+                      "/home/ada/train.py:8 in serve\n", text)
+        self.assertNotIn("in load\n    no", text)
+        self.assertEqual(text.count("+72 MB, "), 1)
+
+    def test_what_has_not_grown(self):
+        text = self.shown(self.lines(*3 * [[account(512 * MB)]]))
+        self.assertIn("  since the first line, 2 s before: +0 B device 0, +0 B host\n", text)
+        self.assertIn("    no difference\n", text)
+
+    def test_execs_without_bytes(self):
+        """Live execs of graphs have no bytes of their own (llama.cpp#25835)."""
+        text = self.shown(self.lines(*(
+            [account(0, blocks=count, kind="graph_execs", api="cuGraphInstantiateWithFlags",
+                     stack=[native("decode")])] for count in (10, 20, 30))))
+        self.assertIn("    +0 B, +20 blocks: train, graph_execs, by cuGraphInstantiateWithFlags at "
+                      "decode (train+0x4200)\n", text)
+
+    def test_each_label(self):
+        text = self.shown(self.lines(
+            [account(8 * MB, label="warm up"), account(MB, label="request")],
+            [account(8 * MB, label="warm up"), account(33 * MB, blocks=2, label="request")]))
+        self.assertIn("  the same by label\n    +32 MB, +1 block: request\n", text)
+
+    def test_a_single_line_is_compared_with_none(self):
+        self.assertNotIn("since", self.shown(self.lines([account(MB)])))
+
+    def test_a_line_is_all_that_is_known_of_a_run_that_was_killed(self):
+        path = self.write("r.jsonl", run_line(), line(memory([account(3 * GB)])))
+        run = subprocess.run([OUT / "safecopy", "report", "--format", "memory", path], check=False,
+                             capture_output=True, text=True, env=ENVIRONMENT)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("as its last line says: the run did not end normally\n  device 0", run.stdout)
+
+    def test_of_many_lines_some_are_kept(self):
+        """Memory of the command does not grow with the lines."""
+        path = self.lines(*([account(second * MB)] for second in range(1, 3001)))
+        run, = json.loads(self.report("--json", path))["runs"]
+        self.assertLessEqual(len(run["memory_lines"]), 8)
+        times = [point["time_ns"] // 10**9 for point in run["memory_points"]]
+        self.assertTrue(128 < len(times) <= 256, len(times))
+        self.assertEqual({after - before for before, after in zip(times, times[1:])},
+                         {times[1] - times[0]})
+        self.assertEqual(run["memory"]["memory"]["devices"][0]["bytes"], 3000 * MB)
+
+
+class Left(Reports):
+    def test_what_the_report_leaves_out_is_one_row(self):
+        """The rows add up to what each kind has."""
+        accounts = [account((100 - at) * MB, stack=[frame(f"f{at}")]) for at in range(60)]
+        text = self.shown(self.of_run("r.jsonl", accounts))
+        rest = sum(one["bytes"] for one in accounts[48:]) // MB
+        self.assertIn(f"    {rest} MB in 12 blocks, 0 B at the peak: device of others, with less\n",
+                      text)
+
+
+class Failures(Reports):
+    def test_the_last_failure_is_told(self):
+        oom = {"type": "oom", "api": "cuMemAlloc_v2", "device": 0, "size": 200 * MB, "count": 512,
+               "thread": 7, "time_ns": 9, "stack": [frame("grow")], "verdict": "pool_keeps_unused",
+               "pool": "0x7f", "given_back_by": "cuMemPoolTrimTo", "unused_bytes": 928 * MB,
+               "own_bytes": 928 * MB, "free_bytes": 96 * MB, "total_bytes": GB,
+               "memory": memory([account(1)])}
+        text = self.shown(self.write("r.jsonl", run_line(), oom, summary(memory([account(1)]))))
+        self.assertIn("  failed for want of memory, 512 times: cuMemAlloc_v2 of 200 MB: a pool keeps "
+                      "memory that nobody uses, 928 MB, which cuMemPoolTrimTo gives back; the process "
+                      "had 928 MB, and 96 MB of 1 GB was free\n        #0 grow /home/ada/train.py:8\n",
+                      text)
+
+
+class Baseline(Reports):
+    SAME = "    no difference\n"
+
+    def since(self, old, *new):
+        text = self.shown("--baseline", old, *new)
+        self.assertIn("since the baseline (", text)
+        return text[text.index("since the baseline ("):].split("\n", 1)[1]
+
+    def test_two_runs_of_one_program(self):
+        old, new, more = self.ran("a.jsonl"), self.ran("b.jsonl"), self.ran("c.jsonl", "more")
+        kept = self.folder / "a.json"
+        self.report("--json", "-o", kept, old)
+        for before in old, kept:
+            with self.subTest(before.name):
+                self.assertEqual(self.since(before, new), self.SAME)
+                self.assertRegex(self.since(before, more),
+                                 r"^    \+10 MB, \+1 block, \+10 MB at the peak: memory_sites, device, "
+                                 r"by cuMemAlloc_v2 at \S*memory_sites.c:\d+ in cache_weights\n$")
+        self.assertRegex(self.since(more, new), r"^    -10 MB, -1 block, -10 MB at the peak: [^\n]*\n$")
+
+    def test_json_has_both_sides(self):
+        old = self.of_run("a.jsonl", [account(8 * MB)])
+        new = self.of_run("b.jsonl", [account(9 * MB, blocks=2)])
+        site, = json.loads(self.report("--json", "--baseline", old, new))["memory"]
+        self.assertRegex(site.pop("fingerprint"), "^[0-9a-f]{32}$")
+        self.assertEqual(site, {
+            "title": "train, device, by cuMemAlloc_v2 at /home/ada/train.py:8 in step",
+            "bytes": 9 * MB, "blocks": 2, "peak_bytes": 9 * MB, "baseline_bytes": 8 * MB,
+            "baseline_blocks": 1, "baseline_peak_bytes": 8 * MB})
+
+    def test_lines_addresses_and_the_frames_of_libraries_do_not_count(self):
+        def of(name, offset, at):
+            return self.of_run(name, [account(8 * MB, stack=[
+                native("c10_alloc", "/opt/conda/lib/libc10_cuda.so", offset),
+                frame("step", line=at)])])
+        self.assertEqual(self.since(of("a.jsonl", "0x12", 8), of("b.jsonl", "0x99", 80)), self.SAME)
+
+    def test_several_processes_are_added_up(self):
+        old = self.of_run("a.jsonl", [account(8 * MB)])
+        text = self.since(old, *(self.of_run(f"{pid}.jsonl", [account(8 * MB)], pid=pid)
+                                 for pid in (1, 2)))
+        self.assertIn("    +8 MB, +1 block, +8 MB at the peak: ", text)
+
+
+def many():
+    """Accounts of every kind at two devices and the host, more than a report has."""
+    accounts = [account((1 + at) * MB, blocks=1 + at, device=at % 2, kind=kind, owner=owner,
+                        peak=(3 + at) * MB, stack=[native(f"leaf{at % 7}"), frame(f"outer{at % 5}")])
+                for at, (kind, owner) in enumerate(
+                    (kind, owner) for kind in ("device", "pooled", "array", "physical", "managed",
+                                               "mapped", "imported")
+                    for owner in ("PyTorch", "NCCL", "train", "cuBLAS", "lib;x"))]
+    accounts += [account((1 + at) * MB, kind="pinned", device=None, api="cuMemHostAlloc",
+                         stack=[native(f"pin{at % 3}")]) for at in range(30)]
+    return accounts
+
+
+class Stacks(Reports):
+    """Sums of each format are those of the report, whatever it leaves out."""
+
+    def setUp(self):
+        super().setUp()
+        self.member = memory(many())
+        self.path = self.write("r.jsonl", run_line(rank="3"), summary(self.member))
+        self.places = [*self.member["devices"], self.member["host"]]
+
+    def sum_of(self, key):
+        return sum(place[key] for place in self.places)
+
+    def test_collapsed_stacks_add_up(self):
+        self.assertGreater(self.member["accounts_left_out"], 10)
+        for name, key in ("collapsed", "bytes"), ("collapsed-peak", "peak_bytes"):
+            lines = [re.fullmatch(r"(.+) (\d+)", text) for text in
+                     self.shown(self.path, name=name).splitlines()]
+            self.assertEqual(sum(int(match[2]) for match in lines), self.sum_of(key))
+            for match in lines:
+                self.assertRegex(match[1], r"^rank 3: /home/ada/train \(pid 7 on node1\);"
+                                           r"(device [01]|host);((outer\d;leaf\d;|pin\d;)cuMem\w+|"
+                                           r"(any kind|\w+) of others, with less)$")
+
+    def profile(self, *paths):
+        """The samples of a profile: values by type, names of the frames, labels."""
+        strings, types, functions, locations, samples = [], [], {}, {}, []
+        for field, value in fields(gzip.decompress(self.report("--format", "pprof", *paths))):
+            if field == 6:
+                strings.append(value.decode())
+            elif field == 1:
+                types.append(dict(fields(value))[1])
+            elif field == 5:
+                functions[dict(fields(value))[1]] = dict(fields(value))[2]
+            elif field == 4:
+                inner = dict(fields(value))
+                locations[inner[1]] = dict(fields(inner[4]))[1]
+            elif field == 2:
+                samples.append(list(fields(value)))
+
+        def label(bytes_):
+            inner = dict(fields(bytes_))
+            return strings[inner[1]], strings[inner[2]] if 2 in inner else inner[3]
+        return [({strings[type_]: value for type_, value in
+                  zip(types, [value for field, value in sample if field == 2])},
+                 [strings[functions[locations[value]]] for field, value in sample if field == 1],
+                 dict(label(value) for field, value in sample if field == 3)) for sample in samples]
+
+    def test_a_profile_adds_up(self):
+        samples = self.profile(self.path)
+        for type_, key in ("inuse_space", "bytes"), ("inuse_objects", "blocks"), ("peak_space",
+                                                                                  "peak_bytes"):
+            self.assertEqual(sum(values[type_] for values, _, _ in samples), self.sum_of(key))
+        shown = [one for one in self.member["accounts"] if one["kind"] in
+                 ("device", "pooled", "array", "physical", "pinned")]
+        for type_, key in ("alloc_space", "ever_bytes"), ("alloc_objects", "ever_blocks"):
+            self.assertEqual(sum(values[type_] for values, _, _ in samples),
+                             sum(one[key] for one in shown))
+        of_kind = {}
+        for values, names, labels in samples:
+            self.assertGreater(len(names), 0)
+            self.assertEqual((labels["rank"], labels["pid"]), ("3", 7))
+            place = labels["device"], labels["kind"]
+            of_kind[place] = of_kind.get(place, 0) + values["inuse_space"]
+        for number, place in zip(("device 0", "device 1", "host"), self.places):
+            for kind in {"device", "pooled", "array", "physical", "pinned"} & set(place["kinds"]):
+                self.assertEqual(of_kind[number, kind], place["kinds"][kind]["bytes"])
+
+    def test_frames_are_innermost_first(self):
+        path = self.of_run("r.jsonl", [account(MB, stack=[native("leaf"), frame("outer")])])
+        (_, names, labels), = self.profile(path)
+        self.assertEqual((names, labels["owner"], labels["call"]),
+                         (["leaf", "outer"], "train", "cuMemAlloc_v2"))
+
+    @unittest.skipUnless(shutil.which("go"), "no go here (golang-go)")
+    def test_go_reads_a_profile(self):
+        path = self.folder / "r.pb.gz"
+        self.report("--format", "pprof", "-o", path, self.path)
+        for type_, key in ("inuse_space", "bytes"), ("peak_space", "peak_bytes"):
+            run = subprocess.run(["go", "tool", "pprof", "-top", "-unit=B", f"-sample_index={type_}",
+                                  "-nodecount=1000", path], check=True, capture_output=True, text=True,
+                                 cwd=self.folder, env={**ENVIRONMENT, "HOME": str(self.folder)})
+            self.assertIn("File: train\n", run.stdout)
+            flat = [int(line_.split()[0].removesuffix("B")) for line_ in run.stdout.splitlines()
+                    if re.match(r" *\d+B? ", line_)]
+            self.assertEqual(sum(flat), self.sum_of(key))
+
+
+class Prometheus(Reports):
+    def families(self, *paths):
+        try:
+            from prometheus_client.parser import text_string_to_metric_families
+        except ImportError:
+            self.skipTest("no Python package prometheus-client here")
+        text = self.shown(*paths, name="prometheus")
+        families = list(text_string_to_metric_families(text))
+        self.assertEqual(text.count("# TYPE "), len(families))
+        samples = [(sample.name, tuple(sorted(sample.labels.items()))) for family in families
+                   for sample in family.samples]
+        self.assertEqual(len(set(samples)), len(samples), "a sample is there twice")
+        return {family.name: family for family in families}
+
+    def test_it_agrees_with_the_report(self):
+        member = memory(many())
+        families = self.families(self.write("r.jsonl", run_line(rank="3"), summary(member)))
+        by_place = {"device 0": member["devices"][0], "device 1": member["devices"][1],
+                    "host": member["host"]}
+        for name, key in ("safecopy_memory_bytes", "bytes"), ("safecopy_memory_blocks", "blocks"):
+            self.assertEqual(
+                {(sample.labels["place"], sample.labels["kind"]): sample.value
+                 for sample in families[name].samples},
+                {(name_, kind): count[key] for name_, place in by_place.items()
+                 for kind, count in place["kinds"].items()})
+        self.assertEqual({sample.labels["place"]: sample.value
+                          for sample in families["safecopy_memory_peak_bytes"].samples},
+                         {name: place["peak_bytes"] for name, place in by_place.items()})
+        of_owners = {}
+        for sample in families["safecopy_memory_owner_bytes"].samples:
+            place = sample.labels["place"]
+            of_owners[place] = of_owners.get(place, 0) + sample.value
+            self.assertEqual((sample.labels["rank"], sample.labels["pid"]), ("3", "7"))
+        self.assertEqual(of_owners, {name: place["bytes"] for name, place in by_place.items()})
+        self.assertEqual([sample.value for sample in families["hw_gpu_memory_usage_bytes"].samples],
+                         [20 * GB, 20 * GB])
+        self.assertEqual([sample.value for sample in families["hw_gpu_memory_limit_bytes"].samples],
+                         [80 * GB, 80 * GB])
+
+    def test_runs_of_one_process_and_users_of_one_device(self):
+        """A name that a parser would stumble over, a process after exec, and two on one GPU."""
+        old, new = run_line(pid=1), run_line(pid=1)
+        path = self.write("a.jsonl", old, summary(memory([account(MB)])), new,
+                          summary(memory([account(3 * MB, owner='a"b\\c\n{} 1')])))
+        other = self.of_run("b.jsonl", [account(5 * MB)], pid=2)
+        families = self.families(path, other)
+        self.assertEqual({sample.labels["pid"]: sample.value for sample in
+                          families["safecopy_memory_owner_bytes"].samples},
+                         {"1": 3 * MB, "2": 5 * MB})
+        self.assertIn('a"b\\c\\u000a{} 1', {sample.labels["owner"] for sample in
+                                             families["safecopy_memory_owner_bytes"].samples})
+        self.assertEqual(len(families["hw_gpu_memory_limit_bytes"].samples), 1)
+
+    def test_names_are_opentelemetrys(self):
+        try:
+            from opentelemetry.semconv._incubating.metrics import hw_metrics
+        except ImportError:
+            self.skipTest("no Python package opentelemetry-semantic-conventions here")
+        families = self.families(self.of_run("r.jsonl", [account(MB)]))
+        for name in hw_metrics.HW_GPU_MEMORY_USAGE, hw_metrics.HW_GPU_MEMORY_LIMIT:
+            self.assertIn(name.replace(".", "_") + "_bytes", families)
+
+
+class Counters(Reports):
+    def test_a_place_over_time(self):
+        lines = [line(memory([account(second * MB)], time_ns=second * 10**9)) for second in (1, 2, 4)]
+        path = self.write("r.jsonl", run_line(), *lines,
+                          summary(memory([account(6 * MB, peak=9 * MB)], time_ns=5 * 10**9)))
+        packets = [dict(fields(packet)) for _, packet in
+                   fields(self.report("--format", "perfetto", path))]
+        tracks = {track[1]: track for track in
+                  (dict(fields(packet[60])) for packet in packets if 60 in packet)}
+        values = {}
+        for packet in packets:
+            event = dict(fields(packet.get(11, b"")))
+            if event.get(9) == 4:
+                values.setdefault(tracks[event[11]][2].decode(), []).append(
+                    (packet[8] // 10**9, event[30] // MB))
+                self.assertEqual(dict(fields(tracks[event[11]][8])), {3: 3})
+        self.assertEqual(values["memory of device 0"], [(1, 1), (2, 2), (3, 9), (4, 4), (5, 6)])
+        self.assertEqual(values["device 0, in use by all"],
+                         [(second, 20 * 1024) for second in (1, 2, 4, 5)])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "track/checks.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"
@@ -21,11 +22,6 @@ struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t account
 
 /* ---- counts ---- */
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-    return from > what ? from - what : 0;
-}
-
 void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
 {
     count->bytes += size_bytes;
@@ -38,15 +34,17 @@ void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
 
 void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t size_bytes)
 {
-    count->bytes = less(count->bytes, size_bytes);
-    count->blocks = less(count->blocks, 1);
+    SC_ASSERT(count->bytes >= size_bytes && count->blocks > 0);
+    count->bytes -= size_bytes;
+    count->blocks--;
 }
 
 static void count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given)
 {
     uint64_t *sum = size_bytes <= SMALL_BYTES ? &accounts->small_bytes : &accounts->large_bytes;
     uint64_t backed = size_bytes <= SMALL_BYTES ? size_bytes : in_granules(size_bytes);
-    *sum = given ? *sum + backed : less(*sum, backed);
+    SC_ASSERT(given || *sum >= backed);
+    *sum += given ? backed : -backed;
 }
 
 uint64_t sc_accounts_backed(const struct sc_accounts *accounts)
@@ -55,7 +53,6 @@ uint64_t sc_accounts_backed(const struct sc_accounts *accounts)
 }
 
 static void count(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint64_t size_bytes)
-    SC_REQUIRES(accounts->lock)
 {
     sc_accounts_count(&accounts->kinds[kind], size_bytes);
     if (kind == SC_LEDGER_DEVICE)
@@ -71,7 +68,6 @@ static void count(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint64
 
 /* Before it changes for the first time behind the latest peak. */
 static void keep_peak(const struct sc_accounts *accounts, struct sc_account *account)
-    SC_REQUIRES(accounts->lock)
 {
     if (account->peak == accounts->peak)
         return;
@@ -99,13 +95,9 @@ static uint32_t *cell_of(struct sc_accounts *accounts, enum sc_ledger_kind kind,
 }
 
 static uint32_t make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin)
-    SC_REQUIRES(accounts->lock)
 {
-    if (!accounts->accounts.record_bytes) {
-        accounts->accounts.record_bytes = sizeof(struct sc_account);
-        atomic_store_explicit(&accounts->accounts.unused, 1, memory_order_relaxed);
-        SC_GUARD(&accounts->accounts, &accounts->lock);
-    }
+    if (!accounts->accounts.record_bytes)
+        sc_pool_init(&accounts->accounts, sizeof(struct sc_account));
     uint32_t id = accounts->accounts.live < SC_ACCOUNTS_MAX ? sc_pool_take(&accounts->accounts) : 0;
     if (!id)
         return 0;
@@ -118,7 +110,6 @@ static uint32_t make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uin
 }
 
 static uint32_t find(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin)
-    SC_REQUIRES(accounts->lock)
 {
     uint32_t id = *cell_of(accounts, kind, origin);
     while (id) {
@@ -131,7 +122,7 @@ static uint32_t find(struct sc_accounts *accounts, enum sc_ledger_kind kind, uin
 }
 
 static void add(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t id,
-                uint64_t size_bytes, bool fresh) SC_REQUIRES(accounts->lock)
+                uint64_t size_bytes, bool fresh)
 {
     struct sc_account *account = id ? sc_accounts_at(accounts, id) : NULL;
     if (account) {
@@ -147,7 +138,6 @@ static void add(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t
 uint32_t sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin,
                             uint64_t size_bytes)
 {
-    SC_ASSERT_HELD(&accounts->lock);
     uint32_t id = find(accounts, kind, origin);
     add(accounts, kind, id, size_bytes, true);
     return id;
@@ -156,7 +146,6 @@ uint32_t sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind ki
 void sc_accounts_restore(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
                          uint64_t size_bytes)
 {
-    SC_ASSERT_HELD(&accounts->lock);
     add(accounts, kind, account, size_bytes, false);
 }
 
@@ -164,7 +153,6 @@ void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, ui
                       uint64_t size_bytes)
 {
     SC_ASSERT(kind >= SC_LEDGER_OWN_KINDS);
-    SC_ASSERT_HELD(&accounts->lock);
     if (account) {
         keep_peak(accounts, sc_accounts_at(accounts, account));
         sc_accounts_at(accounts, account)->bytes += size_bytes;
@@ -177,12 +165,12 @@ void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, ui
 void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
                        uint64_t size_bytes)
 {
-    SC_ASSERT_HELD(&accounts->lock);
     if (account) {
         struct sc_account *of = sc_accounts_at(accounts, account);
         keep_peak(accounts, of);
-        of->bytes = less(of->bytes, size_bytes);
-        of->blocks = less(of->blocks, 1);
+        SC_ASSERT(of->bytes >= size_bytes && of->blocks > 0);
+        of->bytes -= size_bytes;
+        of->blocks--;
     }
     sc_accounts_uncount(&accounts->kinds[kind], size_bytes);
     if (kind == SC_LEDGER_DEVICE)

@@ -14,9 +14,11 @@
 #include <stdint.h>
 
 #include "ledger/ledger_words.h"
+#include "track/checks.h"
 #include "track/pool.h"
+#include "track/ticks.h"
 
-enum { SC_ACCOUNTS_CELLS = 1024, SC_ACCOUNTS_MAX = 1 << 16 };
+enum { SC_ACCOUNTS_SHIFT = 10, SC_ACCOUNTS_MAX = 1 << 16 };
 
 struct sc_accounts {
     struct sc_ledger_count kinds[SC_LEDGER_KINDS];
@@ -25,22 +27,8 @@ struct sc_accounts {
     uint64_t large_bytes; /* and in others, with the rest of their last granule */
     uint32_t peak;        /* how many there were */
     struct sc_pool accounts;
-    uint32_t cells[SC_ACCOUNTS_CELLS];
+    uint32_t cells[1 << SC_ACCOUNTS_SHIFT];
 };
-
-/* Given: the account's id, 0 without one. And given once more: the driver did not take it back. */
-uint32_t sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin,
-                            uint64_t size_bytes);
-void sc_accounts_restore(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                         uint64_t size_bytes);
-
-/* Taken back: of the account that the credit returned. */
-void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                       uint64_t size_bytes);
-
-/* A block turns out to be larger, of a kind that is not the process's own. */
-void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                      uint64_t size_bytes);
 
 /* What the driver takes for memory of cuMemAlloc at least: up to 1 MB shares granules of 2 MB, more
  * has whole ones (docs/driver.md). */
@@ -52,11 +40,110 @@ uint64_t sc_accounts_peak_bytes(const struct sc_accounts *accounts,
 uint64_t sc_accounts_peak_blocks(const struct sc_accounts *accounts,
                                  const struct sc_account *account);
 
-struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t account);
+static inline struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t account)
+{
+    return sc_pool_at(&accounts->accounts, account);
+}
+
 void sc_accounts_destroy(struct sc_accounts *accounts);
 
-/* For counts of other things: bytes and a block more, or less. */
-void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes);
-void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t size_bytes);
+/* Bytes and a block more, or less. */
+static inline void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
+{
+    count->bytes += size_bytes;
+    count->blocks++;
+    if (count->bytes <= count->peak_bytes)
+        return;
+    count->peak_bytes = count->bytes;
+    count->peak_ticks = sc_ticks();
+}
+
+static inline void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t size_bytes)
+{
+    SC_ASSERT(count->bytes >= size_bytes && count->blocks > 0);
+    count->bytes -= size_bytes;
+    count->blocks--;
+}
+
+/* The account's id, which is made where there is none; 0: without memory. */
+uint32_t sc_accounts_make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin);
+
+static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                         uint32_t origin)
+{
+    uint32_t hash = (origin << 4 | (uint32_t)kind) * 2654435761u;
+    return &accounts->cells[hash >> (32 - SC_ACCOUNTS_SHIFT)];
+}
+
+static inline uint32_t sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                        uint32_t origin)
+{
+    uint32_t id = *sc_accounts_cell(accounts, kind, origin);
+    while (id) {
+        const struct sc_account *account = sc_accounts_at(accounts, id);
+        if (account->origin == origin && account->kind == kind)
+            return id;
+        id = account->next;
+    }
+    return sc_accounts_make(accounts, kind, origin);
+}
+
+void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given);
+
+/* Before it changes for the first time behind the latest peak. */
+static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
+                                         struct sc_account *account)
+{
+    if (account->peak == accounts->peak)
+        return;
+    account->peak = accounts->peak;
+    account->peak_bytes = account->bytes;
+    account->peak_blocks = account->blocks;
+}
+
+/* Given, for the account with this id or without one; `fresh` is false where the driver did not
+ * take it back. */
+static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                      uint32_t id, uint64_t size_bytes, bool fresh)
+{
+    if (id) {
+        struct sc_account *account = sc_accounts_at(accounts, id);
+        sc_accounts_keep_peak(accounts, account);
+        account->bytes += size_bytes;
+        account->blocks++;
+        account->ever_bytes += fresh ? size_bytes : 0;
+        account->ever_blocks += fresh;
+    }
+    sc_accounts_count(&accounts->kinds[kind], size_bytes);
+    if (kind == SC_LEDGER_DEVICE)
+        sc_accounts_count_backed(accounts, size_bytes, true);
+    if (kind >= SC_LEDGER_OWN_KINDS)
+        return;
+    uint64_t peak_bytes = accounts->all.peak_bytes;
+    sc_accounts_count(&accounts->all, size_bytes);
+    accounts->peak += accounts->all.peak_bytes != peak_bytes;
+}
+
+/* Taken back, of the account for which it was given. */
+static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                     uint32_t id, uint64_t size_bytes)
+{
+    if (id) {
+        struct sc_account *account = sc_accounts_at(accounts, id);
+        SC_ASSERT(account->bytes >= size_bytes && account->blocks > 0);
+        sc_accounts_keep_peak(accounts, account);
+        account->bytes -= size_bytes;
+        account->blocks--;
+    }
+    sc_accounts_uncount(&accounts->kinds[kind], size_bytes);
+    if (kind == SC_LEDGER_DEVICE)
+        sc_accounts_count_backed(accounts, size_bytes, false);
+    if (kind < SC_LEDGER_OWN_KINDS)
+        sc_accounts_uncount(&accounts->all, size_bytes);
+}
+
+/* A block turns out to be larger, of a kind that is not the process's own. */
+void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
+                      uint64_t size_bytes);
 
 #endif

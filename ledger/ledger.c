@@ -137,8 +137,8 @@ static void restore(struct sc_ledger *ledger, const struct sc_ledger_entry *entr
     SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_pool *pool = pool_of(ledger, entry);
-    sc_accounts_restore(&ledger->places[entry->place], entry->kind, entry->account,
-                        entry->size_bytes);
+    sc_accounts_credit(&ledger->places[entry->place], entry->kind, entry->account,
+                       entry->size_bytes, false);
     if (pool)
         sc_accounts_count(&pool->used, entry->size_bytes);
 }
@@ -234,8 +234,9 @@ static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
     entry->kind = (uint8_t)block->kind;
     entry->place = (uint8_t)block->place;
     entry->leaves = false;
-    entry->account = sc_accounts_credit(&ledger->places[block->place], block->kind, block->origin,
-                                        block->size_bytes);
+    struct sc_accounts *accounts = &ledger->places[block->place];
+    entry->account = sc_accounts_find(accounts, block->kind, block->origin);
+    sc_accounts_credit(accounts, block->kind, entry->account, block->size_bytes, true);
     if (is_of_pool)
         sc_accounts_count(&pool->used, block->size_bytes);
 }

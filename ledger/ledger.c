@@ -6,20 +6,30 @@
 #include "ledger/ledger_words.h"
 #include "track/brief_lock.h"
 #include "track/checks.h"
+#include "track/own_lock.h"
 
 #include "track/poison.h"
 
 struct sc_ledger sc_ledger;
 
-static void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
+/* Spares the calls where the lock is free. */
+static inline void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock) SC_UNFOLLOWED
 {
-    sc_brief_lock_take(&ledger->lock);
+    sc_own_lock_enter();
+    if (__builtin_expect(!sc_brief_lock_grab(&ledger->lock), 0)) {
+        sc_own_lock_leave();
+        sc_brief_lock_take(&ledger->lock);
+    } else {
+        sc_brief_lock_note(&ledger->lock, true);
+    }
     SC_GUARD(&ledger->index.entries, &ledger->lock);
 }
 
-static void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
+static inline void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock) SC_UNFOLLOWED
 {
-    sc_brief_lock_give(&ledger->lock);
+    if (__builtin_expect(sc_brief_lock_let(&ledger->lock) == SC_BRIEF_LOCK_AWAITED, 0))
+        sc_brief_lock_wake(&ledger->lock);
+    sc_own_lock_leave();
 }
 
 /* ---- pools ---- */
@@ -121,7 +131,7 @@ static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
     return space == SC_LEDGER_MEMORY || kind == SC_LEDGER_IMPORTED;
 }
 
-static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+static inline __attribute__((always_inline)) void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_pool *pool = pool_of(ledger, entry);
@@ -216,7 +226,7 @@ static void displace(struct sc_ledger *ledger, const struct sc_ledger_entry *ent
 }
 
 /* The entry has its name already. */
-static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
+static inline __attribute__((always_inline)) void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
                    const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_pool *pool =
@@ -241,7 +251,7 @@ static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
         sc_accounts_count(&pool->used, block->size_bytes);
 }
 
-static void add(struct sc_ledger *ledger, const struct sc_ledger_block *block)
+static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger, const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
 {
     uint32_t *link = sc_ledger_index_seek(&ledger->index, block->space, block->name);
@@ -267,6 +277,20 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
     give(ledger);
 }
 
+void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
+                             uint64_t pool, unsigned place, uint32_t origin)
+{
+    take(ledger);
+    add(ledger, &(const struct sc_ledger_block){.space = SC_LEDGER_ADDRESS,
+                                                .kind = SC_LEDGER_POOLED,
+                                                .name = name,
+                                                .size_bytes = size_bytes,
+                                                .of = pool,
+                                                .origin = origin,
+                                                .place = place});
+    give(ledger);
+}
+
 /* ---- taken back ---- */
 
 /* One reference less. True: it was the last one. */
@@ -279,33 +303,38 @@ static bool lets_go(struct sc_ledger_entry *entry)
     return entry->references == 0 && entry->mappings == 0;
 }
 
-/* A block of a pool that the calling thread's call takes back: nobody else asks for it meanwhile,
- * and no context takes it along. So it is out of the index at once. A name of 0: none. */
+/* The block that the calling thread's call takes back, where that is out. No other thread's call has
+ * a part in it, and no context takes it along. */
 static __thread struct sc_ledger_entry out;
 
-static bool leave(struct sc_ledger *ledger, uint32_t *link) SC_REQUIRES(ledger->lock)
+static enum sc_ledger_leaving leave(struct sc_ledger *ledger, uint32_t *link)
+    SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_entry *entry = entry_at(ledger, link);
     if (!entry || entry->leaves ||
         (is_shared(entry->space, entry->kind) && entry->references == 0))
-        return false;
+        return SC_LEDGER_NOT_THERE;
+    out.name = 0;
     if (!lets_go(entry))
-        return true;
+        return SC_LEDGER_LEAVES;
     debit(ledger, entry);
-    entry->leaves = true;
-    if (entry->kind == SC_LEDGER_POOLED) {
-        out = *entry;
-        sc_ledger_index_drop(&ledger->index, link);
+    if (entry->kind != SC_LEDGER_POOLED) {
+        entry->leaves = true;
+        return SC_LEDGER_LEAVES;
     }
-    return true;
+    out = *entry;
+    sc_ledger_index_drop(&ledger->index, link);
+    return SC_LEDGER_IS_OUT;
 }
 
-bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name)
+enum sc_ledger_leaving sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space,
+                                        uint64_t name)
 {
     take(ledger);
-    bool is_there = leave(ledger, sc_ledger_index_seek(&ledger->index, space, name));
+    enum sc_ledger_leaving leaving =
+        leave(ledger, sc_ledger_index_seek(&ledger->index, space, name));
     give(ledger);
-    return is_there;
+    return leaving;
 }
 
 void sc_ledger_free_unknown(struct sc_ledger *ledger)
@@ -321,9 +350,8 @@ static void put_back(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
         link && !*link ? sc_ledger_index_add(&ledger->index, link, out.space, out.name) : NULL;
     if (!entry)
         return;
-    out.next = entry->next;
-    out.leaves = false;
     *entry = out;
+    entry->next = 0;
     restore(ledger, entry);
 }
 
@@ -348,15 +376,12 @@ static void answer(struct sc_ledger *ledger, uint32_t *link, bool taken) SC_REQU
 
 void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name, bool taken)
 {
-    bool is_out = out.name == name && out.space == space;
-    if (!is_out || !taken) {
-        take(ledger);
-        if (is_out)
-            put_back(ledger);
-        else
-            answer(ledger, sc_ledger_index_seek(&ledger->index, space, name), taken);
-        give(ledger);
-    }
+    take(ledger);
+    if (out.name != name || out.space != space)
+        answer(ledger, sc_ledger_index_seek(&ledger->index, space, name), taken);
+    else if (!taken)
+        put_back(ledger);
+    give(ledger);
     out.name = 0;
 }
 

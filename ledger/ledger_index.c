@@ -35,7 +35,7 @@ bool sc_ledger_index_begin(struct sc_ledger_index *index)
 }
 
 /* A cell more, and its entries with it. Without memory chains grow longer instead. */
-static __attribute__((noinline)) void grow(struct sc_ledger_index *index)
+__attribute__((cold)) void sc_ledger_index_grow(struct sc_ledger_index *index)
 {
     uint32_t fresh = index->cells;
     if (!map_part(index, sc_ledger_index_part(fresh)))
@@ -57,23 +57,6 @@ static __attribute__((noinline)) void grow(struct sc_ledger_index *index)
         *link = entry->next;
     }
     *moved = 0;
-}
-
-struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index *index, uint32_t *link,
-                                            enum sc_ledger_space space, uint64_t name)
-{
-    SC_ASSERT(*link == 0);
-    uint32_t id = sc_pool_take_as_is(&index->entries);
-    if (!id)
-        return NULL;
-    struct sc_ledger_entry *entry = sc_ledger_index_at(index, id);
-    entry->name = name;
-    entry->space = (uint8_t)space;
-    entry->next = 0;
-    *link = id;
-    if (__builtin_expect(index->entries.live > index->cells, 0))
-        grow(index);
-    return entry;
 }
 
 void sc_ledger_index_destroy(struct sc_ledger_index *index)

@@ -85,10 +85,26 @@ static inline uint32_t *sc_ledger_index_seek(struct sc_ledger_index *index,
     return link;
 }
 
+void sc_ledger_index_grow(struct sc_ledger_index *index); /* by a cell */
+
 /* Puts an entry of that name there, which is else as it was when it was last used. NULL: without
  * memory. */
-struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index *index, uint32_t *link,
-                                            enum sc_ledger_space space, uint64_t name);
+static inline struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index *index, uint32_t *link,
+                                            enum sc_ledger_space space, uint64_t name)
+{
+    SC_ASSERT(*link == 0);
+    uint32_t id = sc_pool_take_as_is(&index->entries);
+    if (!id)
+        return NULL;
+    struct sc_ledger_entry *entry = sc_ledger_index_at(index, id);
+    entry->name = name;
+    entry->space = (uint8_t)space;
+    entry->next = 0;
+    *link = id;
+    if (__builtin_expect(index->entries.live > index->cells, 0))
+        sc_ledger_index_grow(index);
+    return entry;
+}
 
 /* Takes the entry out to which the link leads. */
 static inline void sc_ledger_index_drop(struct sc_ledger_index *index, uint32_t *link)

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/made_here.h"
 #include "interpose/ledger/balance.h"
@@ -200,15 +201,30 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
         book(call, memory);
 }
 
+void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,
+                               int device)
+{
+    SC_KEEP_ERRNO();
+    unsigned place = place_of_device(device);
+    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, current_pool(place), place,
+                            sc_made_here(call));
+}
+
 /* ---- taken back ---- */
 
-/* The name that the calling thread's call takes back, or 0. */
-static __thread uint64_t leaving;
+/* What the calling thread's call takes back; name 0: nothing. */
+static __thread struct {
+    uint64_t name;
+    bool is_out;
+} leaving;
 
 static void note_leaving(enum sc_ledger_space space, uint64_t name)
 {
-    if (sc_ledger_leaves(&sc_ledger, space, name))
-        leaving = name;
+    enum sc_ledger_leaving how = sc_ledger_leaves(&sc_ledger, space, name);
+    if (how == SC_LEDGER_NOT_THERE)
+        return;
+    leaving.name = name;
+    leaving.is_out = how == SC_LEDGER_IS_OUT;
 }
 
 /* The blocks of a range of mappings, of which the driver takes whole ones alone. */
@@ -224,19 +240,23 @@ static uint64_t next_mapping(uint64_t at, uint64_t end, uint64_t *size_bytes)
     return end;
 }
 
-void sc_booking_leaves(const struct sc_memory *memory)
+static void mappings_leave(const struct sc_memory *memory)
 {
     const uint64_t end = memory->name + memory->size_bytes;
     uint64_t bytes = 0;
-    if (is_pool(memory))
-        sc_balance_pool_leaves();
-    else if (memory->kind != SC_MEMORY_MAPPING)
-        note_leaving(rows[memory->kind].space, memory->name);
-    if (memory->kind != SC_MEMORY_MAPPING)
-        return;
     for (uint64_t at = next_mapping(memory->name, end, &bytes); at < end;
          at = next_mapping(at + bytes, end, &bytes))
         sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at);
+}
+
+void sc_booking_leaves(const struct sc_memory *memory)
+{
+    if (is_pool(memory))
+        sc_balance_pool_leaves();
+    else if (memory->kind == SC_MEMORY_MAPPING)
+        mappings_leave(memory);
+    else
+        note_leaving(rows[memory->kind].space, memory->name);
 }
 
 static void mappings_left(const struct sc_memory *memory, bool taken)
@@ -248,21 +268,29 @@ static void mappings_left(const struct sc_memory *memory, bool taken)
         sc_ledger_left(&sc_ledger, SC_LEDGER_MAPPING, at, taken);
 }
 
-void sc_booking_left(const struct sc_memory *memory, bool taken)
+static void pool_left(const struct sc_memory *memory, bool taken)
 {
-    enum sc_ledger_space space = is_pool(memory) ? SC_LEDGER_HANDLE : rows[memory->kind].space;
-    if (is_pool(memory) && taken) {
+    if (taken) {
         sc_booking_pools_changed(); /* the default pool serves where it served */
         sc_ledger_pool_gone(&sc_ledger, memory->name);
-    } else if (memory->kind == SC_MEMORY_MAPPING)
-        mappings_left(memory, taken);
-    else if (leaving == memory->name)
-        sc_ledger_left(&sc_ledger, space, memory->name, taken);
-    else if (taken && space == SC_LEDGER_ADDRESS)
-        sc_ledger_free_unknown(&sc_ledger);
-    leaving = 0;
+    }
+    sc_balance_pool_left();
+}
+
+void sc_booking_left(const struct sc_memory *memory, bool taken)
+{
+    bool is_known = leaving.name == memory->name;
+    leaving.name = 0;
+    if (sc_likely(is_known && leaving.is_out && taken))
+        return;
     if (is_pool(memory))
-        sc_balance_pool_left();
+        pool_left(memory, taken);
+    else if (memory->kind == SC_MEMORY_MAPPING)
+        mappings_left(memory, taken);
+    else if (is_known)
+        sc_ledger_left(&sc_ledger, rows[memory->kind].space, memory->name, taken);
+    else if (taken && rows[memory->kind].space == SC_LEDGER_ADDRESS)
+        sc_ledger_free_unknown(&sc_ledger);
 }
 
 void sc_booking_context_ended(uint32_t context)

@@ -80,12 +80,13 @@ void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned plac
     give(ledger);
 }
 
-bool sc_ledger_pool_place(struct sc_ledger *ledger, uint64_t handle, unsigned *place)
+unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place)
 {
     const struct sc_ledger_pool *pool = find_pool(ledger, handle);
-    if (pool)
-        *place = pool->place;
-    return pool;
+    if (!pool)
+        return 0;
+    *place = pool->place;
+    return (unsigned)(pool - ledger->pools) + 1;
 }
 
 static void forget_if_over(struct sc_ledger_pool *pool)
@@ -107,16 +108,10 @@ void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle)
 
 /* ---- blocks ---- */
 
-static struct sc_ledger_entry *entry_at(struct sc_ledger *ledger, const uint32_t *link)
-    SC_REQUIRES(ledger->lock)
-{
-    return link && *link ? sc_ledger_index_at(&ledger->index, *link) : NULL;
-}
-
 static struct sc_ledger_entry *find(struct sc_ledger *ledger, enum sc_ledger_space space,
                                     uint64_t name) SC_REQUIRES(ledger->lock)
 {
-    return entry_at(ledger, sc_ledger_index_seek(&ledger->index, space, name));
+    return sc_ledger_index_seek(&ledger->index, space, name).entry;
 }
 
 /* Which pool it is of, or NULL. */
@@ -196,14 +191,14 @@ static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
 
 static void unmap(struct sc_ledger *ledger, uint64_t handle) SC_REQUIRES(ledger->lock)
 {
-    uint32_t *link = sc_ledger_index_seek(&ledger->index, SC_LEDGER_MEMORY, handle);
-    struct sc_ledger_entry *entry = entry_at(ledger, link);
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_MEMORY, handle);
+    struct sc_ledger_entry *entry = found.entry;
     if (entry && entry->mappings > 0)
         entry->mappings--;
     if (!entry || entry->references || entry->mappings || entry->leaves)
         return;
     debit(ledger, entry);
-    sc_ledger_index_drop(&ledger->index, link);
+    sc_ledger_index_drop(&ledger->index, found);
 }
 
 /* It was opened before, and has one reference more. */
@@ -225,17 +220,14 @@ static void displace(struct sc_ledger *ledger, const struct sc_ledger_entry *ent
         unmap(ledger, entry->of);
 }
 
-/* The entry has its name already. */
-static inline __attribute__((always_inline)) void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
-                   const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
+/* The entry has its name already. Of a pool that is over by now it is not. */
+static inline __attribute__((always_inline)) void
+credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_ledger_block *block)
+    SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_pool *pool =
-        block->kind == SC_LEDGER_POOLED ? find_pool(ledger, block->of) : NULL;
-    bool is_of_pool = pool && pool->place == block->place;
+    struct sc_accounts *accounts = &ledger->places[block->place];
     entry->size_bytes = block->size_bytes;
-    entry->of = block->kind != SC_LEDGER_POOLED ? block->of
-                : is_of_pool                    ? (uint64_t)(pool - ledger->pools) + 1
-                                                : 0;
+    entry->of = block->of;
     if (is_shared(block->space, block->kind)) {
         entry->references = 1;
         entry->mappings = 0;
@@ -244,24 +236,27 @@ static inline __attribute__((always_inline)) void credit(struct sc_ledger *ledge
     entry->kind = (uint8_t)block->kind;
     entry->place = (uint8_t)block->place;
     entry->leaves = false;
-    struct sc_accounts *accounts = &ledger->places[block->place];
     entry->account = sc_accounts_find(accounts, block->kind, block->origin);
     sc_accounts_credit(accounts, block->kind, entry->account, block->size_bytes, true);
-    if (is_of_pool)
+    struct sc_ledger_pool *pool = pool_of(ledger, entry);
+    if (pool && atomic_load_explicit(&pool->handle, memory_order_relaxed))
         sc_accounts_count(&pool->used, block->size_bytes);
+    else if (pool)
+        entry->of = 0;
 }
 
 static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger, const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
 {
-    uint32_t *link = sc_ledger_index_seek(&ledger->index, block->space, block->name);
-    struct sc_ledger_entry *entry = entry_at(ledger, link);
+    struct sc_ledger_found found =
+        sc_ledger_index_seek(&ledger->index, block->space, block->name);
+    struct sc_ledger_entry *entry = found.entry;
     if (entry && is_once_more(entry, block))
         return;
     if (entry)
         displace(ledger, entry);
-    else if (link)
-        entry = sc_ledger_index_add(&ledger->index, link, block->space, block->name);
+    else if (found.link)
+        entry = sc_ledger_index_add(&ledger->index, found.link, block->space, block->name);
     if (entry)
         credit(ledger, entry, block);
     else
@@ -278,7 +273,7 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
 }
 
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
-                             uint64_t pool, unsigned place, uint32_t origin)
+                             unsigned pool, unsigned place, uint32_t origin)
 {
     take(ledger);
     add(ledger, &(const struct sc_ledger_block){.space = SC_LEDGER_ADDRESS,
@@ -307,10 +302,10 @@ static bool lets_go(struct sc_ledger_entry *entry)
  * a part in it, and no context takes it along. */
 static __thread struct sc_ledger_entry out;
 
-static enum sc_ledger_leaving leave(struct sc_ledger *ledger, uint32_t *link)
+static enum sc_ledger_leaving leave(struct sc_ledger *ledger, struct sc_ledger_found found)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_entry *entry = entry_at(ledger, link);
+    struct sc_ledger_entry *entry = found.entry;
     if (!entry || entry->leaves ||
         (is_shared(entry->space, entry->kind) && entry->references == 0))
         return SC_LEDGER_NOT_THERE;
@@ -323,7 +318,7 @@ static enum sc_ledger_leaving leave(struct sc_ledger *ledger, uint32_t *link)
         return SC_LEDGER_LEAVES;
     }
     out = *entry;
-    sc_ledger_index_drop(&ledger->index, link);
+    sc_ledger_index_drop(&ledger->index, found);
     return SC_LEDGER_IS_OUT;
 }
 
@@ -345,9 +340,11 @@ void sc_ledger_free_unknown(struct sc_ledger *ledger)
 /* Unless the name is another block's by now. */
 static void put_back(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
 {
-    uint32_t *link = sc_ledger_index_seek(&ledger->index, out.space, out.name);
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, out.space, out.name);
     struct sc_ledger_entry *entry =
-        link && !*link ? sc_ledger_index_add(&ledger->index, link, out.space, out.name) : NULL;
+        found.link && !found.entry
+            ? sc_ledger_index_add(&ledger->index, found.link, out.space, out.name)
+            : NULL;
     if (!entry)
         return;
     *entry = out;
@@ -355,15 +352,16 @@ static void put_back(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
     restore(ledger, entry);
 }
 
-static void answer(struct sc_ledger *ledger, uint32_t *link, bool taken) SC_REQUIRES(ledger->lock)
+static void answer(struct sc_ledger *ledger, struct sc_ledger_found found, bool taken)
+    SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_entry *entry = entry_at(ledger, link);
+    struct sc_ledger_entry *entry = found.entry;
     if (!entry)
         return;
     bool left = entry->leaves;
     uint64_t mapped = entry->space == SC_LEDGER_MAPPING ? entry->of : 0;
     if (left && taken) {
-        sc_ledger_index_drop(&ledger->index, link);
+        sc_ledger_index_drop(&ledger->index, found);
         if (mapped)
             unmap(ledger, mapped);
     } else if (!taken) {
@@ -392,15 +390,15 @@ enum { CELLS_AT_ONCE = 1 << 10 };
 static void end_context_in(struct sc_ledger *ledger, uint32_t *link, uint32_t context)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_entry *entry;
-    while ((entry = entry_at(ledger, link)) != NULL) {
+    while (*link) {
+        struct sc_ledger_entry *entry = sc_ledger_index_at(&ledger->index, *link);
         if (entry->context != context) {
             link = &entry->next;
             continue;
         }
         if (!entry->leaves)
             debit(ledger, entry);
-        sc_ledger_index_drop(&ledger->index, link);
+        sc_ledger_index_drop(&ledger->index, (struct sc_ledger_found){entry, link});
     }
 }
 

@@ -29,9 +29,9 @@ extern struct sc_ledger sc_ledger;
  * opened once more, one more reference is counted. */
 void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block);
 
-/* The same of memory of a pool, which all programs ask for most. */
+/* The same of memory of a pool, by its number or 0, which all programs ask for most. */
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
-                             uint64_t pool, unsigned place, uint32_t origin);
+                             unsigned pool, unsigned place, uint32_t origin);
 
 /* What is known by that name. False: nothing. */
 bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
@@ -64,8 +64,9 @@ void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context);
 void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
                         bool is_imported);
 
-/* The place of the pool's memory. False: the pool is not known. */
-bool sc_ledger_pool_place(struct sc_ledger *ledger, uint64_t handle, unsigned *place);
+/* The pool's number, by which it is known for as long as there is memory of it or it is not gone,
+ * and the place of its memory. 0: it is not known. */
+unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place);
 
 /* The pool was destroyed: what is in use of it stays. */
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle);

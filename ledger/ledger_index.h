@@ -67,22 +67,27 @@ static inline uint32_t *sc_ledger_index_head(const struct sc_ledger_index *index
 
 bool sc_ledger_index_begin(struct sc_ledger_index *index); /* false: without memory */
 
-/* The link that leads to the entry, or to none (0): there it may be added. NULL: without memory.
- * It is good until an entry is added or dropped. */
-static inline uint32_t *sc_ledger_index_seek(struct sc_ledger_index *index,
-                                             enum sc_ledger_space space, uint64_t name)
+/* An entry, and the link that leads to it. NULL: there is none, and where the link is not NULL one
+ * may be added there. It is good until an entry is added or dropped. */
+struct sc_ledger_found {
+    struct sc_ledger_entry *entry;
+    uint32_t *link;
+};
+
+static inline struct sc_ledger_found
+sc_ledger_index_seek(struct sc_ledger_index *index, enum sc_ledger_space space, uint64_t name)
 {
     SC_ASSERT_GUARDED(&index->entries);
     if (__builtin_expect(!index->cells, 0) && !sc_ledger_index_begin(index))
-        return NULL;
-    uint32_t *link = sc_ledger_index_head(index, space, name);
-    while (*link) {
-        struct sc_ledger_entry *entry = sc_ledger_index_at(index, *link);
+        return (struct sc_ledger_found){NULL, NULL};
+    uint32_t *link = sc_ledger_index_head(index, space, name), id;
+    while ((id = *link) != 0) {
+        struct sc_ledger_entry *entry = sc_ledger_index_at(index, id);
         if (entry->name == name && entry->space == space)
-            break;
+            return (struct sc_ledger_found){entry, link};
         link = &entry->next;
     }
-    return link;
+    return (struct sc_ledger_found){NULL, link};
 }
 
 void sc_ledger_index_grow(struct sc_ledger_index *index); /* by a cell */
@@ -106,11 +111,11 @@ static inline struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index
     return entry;
 }
 
-/* Takes the entry out to which the link leads. */
-static inline void sc_ledger_index_drop(struct sc_ledger_index *index, uint32_t *link)
+/* Takes the entry out. */
+static inline void sc_ledger_index_drop(struct sc_ledger_index *index, struct sc_ledger_found found)
 {
-    uint32_t id = *link;
-    *link = sc_ledger_index_at(index, id)->next;
+    uint32_t id = *found.link;
+    *found.link = found.entry->next;
     sc_pool_give(&index->entries, id);
 }
 

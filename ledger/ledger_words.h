@@ -72,7 +72,7 @@ struct sc_ledger_block {
     enum sc_ledger_kind kind;
     uint64_t name;
     uint64_t size_bytes;
-    uint64_t of;      /* the pool of pooled memory; the memory behind a mapping. 0: none */
+    uint64_t of;      /* the number of its pool; the memory behind a mapping. 0: none */
     uint32_t context; /* with which it goes; 0: it outlives its context */
     uint32_t origin;  /* track/origins.h */
     unsigned place;

@@ -8,7 +8,6 @@
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes,
                             uint64_t ticks)
 {
-    SC_KEEP_ERRNO();
     struct sc_history_entry entry = {
         .api = api,
         .site = (uintptr_t)site,

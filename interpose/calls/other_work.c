@@ -326,7 +326,8 @@ SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api,
         return false;
     const struct sc_call call = {api, site, per_thread};
     const struct sc_memory memory = {SC_MEMORY_POOLED, address, 0, 0, 0};
-    sc_memory_leaves(&call, &memory);
+    if (sc_likely(sc_booking_is_on()))
+        sc_booking_leaves_in_order(address);
     *result = sc_real.cuMemFreeAsync(address, handle);
     uint64_t ticks = sc_work_end_quietly(&call, stream, *result);
     if (sc_likely(ticks && sc_options.postmortem))

@@ -36,28 +36,27 @@ uint64_t sc_accounts_peak_blocks(const struct sc_accounts *accounts,
     return account->peak == accounts->peak ? account->peak_blocks : account->blocks;
 }
 
-__attribute__((noinline, cold)) uint32_t sc_accounts_make(struct sc_accounts *accounts,
-                                                          enum sc_ledger_kind kind, uint32_t origin)
+__attribute__((noinline, cold)) struct sc_account *
+sc_accounts_make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin)
 {
     if (!accounts->accounts.record_bytes)
         sc_pool_init(&accounts->accounts, sizeof(struct sc_account));
     uint32_t id = accounts->accounts.live < SC_ACCOUNTS_MAX ? sc_pool_take(&accounts->accounts) : 0;
-    if (!id)
-        return 0;
     struct sc_account *account = sc_accounts_at(accounts, id);
+    if (!account)
+        return NULL;
     uint32_t *cell = sc_accounts_cell(accounts, kind, origin);
     *account = (struct sc_account){
-        .origin = origin, .kind = (uint8_t)kind, .next = *cell, .peak = accounts->peak};
+        .origin = origin, .kind = (uint8_t)kind, .id = id, .next = *cell, .peak = accounts->peak};
     *cell = id;
-    return id;
+    return account;
 }
 
-void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t id,
-                      uint64_t size_bytes)
+void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                      struct sc_account *account, uint64_t size_bytes)
 {
     SC_ASSERT(kind >= SC_LEDGER_OWN_KINDS);
-    if (id) {
-        struct sc_account *account = sc_accounts_at(accounts, id);
+    if (account) {
         sc_accounts_keep_peak(accounts, account);
         account->bytes += size_bytes;
         account->ever_bytes += size_bytes;

@@ -11,6 +11,7 @@
 #define SC_LEDGER_ACCOUNTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ledger/ledger_words.h"
@@ -40,9 +41,10 @@ uint64_t sc_accounts_peak_bytes(const struct sc_accounts *accounts,
 uint64_t sc_accounts_peak_blocks(const struct sc_accounts *accounts,
                                  const struct sc_account *account);
 
-static inline struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t account)
+/* Of an id, or NULL of 0. */
+static inline struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t id)
 {
-    return sc_pool_at(&accounts->accounts, account);
+    return id ? sc_pool_at(&accounts->accounts, id) : NULL;
 }
 
 void sc_accounts_destroy(struct sc_accounts *accounts);
@@ -65,8 +67,9 @@ static inline void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t s
     count->blocks--;
 }
 
-/* The account's id, which is made where there is none; 0: without memory. */
-uint32_t sc_accounts_make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin);
+/* The account, which is made where there is none; NULL: without memory. */
+struct sc_account *sc_accounts_make(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                    uint32_t origin);
 
 static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                          uint32_t origin)
@@ -75,14 +78,14 @@ static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_l
     return &accounts->cells[hash >> (32 - SC_ACCOUNTS_SHIFT)];
 }
 
-static inline uint32_t sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger_kind kind,
-                                        uint32_t origin)
+static inline struct sc_account *sc_accounts_find(struct sc_accounts *accounts,
+                                                  enum sc_ledger_kind kind, uint32_t origin)
 {
     uint32_t id = *sc_accounts_cell(accounts, kind, origin);
     while (id) {
-        const struct sc_account *account = sc_accounts_at(accounts, id);
+        struct sc_account *account = sc_accounts_at(accounts, id);
         if (account->origin == origin && account->kind == kind)
-            return id;
+            return account;
         id = account->next;
     }
     return sc_accounts_make(accounts, kind, origin);
@@ -101,13 +104,12 @@ static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
     account->peak_blocks = account->blocks;
 }
 
-/* Given, for the account with this id or without one; `fresh` is false where the driver did not
- * take it back. */
+/* Given, for the account or for none (NULL); `fresh` is false where the driver did not take it
+ * back. */
 static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
-                                      uint32_t id, uint64_t size_bytes, bool fresh)
+                                      struct sc_account *account, uint64_t size_bytes, bool fresh)
 {
-    if (id) {
-        struct sc_account *account = sc_accounts_at(accounts, id);
+    if (account) {
         sc_accounts_keep_peak(accounts, account);
         account->bytes += size_bytes;
         account->blocks++;
@@ -126,10 +128,9 @@ static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledg
 
 /* Taken back, of the account for which it was given. */
 static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
-                                     uint32_t id, uint64_t size_bytes)
+                                     struct sc_account *account, uint64_t size_bytes)
 {
-    if (id) {
-        struct sc_account *account = sc_accounts_at(accounts, id);
+    if (account) {
         SC_ASSERT(account->bytes >= size_bytes && account->blocks > 0);
         sc_accounts_keep_peak(accounts, account);
         account->bytes -= size_bytes;
@@ -143,7 +144,7 @@ static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledge
 }
 
 /* A block turns out to be larger, of a kind that is not the process's own. */
-void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                      uint64_t size_bytes);
+void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                      struct sc_account *account, uint64_t size_bytes);
 
 #endif

@@ -126,23 +126,32 @@ static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
     return space == SC_LEDGER_MEMORY || kind == SC_LEDGER_IMPORTED;
 }
 
-static inline __attribute__((always_inline)) void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+/* Needs: it is of that kind. */
+static inline __attribute__((always_inline)) void
+debit_of(struct sc_ledger *ledger, const struct sc_ledger_entry *entry, enum sc_ledger_kind kind)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_pool *pool = pool_of(ledger, entry);
-    sc_accounts_debit(&ledger->places[entry->place], entry->kind, entry->account,
-                      entry->size_bytes);
-    if (pool) {
-        sc_accounts_uncount(&pool->used, entry->size_bytes);
-        forget_if_over(pool);
-    }
+    struct sc_accounts *accounts = &ledger->places[entry->place];
+    sc_accounts_debit(accounts, kind, sc_accounts_at(accounts, entry->account), entry->size_bytes);
+    if (kind != SC_LEDGER_POOLED || !entry->of)
+        return;
+    struct sc_ledger_pool *pool = &ledger->pools[entry->of - 1];
+    sc_accounts_uncount(&pool->used, entry->size_bytes);
+    forget_if_over(pool);
+}
+
+static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+    SC_REQUIRES(ledger->lock)
+{
+    debit_of(ledger, entry, entry->kind);
 }
 
 static void restore(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_pool *pool = pool_of(ledger, entry);
-    sc_accounts_credit(&ledger->places[entry->place], entry->kind, entry->account,
+    struct sc_accounts *accounts = &ledger->places[entry->place];
+    sc_accounts_credit(accounts, entry->kind, sc_accounts_at(accounts, entry->account),
                        entry->size_bytes, false);
     if (pool)
         sc_accounts_count(&pool->used, entry->size_bytes);
@@ -186,7 +195,8 @@ static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     if (entry->size_bytes || entry->kind != SC_LEDGER_IMPORTED || entry->leaves)
         return;
     entry->size_bytes = size_bytes;
-    sc_accounts_grow(&ledger->places[entry->place], entry->kind, entry->account, size_bytes);
+    struct sc_accounts *accounts = &ledger->places[entry->place];
+    sc_accounts_grow(accounts, entry->kind, sc_accounts_at(accounts, entry->account), size_bytes);
 }
 
 static void unmap(struct sc_ledger *ledger, uint64_t handle) SC_REQUIRES(ledger->lock)
@@ -236,8 +246,9 @@ credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_
     entry->kind = (uint8_t)block->kind;
     entry->place = (uint8_t)block->place;
     entry->leaves = false;
-    entry->account = sc_accounts_find(accounts, block->kind, block->origin);
-    sc_accounts_credit(accounts, block->kind, entry->account, block->size_bytes, true);
+    struct sc_account *account = sc_accounts_find(accounts, block->kind, block->origin);
+    entry->account = account ? account->id : 0;
+    sc_accounts_credit(accounts, block->kind, account, block->size_bytes, true);
     struct sc_ledger_pool *pool = pool_of(ledger, entry);
     if (pool && atomic_load_explicit(&pool->handle, memory_order_relaxed))
         sc_accounts_count(&pool->used, block->size_bytes);
@@ -288,35 +299,34 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
 
 /* ---- taken back ---- */
 
-/* One reference less. True: it was the last one. */
-static bool lets_go(struct sc_ledger_entry *entry)
-{
-    if (!is_shared(entry->space, entry->kind))
-        return true;
-    if (entry->references > 0)
-        entry->references--;
-    return entry->references == 0 && entry->mappings == 0;
-}
-
 /* The block that the calling thread's call takes back, where that is out. No other thread's call has
  * a part in it, and no context takes it along. */
 static __thread struct sc_ledger_entry out;
 
-static enum sc_ledger_leaving leave(struct sc_ledger *ledger, struct sc_ledger_found found)
+/* One reference less. The last one takes the block along. */
+static enum sc_ledger_leaving let_go(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
+    SC_REQUIRES(ledger->lock)
+{
+    bool shared = is_shared(entry->space, entry->kind);
+    if (shared && entry->references == 0)
+        return SC_LEDGER_NOT_THERE;
+    out.name = 0;
+    if (shared && (--entry->references || entry->mappings))
+        return SC_LEDGER_LEAVES;
+    entry->leaves = true;
+    debit(ledger, entry);
+    return SC_LEDGER_LEAVES;
+}
+
+static inline enum sc_ledger_leaving leave(struct sc_ledger *ledger, struct sc_ledger_found found)
     SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_entry *entry = found.entry;
-    if (!entry || entry->leaves ||
-        (is_shared(entry->space, entry->kind) && entry->references == 0))
+    if (!entry || entry->leaves)
         return SC_LEDGER_NOT_THERE;
-    out.name = 0;
-    if (!lets_go(entry))
-        return SC_LEDGER_LEAVES;
-    debit(ledger, entry);
-    if (entry->kind != SC_LEDGER_POOLED) {
-        entry->leaves = true;
-        return SC_LEDGER_LEAVES;
-    }
+    if (__builtin_expect(entry->kind != SC_LEDGER_POOLED, 0))
+        return let_go(ledger, entry);
+    debit_of(ledger, entry, SC_LEDGER_POOLED);
     out = *entry;
     sc_ledger_index_drop(&ledger->index, found);
     return SC_LEDGER_IS_OUT;

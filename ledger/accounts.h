@@ -4,70 +4,155 @@
  * of it is held any more. What each account had when the place held most is kept by the first
  * change behind that moment, so that a peak costs nothing while it rises.
  *
- * All zero is nothing. One brief lock for each place, a leaf. Without memory for another account
- * the sums are right all the same.
+ * All zero is nothing. The ledger's lock guards all of it. Without memory for another account the
+ * sums are right all the same.
  */
 #ifndef SC_LEDGER_ACCOUNTS_H
 #define SC_LEDGER_ACCOUNTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ledger/ledger_words.h"
-#include "track/brief_lock.h"
 #include "track/checks.h"
 #include "track/pool.h"
+#include "track/ticks.h"
 
-enum { SC_ACCOUNTS_CELLS = 1024, SC_ACCOUNTS_MAX = 1 << 16 };
+enum { SC_ACCOUNTS_SHIFT = 10, SC_ACCOUNTS_MAX = 1 << 16 };
 
 struct sc_accounts {
-    struct sc_brief_lock lock;
-    struct sc_ledger_count kinds[SC_LEDGER_KINDS]; /* under the lock, as is all below */
-    struct sc_ledger_count all;                    /* of own kinds */
-    uint64_t small_bytes; /* of SC_LEDGER_DEVICE, in blocks that share granules; */
-    uint64_t large_bytes; /* and in others, with the rest of their last granule */
-    uint32_t peak;        /* how many there were */
+    struct sc_ledger_count kinds[SC_LEDGER_KINDS];
+    struct sc_ledger_count all; /* of own kinds */
+    uint64_t small_bytes;       /* of SC_LEDGER_DEVICE, in blocks that share granules; */
+    uint64_t large_bytes;       /* and in others, with the rest of their last granule */
+    uint32_t peak;              /* how many there were */
     struct sc_pool accounts;
-    uint32_t cells[SC_ACCOUNTS_CELLS];
+    uint32_t cells[1 << SC_ACCOUNTS_SHIFT];
 };
-
-/* Given: the account's id, 0 without one. And given once more: the driver did not take it back. */
-uint32_t sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin,
-                            uint64_t size_bytes) SC_REQUIRES(accounts->lock);
-void sc_accounts_restore(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                         uint64_t size_bytes) SC_REQUIRES(accounts->lock);
-
-/* Taken back: of the account that the credit returned. */
-void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                       uint64_t size_bytes) SC_REQUIRES(accounts->lock);
-
-/* A block turns out to be larger, of a kind that is not the process's own. */
-void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t account,
-                      uint64_t size_bytes) SC_REQUIRES(accounts->lock);
 
 /* What the driver takes for memory of cuMemAlloc at least: up to 1 MB shares granules of 2 MB, more
  * has whole ones (docs/driver.md). */
-uint64_t sc_accounts_backed(const struct sc_accounts *accounts) SC_REQUIRES(accounts->lock);
+uint64_t sc_accounts_backed(const struct sc_accounts *accounts);
 
 /* What the account had when its place held most. */
 uint64_t sc_accounts_peak_bytes(const struct sc_accounts *accounts,
-                                const struct sc_account *account) SC_REQUIRES(accounts->lock);
+                                const struct sc_account *account);
 uint64_t sc_accounts_peak_blocks(const struct sc_accounts *accounts,
-                                 const struct sc_account *account) SC_REQUIRES(accounts->lock);
+                                 const struct sc_account *account);
+
+/* Of an id, or NULL of 0. */
+static inline struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t id)
+{
+    return id ? sc_pool_at(&accounts->accounts, id) : NULL;
+}
 
 /* The place has no context any more. What does not go with one stays. */
-void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset) SC_REQUIRES(accounts->lock);
+void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset);
 
 /* How many of the account's blocks nobody gives back, when all destructors have run. 0: there are
  * none, or that may be meant: one block that is still held is a program's own for life, unless it
  * has outlived all contexts of its device. */
 uint64_t sc_accounts_never_freed(const struct sc_account *account);
 
-struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t account);
 void sc_accounts_destroy(struct sc_accounts *accounts);
 
-/* For counts of other things: bytes and a block more, or less. */
-void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes);
-void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t size_bytes);
+/* Bytes and a block more, or less. */
+static inline void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
+{
+    count->bytes += size_bytes;
+    count->blocks++;
+    if (count->bytes <= count->peak_bytes)
+        return;
+    count->peak_bytes = count->bytes;
+    count->peak_ticks = sc_ticks();
+}
+
+static inline void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t size_bytes)
+{
+    SC_ASSERT(count->bytes >= size_bytes && count->blocks > 0);
+    count->bytes -= size_bytes;
+    count->blocks--;
+}
+
+/* The account, which is made where there is none; NULL: without memory. */
+struct sc_account *sc_accounts_make(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                    uint32_t origin);
+
+static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                         uint32_t origin)
+{
+    uint32_t hash = (origin << 4 | (uint32_t)kind) * 2654435761u;
+    return &accounts->cells[hash >> (32 - SC_ACCOUNTS_SHIFT)];
+}
+
+static inline struct sc_account *sc_accounts_find(struct sc_accounts *accounts,
+                                                  enum sc_ledger_kind kind, uint32_t origin)
+{
+    uint32_t id = *sc_accounts_cell(accounts, kind, origin);
+    while (id) {
+        struct sc_account *account = sc_accounts_at(accounts, id);
+        if (account->origin == origin && account->kind == kind)
+            return account;
+        id = account->next;
+    }
+    return sc_accounts_make(accounts, kind, origin);
+}
+
+void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given);
+
+/* Before it changes for the first time behind the latest peak. */
+static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
+                                         struct sc_account *account)
+{
+    if (account->peak == accounts->peak)
+        return;
+    account->peak = accounts->peak;
+    account->peak_bytes = account->bytes;
+    account->peak_blocks = account->blocks;
+}
+
+/* Given, for the account or for none (NULL); `fresh` is false where the driver did not take it
+ * back. */
+static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                      struct sc_account *account, uint64_t size_bytes, bool fresh)
+{
+    if (account) {
+        sc_accounts_keep_peak(accounts, account);
+        account->bytes += size_bytes;
+        account->blocks++;
+        account->ever_bytes += fresh ? size_bytes : 0;
+        account->ever_blocks += fresh;
+    }
+    sc_accounts_count(&accounts->kinds[kind], size_bytes);
+    if (kind == SC_LEDGER_DEVICE)
+        sc_accounts_count_backed(accounts, size_bytes, true);
+    if (kind >= SC_LEDGER_OWN_KINDS)
+        return;
+    uint64_t peak_bytes = accounts->all.peak_bytes;
+    sc_accounts_count(&accounts->all, size_bytes);
+    accounts->peak += accounts->all.peak_bytes != peak_bytes;
+}
+
+/* Taken back, of the account for which it was given. */
+static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                     struct sc_account *account, uint64_t size_bytes)
+{
+    if (account) {
+        SC_ASSERT(account->bytes >= size_bytes && account->blocks > 0);
+        sc_accounts_keep_peak(accounts, account);
+        account->bytes -= size_bytes;
+        account->blocks--;
+    }
+    sc_accounts_uncount(&accounts->kinds[kind], size_bytes);
+    if (kind == SC_LEDGER_DEVICE)
+        sc_accounts_count_backed(accounts, size_bytes, false);
+    if (kind < SC_LEDGER_OWN_KINDS)
+        sc_accounts_uncount(&accounts->all, size_bytes);
+}
+
+/* A block turns out to be larger, of a kind that is not the process's own. */
+void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                      struct sc_account *account, uint64_t size_bytes);
 
 #endif

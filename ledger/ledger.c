@@ -6,15 +6,30 @@
 #include "ledger/ledger_words.h"
 #include "track/brief_lock.h"
 #include "track/checks.h"
+#include "track/own_lock.h"
 
 #include "track/poison.h"
 
 struct sc_ledger sc_ledger;
 
-static struct sc_accounts *accounts_of(struct sc_ledger *ledger,
-                                       const struct sc_ledger_entry *entry)
+/* Spares the calls where the lock is free. */
+static inline void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock) SC_UNFOLLOWED
 {
-    return &ledger->places[entry->place];
+    sc_own_lock_enter();
+    if (__builtin_expect(!sc_brief_lock_grab(&ledger->lock), 0)) {
+        sc_own_lock_leave();
+        sc_brief_lock_take(&ledger->lock);
+    } else {
+        sc_brief_lock_note(&ledger->lock, true);
+    }
+    SC_GUARD(&ledger->index.entries, &ledger->lock);
+}
+
+static inline void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock) SC_UNFOLLOWED
+{
+    if (__builtin_expect(sc_brief_lock_let(&ledger->lock) == SC_BRIEF_LOCK_AWAITED, 0))
+        sc_brief_lock_wake(&ledger->lock);
+    sc_own_lock_leave();
 }
 
 /* ---- pools ---- */
@@ -36,8 +51,7 @@ static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handl
 }
 
 /* One that nobody has any more, or NULL. */
-static struct sc_ledger_pool *find_room_locked(struct sc_ledger *ledger)
-    SC_REQUIRES(ledger->pools_lock)
+static struct sc_ledger_pool *find_room_locked(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
 {
     unsigned ever = atomic_load_explicit(&ledger->pools_ever, memory_order_relaxed);
     for (unsigned i = 0; i < ever; i++)
@@ -52,7 +66,7 @@ static struct sc_ledger_pool *find_room_locked(struct sc_ledger *ledger)
 void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
                         bool is_imported)
 {
-    sc_brief_lock_take(&ledger->pools_lock);
+    take(ledger);
     struct sc_ledger_pool *pool = find_pool(ledger, handle) ? NULL : find_room_locked(ledger);
     if (pool) {
         pool->place = (uint8_t)place;
@@ -62,15 +76,16 @@ void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned plac
         atomic_store_explicit(&pool->is_gone, false, memory_order_relaxed);
         atomic_store_explicit(&pool->handle, handle, memory_order_release);
     }
-    sc_brief_lock_give(&ledger->pools_lock);
+    give(ledger);
 }
 
-bool sc_ledger_pool_place(struct sc_ledger *ledger, uint64_t handle, unsigned *place)
+unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place)
 {
     const struct sc_ledger_pool *pool = find_pool(ledger, handle);
-    if (pool)
-        *place = pool->place;
-    return pool;
+    if (!pool)
+        return 0;
+    *place = pool->place;
+    return (unsigned)(pool - ledger->pools) + 1;
 }
 
 static void forget_if_over(struct sc_ledger_pool *pool)
@@ -84,14 +99,19 @@ void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle)
     struct sc_ledger_pool *pool = find_pool(ledger, handle);
     if (!pool)
         return;
-    struct sc_brief_lock *lock = &ledger->places[pool->place].lock;
-    sc_brief_lock_take(lock);
+    take(ledger);
     atomic_store_explicit(&pool->is_gone, true, memory_order_relaxed);
     forget_if_over(pool);
-    sc_brief_lock_give(lock);
+    give(ledger);
 }
 
 /* ---- blocks ---- */
+
+static struct sc_ledger_entry *find(struct sc_ledger *ledger, enum sc_ledger_space space,
+                                    uint64_t name) SC_REQUIRES(ledger->lock)
+{
+    return sc_ledger_index_seek(&ledger->index, space, name).entry;
+}
 
 /* Which pool it is of, or NULL. */
 static struct sc_ledger_pool *pool_of(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
@@ -105,66 +125,42 @@ static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
     return space == SC_LEDGER_MEMORY || kind == SC_LEDGER_IMPORTED;
 }
 
-static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+/* Needs: it is of that kind. */
+static inline __attribute__((always_inline)) void
+debit_of(struct sc_ledger *ledger, const struct sc_ledger_entry *entry, enum sc_ledger_kind kind)
+    SC_REQUIRES(ledger->lock)
 {
-    struct sc_accounts *accounts = accounts_of(ledger, entry);
-    struct sc_ledger_pool *pool = pool_of(ledger, entry);
-    sc_brief_lock_take(&accounts->lock);
-    sc_accounts_debit(accounts, entry->kind, entry->account, entry->size_bytes);
-    if (pool) {
-        sc_accounts_uncount(&pool->used, entry->size_bytes);
-        forget_if_over(pool);
-    }
-    sc_brief_lock_give(&accounts->lock);
+    struct sc_accounts *accounts = &ledger->places[entry->place];
+    sc_accounts_debit(accounts, kind, sc_accounts_at(accounts, entry->account), entry->size_bytes);
+    if (kind != SC_LEDGER_POOLED || !entry->of)
+        return;
+    struct sc_ledger_pool *pool = &ledger->pools[entry->of - 1];
+    sc_accounts_uncount(&pool->used, entry->size_bytes);
+    forget_if_over(pool);
+}
+
+static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+    SC_REQUIRES(ledger->lock)
+{
+    debit_of(ledger, entry, entry->kind);
 }
 
 static void restore(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+    SC_REQUIRES(ledger->lock)
 {
-    struct sc_accounts *accounts = accounts_of(ledger, entry);
     struct sc_ledger_pool *pool = pool_of(ledger, entry);
-    sc_brief_lock_take(&accounts->lock);
-    sc_accounts_restore(accounts, entry->kind, entry->account, entry->size_bytes);
+    struct sc_accounts *accounts = &ledger->places[entry->place];
+    sc_accounts_credit(accounts, entry->kind, sc_accounts_at(accounts, entry->account),
+                       entry->size_bytes, false);
     if (pool)
         sc_accounts_count(&pool->used, entry->size_bytes);
-    sc_brief_lock_give(&accounts->lock);
-}
-
-/* The block as it is to be added, and counted already. */
-static struct sc_ledger_entry credit(struct sc_ledger *ledger, const struct sc_ledger_block *block)
-{
-    bool is_pooled = block->kind == SC_LEDGER_POOLED;
-    struct sc_accounts *accounts = &ledger->places[block->place];
-    struct sc_ledger_pool *pool = is_pooled ? find_pool(ledger, block->of) : NULL;
-    struct sc_ledger_entry entry = {
-        .name = block->name,
-        .size_bytes = block->size_bytes,
-        .of = block->of,
-        .context = block->context,
-        .space = (uint8_t)block->space,
-        .kind = (uint8_t)block->kind,
-        .place = (uint8_t)block->place,
-    };
-    if (is_shared(block->space, block->kind)) {
-        entry.references = 1;
-        entry.mappings = 0;
-    }
-    if (is_pooled)
-        entry.of = pool && pool->place == block->place ? (uint64_t)(pool - ledger->pools) + 1 : 0;
-    sc_brief_lock_take(&accounts->lock);
-    entry.account = sc_accounts_credit(accounts, block->kind, block->origin, block->size_bytes);
-    if (entry.of && pool)
-        sc_accounts_count(&pool->used, block->size_bytes);
-    sc_brief_lock_give(&accounts->lock);
-    return entry;
 }
 
 bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                     struct sc_ledger_block *block)
 {
-    struct sc_ledger_shard *shard = sc_ledger_index_shard(&ledger->index, space, name);
-    sc_brief_lock_take(&shard->lock);
-    uint32_t id = sc_ledger_index_find(shard, space, name);
-    const struct sc_ledger_entry *entry = id ? sc_ledger_index_at(shard, id) : NULL;
+    take(ledger);
+    const struct sc_ledger_entry *entry = find(ledger, space, name);
     if (entry)
         *block = (struct sc_ledger_block){.space = space,
                                           .kind = entry->kind,
@@ -173,61 +169,45 @@ bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64
                                           .of = is_shared(space, entry->kind) ? 0 : entry->of,
                                           .context = entry->context,
                                           .place = entry->place};
-    sc_brief_lock_give(&shard->lock);
+    give(ledger);
     return entry;
 }
 
 bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle)
 {
-    struct sc_ledger_shard *shard = sc_ledger_index_shard(&ledger->index, SC_LEDGER_MEMORY, handle);
-    sc_brief_lock_take(&shard->lock);
-    uint32_t id = sc_ledger_index_find(shard, SC_LEDGER_MEMORY, handle);
-    if (id)
-        sc_ledger_index_at(shard, id)->references++;
-    sc_brief_lock_give(&shard->lock);
-    return id;
+    take(ledger);
+    struct sc_ledger_entry *entry = find(ledger, SC_LEDGER_MEMORY, handle);
+    if (entry)
+        entry->references++;
+    give(ledger);
+    return entry;
 }
 
 /* All of the memory is mapped, or none: so imported memory is known to be as large. */
 static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
+    SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_shard *shard = sc_ledger_index_shard(&ledger->index, SC_LEDGER_MEMORY, handle);
-    struct sc_ledger_entry grown = {.kind = SC_LEDGER_KINDS};
-    sc_brief_lock_take(&shard->lock);
-    uint32_t id = sc_ledger_index_find(shard, SC_LEDGER_MEMORY, handle);
-    struct sc_ledger_entry *entry = id ? sc_ledger_index_at(shard, id) : NULL;
-    if (entry) {
-        entry->mappings++;
-        if (entry->size_bytes == 0 && entry->kind == SC_LEDGER_IMPORTED && !entry->leaves)
-            grown = *entry;
-        entry->size_bytes = grown.kind == SC_LEDGER_KINDS ? entry->size_bytes : size_bytes;
-    }
-    sc_brief_lock_give(&shard->lock);
-    if (grown.kind == SC_LEDGER_KINDS)
+    struct sc_ledger_entry *entry = find(ledger, SC_LEDGER_MEMORY, handle);
+    if (!entry)
         return;
-    struct sc_accounts *accounts = accounts_of(ledger, &grown);
-    sc_brief_lock_take(&accounts->lock);
-    sc_accounts_grow(accounts, grown.kind, grown.account, size_bytes);
-    sc_brief_lock_give(&accounts->lock);
+    entry->mappings++;
+    if (entry->size_bytes || entry->kind != SC_LEDGER_IMPORTED || entry->leaves)
+        return;
+    entry->size_bytes = size_bytes;
+    struct sc_accounts *accounts = &ledger->places[entry->place];
+    sc_accounts_grow(accounts, entry->kind, sc_accounts_at(accounts, entry->account), size_bytes);
 }
 
-static void unmap(struct sc_ledger *ledger, uint64_t handle)
+static void unmap(struct sc_ledger *ledger, uint64_t handle) SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_shard *shard = sc_ledger_index_shard(&ledger->index, SC_LEDGER_MEMORY, handle);
-    struct sc_ledger_entry gone = {.size_bytes = 0};
-    sc_brief_lock_take(&shard->lock);
-    uint32_t id = sc_ledger_index_find(shard, SC_LEDGER_MEMORY, handle);
-    struct sc_ledger_entry *entry = id ? sc_ledger_index_at(shard, id) : NULL;
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_MEMORY, handle);
+    struct sc_ledger_entry *entry = found.entry;
     if (entry && entry->mappings > 0)
         entry->mappings--;
-    bool is_over = entry && entry->references == 0 && entry->mappings == 0 && !entry->leaves;
-    if (is_over) {
-        gone = *entry;
-        sc_ledger_index_drop(shard, id);
-    }
-    sc_brief_lock_give(&shard->lock);
-    if (is_over)
-        debit(ledger, &gone);
+    if (!entry || entry->references || entry->mappings || entry->leaves)
+        return;
+    debit(ledger, entry);
+    sc_ledger_index_drop(&ledger->index, found);
 }
 
 /* It was opened before, and has one reference more. */
@@ -239,82 +219,126 @@ static bool is_once_more(struct sc_ledger_entry *entry, const struct sc_ledger_b
     return is_open;
 }
 
-/* Takes the place of what had the name, which is in *gone (`leaves`: nothing that counts). False:
- * no memory. */
-static bool add_locked(struct sc_ledger_shard *shard, const struct sc_ledger_entry *entry,
-                       struct sc_ledger_entry *gone) SC_REQUIRES(shard->lock)
+/* What had the name is counted no more. */
+static void displace(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+    SC_REQUIRES(ledger->lock)
 {
-    uint32_t id = sc_ledger_index_find(shard, entry->space, entry->name);
-    *gone = (struct sc_ledger_entry){.leaves = true};
-    if (id) {
-        *gone = *sc_ledger_index_at(shard, id);
-        sc_ledger_index_drop(shard, id);
+    if (!entry->leaves)
+        debit(ledger, entry);
+    if (entry->space == SC_LEDGER_MAPPING)
+        unmap(ledger, entry->of);
+}
+
+/* The entry has its name already. Of a pool that is over by now it is not. */
+static inline __attribute__((always_inline)) void
+credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_ledger_block *block)
+    SC_REQUIRES(ledger->lock)
+{
+    struct sc_accounts *accounts = &ledger->places[block->place];
+    entry->size_bytes = block->size_bytes;
+    entry->of = block->of;
+    if (is_shared(block->space, block->kind)) {
+        entry->references = 1;
+        entry->mappings = 0;
     }
-    return sc_ledger_index_add(shard, entry);
+    entry->context = block->context;
+    entry->kind = (uint8_t)block->kind;
+    entry->place = (uint8_t)block->place;
+    entry->leaves = false;
+    struct sc_account *account = sc_accounts_find(accounts, block->kind, block->origin);
+    entry->account = account ? account->id : 0;
+    sc_accounts_credit(accounts, block->kind, account, block->size_bytes, true);
+    struct sc_ledger_pool *pool = pool_of(ledger, entry);
+    if (pool && atomic_load_explicit(&pool->handle, memory_order_relaxed))
+        sc_accounts_count(&pool->used, block->size_bytes);
+    else if (pool)
+        entry->of = 0;
 }
 
-static bool open_once_more(struct sc_ledger_shard *shard, const struct sc_ledger_block *block)
+static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger,
+                                                      const struct sc_ledger_block *block)
+    SC_REQUIRES(ledger->lock)
 {
-    if (block->kind != SC_LEDGER_IMPORTED)
-        return false;
-    sc_brief_lock_take(&shard->lock);
-    uint32_t id = sc_ledger_index_find(shard, block->space, block->name);
-    bool is_open = id && is_once_more(sc_ledger_index_at(shard, id), block);
-    sc_brief_lock_give(&shard->lock);
-    return is_open;
-}
-
-void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block)
-{
-    struct sc_ledger_shard *shard =
-        sc_ledger_index_shard(&ledger->index, block->space, block->name);
-    struct sc_ledger_entry gone;
-    if (open_once_more(shard, block))
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, block->space, block->name);
+    struct sc_ledger_entry *entry = found.entry;
+    if (entry && is_once_more(entry, block))
         return;
-    const struct sc_ledger_entry entry = credit(ledger, block);
-    sc_brief_lock_take(&shard->lock);
-    bool is_added = add_locked(shard, &entry, &gone);
-    sc_brief_lock_give(&shard->lock);
-    if (!gone.leaves)
-        debit(ledger, &gone);
-    if (!is_added) {
-        debit(ledger, &entry);
+    if (entry)
+        displace(ledger, entry);
+    else if (found.link)
+        entry = sc_ledger_index_add(&ledger->index, found.link, block->space, block->name);
+    if (entry)
+        credit(ledger, entry, block);
+    else
         atomic_fetch_add_explicit(&ledger->unrecorded, 1, memory_order_relaxed);
-    }
-    if (block->space == SC_LEDGER_MAPPING && gone.of)
-        unmap(ledger, gone.of);
     if (block->space == SC_LEDGER_MAPPING)
         map(ledger, block->of, block->size_bytes);
 }
 
-/* One reference less. True: it was the last one. */
-static bool lets_go(struct sc_ledger_entry *entry)
+void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block)
 {
-    if (!is_shared(entry->space, entry->kind))
-        return true;
-    if (entry->references > 0)
-        entry->references--;
-    return entry->references == 0 && entry->mappings == 0;
+    take(ledger);
+    add(ledger, block);
+    give(ledger);
 }
 
-bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name)
+void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
+                             unsigned pool, unsigned place, uint32_t origin)
 {
-    struct sc_ledger_shard *shard = sc_ledger_index_shard(&ledger->index, space, name);
-    struct sc_ledger_entry leaving = {.size_bytes = 0};
-    sc_brief_lock_take(&shard->lock);
-    uint32_t id = sc_ledger_index_find(shard, space, name);
-    struct sc_ledger_entry *entry = id ? sc_ledger_index_at(shard, id) : NULL;
-    bool is_there =
-        entry && !entry->leaves && (!is_shared(space, entry->kind) || entry->references > 0);
-    bool is_last = is_there && lets_go(entry);
-    if (is_last) {
-        entry->leaves = true;
-        leaving = *entry;
-    }
-    sc_brief_lock_give(&shard->lock);
-    if (is_last)
-        debit(ledger, &leaving);
-    return is_there;
+    take(ledger);
+    add(ledger, &(const struct sc_ledger_block){.space = SC_LEDGER_ADDRESS,
+                                                .kind = SC_LEDGER_POOLED,
+                                                .name = name,
+                                                .size_bytes = size_bytes,
+                                                .of = pool,
+                                                .origin = origin,
+                                                .place = place});
+    give(ledger);
+}
+
+/* ---- taken back ---- */
+
+/* The block that the calling thread's call takes back, where that is out. No other thread's call
+ * has a part in it, and no context takes it along. */
+static __thread struct sc_ledger_entry out;
+
+/* One reference less. The last one takes the block along. */
+static enum sc_ledger_leaving let_go(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
+    SC_REQUIRES(ledger->lock)
+{
+    bool shared = is_shared(entry->space, entry->kind);
+    if (shared && entry->references == 0)
+        return SC_LEDGER_NOT_THERE;
+    out.name = 0;
+    if (shared && (--entry->references || entry->mappings))
+        return SC_LEDGER_LEAVES;
+    entry->leaves = true;
+    debit(ledger, entry);
+    return SC_LEDGER_LEAVES;
+}
+
+static inline enum sc_ledger_leaving leave(struct sc_ledger *ledger, struct sc_ledger_found found)
+    SC_REQUIRES(ledger->lock)
+{
+    struct sc_ledger_entry *entry = found.entry;
+    if (!entry || entry->leaves)
+        return SC_LEDGER_NOT_THERE;
+    if (__builtin_expect(entry->kind != SC_LEDGER_POOLED, 0))
+        return let_go(ledger, entry);
+    debit_of(ledger, entry, SC_LEDGER_POOLED);
+    out = *entry;
+    sc_ledger_index_drop(&ledger->index, found);
+    return SC_LEDGER_IS_OUT;
+}
+
+enum sc_ledger_leaving sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space,
+                                        uint64_t name)
+{
+    take(ledger);
+    enum sc_ledger_leaving leaving =
+        leave(ledger, sc_ledger_index_seek(&ledger->index, space, name));
+    give(ledger);
+    return leaving;
 }
 
 void sc_ledger_free_unknown(struct sc_ledger *ledger)
@@ -322,68 +346,87 @@ void sc_ledger_free_unknown(struct sc_ledger *ledger)
     atomic_fetch_add_explicit(&ledger->unknown_frees, 1, memory_order_relaxed);
 }
 
+/* Unless the name is another block's by now. */
+static void put_back(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
+{
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, out.space, out.name);
+    struct sc_ledger_entry *entry =
+        found.link && !found.entry
+            ? sc_ledger_index_add(&ledger->index, found.link, out.space, out.name)
+            : NULL;
+    if (!entry)
+        return;
+    *entry = out;
+    entry->next = 0;
+    restore(ledger, entry);
+}
+
+static void answer(struct sc_ledger *ledger, struct sc_ledger_found found, bool taken)
+    SC_REQUIRES(ledger->lock)
+{
+    struct sc_ledger_entry *entry = found.entry;
+    if (!entry)
+        return;
+    bool left = entry->leaves;
+    uint64_t mapped = entry->space == SC_LEDGER_MAPPING ? entry->of : 0;
+    if (left && taken) {
+        sc_ledger_index_drop(&ledger->index, found);
+        if (mapped)
+            unmap(ledger, mapped);
+    } else if (!taken) {
+        entry->leaves = false;
+        entry->references += is_shared(entry->space, entry->kind);
+        if (left)
+            restore(ledger, entry);
+    }
+}
+
 void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name, bool taken)
 {
-    struct sc_ledger_shard *shard = sc_ledger_index_shard(&ledger->index, space, name);
-    struct sc_ledger_entry was = {.size_bytes = 0};
-    sc_brief_lock_take(&shard->lock);
-    uint32_t id = sc_ledger_index_find(shard, space, name);
-    struct sc_ledger_entry *entry = id ? sc_ledger_index_at(shard, id) : NULL;
-    if (entry)
-        was = *entry;
-    if (entry && was.leaves && taken)
-        sc_ledger_index_drop(shard, id);
-    else if (entry && !taken) {
-        entry->leaves = false;
-        entry->references += is_shared(space, entry->kind);
-    }
-    sc_brief_lock_give(&shard->lock);
-    if (was.leaves && !taken)
-        restore(ledger, &was);
-    if (was.leaves && taken && space == SC_LEDGER_MAPPING)
-        unmap(ledger, was.of);
+    take(ledger);
+    if (out.name != name || out.space != space)
+        answer(ledger, sc_ledger_index_seek(&ledger->index, space, name), taken);
+    else if (!taken)
+        put_back(ledger);
+    give(ledger);
+    out.name = 0;
 }
 
 /* ---- contexts ---- */
 
-/* An entry of the context, or 0. */
-static uint32_t find_of_context(struct sc_ledger_shard *shard, uint32_t context, uint32_t *from)
-    SC_REQUIRES(shard->lock)
-{
-    for (; *from < shard->cells; ++*from)
-        for (uint32_t id = shard->heads[*from]; id; id = sc_ledger_index_at(shard, id)->next)
-            if (sc_ledger_index_at(shard, id)->context == context)
-                return id;
-    return 0;
-}
+enum { CELLS_AT_ONCE = 1 << 10 };
 
-static void end_context_in(struct sc_ledger *ledger, struct sc_ledger_shard *shard,
-                           uint32_t context)
+static void end_context_in(struct sc_ledger *ledger, uint32_t *link, uint32_t context)
+    SC_REQUIRES(ledger->lock)
 {
-    uint32_t from = 0, id;
-    struct sc_ledger_entry gone;
-    sc_brief_lock_take(&shard->lock);
-    while ((id = find_of_context(shard, context, &from)) != 0) {
-        gone = *sc_ledger_index_at(shard, id);
-        sc_ledger_index_drop(shard, id);
-        sc_brief_lock_give(&shard->lock);
-        if (!gone.leaves)
-            debit(ledger, &gone);
-        sc_brief_lock_take(&shard->lock);
+    while (*link) {
+        struct sc_ledger_entry *entry = sc_ledger_index_at(&ledger->index, *link);
+        if (entry->context != context) {
+            link = &entry->next;
+            continue;
+        }
+        if (!entry->leaves)
+            debit(ledger, entry);
+        sc_ledger_index_drop(&ledger->index, (struct sc_ledger_found){entry, link});
     }
-    sc_brief_lock_give(&shard->lock);
 }
 
+/* Cells that come meanwhile have entries of cells that were not looked at, or of such that were. */
 void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context)
 {
-    for (unsigned i = 0; context && i < SC_LEDGER_SHARDS; i++)
-        end_context_in(ledger, &ledger->index.shards[i], context);
+    uint32_t from = 0, end = context ? UINT32_MAX : 0;
+    while (from < end) {
+        take(ledger);
+        end = ledger->index.cells;
+        for (uint32_t i = 0; i < CELLS_AT_ONCE && from < end; i++)
+            end_context_in(ledger, sc_ledger_index_cell(&ledger->index, from++), context);
+        give(ledger);
+    }
 }
 
 void sc_ledger_outlive(struct sc_ledger *ledger, unsigned place, bool is_reset)
 {
-    struct sc_accounts *accounts = &ledger->places[place];
-    sc_brief_lock_take(&accounts->lock);
-    sc_accounts_outlive(accounts, is_reset);
-    sc_brief_lock_give(&accounts->lock);
+    take(ledger);
+    sc_accounts_outlive(&ledger->places[place], is_reset);
+    give(ledger);
 }

@@ -10,9 +10,9 @@
  * (sc_ledger_left). So a block that another thread is handed meanwhile under the same name is
  * another one. No count goes below zero.
  *
- * Thread-safe, not signal-safe. The locks are brief leaves of the ledger's own, and a call holds
- * one at a time. Nothing fails: what there is no memory for is counted in `unrecorded`. A million
- * blocks take some 50 MB, mapped and never of malloc.
+ * Thread-safe, not signal-safe. The ledger's own lock is a brief leaf. Nothing fails: what there is
+ * no memory for is counted in `unrecorded`. A million blocks take some 50 MB, mapped and never of
+ * malloc.
  */
 #ifndef SC_LEDGER_LEDGER_H
 #define SC_LEDGER_LEDGER_H
@@ -30,18 +30,28 @@ extern struct sc_ledger sc_ledger;
  * opened once more, one more reference is counted. */
 void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block);
 
+/* The same of memory of a pool, by its number or 0, which all programs ask for most. */
+void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
+                             unsigned pool, unsigned place, uint32_t origin);
+
 /* What is known by that name. False: nothing. */
 bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                     struct sc_ledger_block *block);
 
-/* The block is about to be taken back, or one reference to it: the last one takes it along. False:
- * there is none, or it is being taken back already. */
-bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name);
+/* The block is about to be taken back, or one reference to it: the last one takes it along. */
+enum sc_ledger_leaving {
+    SC_LEDGER_NOT_THERE, /* or it is being taken back already */
+    SC_LEDGER_LEAVES,
+    SC_LEDGER_IS_OUT, /* it is forgotten, unless the driver refuses */
+};
+enum sc_ledger_leaving sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space,
+                                        uint64_t name);
 
 /* A block is taken back of which nothing is known. */
 void sc_ledger_free_unknown(struct sc_ledger *ledger);
 
-/* The driver has answered a call before which sc_ledger_leaves was true. */
+/* The driver has answered a call of this thread's before which the block was there: where it is
+ * out, and the driver has taken it, there is nothing to say. */
 void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                     bool taken);
 
@@ -59,8 +69,9 @@ void sc_ledger_outlive(struct sc_ledger *ledger, unsigned place, bool is_reset);
 void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
                         bool is_imported);
 
-/* The place of the pool's memory. False: the pool is not known. */
-bool sc_ledger_pool_place(struct sc_ledger *ledger, uint64_t handle, unsigned *place);
+/* The pool's number, by which it is known for as long as there is memory of it or it is not gone,
+ * and the place of its memory. 0: it is not known. */
+unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place);
 
 /* The pool was destroyed: what is in use of it stays. */
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle);

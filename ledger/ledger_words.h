@@ -26,21 +26,28 @@ enum sc_ledger_kind {
     SC_LEDGER_KINDS
 };
 
+/* What changes together lies apart: the compiler would else make one wide access of two that other
+ * calls have written one by one, which a processor has to wait for. */
 struct sc_ledger_count {
-    uint64_t bytes, blocks;
-    uint64_t peak_bytes, peak_ticks; /* the most, and when (track/ticks.h) */
+    uint64_t bytes;
+    uint64_t peak_bytes; /* the most, */
+    uint64_t blocks;
+    uint64_t peak_ticks; /* and when (track/ticks.h) */
 };
 
 struct sc_account {
-    uint64_t bytes, blocks;
-    uint64_t peak_bytes, peak_blocks; /* when the place held most, as of peak `peak` */
-    uint64_t ever_bytes, ever_blocks; /* all that was given */
-    uint64_t outlived;                /* ever_blocks when the last context of its device ended */
+    uint64_t bytes;
+    uint64_t peak_bytes; /* when the place held most, as of peak `peak` */
+    uint64_t ever_bytes; /* all that was given */
+    uint64_t peak_blocks;
+    uint64_t blocks;
     uint32_t peak;
     uint32_t origin;
-    uint32_t next;
+    uint32_t id, next;
     uint8_t kind;
     bool was_reset; /* it ended by a reset, after which nobody gives anything back */
+    uint64_t ever_blocks;
+    uint64_t outlived; /* ever_blocks when the last context of its device ended */
 };
 
 /* Names of one space differ. Device memory and memory of the host share one. */
@@ -74,7 +81,7 @@ struct sc_ledger_block {
     enum sc_ledger_kind kind;
     uint64_t name;
     uint64_t size_bytes;
-    uint64_t of;      /* the pool of pooled memory; the memory behind a mapping. 0: none */
+    uint64_t of;      /* the number of its pool; the memory behind a mapping. 0: none */
     uint32_t context; /* with which it goes; 0: it outlives its context */
     uint32_t origin;  /* track/origins.h */
     unsigned place;

@@ -45,8 +45,8 @@ static void consider(struct sc_statement *statement, const struct sc_statement_a
     statement->accounts[at] = *account;
 }
 
-static void consider_all_locked(struct sc_statement *statement, struct sc_accounts *accounts,
-                                unsigned place) SC_REQUIRES(accounts->lock)
+static void consider_all(struct sc_statement *statement, struct sc_accounts *accounts,
+                         unsigned place)
 {
     for (uint32_t id = 1; id <= accounts->accounts.live; id++) {
         const struct sc_account *account = sc_accounts_at(accounts, id);
@@ -61,9 +61,8 @@ static void consider_all_locked(struct sc_statement *statement, struct sc_accoun
     }
 }
 
-static void consider_never_freed_locked(struct sc_statement *statement,
-                                        struct sc_accounts *accounts, unsigned place)
-    SC_REQUIRES(accounts->lock)
+static void consider_never_freed(struct sc_statement *statement, struct sc_accounts *accounts,
+                                 unsigned place)
 {
     for (uint32_t id = 1; id <= accounts->accounts.live; id++) {
         struct sc_statement_account lost = {.account = *sc_accounts_at(accounts, id),
@@ -74,18 +73,19 @@ static void consider_never_freed_locked(struct sc_statement *statement,
     }
 }
 
-static void draw_place(struct sc_accounts *accounts, struct sc_statement *statement, unsigned place)
+static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement, unsigned place)
 {
     struct sc_statement_place *drawn = &statement->places[place];
-    sc_brief_lock_take(&accounts->lock);
+    sc_brief_lock_take(&ledger->lock);
+    struct sc_accounts *accounts = &ledger->places[place];
     memcpy(drawn->kinds, accounts->kinds, sizeof drawn->kinds);
     drawn->all = accounts->all;
     drawn->backed_bytes = sc_accounts_backed(accounts);
     drawn->accounts = accounts->accounts.live;
     for (unsigned kind = 0; kind < SC_LEDGER_KINDS; kind++)
         drawn->is_used |= drawn->kinds[kind].peak_ticks != 0 || drawn->kinds[kind].blocks != 0;
-    consider_all_locked(statement, accounts, place);
-    sc_brief_lock_give(&accounts->lock);
+    consider_all(statement, accounts, place);
+    sc_brief_lock_give(&ledger->lock);
 }
 
 static void draw_pool(struct sc_ledger *ledger, struct sc_ledger_pool *pool,
@@ -93,8 +93,7 @@ static void draw_pool(struct sc_ledger *ledger, struct sc_ledger_pool *pool,
 {
     if (atomic_load_explicit(&pool->handle, memory_order_acquire) == 0)
         return;
-    struct sc_brief_lock *lock = &ledger->places[pool->place].lock;
-    sc_brief_lock_take(lock);
+    sc_brief_lock_take(&ledger->lock);
     statement->pools[statement->pool_count++] = (struct sc_statement_pool){
         .handle = atomic_load_explicit(&pool->handle, memory_order_relaxed),
         .is_gone = atomic_load_explicit(&pool->is_gone, memory_order_relaxed),
@@ -103,7 +102,7 @@ static void draw_pool(struct sc_ledger *ledger, struct sc_ledger_pool *pool,
         .origin = pool->origin,
         .used = pool->used,
     };
-    sc_brief_lock_give(lock);
+    sc_brief_lock_give(&ledger->lock);
 }
 
 static void draw_pools(struct sc_ledger *ledger, struct sc_statement *statement)
@@ -117,7 +116,7 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
 {
     memset(statement, 0, sizeof *statement);
     for (unsigned place = 0; place < SC_LEDGER_PLACES; place++)
-        draw_place(&ledger->places[place], statement, place);
+        draw_place(ledger, statement, place);
     draw_pools(ledger, statement);
     statement->unknown_frees = atomic_load_explicit(&ledger->unknown_frees, memory_order_relaxed);
     statement->unrecorded = atomic_load_explicit(&ledger->unrecorded, memory_order_relaxed);
@@ -127,9 +126,8 @@ void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement
 {
     memset(statement, 0, sizeof *statement);
     for (unsigned place = 0; place < SC_LEDGER_PLACES; place++) {
-        struct sc_accounts *accounts = &ledger->places[place];
-        sc_brief_lock_take(&accounts->lock);
-        consider_never_freed_locked(statement, accounts, place);
-        sc_brief_lock_give(&accounts->lock);
+        sc_brief_lock_take(&ledger->lock);
+        consider_never_freed(statement, &ledger->places[place], place);
+        sc_brief_lock_give(&ledger->lock);
     }
 }

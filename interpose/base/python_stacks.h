@@ -9,6 +9,7 @@
 #define SC_INTERPOSE_BASE_PYTHON_STACKS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
@@ -34,11 +35,16 @@ uint32_t sc_python_stacks_insert(uint32_t id);
 /* The same in a handler of a fault, which has room and must not fault again. Async-signal-safe. */
 uint32_t sc_python_stacks_insert_carefully(uint32_t id);
 
+/* Is there an interpreter? */
+static inline bool sc_python_stacks_run(void)
+{
+    return sc_unlikely(atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_relaxed) !=
+                       0);
+}
+
 static inline uint32_t sc_python_stacks_complete(uint32_t id)
 {
-    if (sc_likely(!atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_relaxed)))
-        return id;
-    return sc_python_stacks_insert(id);
+    return sc_python_stacks_run() ? sc_python_stacks_insert(id) : id;
 }
 
 #endif

@@ -2,20 +2,19 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
-#include "track/ticks.h"
 
 #include "track/poison.h"
 
-void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
+void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes,
+                            uint64_t ticks)
 {
-    SC_KEEP_ERRNO();
     struct sc_history_entry entry = {
         .api = api,
         .site = (uintptr_t)site,
         .stack = site ? sc_unwind_here(site) : 0,
         .thread = sc_thread_id(),
         .direction = SC_FREE,
-        .ticks = sc_ticks(),
+        .ticks = ticks,
         .address = address,
         .size_bytes = size_bytes,
     };

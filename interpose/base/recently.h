@@ -13,6 +13,7 @@
 #include "interpose/base/process.h"
 #include "track/history.h"
 #include "track/op_kinds.h"
+#include "track/ticks.h"
 
 /* The bytes that an operation uses, as its call names them; 0: not known. */
 struct sc_recent_use {
@@ -32,13 +33,14 @@ SC_INLINED void sc_recently_issued(struct sc_history_entry entry)
 
 /* The program gives the memory back by a call that returns to `site`. The caller's stack is taken
  * (interpose/base/unwind.h). */
-void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes);
+void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes,
+                            uint64_t ticks);
 
 static inline void sc_recently_freed(const char *api, void *site, uintptr_t address,
                                      size_t size_bytes)
 {
     if (sc_likely(sc_options.postmortem) && sc_active())
-        sc_recently_note_freed(api, site, address, size_bytes);
+        sc_recently_note_freed(api, site, address, size_bytes, sc_ticks());
 }
 
 #endif

@@ -37,8 +37,8 @@ struct entry {
     bool learnt;
     bool is_own; /* all places are on the stack of the thread, which is there while it runs */
     uint8_t count;
-    uint32_t places[CALLERS_MAX]; /* in words above the key's depth */
-    uintptr_t returns[CALLERS_MAX];
+    uint32_t places[CALLERS_MAX + 1]; /* in words above the key's depth */
+    uintptr_t returns[CALLERS_MAX + 1];
 };
 
 /* Stacks of one hash. Several may have one key: they differ in their callers. */
@@ -121,14 +121,17 @@ static bool has_key(const struct set *set, unsigned way, const struct key *key)
 }
 
 /* From the innermost frame outward, so that no word is read beyond a caller that has changed. The
- * words are other functions' frames, of which no compiler and no sanitizer knows that we look. */
+ * words are other functions' frames, of which no compiler and no sanitizer knows that we look. Two
+ * at a time: an odd number has its last one twice. */
 #define NOT_CHECKED __attribute__((no_sanitize("address", "thread")))
 
 static inline NOT_CHECKED bool are_there(const struct entry *entry, uintptr_t depth)
 {
-    const volatile uintptr_t *words = (const volatile uintptr_t *)depth;
-    for (unsigned i = 0, count = entry->count; i < count; i++)
-        if (words[entry->places[i]] != entry->returns[i])
+    const uintptr_t *words = (const uintptr_t *)depth;
+    atomic_signal_fence(memory_order_seq_cst);
+    for (unsigned i = 0, count = entry->count; i < count; i += 2)
+        if (words[entry->places[i]] != entry->returns[i] ||
+            words[entry->places[i + 1]] != entry->returns[i + 1])
             return false;
     return true;
 }
@@ -148,12 +151,21 @@ static __attribute__((noinline)) NOT_CHECKED bool are_there_elsewhere(const stru
     return true;
 }
 
-static inline NOT_CHECKED bool still_there(const struct entry *entry, uintptr_t depth)
+static NOT_CHECKED bool still_there(const struct entry *entry, uintptr_t depth)
 {
-    return __builtin_expect(entry->is_own, 1) ? are_there(entry, depth)
-                                              : are_there_elsewhere(entry, depth);
+    return entry->is_own ? are_there(entry, depth) : are_there_elsewhere(entry, depth);
 }
 
+static __attribute__((noinline)) uint32_t find_among(const struct set *set, const struct key *key)
+{
+    for (unsigned way = 0; way < WAYS; way++)
+        if (has_key(set, way, key) && set->entries[way].learnt &&
+            still_there(&set->entries[way], key->depth))
+            return set->entries[way].id;
+    return 0;
+}
+
+/* Mostly the first one with the key, whose places are all on the thread's own stack. */
 NOT_CHECKED uint32_t sc_stack_cache_find(const void *site, uintptr_t depth)
 {
     if (!table || table->closed != closed_so_far())
@@ -162,8 +174,10 @@ NOT_CHECKED uint32_t sc_stack_cache_find(const void *site, uintptr_t depth)
     const struct set *set = set_of(&key);
     const struct entry *entry = set->entries;
     for (const struct key *at = set->keys; at < set->keys + WAYS; at++, entry++)
-        if (at->site == site && at->depth == depth && entry->learnt && still_there(entry, depth))
-            return entry->id;
+        if (at->site == site && at->depth == depth)
+            return entry->learnt && entry->is_own && are_there(entry, depth)
+                       ? entry->id
+                       : find_among(set, &key);
     return 0;
 }
 
@@ -239,6 +253,10 @@ static bool find_places(struct entry *entry, uintptr_t depth, void *const *frame
     bool found = place && place(frames, count, places)
                      ? take_places(entry, depth, frames + 1, count - 1, places)
                      : search_places(entry, depth, frames + 1, count - 1);
+    if (found && entry->count % 2) {
+        entry->places[entry->count] = entry->places[entry->count - 1];
+        entry->returns[entry->count] = entry->returns[entry->count - 1];
+    }
     entry->is_own = found && is_all_own(entry, depth);
     return found && still_there(entry, depth);
 }
@@ -249,7 +267,7 @@ static void take_way(struct set *set, const struct key *key, uint32_t id)
 {
     table->chance = table->chance * 1664525u + 1013904223u;
     unsigned way = table->chance >> 16 & (WAYS - 1);
-    for (unsigned i = 0; i < WAYS; i++)
+    for (unsigned i = WAYS; i-- > 0;)
         if (!set->keys[i].site)
             way = i;
     set->keys[way] = *key;

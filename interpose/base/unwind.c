@@ -383,9 +383,9 @@ static __attribute__((noinline)) void unwind(void *argument)
                              place_frames);
 }
 
-__attribute__((noinline)) uint32_t sc_unwind_here(void *site)
+static __attribute__((noinline)) uint32_t take_here(void *site, uintptr_t depth)
 {
-    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
+    SC_KEEP_ERRNO();
     int mode = how_much();
     if (mode == SC_STACKS_NONE)
         return 0;
@@ -397,6 +397,15 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
     if (!trace.id)
         sc_spare_stack_make_room(unwind, &trace);
     return sc_python_stacks_complete(trace.id);
+}
+
+__attribute__((noinline)) uint32_t sc_unwind_here(void *site)
+{
+    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
+    bool is_plain =
+        how_much() == SC_STACKS_FULL && !sc_process_is_alone() && !sc_python_stacks_run();
+    uint32_t id = sc_likely(is_plain) ? sc_stack_cache_find(site, depth) : 0;
+    return sc_likely(id) ? id : take_here(site, depth);
 }
 
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)

@@ -30,7 +30,7 @@ void sc_unwind_note_closed(void);
 bool sc_unwind_is_deep(void);
 
 /* The id of the caller's stack (track/stacks.h). `site` is the address that the hook returns to:
- * frames inside of it are ours and are left out. */
+ * frames inside of it are ours and are left out. errno is kept. */
 uint32_t sc_unwind_here(void *site);
 
 /* The same of an interrupted context (ucontext_t), as a signal handler has it, from its program

@@ -24,6 +24,7 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/capturing.h"
+#include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
 #include "track/points.h"
@@ -220,9 +221,50 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
     return end(work, result);
 }
 
-SC_PAIR(cuMemAllocAsync, _ptsz, (CUdeviceptr * address, size_t bytes, CUstream stream),
-        (address, bytes, stream))
+/* Where nothing has ever captured, and device memory is not watched, an allocation is merely
+ * booked. The record of its stream says where; NULL: there is more to do. */
+SC_INLINED struct sc_stream_record *find_allocating(enum sc_simplicity least, CUstream handle,
+                                                    bool per_thread)
 {
+    if (sc_unlikely(sc_track_watches_device(&sc_track) || sc_process_simplicity() < least))
+        return NULL;
+    struct sc_stream_record *stream = sc_streams_find_simple(least, handle, 0);
+    return sc_likely(stream != NULL) ? stream : sc_streams_find(handle, per_thread);
+}
+
+static __attribute__((noinline)) void refused_simply(const struct sc_call *call, size_t bytes,
+                                                     uintptr_t pool, CUresult result)
+{
+    sc_detour_refused(call->api, call->site, call->per_thread, result);
+    sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0}, result);
+}
+
+SC_INLINED void end_simply(const struct sc_call *call, int device, const CUdeviceptr *address,
+                           size_t bytes, CUresult result)
+{
+    if (sc_unlikely(result != CUDA_SUCCESS))
+        refused_simply(call, bytes, 0, result);
+    else if (sc_likely(sc_booking_is_on()))
+        sc_booking_given_in_order(call, *address, bytes, device);
+}
+
+SC_INLINED bool cuMemAllocAsync_simply(enum sc_simplicity least, const char *api, void *site,
+                                       bool per_thread, CUresult *result, CUdeviceptr *address,
+                                       size_t bytes, CUstream handle)
+{
+    struct sc_stream_record *stream = find_allocating(least, handle, per_thread);
+    if (sc_unlikely(!stream))
+        return false;
+    int device = stream->context->device; /* another thread may destroy the stream meanwhile */
+    *result = sc_real.cuMemAllocAsync(address, bytes, handle);
+    end_simply(&(const struct sc_call){api, site, per_thread}, device, address, bytes, *result);
+    return true;
+}
+
+SC_SIMPLE_PAIR(cuMemAllocAsync, _ptsz, (CUdeviceptr * address, size_t bytes, CUstream stream),
+               (address, bytes, stream))
+{
+    SC_SIMPLY_BUT_HEARD(cuMemAllocAsync, (address, bytes, stream));
     struct work work;
     begin_allocation(&work, call, &stream);
     CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, bytes, stream))
@@ -273,8 +315,30 @@ static void end_free(const struct freeing *freeing, const struct sc_call *call, 
         sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }
 
-SC_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address, stream))
+SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api, void *site,
+                                      bool per_thread, CUresult *result, CUdeviceptr address,
+                                      CUstream handle)
 {
+    struct sc_stream_record *stream = sc_track_watches_device(&sc_track)
+                                          ? NULL
+                                          : sc_work_begin_quietly(least, handle, per_thread);
+    if (sc_unlikely(!stream))
+        return false;
+    const struct sc_call call = {api, site, per_thread};
+    const struct sc_memory memory = {SC_MEMORY_POOLED, address, 0, 0, 0};
+    if (sc_likely(sc_booking_is_on()))
+        sc_booking_leaves_in_order(address);
+    *result = sc_real.cuMemFreeAsync(address, handle);
+    uint64_t ticks = sc_work_end_quietly(&call, stream, *result);
+    if (sc_likely(ticks && sc_options.postmortem))
+        sc_recently_note_freed(api, site, address, 0, ticks);
+    sc_memory_left(&memory, ticks);
+    return true;
+}
+
+SC_SIMPLE_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (address, stream))
+{
+    SC_SIMPLY_BUT_HEARD(cuMemFreeAsync, (address, stream));
     struct work work;
     struct freeing freeing;
     if (sc_unlikely(sc_replaying_prepares())) {

@@ -191,6 +191,19 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
     return stream;
 }
 
+SC_INLINED void note_issued(const char *api, void *site, struct sc_stream_record *stream,
+                            uint64_t ticks)
+{
+    sc_recently_issued((struct sc_history_entry){
+        .api = api,
+        .site = (uintptr_t)site,
+        .stream = stream->id,
+        .direction = SC_NO_DIRECTION,
+        .ticks = ticks,
+        .number = sc_stream_front_issued(stream->front) + 1,
+    });
+}
+
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result)
 {
@@ -198,12 +211,29 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
     if (sc_unlikely(result != CUDA_SUCCESS))
         sc_detour_refused(api, site, per_thread, result);
     else
-        sc_recently_issued((struct sc_history_entry){
-            .api = api,
-            .site = (uintptr_t)site,
-            .stream = stream->id,
-            .direction = SC_NO_DIRECTION,
-            .ticks = ticks,
-            .number = sc_stream_front_issued(stream->front) + 1,
-        });
+        note_issued(api, site, stream, ticks);
+}
+
+struct sc_stream_record *sc_work_begin_quietly(enum sc_simplicity least, CUstream handle,
+                                               bool per_thread)
+{
+    sc_own_stack_learn();
+    struct sc_stream_record *stream = find_simple(least, handle, per_thread);
+    if (!stream || !sc_marks_cover_simple(stream))
+        return NULL;
+    sc_unfinished_legacy(stream);
+    return stream;
+}
+
+uint64_t sc_work_end_quietly(const struct sc_call *call, struct sc_stream_record *stream,
+                             CUresult result)
+{
+    sc_unfinished_legacy(stream);
+    if (sc_unlikely(result != CUDA_SUCCESS)) {
+        sc_detour_refused(call->api, call->site, call->per_thread, result);
+        return 0;
+    }
+    uint64_t ticks = sc_ticks();
+    note_issued(call->api, call->site, stream, ticks);
+    return ticks;
 }

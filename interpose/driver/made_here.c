@@ -1,7 +1,6 @@
 #include "interpose/driver/made_here.h"
 
 #include "interpose/base/own_stack.h"
-#include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "track/origins.h"
 
@@ -9,8 +8,6 @@
 
 uint32_t sc_made_here(const struct sc_call *call)
 {
-    SC_KEEP_ERRNO();
     sc_own_stack_learn();
-    uint32_t origin = sc_origins_put(call->api, call->site ? sc_unwind_here(call->site) : 0);
-    return origin;
+    return sc_origins_put(call->api, call->site ? sc_unwind_here(call->site) : 0);
 }

@@ -72,7 +72,7 @@ static void ask_about_pool(struct sc_statement_pool *pool)
     CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->handle;
     unsigned place;
     if (sc_process_is_alone() || pool->is_imported ||
-        !sc_ledger_pool_place(&sc_ledger, pool->handle, &place))
+        !sc_ledger_pool_number(&sc_ledger, pool->handle, &place))
         return;
     pool->is_known =
         ask_pool(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &pool->reserved_bytes) &&

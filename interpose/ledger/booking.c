@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/made_here.h"
 #include "interpose/ledger/balance.h"
@@ -15,8 +16,8 @@
 /* Mappings begin at multiples of it. */
 enum { GRANULE_BYTES = 2 << 20 };
 
-/* Which pool serves the device; 0: it is to be asked for. */
-static _Atomic uint64_t current_pools[SC_LEDGER_DEVICES];
+/* The number of the pool that serves the device; 0: it is to be asked for. */
+static _Atomic unsigned current_pools[SC_LEDGER_DEVICES];
 
 /* Where each kind is known, and as what. */
 static const struct row {
@@ -66,7 +67,7 @@ void sc_booking_pools_changed(void)
 
 /* Of a device whose pool was not asked for yet. What changed while the driver was asked is asked
  * for again the next time. */
-static __attribute__((noinline)) uint64_t ask_pool(unsigned place)
+static __attribute__((noinline)) unsigned ask_pool(unsigned place)
 {
     const unsigned changes = atomic_load(&pools_changes);
     CUmemoryPool pool = NULL;
@@ -74,17 +75,18 @@ static __attribute__((noinline)) uint64_t ask_pool(unsigned place)
     if (!sc_real.cuDeviceGetMemPool ||
         sc_real.cuDeviceGetMemPool(&pool, (CUdevice)place) != CUDA_SUCCESS)
         return 0;
-    if (!sc_ledger_pool_place(&sc_ledger, (uintptr_t)pool, &known_place))
+    if (!sc_ledger_pool_number(&sc_ledger, (uintptr_t)pool, &known_place))
         sc_ledger_pool_met(&sc_ledger, (uintptr_t)pool, place, 0, false);
-    atomic_store(&current_pools[place], (uintptr_t)pool);
+    unsigned number = sc_ledger_pool_number(&sc_ledger, (uintptr_t)pool, &known_place);
+    atomic_store(&current_pools[place], number);
     if (atomic_load(&pools_changes) != changes)
         atomic_store(&current_pools[place], 0);
-    return (uintptr_t)pool;
+    return number;
 }
 
-static uint64_t current_pool(unsigned place)
+static unsigned current_pool(unsigned place)
 {
-    uint64_t pool = place < SC_LEDGER_DEVICES
+    unsigned pool = place < SC_LEDGER_DEVICES
                         ? atomic_load_explicit(&current_pools[place], memory_order_relaxed)
                         : 0;
     return pool || place == SC_LEDGER_HOST ? pool : ask_pool(place);
@@ -125,7 +127,7 @@ static unsigned place_of(const struct sc_memory *memory, unsigned place)
         return place_of_part(memory, place);
     case SC_MEMORY_POOLED:
         if (memory->of)
-            sc_ledger_pool_place(&sc_ledger, memory->of, &place);
+            sc_ledger_pool_number(&sc_ledger, memory->of, &place);
         return place;
     case SC_MEMORY_PINNED:
     case SC_MEMORY_REGISTERED:
@@ -164,18 +166,22 @@ unsigned sc_booking_place(const struct sc_memory *memory)
     return find_place(memory, context_of(memory));
 }
 
+static unsigned pool_of(const struct sc_memory *memory, unsigned place)
+{
+    return memory->of ? sc_ledger_pool_number(&sc_ledger, memory->of, &place) : current_pool(place);
+}
+
 static void book(const struct sc_call *call, const struct sc_memory *memory)
 {
     const struct row *row = &rows[memory->kind];
     const struct sc_context *context = context_of(memory);
     unsigned place = find_place(memory, context);
-    bool is_pooled = memory->kind == SC_MEMORY_POOLED;
     const struct sc_ledger_block block = {
         .space = row->space,
         .kind = row->kind,
         .name = memory->name,
         .size_bytes = size_of(memory),
-        .of = is_pooled && !memory->of ? current_pool(place) : memory->of,
+        .of = memory->kind == SC_MEMORY_POOLED ? pool_of(memory, place) : memory->of,
         .context = row->goes_with_context && context ? context->legacy : 0,
         .origin = sc_made_here(call),
         .place = place,
@@ -200,15 +206,34 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
         book(call, memory);
 }
 
+void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,
+                               int device)
+{
+    unsigned place = place_of_device(device);
+    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, current_pool(place), place,
+                            sc_made_here(call));
+}
+
 /* ---- taken back ---- */
 
-/* The name that the calling thread's call takes back, or 0. */
-static __thread uint64_t leaving;
+/* What the calling thread's call takes back; name 0: nothing. */
+static __thread struct {
+    uint64_t name;
+    bool is_out;
+} leaving;
 
 static void note_leaving(enum sc_ledger_space space, uint64_t name)
 {
-    if (sc_ledger_leaves(&sc_ledger, space, name))
-        leaving = name;
+    enum sc_ledger_leaving how = sc_ledger_leaves(&sc_ledger, space, name);
+    if (how == SC_LEDGER_NOT_THERE)
+        return;
+    leaving.name = name;
+    leaving.is_out = how == SC_LEDGER_IS_OUT;
+}
+
+void sc_booking_leaves_in_order(uintptr_t address)
+{
+    note_leaving(SC_LEDGER_ADDRESS, address);
 }
 
 /* The blocks of a range of mappings, of which the driver takes whole ones alone. */
@@ -224,19 +249,23 @@ static uint64_t next_mapping(uint64_t at, uint64_t end, uint64_t *size_bytes)
     return end;
 }
 
-void sc_booking_leaves(const struct sc_memory *memory)
+static void mappings_leave(const struct sc_memory *memory)
 {
     const uint64_t end = memory->name + memory->size_bytes;
     uint64_t bytes = 0;
-    if (is_pool(memory))
-        sc_balance_pool_leaves();
-    else if (memory->kind != SC_MEMORY_MAPPING)
-        note_leaving(rows[memory->kind].space, memory->name);
-    if (memory->kind != SC_MEMORY_MAPPING)
-        return;
     for (uint64_t at = next_mapping(memory->name, end, &bytes); at < end;
          at = next_mapping(at + bytes, end, &bytes))
         sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at);
+}
+
+void sc_booking_leaves(const struct sc_memory *memory)
+{
+    if (is_pool(memory))
+        sc_balance_pool_leaves();
+    else if (memory->kind == SC_MEMORY_MAPPING)
+        mappings_leave(memory);
+    else
+        note_leaving(rows[memory->kind].space, memory->name);
 }
 
 static void mappings_left(const struct sc_memory *memory, bool taken)
@@ -248,21 +277,29 @@ static void mappings_left(const struct sc_memory *memory, bool taken)
         sc_ledger_left(&sc_ledger, SC_LEDGER_MAPPING, at, taken);
 }
 
-void sc_booking_left(const struct sc_memory *memory, bool taken)
+static void pool_left(const struct sc_memory *memory, bool taken)
 {
-    enum sc_ledger_space space = is_pool(memory) ? SC_LEDGER_HANDLE : rows[memory->kind].space;
-    if (is_pool(memory) && taken) {
+    if (taken) {
         sc_booking_pools_changed(); /* the default pool serves where it served */
         sc_ledger_pool_gone(&sc_ledger, memory->name);
-    } else if (memory->kind == SC_MEMORY_MAPPING)
-        mappings_left(memory, taken);
-    else if (leaving == memory->name)
-        sc_ledger_left(&sc_ledger, space, memory->name, taken);
-    else if (taken && space == SC_LEDGER_ADDRESS)
-        sc_ledger_free_unknown(&sc_ledger);
-    leaving = 0;
+    }
+    sc_balance_pool_left();
+}
+
+void sc_booking_left(const struct sc_memory *memory, bool taken)
+{
+    bool is_known = leaving.name == memory->name;
+    leaving.name = 0;
+    if (sc_likely(is_known && leaving.is_out && taken))
+        return;
     if (is_pool(memory))
-        sc_balance_pool_left();
+        pool_left(memory, taken);
+    else if (memory->kind == SC_MEMORY_MAPPING)
+        mappings_left(memory, taken);
+    else if (is_known)
+        sc_ledger_left(&sc_ledger, rows[memory->kind].space, memory->name, taken);
+    else if (taken && rows[memory->kind].space == SC_LEDGER_ADDRESS)
+        sc_ledger_free_unknown(&sc_ledger);
 }
 
 static _Atomic bool process_ends;

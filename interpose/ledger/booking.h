@@ -43,6 +43,11 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
 void sc_booking_leaves(const struct sc_memory *memory);
 void sc_booking_left(const struct sc_memory *memory, bool taken);
 
+/* The same of memory in a stream's order, of the current pool of the device. */
+void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,
+                               int device);
+void sc_booking_leaves_in_order(uintptr_t address);
+
 /* Where the memory would lie, or lies (ledger/ledger.h). */
 unsigned sc_booking_place(const struct sc_memory *memory);
 

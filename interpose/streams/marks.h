@@ -64,6 +64,14 @@ SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
     return true;
 }
 
+/* Is a mark behind all of its operations on host memory? */
+SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
+{
+    const struct sc_stream_marks *marks = &stream->marks;
+    return atomic_load_explicit(&marks->owed, memory_order_relaxed) <=
+           atomic_load_explicit(&marks->marked, memory_order_relaxed);
+}
+
 /* Sees to it that a mark is behind all operations of the stream, as before a signal. */
 void sc_marks_cover(struct sc_stream_record *stream);
 

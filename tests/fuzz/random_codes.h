@@ -27,6 +27,7 @@ enum {
     GRAPH_OVERWRITTEN,
     DEVICE_IN_FLIGHT,
     DEVICE_ALLOCATION,
+    NEVER_FREED,
     CODES
 };
 _Static_assert(CODES == sizeof code_names / sizeof code_names[0], "one for each code");

@@ -250,17 +250,19 @@ START_TEST(a_pool_knows_what_of_it_is_in_use)
     sc_ledger_pool_met(ledger, 97, 2, 0, false);
     sc_ledger_pool_met(ledger, 99, 0, 0, false);
     unsigned place = 0;
-    ck_assert(sc_ledger_pool_place(ledger, 97, &place));
+    ck_assert_uint_eq(sc_ledger_pool_number(ledger, 97, &place), 1);
     ck_assert_uint_eq(place, 2);
     sc_ledger_pool_gone(ledger, 97);
-    give_in(SC_LEDGER_ADDRESS, SC_LEDGER_POOLED, 1, 3 * MB, 99);
-    give_in(SC_LEDGER_ADDRESS, SC_LEDGER_POOLED, 2, 1 * MB, 98); /* of one that is not known */
+    ck_assert_uint_eq(sc_ledger_pool_number(ledger, 98, &place), 0);
+    unsigned number = sc_ledger_pool_number(ledger, 99, &place);
+    sc_ledger_given_of_pool(ledger, 1, 3 * MB, number, 0, ONE);
+    sc_ledger_given_of_pool(ledger, 2, 1 * MB, 0, 0, ONE); /* of one that is not known */
     take(2);
     draw(0);
     ck_assert_uint_eq(statement.pool_count, 1);
     ck_assert_uint_eq(statement.pools[0].used.bytes, 3 * MB);
     sc_ledger_pool_gone(ledger, 99);
-    ck_assert(!sc_ledger_pool_place(ledger, 99, &place));
+    ck_assert_uint_eq(sc_ledger_pool_number(ledger, 99, &place), 0);
     sc_ledger_pool_met(ledger, 99, 1, 0, false);
     draw(0);
     ck_assert_uint_eq(statement.pool_count, 2); /* the old one is in use, and gone */

@@ -23,10 +23,10 @@ enum { SC_ACCOUNTS_SHIFT = 10, SC_ACCOUNTS_MAX = 1 << 16 };
 
 struct sc_accounts {
     struct sc_ledger_count kinds[SC_LEDGER_KINDS];
-    struct sc_ledger_count all;                    /* of own kinds */
-    uint64_t small_bytes; /* of SC_LEDGER_DEVICE, in blocks that share granules; */
-    uint64_t large_bytes; /* and in others, with the rest of their last granule */
-    uint32_t peak;        /* how many there were */
+    struct sc_ledger_count all; /* of own kinds */
+    uint64_t small_bytes;       /* of SC_LEDGER_DEVICE, in blocks that share granules; */
+    uint64_t large_bytes;       /* and in others, with the rest of their last granule */
+    uint32_t peak;              /* how many there were */
     struct sc_pool accounts;
     uint32_t cells[1 << SC_ACCOUNTS_SHIFT];
 };

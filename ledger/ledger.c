@@ -6,30 +6,20 @@
 #include "ledger/ledger_words.h"
 #include "track/brief_lock.h"
 #include "track/checks.h"
-#include "track/own_lock.h"
 
 #include "track/poison.h"
 
 struct sc_ledger sc_ledger;
 
-/* Spares the calls where the lock is free. */
-static inline void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock) SC_UNFOLLOWED
+static void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
 {
-    sc_own_lock_enter();
-    if (__builtin_expect(!sc_brief_lock_grab(&ledger->lock), 0)) {
-        sc_own_lock_leave();
-        sc_brief_lock_take(&ledger->lock);
-    } else {
-        sc_brief_lock_note(&ledger->lock, true);
-    }
+    sc_brief_lock_take(&ledger->lock);
     SC_GUARD(&ledger->index.entries, &ledger->lock);
 }
 
-static inline void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock) SC_UNFOLLOWED
+static void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
 {
-    if (__builtin_expect(sc_brief_lock_let(&ledger->lock) == SC_BRIEF_LOCK_AWAITED, 0))
-        sc_brief_lock_wake(&ledger->lock);
-    sc_own_lock_leave();
+    sc_brief_lock_give(&ledger->lock);
 }
 
 /* ---- pools ---- */
@@ -51,8 +41,7 @@ static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handl
 }
 
 /* One that nobody has any more, or NULL. */
-static struct sc_ledger_pool *find_room_locked(struct sc_ledger *ledger)
-    SC_REQUIRES(ledger->lock)
+static struct sc_ledger_pool *find_room_locked(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
 {
     unsigned ever = atomic_load_explicit(&ledger->pools_ever, memory_order_relaxed);
     for (unsigned i = 0; i < ever; i++)
@@ -256,11 +245,11 @@ credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_
         entry->of = 0;
 }
 
-static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger, const struct sc_ledger_block *block)
+static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger,
+                                                      const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_found found =
-        sc_ledger_index_seek(&ledger->index, block->space, block->name);
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, block->space, block->name);
     struct sc_ledger_entry *entry = found.entry;
     if (entry && is_once_more(entry, block))
         return;
@@ -299,8 +288,8 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
 
 /* ---- taken back ---- */
 
-/* The block that the calling thread's call takes back, where that is out. No other thread's call has
- * a part in it, and no context takes it along. */
+/* The block that the calling thread's call takes back, where that is out. No other thread's call
+ * has a part in it, and no context takes it along. */
 static __thread struct sc_ledger_entry out;
 
 /* One reference less. The last one takes the block along. */

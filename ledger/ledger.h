@@ -10,8 +10,9 @@
  * (sc_ledger_left). So a block that another thread is handed meanwhile under the same name is
  * another one. No count goes below zero.
  *
- * Thread-safe, not signal-safe. The ledger's own lock is a brief leaf. Nothing fails: what there is no memory for is counted in `unrecorded`. A million
- * blocks take some 50 MB, mapped and never of malloc.
+ * Thread-safe, not signal-safe. The ledger's own lock is a brief leaf. Nothing fails: what there is
+ * no memory for is counted in `unrecorded`. A million blocks take some 50 MB, mapped and never of
+ * malloc.
  */
 #ifndef SC_LEDGER_LEDGER_H
 #define SC_LEDGER_LEDGER_H
@@ -49,8 +50,8 @@ enum sc_ledger_leaving sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger
 /* A block is taken back of which nothing is known. */
 void sc_ledger_free_unknown(struct sc_ledger *ledger);
 
-/* The driver has answered a call of this thread's before which the block was there: where it is out,
- * and the driver has taken it, there is nothing to say. */
+/* The driver has answered a call of this thread's before which the block was there: where it is
+ * out, and the driver has taken it, there is nothing to say. */
 void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                     bool taken);
 

@@ -18,7 +18,8 @@ struct sc_ledger_entry {
     uint64_t name;
     uint64_t size_bytes;
     union {
-        uint64_t of; /* of a mapping the memory's handle; of pooled memory the pool's place, from 1 */
+        uint64_t
+            of; /* of a mapping the memory's handle; of pooled memory the pool's place, from 1 */
         struct {
             uint32_t references, mappings; /* of what may have more than one */
         };
@@ -35,8 +36,8 @@ enum { SC_LEDGER_CELLS_SHIFT = 10, SC_LEDGER_PARTS = 16 };
 
 struct sc_ledger_index {
     struct sc_pool entries;
-    uint32_t cells;                   /* heads of chains; 0: there was nothing yet */
-    uint32_t mask;                    /* of a hash: the least power of two that is no less, less 1 */
+    uint32_t cells; /* heads of chains; 0: there was nothing yet */
+    uint32_t mask;  /* of a hash: the least power of two that is no less, less 1 */
     uintptr_t parts[SC_LEDGER_PARTS]; /* where the part's cell of number 0 would lie */
 };
 
@@ -74,8 +75,8 @@ struct sc_ledger_found {
     uint32_t *link;
 };
 
-static inline struct sc_ledger_found
-sc_ledger_index_seek(struct sc_ledger_index *index, enum sc_ledger_space space, uint64_t name)
+static inline struct sc_ledger_found sc_ledger_index_seek(struct sc_ledger_index *index,
+                                                          enum sc_ledger_space space, uint64_t name)
 {
     SC_ASSERT_GUARDED(&index->entries);
     if (__builtin_expect(!index->cells, 0) && !sc_ledger_index_begin(index))
@@ -94,8 +95,9 @@ void sc_ledger_index_grow(struct sc_ledger_index *index); /* by a cell */
 
 /* Puts an entry of that name there, which is else as it was when it was last used. NULL: without
  * memory. */
-static inline struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index *index, uint32_t *link,
-                                            enum sc_ledger_space space, uint64_t name)
+static inline struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index *index,
+                                                          uint32_t *link,
+                                                          enum sc_ledger_space space, uint64_t name)
 {
     SC_ASSERT(*link == 0);
     uint32_t id = sc_pool_take_as_is(&index->entries);

@@ -38,8 +38,8 @@ uint32_t sc_python_stacks_insert_carefully(uint32_t id);
 /* Is there an interpreter? */
 static inline bool sc_python_stacks_run(void)
 {
-    return sc_unlikely(
-        atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_relaxed) != 0);
+    return sc_unlikely(atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_relaxed) !=
+                       0);
 }
 
 static inline uint32_t sc_python_stacks_complete(uint32_t id)

@@ -6,30 +6,20 @@
 #include "ledger/ledger_words.h"
 #include "track/brief_lock.h"
 #include "track/checks.h"
-#include "track/own_lock.h"
 
 #include "track/poison.h"
 
 struct sc_ledger sc_ledger;
 
-/* Spares the calls where the lock is free. */
-static inline void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock) SC_UNFOLLOWED
+static void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
 {
-    sc_own_lock_enter();
-    if (__builtin_expect(!sc_brief_lock_grab(&ledger->lock), 0)) {
-        sc_own_lock_leave();
-        sc_brief_lock_take(&ledger->lock);
-    } else {
-        sc_brief_lock_note(&ledger->lock, true);
-    }
+    sc_brief_lock_take(&ledger->lock);
     SC_GUARD(&ledger->index.entries, &ledger->lock);
 }
 
-static inline void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock) SC_UNFOLLOWED
+static void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
 {
-    if (__builtin_expect(sc_brief_lock_let(&ledger->lock) == SC_BRIEF_LOCK_AWAITED, 0))
-        sc_brief_lock_wake(&ledger->lock);
-    sc_own_lock_leave();
+    sc_brief_lock_give(&ledger->lock);
 }
 
 /* ---- pools ---- */

@@ -9,12 +9,11 @@
 #include "ledger/ledger.h"
 #include "ledger/ledger_index.h"
 #include "track/brief_lock.h"
-#include "track/checks.h"
 
 struct sc_ledger {
-    struct sc_brief_lock lock;
-    struct sc_ledger_index index SC_GUARDED_BY(lock);
-    struct sc_accounts places[SC_LEDGER_PLACES] SC_GUARDED_BY(lock);
+    struct sc_brief_lock lock; /* over what follows, up to the pools */
+    struct sc_ledger_index index;
+    struct sc_accounts places[SC_LEDGER_PLACES];
     struct sc_ledger_pool pools[SC_LEDGER_POOLS]; /* changed under the lock */
     _Atomic unsigned pools_ever;                  /* behind these no place has been used yet */
     _Atomic uint64_t unknown_frees;               /* of names that are not in the ledger */

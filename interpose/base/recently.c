@@ -2,6 +2,7 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "track/ticks.h"
 
 #include "track/poison.h"
 
@@ -14,7 +15,7 @@ void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size
         .stack = site ? sc_unwind_here(site) : 0,
         .thread = sc_thread_id(),
         .direction = SC_FREE,
-        .ticks = ticks,
+        .ticks = ticks ? ticks : sc_ticks(),
         .address = address,
         .size_bytes = size_bytes,
     };

@@ -13,7 +13,6 @@
 #include "interpose/base/process.h"
 #include "track/history.h"
 #include "track/op_kinds.h"
-#include "track/ticks.h"
 
 /* The bytes that an operation uses, as its call names them; 0: not known. */
 struct sc_recent_use {
@@ -32,7 +31,7 @@ SC_INLINED void sc_recently_issued(struct sc_history_entry entry)
 }
 
 /* The program gives the memory back by a call that returns to `site`. The caller's stack is taken
- * (interpose/base/unwind.h). */
+ * (interpose/base/unwind.h). `ticks`: when, or 0: now. */
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes,
                             uint64_t ticks);
 
@@ -40,7 +39,7 @@ static inline void sc_recently_freed(const char *api, void *site, uintptr_t addr
                                      size_t size_bytes)
 {
     if (sc_likely(sc_options.postmortem) && sc_active())
-        sc_recently_note_freed(api, site, address, size_bytes, sc_ticks());
+        sc_recently_note_freed(api, site, address, size_bytes, 0);
 }
 
 #endif

@@ -24,7 +24,6 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/capturing.h"
-#include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
 #include "track/points.h"
@@ -226,10 +225,9 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
 SC_INLINED struct sc_stream_record *find_allocating(enum sc_simplicity least, CUstream handle,
                                                     bool per_thread)
 {
-    if (sc_unlikely(sc_track_watches_device(&sc_track) || sc_process_simplicity() < least))
-        return NULL;
-    struct sc_stream_record *stream = sc_streams_find_simple(least, handle, 0);
-    return sc_likely(stream != NULL) ? stream : sc_streams_find(handle, per_thread);
+    return sc_likely(!sc_track_watches_device(&sc_track) && sc_process_simplicity() >= least)
+               ? sc_streams_find(handle, per_thread)
+               : NULL;
 }
 
 static __attribute__((noinline)) void refused_simply(const struct sc_call *call, size_t bytes,
@@ -240,24 +238,25 @@ static __attribute__((noinline)) void refused_simply(const struct sc_call *call,
 }
 
 SC_INLINED void end_simply(const struct sc_call *call, int device, const CUdeviceptr *address,
-                           size_t bytes, CUresult result)
+                           size_t bytes, uintptr_t pool, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
-        refused_simply(call, bytes, 0, result);
+        refused_simply(call, bytes, pool, result);
     else if (sc_likely(sc_booking_is_on()))
-        sc_booking_given_in_order(call, *address, bytes, device);
+        sc_booking_given_in_order(call, *address, bytes, device, pool);
 }
 
 SC_INLINED bool cuMemAllocAsync_simply(enum sc_simplicity least, const char *api, void *site,
                                        bool per_thread, CUresult *result, CUdeviceptr *address,
                                        size_t bytes, CUstream handle)
 {
-    struct sc_stream_record *stream = find_allocating(least, handle, per_thread);
+    struct sc_stream_record *stream =
+        SC_HAVE(cuMemAllocAsync) ? find_allocating(least, handle, per_thread) : NULL;
     if (sc_unlikely(!stream))
         return false;
     int device = stream->context->device; /* another thread may destroy the stream meanwhile */
     *result = sc_real.cuMemAllocAsync(address, bytes, handle);
-    end_simply(&(const struct sc_call){api, site, per_thread}, device, address, bytes, *result);
+    end_simply(&(const struct sc_call){api, site, per_thread}, device, address, bytes, 0, *result);
     return true;
 }
 
@@ -272,10 +271,27 @@ SC_SIMPLE_PAIR(cuMemAllocAsync, _ptsz, (CUdeviceptr * address, size_t bytes, CUs
     return end_allocation(&work, stream, address, bytes, 0, result);
 }
 
-SC_PAIR(cuMemAllocFromPoolAsync, _ptsz,
-        (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
-        (address, bytes, pool, stream))
+SC_INLINED bool cuMemAllocFromPoolAsync_simply(enum sc_simplicity least, const char *api,
+                                               void *site, bool per_thread, CUresult *result,
+                                               CUdeviceptr *address, size_t bytes,
+                                               CUmemoryPool pool, CUstream handle)
 {
+    struct sc_stream_record *stream =
+        SC_HAVE(cuMemAllocFromPoolAsync) ? find_allocating(least, handle, per_thread) : NULL;
+    if (sc_unlikely(!stream))
+        return false;
+    int device = stream->context->device;
+    *result = sc_real.cuMemAllocFromPoolAsync(address, bytes, pool, handle);
+    end_simply(&(const struct sc_call){api, site, per_thread}, device, address, bytes,
+               (uintptr_t)pool, *result);
+    return true;
+}
+
+SC_SIMPLE_PAIR(cuMemAllocFromPoolAsync, _ptsz,
+               (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
+               (address, bytes, pool, stream))
+{
+    SC_SIMPLY_BUT_HEARD(cuMemAllocFromPoolAsync, (address, bytes, pool, stream));
     struct work work;
     begin_allocation(&work, call, &stream);
     CUresult result = endangers_captures(&work, stream)
@@ -319,20 +335,20 @@ SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api,
                                       bool per_thread, CUresult *result, CUdeviceptr address,
                                       CUstream handle)
 {
-    struct sc_stream_record *stream = sc_track_watches_device(&sc_track)
-                                          ? NULL
-                                          : sc_work_begin_quietly(least, handle, per_thread);
+    bool is_plain = SC_HAVE(cuMemFreeAsync) && !sc_track_watches_device(&sc_track);
+    struct sc_stream_record *stream =
+        is_plain ? sc_work_begin_quietly(least, handle, per_thread) : NULL;
     if (sc_unlikely(!stream))
         return false;
     const struct sc_call call = {api, site, per_thread};
-    const struct sc_memory memory = {SC_MEMORY_POOLED, address, 0, 0, 0};
     if (sc_likely(sc_booking_is_on()))
         sc_booking_leaves_in_order(address);
     *result = sc_real.cuMemFreeAsync(address, handle);
     uint64_t ticks = sc_work_end_quietly(&call, stream, *result);
     if (sc_likely(ticks && sc_options.postmortem))
         sc_recently_note_freed(api, site, address, 0, ticks);
-    sc_memory_left(&memory, ticks);
+    if (sc_likely(address && sc_booking_is_on()))
+        sc_booking_left_in_order(address, ticks);
     return true;
 }
 

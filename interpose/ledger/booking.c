@@ -207,28 +207,23 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
 }
 
 void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,
-                               int device)
+                               int device, uintptr_t pool)
 {
     unsigned place = place_of_device(device);
-    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, current_pool(place), place,
-                            sc_made_here(call));
+    unsigned number = pool ? sc_ledger_pool_number(&sc_ledger, pool, &place) : current_pool(place);
+    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place, sc_made_here(call));
 }
 
 /* ---- taken back ---- */
 
-/* What the calling thread's call takes back; name 0: nothing. */
-static __thread struct {
-    uint64_t name;
-    bool is_out;
-} leaving;
+__thread struct sc_booking_leaving sc_booking_leaving;
 
 static void note_leaving(enum sc_ledger_space space, uint64_t name)
 {
     enum sc_ledger_leaving how = sc_ledger_leaves(&sc_ledger, space, name);
     if (how == SC_LEDGER_NOT_THERE)
         return;
-    leaving.name = name;
-    leaving.is_out = how == SC_LEDGER_IS_OUT;
+    sc_booking_leaving = (struct sc_booking_leaving){name, how == SC_LEDGER_IS_OUT};
 }
 
 void sc_booking_leaves_in_order(uintptr_t address)
@@ -288,9 +283,9 @@ static void pool_left(const struct sc_memory *memory, bool taken)
 
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
-    bool is_known = leaving.name == memory->name;
-    leaving.name = 0;
-    if (sc_likely(is_known && leaving.is_out && taken))
+    bool is_known = sc_booking_leaving.name == memory->name;
+    sc_booking_leaving.name = 0;
+    if (is_known && sc_booking_leaving.is_out && taken)
         return;
     if (is_pool(memory))
         pool_left(memory, taken);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/call.h"
 #include "interpose/ledger/memory_kinds.h"
@@ -43,10 +44,27 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
 void sc_booking_leaves(const struct sc_memory *memory);
 void sc_booking_left(const struct sc_memory *memory, bool taken);
 
-/* The same of memory in a stream's order, of the current pool of the device. */
+/* The same of memory in a stream's order, of the pool or (0) of the current one of the device. */
 void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,
-                               int device);
+                               int device, uintptr_t pool);
 void sc_booking_leaves_in_order(uintptr_t address);
+
+/* What the calling thread's call takes back; name 0: nothing. */
+struct sc_booking_leaving {
+    uint64_t name;
+    bool is_out;
+};
+
+extern __thread struct sc_booking_leaving sc_booking_leaving;
+
+static inline void sc_booking_left_in_order(uintptr_t address, bool taken)
+{
+    struct sc_booking_leaving *leaving = &sc_booking_leaving;
+    if (sc_likely(taken && leaving->is_out && leaving->name == address))
+        leaving->name = 0;
+    else
+        sc_booking_left(&(const struct sc_memory){SC_MEMORY_POOLED, address, 0, 0, 0}, taken);
+}
 
 /* Where the memory would lie, or lies (ledger/ledger.h). */
 unsigned sc_booking_place(const struct sc_memory *memory);

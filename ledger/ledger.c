@@ -382,6 +382,34 @@ void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64
     out.name = 0;
 }
 
+/* ---- held ---- */
+
+void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin)
+{
+    sc_ledger_given(ledger, &(const struct sc_ledger_block){.space = SC_LEDGER_HOLD,
+                                                            .kind = SC_LEDGER_HELD,
+                                                            .name = age,
+                                                            .size_bytes = size_bytes,
+                                                            .origin = origin,
+                                                            .place = SC_LEDGER_HOST});
+}
+
+void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
+{
+    if (!sc_ledger_leaves(ledger, SC_LEDGER_HOLD, age))
+        return;
+    sc_ledger_left(ledger, SC_LEDGER_HOLD, age, true);
+    uint64_t longest_ns = atomic_load(&ledger->longest_ns);
+    while (held_ns > longest_ns &&
+           !atomic_compare_exchange_weak(&ledger->longest_ns, &longest_ns, held_ns))
+        continue;
+}
+
+void sc_ledger_settled(struct sc_ledger *ledger)
+{
+    atomic_fetch_add(&ledger->settled, 1);
+}
+
 /* ---- contexts ---- */
 
 enum { CELLS_AT_ONCE = 1 << 10 };

@@ -55,6 +55,13 @@ void sc_ledger_free_unknown(struct sc_ledger *ledger);
 void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                     bool taken);
 
+/* Page-locked memory that the program has given back is held, and goes back after `held_ns`. */
+void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin);
+void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns);
+
+/* A call that failed was made once more when held memory had been waited for. */
+void sc_ledger_settled(struct sc_ledger *ledger);
+
 /* One reference more to physical memory. False: it is not known. */
 bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle);
 

@@ -20,6 +20,7 @@ enum sc_ledger_kind {
     SC_LEDGER_MANAGED = SC_LEDGER_OWN_KINDS,
     /* and what is no memory, or none of the process's own */
     SC_LEDGER_IMPORTED,
+    SC_LEDGER_HELD, /* given back by the program, and the driver has it still to get */
     SC_LEDGER_MAPPED,
     SC_LEDGER_ADDRESSES,
     SC_LEDGER_EXECS, /* of graphs: how many */
@@ -58,6 +59,7 @@ enum sc_ledger_space {
     SC_LEDGER_MEMORY,      /* handles of physical memory */
     SC_LEDGER_EXTERNAL,    /* handles of external memory */
     SC_LEDGER_HANDLE,      /* of other things: arrays, execs */
+    SC_LEDGER_HOLD,        /* of what is held: the age of the hold (track/hold.h) */
 };
 
 /* Places: devices by their number, the last of which has all later ones as well, and the host. */

@@ -56,7 +56,7 @@ static void consider_all(struct sc_statement *statement, struct sc_accounts *acc
             .peak_bytes = sc_accounts_peak_bytes(accounts, account),
             .peak_blocks = sc_accounts_peak_blocks(accounts, account),
         };
-        if (account->blocks || drawn.peak_blocks)
+        if (account->blocks || drawn.peak_blocks || account->kind == SC_LEDGER_HELD)
             consider(statement, &drawn);
     }
 }
@@ -119,6 +119,8 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
         draw_place(ledger, statement, place);
     draw_pools(ledger, statement);
     statement->unknown_frees = atomic_load_explicit(&ledger->unknown_frees, memory_order_relaxed);
+    statement->settled = atomic_load_explicit(&ledger->settled, memory_order_relaxed);
+    statement->longest_ns = atomic_load_explicit(&ledger->longest_ns, memory_order_relaxed);
     statement->unrecorded = atomic_load_explicit(&ledger->unrecorded, memory_order_relaxed);
 }
 

@@ -70,6 +70,7 @@ struct sc_statement {
     struct sc_statement_step steps[SC_STATEMENT_STEPS];
     unsigned step_count;
     uint64_t unknown_frees, unrecorded;
+    uint64_t settled, longest_ns; /* of SC_LEDGER_HELD */
 };
 
 struct sc_text;

@@ -20,7 +20,7 @@ static const char *const kind_names[SC_LEDGER_KINDS] = {
     [SC_LEDGER_PINNED] = "pinned",     [SC_LEDGER_REGISTERED] = "registered",
     [SC_LEDGER_MANAGED] = "managed",   [SC_LEDGER_IMPORTED] = "imported",
     [SC_LEDGER_MAPPED] = "mapped",     [SC_LEDGER_ADDRESSES] = "addresses",
-    [SC_LEDGER_EXECS] = "graph_execs",
+    [SC_LEDGER_EXECS] = "graph_execs", [SC_LEDGER_HELD] = "held",
 };
 
 /* ---- owners ---- */
@@ -102,7 +102,8 @@ static void put_count(struct sc_text *line, const struct sc_ledger_count *count)
         sc_json_number(line, "peak_ns", sc_ticks_to_ns(count->peak_ticks));
 }
 
-static void put_kinds(struct sc_text *line, const struct sc_statement_place *place)
+static void put_kinds(struct sc_text *line, const struct sc_statement *statement,
+                      const struct sc_statement_place *place)
 {
     sc_json_open(line, "kinds", '{');
     for (unsigned kind = 0; kind < SC_LEDGER_KINDS; kind++) {
@@ -113,6 +114,10 @@ static void put_kinds(struct sc_text *line, const struct sc_statement_place *pla
         put_count(line, count);
         if (kind == SC_LEDGER_DEVICE)
             sc_json_number(line, "backed_bytes", place->backed_bytes);
+        if (kind == SC_LEDGER_HELD) {
+            sc_json_number(line, "longest_ns", statement->longest_ns);
+            sc_json_number(line, "settled", statement->settled);
+        }
         sc_json_close(line, '}');
     }
     sc_json_close(line, '}');
@@ -222,7 +227,7 @@ static void put_content(struct sc_text *line, const struct sc_statement *stateme
 {
     const struct sc_statement_place *place = &statement->places[place_number];
     put_count(line, &place->all);
-    put_kinds(line, place);
+    put_kinds(line, statement, place);
     put_pools(line, statement, place_number);
 }
 

@@ -22,6 +22,7 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
+#include "ledger/ledger.h"
 #include "track/allocations.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
@@ -29,6 +30,7 @@
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
+#include "track/now.h"
 #include "track/points.h"
 #include "track/track.h"
 #include "track/track_holds.h"
@@ -46,9 +48,10 @@ static void end_pinned_holds(const struct sc_context *context)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
-        if (sc_hold_is_drivers(release.kind) && release.context == context->legacy)
+        if (sc_hold_is_drivers(release.kind) && release.context == context->legacy) {
             SC_TRACKED(sc_holds_end(track.holds, release.hold));
-        else
+            sc_ledger_let_go(&sc_ledger, release.age, sc_now_ns() - release.since_ns);
+        } else
             SC_TRACKED(sc_holds_put_back(track.holds, release.hold));
         release = sc_track_take_ready(&sc_track, release.age);
     }

@@ -28,11 +28,13 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/guard/door.h"
 #include "interpose/ledger/memory_kinds.h"
+#include "interpose/ledger/booking.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
+#include "ledger/ledger.h"
 #include "track/allocations.h"
 #include "track/graph_frees.h"
 #include "track/guarded.h"
@@ -160,6 +162,7 @@ static bool gave_back_held(CUresult result)
         sc_options.stall_limit_ns < LET_GO_NS ? sc_options.stall_limit_ns : LET_GO_NS;
     uint64_t until_ns = atomic_load(&is_in_vain) ? 0 : sc_now_ns() + longest_ns;
     atomic_store(&is_in_vain, !await_held(sc_contexts_of_memory(), until_ns));
+    sc_ledger_settled(&sc_ledger);
     return true;
 }
 
@@ -348,6 +351,16 @@ static CUresult wait_as_the_driver_does(const struct sc_call *call)
     return sc_wrap_answered(call, failure_of_work(sc_sync_end(&sync, wait_by_unregistering())));
 }
 
+/* Another thread may give it back at once. */
+static void tell_held(const struct sc_take_down *taken, const struct sc_range_info *range)
+{
+    if (!taken->held || !sc_booking_is_on())
+        return;
+    sc_ledger_hold(&sc_ledger, taken->held_age, range->size_bytes, range->origin);
+    if (!SC_TRACKED(sc_holds_lives(track.holds, taken->held, taken->held_age)))
+        sc_ledger_let_go(&sc_ledger, taken->held_age, 0);
+}
+
 /* True: in flight, and held. False: the driver frees it now; past max_held its own wait is the
  * back-pressure. */
 static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
@@ -356,6 +369,7 @@ static bool free_is_deferred(struct giving_back *giving, const struct sc_range_i
     taken.hold = !sc_contexts_has_lost(range->context); /* the driver refuses it */
     if (!sc_take_down_make(&taken, SC105, &giving->culprit))
         return false;
+    tell_held(&taken, range);
     if (sc_take_down_passes(&taken))
         giving->result = wait_as_the_driver_does(giving->call);
     return true;

@@ -22,6 +22,7 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
+#include "ledger/ledger.h"
 #include "report/report.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
@@ -340,10 +341,17 @@ static bool give_back_pinned(const struct sc_release *release, const struct sc_c
     return true;
 }
 
+static void end_hold(const struct sc_release *release)
+{
+    SC_TRACKED(sc_holds_end(track.holds, release->hold));
+    if (release->kind == SC_HOLD_FREE_PINNED)
+        sc_ledger_let_go(&sc_ledger, release->age, sc_now_ns() - release->since_ns);
+}
+
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
     if (ended)
-        SC_TRACKED(sc_holds_end(track.holds, release->hold));
+        end_hold(release);
     else
         SC_TRACKED(sc_holds_put_back(track.holds, release->hold));
     if (ended && release->kind == SC_HOLD_UNREGISTER)

@@ -4,7 +4,8 @@
 //
 // Allocations fail for want of memory, and the program goes on. With an argument the device is full
 // of the program's own (full), of a pool that keeps it (pool), of one of many (pools), of a graph
-// that does (graphs), there never was so much (large), or page-locked memory is limited (host):
+// that does (graphs), there never was so much (large), page-locked memory is limited (host), or is
+// freed under a copy and wanted again (held):
 // tests/unit/test_memory.py looks at what is said of it.
 #include <cuda.h>
 
@@ -106,6 +107,19 @@ static void fill_the_host(void)
     CHECK(cuMemFreeHost(first));
 }
 
+/* A mistake: the copy may write what another one has by then. The driver waits in the free. */
+static void free_under_a_copy(void)
+{
+    void *first = NULL, *second = NULL;
+    CUdeviceptr block = 0;
+    CHECK(cuMemAlloc(&block, 1 * MB));
+    CHECK(cuMemHostAlloc(&first, 600 * MB, 0));
+    CHECK(cuMemcpyDtoHAsync(first, block, 1 * MB, stream));
+    CHECK(cuMemFreeHost(first));
+    SHOW(cuMemHostAlloc(&second, 600 * MB, 0));
+    CHECK(cuMemFreeHost(second));
+}
+
 static bool is_asked(int argc, char **argv, const char *what)
 {
     return argc < 2 || strcmp(argv[1], what) == 0;
@@ -128,5 +142,7 @@ int main(int argc, char **argv)
         ask_for_too_much();
     if (argc > 1 && strcmp(argv[1], "host") == 0)
         fill_the_host();
+    if (argc > 1 && strcmp(argv[1], "held") == 0)
+        free_under_a_copy();
     return 0;
 }

@@ -347,6 +347,20 @@ class Held(unittest.TestCase):
                          ("limit", None, 700 * MB))
 
     @simulated
+    def test_what_is_held_is_settled_before_it_is_a_failure(self):
+        lines = self.lines("held", name="memory_oom", SIM_GPU="late=1:host_memory=1G")
+        self.assertEqual(self.run.stdout, "cuMemHostAlloc(&second, 600 * MB, 0) -> 0\n")
+        self.assertEqual([line["type"] for line in lines].count("oom"), 0)
+        memory = lines[-1]["memory"]
+        held = memory["host"]["kinds"]["held"]
+        self.assertEqual((held["bytes"], held["peak_bytes"], held["settled"]), (0, 600 * MB, 1))
+        self.assertGreater(held["longest_ns"], 0)
+        self.assertEqual(memory["host"]["peak_bytes"], 600 * MB)  # it is in no sum
+        account, = [account for account in memory["accounts"] if account["kind"] == "held"]
+        self.assertEqual((account["owner"], account["api"], account["ever_bytes"]),
+                         ("memory_oom", "cuMemHostAlloc", 600 * MB))
+
+    @simulated
     def test_failures_are_not_told_of_where_the_ledger_is_off(self):
         self.assertEqual(self.failures("full", options=":memory=off"), [])
         self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")

@@ -112,7 +112,8 @@ SAFECOPY_FUNCTION(size_t, safecopy_get_report_path, (char *path, size_t size), (
                   size > 0 ? (void)(path[0] = '\0') : (void)0)
 
 /* Labels what the process does from now on: the test, the request, the step. A hazard whose event
- * (the free, the touch) comes under a label has it in the report. The thread's own label comes
+ * (the free, the touch) comes under a label has it in the report, and so has memory that is
+ * allocated under it. The thread's own label comes
  * before the process's, which at first is that of the environment variable SAFECOPY_LABEL. NULL and
  * "" take the label away. The string is copied. */
 SAFECOPY_PROCEDURE(safecopy_set_label, (const char *label), (label))

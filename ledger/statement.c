@@ -5,6 +5,8 @@
 #include "ledger/accounts.h"
 #include "ledger/ledger_internal.h"
 #include "track/checks.h"
+#include "track/origins.h"
+#include "track/own_pages.h"
 #include "track/text.h"
 
 #include "track/poison.h"
@@ -61,13 +63,38 @@ static void consider_all(struct sc_statement *statement, struct sc_accounts *acc
     }
 }
 
-static void consider_never_freed(struct sc_statement *statement, struct sc_accounts *accounts,
+/* Accounts of one place without their labels: who loses one block under each has lost them all. */
+enum { MERGED_CELLS = 2 * SC_ACCOUNTS_MAX };
+
+static void merge(struct sc_account *merged, const struct sc_account *account)
+{
+    const struct sc_origin made = sc_origins_get(account->origin);
+    uint32_t origin = made.label ? sc_origins_put(made.api, made.stack, 0) : account->origin;
+    uint32_t i = (origin * 2654435761u + account->kind) % MERGED_CELLS;
+    while (merged[i].ever_blocks && (merged[i].origin != origin || merged[i].kind != account->kind))
+        i = (i + 1) % MERGED_CELLS;
+    struct sc_account *into = &merged[i];
+    into->origin = origin;
+    into->kind = account->kind;
+    into->bytes += account->bytes;
+    into->blocks += account->blocks;
+    into->ever_blocks += account->ever_blocks;
+    into->outlived += account->outlived;
+    into->was_reset |= account->was_reset;
+}
+
+static void merge_all(struct sc_accounts *accounts, struct sc_account *merged)
+{
+    for (uint32_t id = 1; id <= accounts->accounts.live; id++)
+        merge(merged, sc_accounts_at(accounts, id));
+}
+
+static void consider_never_freed(struct sc_statement *statement, const struct sc_account *merged,
                                  unsigned place)
 {
-    for (uint32_t id = 1; id <= accounts->accounts.live; id++) {
-        struct sc_statement_account lost = {.account = *sc_accounts_at(accounts, id),
-                                            .place = place};
-        lost.account.blocks = sc_accounts_never_freed(&lost.account);
+    for (uint32_t i = 0; i < MERGED_CELLS; i++) {
+        struct sc_statement_account lost = {.account = merged[i], .place = place};
+        lost.account.blocks = sc_accounts_never_freed(&merged[i]);
         if (lost.account.blocks)
             consider(statement, &lost);
     }
@@ -128,8 +155,14 @@ void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement
 {
     memset(statement, 0, sizeof *statement);
     for (unsigned place = 0; place < SC_LEDGER_PLACES; place++) {
+        const bool is_used = ledger->places[place].accounts.live;
+        struct sc_account *merged = is_used ? sc_pages_map(MERGED_CELLS * sizeof *merged) : NULL;
+        if (!merged)
+            continue;
         sc_brief_lock_take(&ledger->lock);
-        consider_never_freed(statement, &ledger->places[place], place);
+        merge_all(&ledger->places[place], merged);
         sc_brief_lock_give(&ledger->lock);
+        consider_never_freed(statement, merged, place);
+        sc_pages_unmap(merged, MERGED_CELLS * sizeof *merged);
     }
 }

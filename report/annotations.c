@@ -21,9 +21,23 @@ struct record {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_pool records SC_GUARDED_BY(mutex);            /* guarded by the mutex */
 static char process_label[SC_LABEL_SIZE] SC_GUARDED_BY(mutex); /* as well */
-static char reasons[SC_REASONS_MAX][SC_LABEL_SIZE]; /* written once each, by who has the mutex */
-static _Atomic unsigned reason_count = 1;           /* 0 means none */
-static _Atomic bool is_used;                        /* anything was ever said */
+
+/* Words that are numbered, from 1 on. */
+struct words {
+    char (*of)[SC_LABEL_SIZE]; /* written once each, by who has the mutex */
+    _Atomic unsigned count;
+    unsigned max;
+    const char *further; /* the last one */
+};
+
+static char reasons_of[SC_REASONS_MAX][SC_LABEL_SIZE], labels_of[SC_LABELS_MAX][SC_LABEL_SIZE];
+static struct words reasons = {reasons_of, 1, SC_REASONS_MAX, "further reasons"};
+static struct words labels = {labels_of, 1, SC_LABELS_MAX, "further labels"};
+
+__thread uint32_t sc_annotations_own_label;
+_Atomic uint32_t sc_annotations_process_label;
+
+static _Atomic bool is_used; /* anything was ever said */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
@@ -85,7 +99,41 @@ static struct record *own(void)
     return own_record ? sc_pool_at(&records, own_record) : NULL;
 }
 
+/* ---- words ---- */
+
+static unsigned intern_locked(struct words *words, const char *word) SC_REQUIRES(mutex)
+{
+    SC_ASSERT_HELD(&mutex);
+    unsigned count = atomic_load_explicit(&words->count, memory_order_relaxed);
+    for (unsigned i = 1; i < count; i++) {
+        if (strcmp(words->of[i], word) == 0)
+            return i;
+    }
+    if (count == words->max)
+        return words->max - 1;
+    SC_ASSERT(count > 0 && count < words->max);
+    cut(words->of[count], count < words->max - 1 ? word : words->further);
+    atomic_store_explicit(&words->count, count + 1, memory_order_release);
+    return count;
+}
+
+static const char *word_of(struct words *words, unsigned number)
+{
+    return number < atomic_load_explicit(&words->count, memory_order_acquire) ? words->of[number]
+                                                                              : NULL;
+}
+
 /* ---- labels ---- */
+
+static uint32_t number_locked(const char *label) SC_REQUIRES(mutex)
+{
+    return label[0] != '\0' ? intern_locked(&labels, label) : 0;
+}
+
+const char *sc_annotations_label_text(uint32_t number)
+{
+    return number ? word_of(&labels, number) : NULL;
+}
 
 void sc_annotations_label(const char *label)
 {
@@ -94,6 +142,7 @@ void sc_annotations_label(const char *label)
     cut(copy, label); /* memory of the program's, which may be guarded */
     enter(&signals);
     memcpy(process_label, copy, sizeof copy);
+    atomic_store(&sc_annotations_process_label, number_locked(copy));
     atomic_store(&is_used, true);
     leave(&signals);
 }
@@ -115,26 +164,11 @@ void sc_annotations_label_thread(const char *label)
         return;
     enter(&signals);
     memcpy(record->label, copy, sizeof copy);
+    sc_annotations_own_label = number_locked(copy);
     leave(&signals);
 }
 
 /* ---- ignoring ---- */
-
-static unsigned intern_locked(const char *reason) SC_REQUIRES(mutex)
-{
-    SC_ASSERT_HELD(&mutex);
-    unsigned count = atomic_load_explicit(&reason_count, memory_order_relaxed);
-    for (unsigned i = 1; i < count; i++) {
-        if (strcmp(reasons[i], reason) == 0)
-            return i;
-    }
-    if (count == SC_REASONS_MAX)
-        return SC_REASONS_MAX - 1;
-    SC_ASSERT(count > 0 && count < SC_REASONS_MAX);
-    cut(reasons[count], count < SC_REASONS_MAX - 1 ? reason : "further reasons");
-    atomic_store_explicit(&reason_count, count + 1, memory_order_release);
-    return count;
-}
 
 void sc_annotations_ignore_begin(const char *reason)
 {
@@ -147,7 +181,7 @@ void sc_annotations_ignore_begin(const char *reason)
     enter(&signals);
     SC_ASSERT(own_record && own_record < sc_pool_unused(&records));
     if (record->ignore_depth++ == 0)
-        record->reason = intern_locked(copy);
+        record->reason = intern_locked(&reasons, copy);
     leave(&signals);
 }
 
@@ -160,8 +194,7 @@ void sc_annotations_ignore_end(void)
 
 const char *sc_annotations_reason(unsigned index)
 {
-    return index < atomic_load_explicit(&reason_count, memory_order_acquire) ? reasons[index]
-                                                                             : NULL;
+    return word_of(&reasons, index);
 }
 
 /* ---- hazards ---- */

@@ -1,5 +1,6 @@
 #include "report/memory_part.h"
 
+#include "report/annotations.h"
 #include "report/json.h"
 #include "report/memory_owner.h"
 #include "report/plain.h"
@@ -285,7 +286,11 @@ static void put_account(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_string(line, "kind", kind_names[account->account.kind]);
     put_place(line, account->place);
     sc_json_string(line, "owner", part->owners_of[i]);
-    sc_json_string(line, "api", sc_origins_get(account->account.origin).api);
+    const struct sc_origin origin = sc_origins_get(account->account.origin);
+    const char *label = sc_annotations_label_text(origin.label);
+    sc_json_string(line, "api", origin.api);
+    if (label)
+        sc_json_string(line, "label", label);
     sc_json_number(line, "bytes", account->account.bytes);
     sc_json_number(line, "blocks", account->account.blocks);
     sc_json_number(line, "peak_bytes", account->peak_bytes);

@@ -12,10 +12,11 @@
 struct sc_origin {
     const char *api; /* lives for ever; NULL: not known */
     uint32_t stack;  /* an id of track/stacks.h, 0: none */
+    uint32_t label;  /* what the program called what it did (report/annotations.h); 0: nothing */
 };
 
 /* The id of the origin, the same for equal ones. `api` is a string that lives for ever. */
-uint32_t sc_origins_put(const char *api, uint32_t stack);
+uint32_t sc_origins_put(const char *api, uint32_t stack, uint32_t label);
 
 /* Of an id that put gave, or 0. */
 struct sc_origin sc_origins_get(uint32_t id);

@@ -2,6 +2,7 @@
 
 #include "interpose/base/own_stack.h"
 #include "interpose/base/unwind.h"
+#include "report/annotations.h"
 #include "track/origins.h"
 
 #include "track/poison.h"
@@ -9,5 +10,6 @@
 uint32_t sc_made_here(const struct sc_call *call)
 {
     sc_own_stack_learn();
-    return sc_origins_put(call->api, call->site ? sc_unwind_here(call->site) : 0);
+    uint32_t stack = call->site ? sc_unwind_here(call->site) : 0;
+    return sc_origins_put(call->api, stack, sc_annotations_label_here());
 }

@@ -5,6 +5,7 @@
 #include "ledger/ledger_index.h"
 #include "ledger/ledger_internal.h"
 #include "ledger/statement.h"
+#include "track/origins.h"
 #include "track/own_pages.h"
 #include "track/pool.h"
 
@@ -299,45 +300,59 @@ static uint64_t lost_of(uint32_t origin)
     return 0;
 }
 
+static uint32_t made_at(uint32_t stack)
+{
+    return sc_origins_put("cuMemAlloc", stack, 0);
+}
+
 START_TEST(one_block_is_kept_and_several_are_lost)
 {
-    give(SC_LEDGER_DEVICE, 0x1000, KB, ONE);
-    give(SC_LEDGER_DEVICE, 0x2000, KB, TWO);
-    give(SC_LEDGER_DEVICE, 0x3000, KB, TWO);
-    give(SC_LEDGER_ADDRESSES, 0x4000, KB, THREE);
-    give(SC_LEDGER_ADDRESSES, 0x5000, KB, THREE);
-    ck_assert_uint_eq(lost_of(ONE), 0);
-    ck_assert_uint_eq(lost_of(TWO), 2);
-    ck_assert_uint_eq(lost_of(THREE), 0);
+    give(SC_LEDGER_DEVICE, 0x1000, KB, made_at(ONE));
+    give(SC_LEDGER_DEVICE, 0x2000, KB, made_at(TWO));
+    give(SC_LEDGER_DEVICE, 0x3000, KB, made_at(TWO));
+    give(SC_LEDGER_ADDRESSES, 0x4000, KB, made_at(THREE));
+    give(SC_LEDGER_ADDRESSES, 0x5000, KB, made_at(THREE));
+    ck_assert_uint_eq(lost_of(made_at(ONE)), 0);
+    ck_assert_uint_eq(lost_of(made_at(TWO)), 2);
+    ck_assert_uint_eq(lost_of(made_at(THREE)), 0);
     ck_assert(take_from(SC_LEDGER_ADDRESS, 0x3000));
-    ck_assert_uint_eq(lost_of(TWO), 0);
+    ck_assert_uint_eq(lost_of(made_at(TWO)), 0);
 }
 END_TEST
 
 START_TEST(a_block_that_outlives_the_last_context_is_lost_and_a_later_one_is_not)
 {
-    give(SC_LEDGER_POOLED, 0x1000, KB, ONE);
-    give(SC_LEDGER_POOLED, 0x2000, KB, TWO);
+    give(SC_LEDGER_POOLED, 0x1000, KB, made_at(ONE));
+    give(SC_LEDGER_POOLED, 0x2000, KB, made_at(TWO));
     sc_ledger_outlive(ledger, 0, false);
-    give(SC_LEDGER_POOLED, 0x3000, KB, TWO);
+    give(SC_LEDGER_POOLED, 0x3000, KB, made_at(TWO));
     ck_assert(take_from(SC_LEDGER_ADDRESS, 0x2000));
-    give(SC_LEDGER_POOLED, 0x4000, KB, THREE);
-    ck_assert_uint_eq(lost_of(ONE), 1);
-    ck_assert_uint_eq(lost_of(TWO), 0);
-    ck_assert_uint_eq(lost_of(THREE), 0);
+    give(SC_LEDGER_POOLED, 0x4000, KB, made_at(THREE));
+    ck_assert_uint_eq(lost_of(made_at(ONE)), 1);
+    ck_assert_uint_eq(lost_of(made_at(TWO)), 0);
+    ck_assert_uint_eq(lost_of(made_at(THREE)), 0);
+}
+END_TEST
+
+START_TEST(labels_tell_nothing_apart_of_what_is_lost)
+{
+    give(SC_LEDGER_DEVICE, 0x1000, KB, sc_origins_put("cuMemAlloc", ONE, 1));
+    give(SC_LEDGER_DEVICE, 0x2000, KB, sc_origins_put("cuMemAlloc", ONE, 2));
+    give(SC_LEDGER_PINNED, 0x3000, KB, made_at(ONE));
+    ck_assert_uint_eq(lost_of(made_at(ONE)), 2);
 }
 END_TEST
 
 START_TEST(what_a_reset_leaves_is_not_lost)
 {
-    give(SC_LEDGER_POOLED, 0x1000, KB, ONE);
-    give(SC_LEDGER_POOLED, 0x2000, KB, ONE);
+    give(SC_LEDGER_POOLED, 0x1000, KB, made_at(ONE));
+    give(SC_LEDGER_POOLED, 0x2000, KB, made_at(ONE));
     sc_ledger_outlive(ledger, 0, true);
-    ck_assert_uint_eq(lost_of(ONE), 0);
-    give(SC_LEDGER_POOLED, 0x3000, KB, ONE);
-    ck_assert_uint_eq(lost_of(ONE), 0);
-    give(SC_LEDGER_POOLED, 0x4000, KB, ONE);
-    ck_assert_uint_eq(lost_of(ONE), 2);
+    ck_assert_uint_eq(lost_of(made_at(ONE)), 0);
+    give(SC_LEDGER_POOLED, 0x3000, KB, made_at(ONE));
+    ck_assert_uint_eq(lost_of(made_at(ONE)), 0);
+    give(SC_LEDGER_POOLED, 0x4000, KB, made_at(ONE));
+    ck_assert_uint_eq(lost_of(made_at(ONE)), 2);
 }
 END_TEST
 
@@ -427,6 +442,7 @@ int main(void)
     tcase_add_test(test, one_block_is_kept_and_several_are_lost);
     tcase_add_test(test, a_block_that_outlives_the_last_context_is_lost_and_a_later_one_is_not);
     tcase_add_test(test, what_a_reset_leaves_is_not_lost);
+    tcase_add_test(test, labels_tell_nothing_apart_of_what_is_lost);
     tcase_add_test(test, sixteen_threads_count_to_the_byte);
     tcase_add_test(test, a_million_blocks_take_64_mb_at_most);
     suite_add_tcase(suite, test);

@@ -244,6 +244,47 @@ class Held(unittest.TestCase):
             for owner in memory.get("owners", ()):  # neither ctypes nor the interpreter
                 self.assertEqual(owner["owner"], "<string>")
 
+    LABELLED = ("import ctypes, sys, threading; cuda = ctypes.CDLL('libcuda.so.1')\n"
+                "library, context = ctypes.CDLL(None), ctypes.c_void_p()\n"
+                "assert cuda.cuInit(0) == 0\n"
+                "assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0\n"
+                "def allocate():\n"
+                "    block = ctypes.c_uint64()\n"
+                "    assert cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20)) == 0\n"
+                "def step(label, own):\n"
+                "    assert cuda.cuCtxSetCurrent(context) == 0\n"
+                "    if own: library.safecopy_set_thread_label(own)\n"
+                "    elif label: library.safecopy_set_label(label)\n"
+                "    allocate()\n"
+                "for label, own in eval(sys.argv[1]):\n"
+                "    thread = threading.Thread(target=step, args=(label, own))\n"
+                "    thread.start(); thread.join()\n")
+
+    def labelled(self, steps, options):
+        path = self.folder / "r.jsonl"
+        self.run = subprocess.run([sys.executable, "-c", self.LABELLED, repr(steps)], check=False,
+                                  capture_output=True, text=True, cwd=self.folder,
+                                  env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                       "SAFECOPY_OPTIONS": f"report_path={path}{options}"})
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def test_accounts_have_the_label_of_the_call(self):
+        lines = self.labelled([(None, None), (b"step 1", None), (None, b"loader"), (None, None),
+                               (b"step 2", None)], "")
+        counts = {account.get("label"): account["blocks"]
+                  for account in lines[-1]["memory"]["accounts"]}
+        self.assertEqual(counts, {None: 1, "step 1": 2, "loader": 1, "step 2": 1})
+        owners = lines[-1]["memory"]["owners"]
+        self.assertEqual(sum(owner["blocks"] for owner in owners), 5)
+
+    def test_who_loses_one_block_under_each_label_has_lost_them_all(self):
+        lines = self.labelled([(b"step %d" % i, None) for i in range(300)], ":leaks=1")
+        hazard, = [line for line in lines if line["type"] == "hazard"]
+        self.assertEqual((hazard["code"], hazard["buffer"]["blocks"]), ("SC601", 300))
+        labels = {account.get("label"): account["blocks"]
+                  for account in lines[-1]["memory"]["accounts"]}
+        self.assertEqual(labels["further labels"], 45)
+
     def test_what_is_free_where_no_context_is_current(self):
         program = ("import ctypes, json, sys; sys.path.insert(0, sys.argv[1]); import libsafecopy\n"
                    "cuda = ctypes.CDLL('libcuda.so.1'); context = ctypes.c_void_p()\n"

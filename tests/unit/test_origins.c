@@ -16,7 +16,7 @@ END_TEST
 
 START_TEST(an_origin_is_what_was_put)
 {
-    uint32_t id = sc_origins_put(allocates, 7), without_stack = sc_origins_put(registers, 0);
+    uint32_t id = sc_origins_put(allocates, 7, 0), without_stack = sc_origins_put(registers, 0, 0);
     ck_assert_ptr_eq(sc_origins_get(id).api, allocates);
     ck_assert_uint_eq(sc_origins_get(id).stack, 7);
     ck_assert_ptr_eq(sc_origins_get(without_stack).api, registers);
@@ -26,11 +26,16 @@ END_TEST
 
 START_TEST(equal_ones_are_one_and_others_are_not)
 {
-    uint32_t id = sc_origins_put(allocates, 7);
+    uint32_t id = sc_origins_put(allocates, 7, 0);
     ck_assert_uint_ne(id, 0);
-    ck_assert_uint_eq(sc_origins_put(allocates, 7), id);
-    ck_assert_uint_ne(sc_origins_put(allocates, 8), id);
-    ck_assert_uint_ne(sc_origins_put(registers, 7), id);
+    ck_assert_uint_eq(sc_origins_put(allocates, 7, 0), id);
+    ck_assert_uint_ne(sc_origins_put(allocates, 8, 0), id);
+    ck_assert_uint_ne(sc_origins_put(registers, 7, 0), id);
+    uint32_t labelled = sc_origins_put(allocates, 7, 3);
+    ck_assert_uint_ne(labelled, id);
+    ck_assert_uint_eq(sc_origins_get(labelled).stack, 7);
+    ck_assert_uint_eq(sc_origins_get(labelled).label, 3);
+    ck_assert_uint_eq(sc_origins_get(id).label, 0);
 }
 END_TEST
 
@@ -42,7 +47,7 @@ static void *put_all(void *place)
 {
     uint32_t *own = place;
     for (uint32_t i = 0; i < STACKS; i++)
-        own[i] = sc_origins_put(allocates, i);
+        own[i] = sc_origins_put(allocates, i, 0);
     return NULL;
 }
 
@@ -64,11 +69,11 @@ END_TEST
 /* Last, since it fills the depot of its process: the bound is 16 MB. */
 START_TEST(too_many_are_not_known_and_the_others_stay)
 {
-    uint32_t first = sc_origins_put(registers, 1), id = first;
+    uint32_t first = sc_origins_put(registers, 1, 0), id = first;
     for (uint32_t i = 2; id && i < 1000000; i++)
-        id = sc_origins_put(registers, i);
+        id = sc_origins_put(registers, i, 0);
     ck_assert_uint_eq(id, 0);
-    ck_assert_uint_eq(sc_origins_put(registers, 1), first);
+    ck_assert_uint_eq(sc_origins_put(registers, 1, 0), first);
 }
 END_TEST
 

@@ -173,8 +173,8 @@ START_TEST(names_of_threads_and_origins_are_told)
     ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "thread_name"), 0);
     ck_assert_uint_eq(count_of(read_whole("r.jsonl"), "origin"), 0);
     memcpy(hazard.event.thread_name, "loader", sizeof "loader");
-    hazard.buffer_origin = sc_origins_put("cuMemHostRegister_v2", 0);
-    hazard.copy.stream_origin = sc_origins_put("cuStreamCreate", 0);
+    hazard.buffer_origin = sc_origins_put("cuMemHostRegister_v2", 0, 0);
+    hazard.copy.stream_origin = sc_origins_put("cuStreamCreate", 0, 0);
     sc_report_hazard(&hazard);
     ck_has("r.jsonl", "\"thread_name\":\"loader\"");
     ck_has("r.jsonl", "\"origin\":{\"api\":\"cuMemHostRegister_v2\",\"stack\":[]}");

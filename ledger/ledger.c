@@ -63,6 +63,7 @@ void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned plac
         pool->origin = origin;
         pool->is_imported = is_imported;
         pool->used = (struct sc_ledger_count){0};
+        pool->exported_ns = 0;
         atomic_store_explicit(&pool->is_gone, false, memory_order_relaxed);
         atomic_store_explicit(&pool->handle, handle, memory_order_release);
     }
@@ -234,6 +235,7 @@ credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_
     entry->context = block->context;
     entry->kind = (uint8_t)block->kind;
     entry->place = (uint8_t)block->place;
+    entry->is_exported = false;
     entry->leaves = false;
     struct sc_account *account = sc_accounts_find(accounts, block->kind, block->origin);
     entry->account = account ? account->id : 0;
@@ -380,6 +382,58 @@ void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64
         put_back(ledger);
     give(ledger);
     out.name = 0;
+}
+
+/* ---- exports ---- */
+
+static bool is_open(struct sc_ledger *ledger, const struct sc_ledger_export *export)
+    SC_REQUIRES(ledger->lock)
+{
+    const struct sc_ledger_entry *entry =
+        export->name ? find(ledger, export->space, export->name) : NULL;
+    return entry && entry->is_exported && !entry->leaves;
+}
+
+void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
+                        uint64_t now_ns, uint32_t origin)
+{
+    unsigned i = 0;
+    take(ledger);
+    struct sc_ledger_entry *entry = find(ledger, space, name);
+    while (i < SC_LEDGER_EXPORTS && is_open(ledger, &ledger->exports[i]))
+        i++;
+    if (entry && !entry->is_exported && i < SC_LEDGER_EXPORTS) {
+        entry->is_exported = true;
+        ledger->exports[i] = (struct sc_ledger_export){.name = name,
+                                                       .size_bytes = entry->size_bytes,
+                                                       .since_ns = now_ns,
+                                                       .origin = origin,
+                                                       .space = entry->space,
+                                                       .kind = entry->kind,
+                                                       .place = entry->place};
+    }
+    give(ledger);
+}
+
+void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t now_ns)
+{
+    take(ledger);
+    struct sc_ledger_pool *pool = find_pool(ledger, handle);
+    if (pool && !pool->exported_ns)
+        pool->exported_ns = now_ns;
+    give(ledger);
+}
+
+unsigned sc_ledger_list_exports(struct sc_ledger *ledger,
+                                struct sc_ledger_export list[SC_LEDGER_EXPORTS])
+{
+    unsigned count = 0;
+    take(ledger);
+    for (unsigned i = 0; i < SC_LEDGER_EXPORTS; i++)
+        if (is_open(ledger, &ledger->exports[i]))
+            list[count++] = ledger->exports[i];
+    give(ledger);
+    return count;
 }
 
 /* ---- held ---- */

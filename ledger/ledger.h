@@ -62,6 +62,16 @@ void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns);
 /* A call that failed was made once more when held memory had been waited for. */
 void sc_ledger_settled(struct sc_ledger *ledger);
 
+/* A handle of the block, or of the pool, was made for others. Sixteen such blocks are known at a
+ * time. */
+void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
+                        uint64_t now_ns, uint32_t origin);
+void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t now_ns);
+
+/* Lists those that are still there; returns how many. */
+unsigned sc_ledger_list_exports(struct sc_ledger *ledger,
+                                struct sc_ledger_export list[SC_LEDGER_EXPORTS]);
+
 /* One reference more to physical memory. False: it is not known. */
 bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle);
 

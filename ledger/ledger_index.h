@@ -28,7 +28,8 @@ struct sc_ledger_entry {
     uint32_t account; /* accounts.h */
     uint32_t context;
     uint8_t space, kind, place;
-    bool leaves; /* it is counted no more, and the driver has not answered yet */
+    bool is_exported : 1;
+    bool leaves : 1; /* it is counted no more, and the driver has not answered yet */
 };
 
 /* The first part of the table has so many cells, and each later one as many as all before it. */

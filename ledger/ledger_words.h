@@ -76,6 +76,17 @@ struct sc_ledger_pool {
     uint8_t place;
     uint32_t origin;             /* track/origins.h; 0: the program did not make it */
     struct sc_ledger_count used; /* under the lock of its place */
+    uint64_t exported_ns;        /* when a handle of it was first made for others; 0: never */
+};
+
+/* A block that others may have open: a handle of it was made for them. */
+enum { SC_LEDGER_EXPORTS = 16 };
+
+struct sc_ledger_export {
+    uint64_t name, size_bytes;
+    uint64_t since_ns;
+    uint32_t origin; /* of the first such call */
+    uint8_t space, kind, place;
 };
 
 struct sc_ledger_block {

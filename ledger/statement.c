@@ -128,6 +128,7 @@ static void draw_pool(struct sc_ledger *ledger, struct sc_ledger_pool *pool,
         .place = pool->place,
         .origin = pool->origin,
         .used = pool->used,
+        .exported_ns = pool->exported_ns,
     };
     sc_brief_lock_give(&ledger->lock);
 }
@@ -145,6 +146,7 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
     for (unsigned place = 0; place < SC_LEDGER_PLACES; place++)
         draw_place(ledger, statement, place);
     draw_pools(ledger, statement);
+    statement->export_count = sc_ledger_list_exports(ledger, statement->exports);
     statement->unknown_frees = atomic_load_explicit(&ledger->unknown_frees, memory_order_relaxed);
     statement->settled = atomic_load_explicit(&ledger->settled, memory_order_relaxed);
     statement->longest_ns = atomic_load_explicit(&ledger->longest_ns, memory_order_relaxed);

@@ -25,6 +25,7 @@ struct sc_statement_pool {
     uint64_t reserved_bytes, reserved_peak_bytes;
     uint64_t used_bytes; /* more than the ledger's: frees that a stream has not come to */
     uint64_t threshold_bytes;
+    uint64_t exported_ns; /* 0: never */
 };
 
 /* What the driver has taken for itself, as of the last look (interpose/ledger/unaccounted.h). */
@@ -67,6 +68,8 @@ struct sc_statement {
     unsigned pool_count;
     struct sc_statement_account accounts[SC_STATEMENT_ACCOUNTS]; /* those with most come first */
     unsigned account_count;
+    struct sc_ledger_export exports[SC_LEDGER_EXPORTS];
+    unsigned export_count;
     struct sc_statement_step steps[SC_STATEMENT_STEPS];
     unsigned step_count;
     uint64_t unknown_frees, unrecorded;

@@ -79,6 +79,9 @@ void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_
         owner->peak_bytes += account->peak_bytes;
     }
     sort_owners(part);
+    for (unsigned i = 0; i < statement->export_count; i++)
+        sc_json_lines_name_stack(sc_origins_get(statement->exports[i].origin).stack,
+                                 &part->export_stacks[i]);
     for (unsigned i = 0; i < statement->step_count; i++)
         sc_json_lines_name_stack(sc_origins_get(statement->steps[i].origin).stack,
                                  &part->step_stacks[i]);
@@ -147,6 +150,8 @@ static void put_pool(struct sc_text *line, const struct sc_statement_pool *pool)
         sc_json_true(line, "imported");
     if (pool->is_gone)
         sc_json_true(line, "destroyed");
+    if (pool->exported_ns)
+        sc_json_number(line, "exported_ns", pool->exported_ns);
     put_count(line, &pool->used);
     if (pool->is_known) {
         sc_json_number(line, "reserved_bytes", pool->reserved_bytes);
@@ -191,6 +196,12 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     sc_json_string(line, "uuid", bytes);
 }
 
+/* It takes half of the room that is left, at most. */
+static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack)
+{
+    sc_json_lines_put_stack(line, stack, line->size - (line->size - line->used) / 2);
+}
+
 static void put_step(struct sc_text *line, const struct sc_memory_part *part, unsigned i)
 {
     const struct sc_statement_step *step = &part->statement->steps[i];
@@ -198,8 +209,7 @@ static void put_step(struct sc_text *line, const struct sc_memory_part *part, un
     sc_json_number(line, "bytes", step->bytes);
     sc_json_number(line, "times", step->times);
     sc_json_string(line, "api", sc_origins_get(step->origin).api);
-    sc_json_lines_put_stack(line, &part->step_stacks[i],
-                            line->size - (line->size - line->used) / 2);
+    put_stack(line, &part->step_stacks[i]);
     sc_json_close(line, '}');
 }
 
@@ -223,13 +233,33 @@ static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *p
     sc_json_close(line, '}');
 }
 
-static void put_content(struct sc_text *line, const struct sc_statement *statement,
+static void put_exports(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
+{
+    sc_json_open(line, "exports", '[');
+    for (unsigned i = 0; i < part->statement->export_count; i++) {
+        const struct sc_ledger_export *export = &part->statement->exports[i];
+        if (export->place != place)
+            continue;
+        sc_json_open(line, NULL, '{');
+        sc_json_string(line, "kind", kind_names[export->kind]);
+        sc_json_number(line, "bytes", export->size_bytes);
+        sc_json_number(line, "since_ns", export->since_ns);
+        sc_json_string(line, "api", sc_origins_get(export->origin).api);
+        put_stack(line, &part->export_stacks[i]);
+        sc_json_close(line, '}');
+    }
+    sc_json_close(line, ']');
+}
+
+static void put_content(struct sc_text *line, const struct sc_memory_part *part,
                         unsigned place_number)
 {
+    const struct sc_statement *statement = part->statement;
     const struct sc_statement_place *place = &statement->places[place_number];
     put_count(line, &place->all);
     put_kinds(line, statement, place);
     put_pools(line, statement, place_number);
+    put_exports(line, part, place_number);
 }
 
 static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
@@ -243,7 +273,7 @@ static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
         sc_json_open(line, NULL, '{');
         put_place(line, i);
         put_uuid(line, place);
-        put_content(line, statement, i);
+        put_content(line, part, i);
         put_graphs(line, place);
         put_unaccounted(line, part, i);
         if (place->knows_free) {
@@ -330,7 +360,7 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_number(line, "time_ns", part->time_ns);
     put_devices(line, part);
     sc_json_open(line, "host", '{');
-    put_content(line, statement, SC_LEDGER_HOST);
+    put_content(line, part, SC_LEDGER_HOST);
     sc_json_close(line, '}');
     put_owners(line, part, max);
     uint64_t shown = put_accounts(line, part, max, reserve);

@@ -75,6 +75,13 @@ static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
         sc_memory_note_left(memory);
 }
 
+/* A handle of it was made for others, who may keep it. */
+static inline void sc_memory_exported(const struct sc_call *call, const struct sc_memory *memory)
+{
+    if (sc_booking_is_on())
+        sc_booking_exported(call, memory);
+}
+
 /* The driver may have taken memory for itself, or given some up. */
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {

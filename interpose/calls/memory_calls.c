@@ -101,6 +101,16 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
         return result;                                                                             \
     }
 
+#define SC_EXPORTS(symbol, name, version, arguments, capture, kind, memory)                        \
+    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        CUresult result = CALL_##capture(real arguments);                                          \
+        if (result == CUDA_SUCCESS)                                                                \
+            sc_memory_exported(call, MEMORY(kind, memory, 0, 0));                                  \
+        return result;                                                                             \
+    }
+
 #define SC_FORBIDDEN(symbol, name, version, arguments)                                             \
     CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
     {                                                                                              \

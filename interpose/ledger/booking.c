@@ -10,6 +10,7 @@
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
+#include "track/now.h"
 
 #include "track/poison.h"
 
@@ -212,6 +213,16 @@ void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, si
     unsigned place = place_of_device(device);
     unsigned number = pool ? sc_ledger_pool_number(&sc_ledger, pool, &place) : current_pool(place);
     sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place, sc_made_here(call));
+}
+
+void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory)
+{
+    SC_KEEP_ERRNO();
+    if (is_pool(memory))
+        sc_ledger_pool_exported(&sc_ledger, memory->name, sc_now_ns());
+    else
+        sc_ledger_exported(&sc_ledger, rows[memory->kind].space, memory->name, sc_now_ns(),
+                           sc_made_here(call));
 }
 
 /* ---- taken back ---- */

@@ -66,6 +66,9 @@ static inline void sc_booking_left_in_order(uintptr_t address, bool taken)
         sc_booking_left(&(const struct sc_memory){SC_MEMORY_POOLED, address, 0, 0, 0}, taken);
 }
 
+/* A handle of it was made for others. Needs: it is on. */
+void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory);
+
 /* Where the memory would lie, or lies (ledger/ledger.h). */
 unsigned sc_booking_place(const struct sc_memory *memory);
 

@@ -45,7 +45,6 @@ enum sc_memory_kind {
     SC_MEMORY_PEER,
     SC_MEMORY_LIMIT,
     SC_MEMORY_USER_OBJECT,
-    SC_MEMORY_EXPORT, /* a handle of memory, for others: they may keep it */
     SC_MEMORY_CHECKPOINT,
 };
 

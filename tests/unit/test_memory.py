@@ -86,7 +86,7 @@ class Completeness(unittest.TestCase):
                     self.assertIn(name, self.rows)
                     self.assertRegex(file.read_text(), r"sc_memory_(given|left)|sc_booking_context")
                 else:
-                    self.assertIn(macro, self.rows[name])
+                    self.assertTrue({macro, "EXPORTS"} & self.rows[name])
 
     def test_what_gives(self):
         self.check("gives", "GIVES")
@@ -163,6 +163,15 @@ class Held(unittest.TestCase):
                          {None: 5 * MB, "cuMemPoolCreate": 7 * MB})
         self.assertGreaterEqual(device["kinds"]["device"]["backed_bytes"],
                                 device["kinds"]["device"]["bytes"])
+
+    def test_what_others_may_have_open(self):
+        device, = self.memory("1")["devices"]
+        export, = device["exports"]
+        self.assertEqual((export["kind"], export["bytes"], export["api"]),
+                         ("physical", 6 * MB, "cuMemExportToShareableHandle"))
+        self.assertGreater(export["since_ns"], 0)
+        device, = self.memory("3")["devices"]
+        self.assertEqual(device["exports"], [])
 
     def test_accounts_add_up_to_the_kinds(self):
         memory = self.memory("1")

@@ -47,6 +47,19 @@ static void consider(struct sc_statement *statement, const struct sc_statement_a
     statement->accounts[at] = *account;
 }
 
+static void note_share(struct sc_statement *statement, const struct sc_statement_account *account)
+{
+    bool has_room = statement->share_count < SC_STATEMENT_SHARES;
+    struct sc_statement_share *share =
+        &statement
+             ->shares[has_room ? statement->share_count++ : SC_STATEMENT_SHARES + account->place];
+    share->place = account->place;
+    share->origin = has_room ? account->account.origin : 0;
+    share->bytes += account->account.bytes;
+    share->blocks += account->account.blocks;
+    share->peak_bytes += account->peak_bytes;
+}
+
 static void consider_all(struct sc_statement *statement, struct sc_accounts *accounts,
                          unsigned place)
 {
@@ -60,6 +73,8 @@ static void consider_all(struct sc_statement *statement, struct sc_accounts *acc
         };
         if (account->blocks || drawn.peak_blocks || account->kind == SC_LEDGER_HELD)
             consider(statement, &drawn);
+        if (account->kind < SC_LEDGER_OWN_KINDS && (account->blocks || drawn.peak_blocks))
+            note_share(statement, &drawn);
     }
 }
 

@@ -56,6 +56,16 @@ struct sc_statement_place {
     struct sc_statement_unaccounted unaccounted;
 };
 
+/* What an account of own memory has, for sums by owner. */
+struct sc_statement_share {
+    unsigned place;
+    uint32_t origin;
+    uint64_t bytes, blocks, peak_bytes;
+};
+
+/* So many are told apart; what all further ones have is the last one's, of a place. */
+enum { SC_STATEMENT_SHARES = 4096 };
+
 struct sc_statement_account {
     struct sc_account account;
     unsigned place;
@@ -68,6 +78,8 @@ struct sc_statement {
     unsigned pool_count;
     struct sc_statement_account accounts[SC_STATEMENT_ACCOUNTS]; /* those with most come first */
     unsigned account_count;
+    struct sc_statement_share shares[SC_STATEMENT_SHARES + SC_LEDGER_PLACES];
+    unsigned share_count; /* behind which each place has one for the rest */
     struct sc_ledger_export exports[SC_LEDGER_EXPORTS];
     unsigned export_count;
     struct sc_statement_step steps[SC_STATEMENT_STEPS];

@@ -2,6 +2,8 @@
 
 #include "report/frame_kinds.h"
 #include "report/path.h"
+#include "report/report.h"
+#include "track/stacks.h"
 #include "track/text.h"
 
 #include <string.h>
@@ -44,10 +46,14 @@ static const struct known packages[] = {
 /* They stand behind it. */
 static const char *const package_folders[] = {"/site-packages/", "/dist-packages/"};
 
+/* Cut between characters of UTF-8. */
 static void put_part(char *name, size_t size, const char *part, size_t length)
 {
     struct sc_text text = sc_text_in(name, size);
-    sc_text_bytes(&text, part, length);
+    size_t fits = length < size ? length : size - 1;
+    while (fits < length && fits > 0 && ((unsigned char)part[fits] & 0xc0) == 0x80)
+        fits--;
+    sc_text_bytes(&text, part, fits);
 }
 
 /* What stands between an interpreter and the driver for any caller: modules, and packages. */
@@ -126,5 +132,18 @@ void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, s
     for (unsigned i = 0; i < stack->count; i++)
         if (name_frame(&stack->frames[i], name, size))
             return;
+    put_part(name, size, "unknown", strlen("unknown"));
+}
+
+void sc_memory_owner_find(uint32_t stack, char *name, size_t size)
+{
+    void *const *frames;
+    unsigned count = stack ? sc_stacks_get(stack, &frames) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct sc_report_frame frame;
+        sc_report_symbolise(frames[i], &frame);
+        if (name_frame(&frame, name, size))
+            return;
+    }
     put_part(name, size, "unknown", strlen("unknown"));
 }

@@ -6,6 +6,7 @@
 #define SC_REPORT_MEMORY_OWNER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "report/json_lines.h"
 
@@ -13,5 +14,9 @@
  * "PyTorch", or the file name of a library that is not known by name. Of a stack without any it is
  * "unknown". */
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size);
+
+/* The same of a stack by its id (track/stacks.h), of which no more frames are named than it takes.
+ * Locks: takes the loader's. */
+void sc_memory_owner_find(uint32_t stack, char *name, size_t size);
 
 #endif

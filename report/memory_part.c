@@ -26,12 +26,6 @@ static const char *const kind_names[SC_LEDGER_KINDS] = {
 
 /* ---- owners ---- */
 
-/* Managed memory lies somewhere, and mappings and what is imported are none of our own. */
-static bool is_own(unsigned kind)
-{
-    return kind < SC_LEDGER_OWN_KINDS;
-}
-
 static struct sc_memory_part_owner *find_owner(struct sc_memory_part *part, const char *name,
                                                unsigned place)
 {
@@ -39,11 +33,25 @@ static struct sc_memory_part_owner *find_owner(struct sc_memory_part *part, cons
     while (i < part->owner_count &&
            (part->owners[i].place != place || strcmp(part->owners[i].name, name) != 0))
         i++;
+    if (i == SC_MEMORY_PART_OWNERS)
+        return &part->owners[i - 1];
     if (i == part->owner_count) {
         part->owners[part->owner_count++].place = place;
         memcpy(part->owners[i].name, name, SC_MEMORY_PART_NAME_BYTES);
     }
     return &part->owners[i];
+}
+
+static void add_share(struct sc_memory_part *part, const struct sc_statement_share *share)
+{
+    char name[SC_MEMORY_PART_NAME_BYTES] = "";
+    if (!share->blocks && !share->peak_bytes)
+        return;
+    sc_memory_owner_find(sc_origins_get(share->origin).stack, name, sizeof name);
+    struct sc_memory_part_owner *owner = find_owner(part, name, share->place);
+    owner->bytes += share->bytes;
+    owner->blocks += share->blocks;
+    owner->peak_bytes += share->peak_bytes;
 }
 
 static uint64_t most_of(const struct sc_memory_part_owner *owner)
@@ -71,13 +79,9 @@ void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_
         const struct sc_statement_account *account = &statement->accounts[i];
         sc_json_lines_name_stack(sc_origins_get(account->account.origin).stack, &part->stacks[i]);
         sc_memory_owner_name(&part->stacks[i], part->owners_of[i], SC_MEMORY_PART_NAME_BYTES);
-        if (!is_own(account->account.kind))
-            continue;
-        struct sc_memory_part_owner *owner = find_owner(part, part->owners_of[i], account->place);
-        owner->bytes += account->account.bytes;
-        owner->blocks += account->account.blocks;
-        owner->peak_bytes += account->peak_bytes;
     }
+    for (unsigned i = 0; i < SC_STATEMENT_SHARES + SC_LEDGER_PLACES; i++)
+        add_share(part, &statement->shares[i]);
     sort_owners(part);
     for (unsigned i = 0; i < statement->export_count; i++)
         sc_json_lines_name_stack(sc_origins_get(statement->exports[i].origin).stack,

@@ -12,9 +12,9 @@
 
 struct sc_text;
 
-enum { SC_MEMORY_PART_NAME_BYTES = 64, SC_MEMORY_PART_OWNERS = SC_STATEMENT_ACCOUNTS };
+enum { SC_MEMORY_PART_NAME_BYTES = 64, SC_MEMORY_PART_OWNERS = 128 };
 
-/* What an owner has at one place, as far as the statement's accounts tell. */
+/* What an owner has at one place. Where there are more than so many, the last one has the rest. */
 struct sc_memory_part_owner {
     unsigned place;
     char name[SC_MEMORY_PART_NAME_BYTES];

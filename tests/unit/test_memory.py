@@ -293,6 +293,7 @@ class Held(unittest.TestCase):
         labels = {account.get("label"): account["blocks"]
                   for account in lines[-1]["memory"]["accounts"]}
         self.assertEqual(labels["further labels"], 45)
+        self.assertEqual(sum(owner["blocks"] for owner in lines[-1]["memory"]["owners"]), 300)
 
     def test_what_is_free_where_no_context_is_current(self):
         program = ("import ctypes, json, sys; sys.path.insert(0, sys.argv[1]); import libsafecopy\n"

@@ -65,6 +65,17 @@ START_TEST(others_have_the_name_of_their_file_or_package)
 }
 END_TEST
 
+START_TEST(a_long_name_is_cut_between_characters)
+{
+    static const char most[] = "libabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefg";
+    char module[128] = "/opt/app/lib/";
+    ck_assert_uint_eq(strlen(most), 62);
+    strcat(strcat(module, most), "\xc3\xa9.so");
+    add_module(module);
+    expect(most);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("memory_owner");
@@ -73,6 +84,7 @@ int main(void)
     tcase_add_test(tests, a_library_has_its_users_name_for_it);
     tcase_add_test(tests, a_package_has_its_users_name_for_it);
     tcase_add_test(tests, others_have_the_name_of_their_file_or_package);
+    tcase_add_test(tests, a_long_name_is_cut_between_characters);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

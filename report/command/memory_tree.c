@@ -24,6 +24,8 @@ static struct sc_memory_branch *grow(struct sc_memory_tree *tree, struct sc_memo
 
 static void add(struct sc_memory_branch *branch, const struct sc_memory_account *account)
 {
+    if (!branch->account)
+        branch->account = account;
     branch->bytes += account->bytes;
     branch->blocks += account->blocks;
     branch->peak_bytes += account->peak_bytes;

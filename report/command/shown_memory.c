@@ -271,6 +271,18 @@ struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_
 
 /* ---- over time ---- */
 
+bool sc_shown_memory_lines(struct sc_model *model, const struct sc_run *run,
+                           struct sc_memory moments[SC_MEMORY_LINES_SHOWN])
+{
+    const json_t *lines = json_object_get(run->record, "memory_lines");
+    const json_t *last = json_object_get(json_object_get(run->record, "memory"), "memory");
+    const json_t *members[SC_MEMORY_LINES_SHOWN] = {
+        json_array_get(lines, 0), json_array_get(lines, json_array_size(lines) / 2), last};
+    for (size_t i = 0; i < SC_MEMORY_LINES_SHOWN; i++)
+        moments[i] = sc_shown_memory_make(&model->scratch, &model->makers, members[i]);
+    return moments[SC_MEMORY_FIRST_LINE].time_ns < moments[SC_MEMORY_LAST_LINE].time_ns;
+}
+
 static const json_t *record_of_place(const json_t *point, json_int_t device)
 {
     size_t index;

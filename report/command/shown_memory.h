@@ -86,6 +86,13 @@ uint64_t sc_shown_memory_bytes(const json_t *object, const char *key);
 const char *sc_shown_memory_size(struct sc_scratch *scratch, uint64_t bytes);
 const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, uint64_t now);
 
+enum { SC_MEMORY_FIRST_LINE, SC_MEMORY_MIDDLE_LINE, SC_MEMORY_LAST_LINE, SC_MEMORY_LINES_SHOWN };
+
+/* What the run's `memory` lines say, of which the middle one may be the first. False: there are no
+ * two of them. */
+bool sc_shown_memory_lines(struct sc_model *model, const struct sc_run *run,
+                           struct sc_memory moments[SC_MEMORY_LINES_SHOWN]);
+
 /* What a place of a run held at one moment. */
 struct sc_memory_moment {
     json_int_t time_ns;

@@ -15,7 +15,7 @@ import unittest
 
 from memory_reports import (GB, MB, account, as_report, frame, line, memory, native, run_line,
                             summary)
-from test_formats import fields
+from test_formats import NASTY, Tags, fields, spoilt
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
@@ -420,6 +420,90 @@ class Counters(Reports):
         self.assertEqual(values["memory of device 0"], [(1, 1), (2, 2), (3, 9), (4, 4), (5, 6)])
         self.assertEqual(values["device 0, in use by all"],
                          [(second, 20 * 1024) for second in (1, 2, 4, 5)])
+
+
+class Page(Reports):
+    """The section on memory of the page."""
+
+    def lines(self, member):
+        held = [line(memory([account(second * MB, peak=50 * MB), account(MB, kind="pinned",
+                                                                         device=None)],
+                            time_ns=second * 10**9)) for second in range(1, 41)]
+        return [run_line(rank="3"), *held, summary({**member, "time_ns": 42 * 10**9})]
+
+    def page(self, *paths):
+        page = self.shown(*paths, name="html")
+        tags = Tags(page)
+        self.assertEqual(tags.open, [])
+        self.assertNotRegex(page, r"(?:https?:|//)[a-z]+\.|@import|url\(")
+        return page, tags
+
+    def test_what_it_has(self):
+        page, _ = self.page(self.write("r.jsonl", *self.lines(memory(many()))))
+        for title in ("Memory of device 0 over time", "Memory of host over time",
+                      "Memory of device 1 now", "Memory of device 1 at the peak"):
+            self.assertIn(title + "</title><desc ", page)
+        self.assertEqual(page.count('role="img"'), page.count("</desc>"))
+        ids = re.findall(r' id="([^"]+)"', page)
+        self.assertEqual(len(ids), len(set(ids)))
+        for label in re.findall(r'aria-labelledby="([^"]+)"', page):
+            self.assertLessEqual(set(label.split()), set(ids))
+        self.assertIn("<summary>NCCL <span", page)
+        self.assertIn("<summary>in no sum <span", page)
+        self.assertIn(">Since the first line</h4>", page)
+
+    def test_a_search_for_hazards_does_not_hide_it(self):
+        page, _ = self.page(self.write("r.jsonl", *self.lines(memory(many()))))
+        self.assertNotIn('class="card', page)
+
+    def numbers(self, page, pattern):
+        return [float(number) for number in re.findall(pattern, page)]
+
+    def test_nothing_is_drawn_outside(self):
+        page, _ = self.page(self.write("r.jsonl", *self.lines(memory(many()))))
+        for picture in re.findall(r"<svg.*?</svg>", page, re.S):
+            width, height = map(int, re.match(r'<svg viewBox="0 0 (\d+) (\d+)"', picture).groups())
+            for x, y, wide, high in re.findall(
+                    r'<rect class="[^"]+" x="([\d.-]+)" y="([\d.-]+)" width="(\d+)" height="(\d+)"',
+                    picture):
+                self.assertTrue(float(x) >= 0 and float(x) + int(wide) <= width + 1)
+                self.assertTrue(0 <= int(y) and int(y) + int(high) <= height)
+            for path in re.findall(r' d="([^"]+)"', picture):
+                xs = self.numbers(path, r"[MH](-?\d+)")
+                ys = self.numbers(path, r"V(-?\d+)")
+                self.assertTrue(all(0 <= x <= width for x in xs), path)
+                self.assertTrue(all(0 <= y <= height for y in ys), path)
+
+    def test_names_stay_text(self):
+        texts = []
+        for word in "x", NASTY:
+            page = self.shown(self.write("r.jsonl", *spoilt(self.lines(memory(many()[:20])), word)),
+                              name="html")
+            texts.append(Tags(page))
+            self.assertIn("forged" if word == NASTY else "x", page)
+        self.assertEqual(texts[1].seen, texts[0].seen)
+        self.assertEqual(texts[1].links, [])
+
+    def test_processes_that_stand_out_come_first(self):
+        files = [self.of_run(f"{pid}.jsonl", [account(GB if pid == 5 else MB)], pid=pid)
+                 for pid in range(1, 30)]
+        page, _ = self.page(*files)
+        self.assertRegex(page, r"(?s)<tbody>\s*<tr><th scope=\"row\">\S+ \(pid 5 on node1\) <span "
+                               r'class="badge new">holds 1023 MB more than most</span></th>')
+        self.assertEqual(page.count('class="panel"'), 16)
+        self.assertIn("<p>13 more processes are left out here.</p>", page)
+
+    def test_a_deep_stack_and_many_accounts(self):
+        deep = account(GB, stack=[frame(f"f{at}", line=at) for at in range(300)])
+        page, _ = self.page(self.write("r.jsonl", run_line(), summary(memory(
+            [deep, *(account(MB + at, stack=[frame(f"g{at}")]) for at in range(2000))], most=3000))))
+        self.assertIn("<p>and others, with less</p>", page)
+        self.assertLess(len(page), 2 * MB)
+
+    def test_without_memory_there_is_no_section(self):
+        end = {key: value for key, value in summary(None).items() if key != "memory"}
+        page = self.shown(self.write("r.jsonl", run_line(), end), name="html")
+        self.assertNotIn("Memory", page)
 
 
 if __name__ == "__main__":

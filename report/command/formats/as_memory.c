@@ -214,22 +214,19 @@ static void print_growth(FILE *out, struct sc_model *model, const struct sc_memo
  * there by then. */
 static void print_lines(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
-    const json_t *lines = json_object_get(run->record, "memory_lines");
-    const json_t *last = json_object_get(json_object_get(run->record, "memory"), "memory");
-    size_t count = json_array_size(lines);
-    struct sc_memory moments[3];
-    const json_t *members[3] = {json_array_get(lines, 0), json_array_get(lines, count / 2), last};
-    for (size_t i = 0; i < 3; i++)
-        moments[i] = sc_shown_memory_make(&model->scratch, &model->makers, members[i]);
-    if (moments[0].time_ns >= moments[2].time_ns)
+    struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
+    if (!sc_shown_memory_lines(model, run, moments))
         return;
+    const struct sc_memory *first = &moments[SC_MEMORY_FIRST_LINE],
+                           *middle = &moments[SC_MEMORY_MIDDLE_LINE],
+                           *last = &moments[SC_MEMORY_LAST_LINE];
     fputs("  since the first line", out);
-    print_growth_of_places(out, model, &moments[0], &moments[2]);
-    if (moments[0].time_ns < moments[1].time_ns && moments[1].time_ns < moments[2].time_ns) {
+    print_growth_of_places(out, model, first, last);
+    if (first->time_ns < middle->time_ns && middle->time_ns < last->time_ns) {
         fputs("  since one in the middle", out);
-        print_growth_of_places(out, model, &moments[1], &moments[2]);
+        print_growth_of_places(out, model, middle, last);
     }
-    print_growth(out, model, &moments[0], &moments[2]);
+    print_growth(out, model, first, last);
 }
 
 static void print_baseline(FILE *out, struct sc_model *model)

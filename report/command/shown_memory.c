@@ -7,10 +7,11 @@
 #include "report/command/short_name.h"
 #include "track/text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS_MAX = 32 }; /* of a place, also of a later version's */
+enum { KINDS_MAX = 32, STEPS_MAX = 16 }; /* of a place, also of a later version's */
 
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
 {
@@ -58,10 +59,42 @@ struct making {
     struct sc_memory *memory;
 };
 
+static void add_step(struct making *making, struct sc_memory_place *place, const json_t *record)
+{
+    const char *api = sc_field_string(record, "api", NULL);
+    struct sc_memory_step *step = &place->steps[place->step_count++];
+    step->bytes = sc_shown_memory_bytes(record, "bytes");
+    step->times = sc_shown_memory_bytes(record, "times");
+    step->words = sc_scratch_print(
+        making->scratch, "%s%s%s%s", sc_shown_memory_size(making->scratch, step->bytes),
+        api ? " behind " : ", and no call was seen", api ? api : "",
+        step->times > 1 ? sc_scratch_print(making->scratch, ", %" PRIu64 " times", step->times)
+                        : "");
+    sc_frames_shown(&step->stack, making->scratch, making->makers,
+                    json_object_get(record, "stack"));
+}
+
+static void add_unaccounted(struct making *making, struct sc_memory_place *place,
+                            const json_t *unaccounted)
+{
+    const json_t *steps = json_object_get(unaccounted, "steps");
+    size_t index;
+    json_t *step;
+    place->knows_unaccounted = json_is_object(unaccounted);
+    place->unaccounted_bytes = sc_shown_memory_bytes(unaccounted, "bytes");
+    place->unaccounted_peak_bytes = sc_shown_memory_bytes(unaccounted, "peak_bytes");
+    place->driver_bytes = sc_shown_memory_bytes(unaccounted, "driver_bytes");
+    place->steps = sc_scratch_take(making->scratch, STEPS_MAX * sizeof *place->steps);
+    json_array_foreach(steps, index, step)
+    {
+        if (index < STEPS_MAX)
+            add_step(making, place, step);
+    }
+}
+
 static void add_place(struct making *making, const json_t *record, json_int_t device)
 {
     struct sc_memory_place *place = &making->memory->places[making->memory->place_count++];
-    const json_t *unaccounted = json_object_get(record, "unaccounted_bytes");
     *place = (struct sc_memory_place){
         .record = record,
         .device = device,
@@ -73,11 +106,10 @@ static void add_place(struct making *making, const json_t *record, json_int_t de
         .peak_bytes = sc_shown_memory_bytes(record, "peak_bytes"),
         .peak_ns = sc_field_number(record, "peak_ns"),
         .knows_free = json_is_integer(json_object_get(record, "free_bytes")),
-        .knows_unaccounted = json_is_integer(unaccounted),
         .free_bytes = sc_shown_memory_bytes(record, "free_bytes"),
         .total_bytes = sc_shown_memory_bytes(record, "total_bytes"),
-        .unaccounted_bytes = sc_shown_memory_bytes(record, "unaccounted_bytes"),
     };
+    add_unaccounted(making, place, json_object_get(record, "unaccounted"));
 }
 
 static void add_places(struct making *making, const json_t *member)
@@ -302,6 +334,9 @@ static struct sc_memory_moment moment_of(const json_t *record, json_int_t time_n
     struct sc_memory_moment moment = {.time_ns = time_ns,
                                       .bytes = sc_shown_memory_bytes(record, "bytes")};
     moment.knows_used = json_is_integer(json_object_get(record, "free_bytes"));
+    const json_t *unaccounted = json_object_get(record, "unaccounted");
+    moment.knows_unaccounted = json_is_object(unaccounted);
+    moment.unaccounted_bytes = sc_shown_memory_bytes(unaccounted, "bytes");
     if (moment.knows_used)
         moment.used_bytes = less(sc_shown_memory_bytes(record, "total_bytes"),
                                  sc_shown_memory_bytes(record, "free_bytes"));

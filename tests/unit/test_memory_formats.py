@@ -85,6 +85,31 @@ class Ranks(Reports):
                                r"cuMemAlloc_v2\n        #0 ping /home/ada/train.py:8\n")
         self.assertIn("\n64 processes\n", "\n" + text)
 
+    def test_a_context_alone_is_a_stray_one(self):
+        """Whoever asks device 0 what is free before it chooses its own has a context there."""
+        step = {"bytes": 500 * MB, "times": 1, "api": "cuDevicePrimaryCtxRetain",
+                "stack": [frame("ask_what_is_free")]}
+        unaccounted = {"bytes": 500 * MB, "peak_bytes": 500 * MB, "driver_bytes": 500 * MB}
+        files = []
+        for rank in range(8):
+            member = memory([account(4 * GB, device=rank)],
+                            unaccounted={**unaccounted, "steps": [step]})
+            if rank == 3:
+                stray = memory([account(0, device=0)], unaccounted={**unaccounted, "steps": [step]})
+                member["devices"].insert(0, {**stray["devices"][0], "bytes": 0, "blocks": 0,
+                                             "kinds": {}})
+            files.append(self.write(f"{rank}.jsonl", run_line(rank=str(rank), pid=1 + rank),
+                                    summary(member)))
+        text = self.shown(*files)
+        self.assertEqual(self.standing_out(text), ["rank 3"])
+        self.assertRegex(text, r"rank 3: .*: has memory of device 0 besides.*\n"
+                               r"    unaccounted: 500 MB, 500 MB at most; the driver says the process "
+                               r"has 500 MB\n      500 MB behind cuDevicePrimaryCtxRetain\n"
+                               r"        #0 ask_what_is_free /home/ada/train.py:8\n")
+        self.assertIn("<summary>unaccounted <span", self.shown(*files, name="html"))
+        self.assertEqual(self.shown(*files, name="prometheus").count(
+            "\nsafecopy_memory_unaccounted_bytes{"), 9)
+
     def test_of_equal_ones_nobody_is(self):
         self.assertEqual(self.standing_out(self.shown(*self.ranks(64))), [])
 
@@ -403,7 +428,10 @@ class Prometheus(Reports):
 
 class Counters(Reports):
     def test_a_place_over_time(self):
-        lines = [line(memory([account(second * MB)], time_ns=second * 10**9)) for second in (1, 2, 4)]
+        more = {"unaccounted": {"bytes": 7 * MB, "peak_bytes": 7 * MB, "driver_bytes": 8 * MB,
+                                "steps": []}}
+        lines = [line(memory([account(second * MB)], time_ns=second * 10**9, **more))
+                 for second in (1, 2, 4)]
         path = self.write("r.jsonl", run_line(), *lines,
                           summary(memory([account(6 * MB, peak=9 * MB)], time_ns=5 * 10**9)))
         packets = [dict(fields(packet)) for _, packet in
@@ -420,6 +448,7 @@ class Counters(Reports):
         self.assertEqual(values["memory of device 0"], [(1, 1), (2, 2), (3, 9), (4, 4), (5, 6)])
         self.assertEqual(values["device 0, in use by all"],
                          [(second, 20 * 1024) for second in (1, 2, 4, 5)])
+        self.assertEqual(values["device 0, unaccounted"], [(second, 7) for second in (1, 2, 4)])
 
 
 class Page(Reports):

@@ -49,6 +49,9 @@ static void print_kinds(FILE *out, struct sc_model *model, const json_t *place)
                 size_of(model, count, "peak_bytes"));
         if (sc_field_number(count, "backed_bytes") > 0)
             fprintf(out, "; the driver takes %s at least", size_of(model, count, "backed_bytes"));
+        if (sc_field_number(count, "settled") > 0)
+            fprintf(out, "; waited for by " NUMBER " call%s", sc_field_number(count, "settled"),
+                    plural(sc_field_number(count, "settled")));
         fputc('\n', out);
     }
 }
@@ -113,6 +116,21 @@ static void print_stack(FILE *out, const struct sc_frames *stack)
         fprintf(out, "        #%zu %s\n", i, PLAIN(stack->frames[i].words));
 }
 
+/* What the driver has for itself. */
+static void print_unaccounted(FILE *out, struct sc_model *model,
+                              const struct sc_memory_place *place)
+{
+    if (!place->knows_unaccounted)
+        return;
+    fprintf(out, "    unaccounted: %s, %s at most; the driver says the process has %s\n",
+            size(model, place->unaccounted_bytes), size(model, place->unaccounted_peak_bytes),
+            size(model, place->driver_bytes));
+    for (size_t i = 0; i < place->step_count; i++) {
+        fprintf(out, "      %s\n", PLAIN(place->steps[i].words));
+        print_stack(out, &place->steps[i].stack);
+    }
+}
+
 static void print_account(FILE *out, struct sc_model *model,
                           const struct sc_memory_account *account)
 {
@@ -145,12 +163,13 @@ static void print_place(FILE *out, struct sc_model *model, const struct sc_memor
                         const struct sc_memory_place *place)
 {
     const json_t *number = json_object_get(place->record, "device");
-    if (json_object_size(json_object_get(place->record, "kinds")) == 0)
+    if (!sc_shown_memory_has_any(place))
         return;
     print_head(out, model, place);
     print_owners(out, model, memory->record, number);
     print_kinds(out, model, place->record);
     print_pools(out, model, place->record);
+    print_unaccounted(out, model, place);
     for (size_t i = 0; i < memory->account_count; i++)
         if (memory->accounts[i].place == place)
             print_account(out, model, &memory->accounts[i]);
@@ -294,6 +313,9 @@ static void print_stray(FILE *out, struct sc_model *model, const struct sc_memor
     for (size_t i = 0; i < memory->account_count; i++)
         if (memory->accounts[i].place->device == device)
             print_account(out, model, &memory->accounts[i]);
+    for (size_t i = 0; i < memory->place_count; i++)
+        if (memory->places[i].device == device)
+            print_unaccounted(out, model, &memory->places[i]);
 }
 
 static void print_outlier(FILE *out, struct sc_model *model,

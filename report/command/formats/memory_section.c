@@ -196,13 +196,31 @@ static void put_flames(FILE *out, struct sc_model *model, const struct sc_memory
     sc_memory_tree_free(&tree);
 }
 
+static void put_unaccounted(FILE *out, struct sc_model *model, const struct sc_memory_place *place)
+{
+    struct sc_scratch *scratch = &model->scratch;
+    if (!place->knows_unaccounted)
+        return;
+    fprintf(out,
+            "<details><summary>unaccounted <span class=\"sizes\">%s, %s at the peak</span>"
+            "</summary><ul>\n",
+            sc_shown_memory_size(scratch, place->unaccounted_bytes),
+            sc_shown_memory_size(scratch, place->unaccounted_peak_bytes));
+    for (size_t i = 0; i < place->step_count; i++) {
+        sc_page_part_put(out, "<li>", place->steps[i].words, "");
+        sc_page_part_put_stack(out, &place->steps[i].stack);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul></details>\n", out);
+}
+
 static void put_place(FILE *out, struct sc_model *model, const struct sc_run *run,
                       const struct sc_memory *memory, const struct sc_memory_place *place,
                       const char *id)
 {
     struct sc_scratch *scratch = &model->scratch;
     size_t count;
-    if (json_object_size(json_object_get(place->record, "kinds")) == 0)
+    if (!sc_shown_memory_has_any(place))
         return;
     sc_page_part_put(out, "<h4>", place->name, "");
     fprintf(out, ": %s, %s at most", sc_shown_memory_size(scratch, place->bytes),
@@ -216,6 +234,7 @@ static void put_place(FILE *out, struct sc_model *model, const struct sc_run *ru
     sc_memory_chart_draw(out, scratch, place, moments, count,
                          sc_scratch_print(scratch, "%s-time", id));
     put_owners(out, model, memory, place);
+    put_unaccounted(out, model, place);
     put_flames(out, model, memory, place, id);
 }
 

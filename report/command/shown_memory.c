@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS_MAX = 32, STEPS_MAX = 16 }; /* of a place, also of a later version's */
+enum {
+    KINDS_MAX = 32, /* of a place, also of a later version's */
+    STEPS_MAX = 16,
+    CALLERS_MAX = 2
+};
 
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
 {
@@ -154,16 +158,29 @@ static bool is_own(const char *kind)
     return false;
 }
 
+/* ", from keep_a_copy, main": whom the function was called by, of the user's own. */
+static const char *callers_of(struct sc_scratch *scratch, const struct sc_frames *stack)
+{
+    const char *words = "";
+    size_t count = 0;
+    for (const struct sc_frame *frame = stack->user;
+         frame && ++frame < stack->frames + stack->count && count < CALLERS_MAX;)
+        if (frame->kind == SC_FRAME_USER && frame->function)
+            words = sc_scratch_print(scratch, "%s%s%s", words, count++ == 0 ? ", from " : ", ",
+                                     sc_short_name(scratch, frame->function));
+    return words;
+}
+
 /* Where the call was made: by the user's own, or else innermost. */
 static const char *words_of(struct sc_scratch *scratch, const struct sc_memory_account *account)
 {
     const struct sc_frames *stack = &account->stack;
-    const struct sc_frame *frame = stack->user        ? stack->user
-                                   : stack->count > 0 ? &stack->frames[0]
-                                                      : NULL;
-    return sc_scratch_print(scratch, "%s, %s, by %s%s%s", account->owner, account->kind,
+    const struct sc_frame *innermost = stack->count > 0 ? &stack->frames[0] : NULL;
+    const struct sc_frame *frame = stack->user ? stack->user : innermost;
+    return sc_scratch_print(scratch, "%s, %s, by %s%s%s%s", account->owner, account->kind,
                             account->api, frame ? " at " : "",
-                            frame ? sc_frames_shown_place(scratch, frame) : "");
+                            frame ? sc_frames_shown_place(scratch, frame) : "",
+                            callers_of(scratch, stack));
 }
 
 static void add_account(struct making *making, const json_t *record)

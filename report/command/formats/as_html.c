@@ -189,12 +189,14 @@ void sc_as_html(FILE *out, struct sc_model *model)
     size_t shown = model->count < CARDS_MAX ? model->count : CARDS_MAX;
     print_head(out, sc_model_headline(model));
     print_runs(out, model);
-    sc_memory_section_write(out, model);
+    sc_memory_section_link(out, model);
     print_filters(out, model, shown);
     fputs("<main>\n", out);
     for (size_t i = 0; i < shown; i++)
         print_card(out, model, i);
-    fputs("</main>\n<ul>\n", out);
+    fputs("</main>\n", out);
+    sc_memory_section_write(out, model);
+    fputs("<ul>\n", out);
     for (size_t i = 0; i < model->open_module_count; i++)
         sc_page_part_put(out, "<li>not compared with the baseline: ", sc_model_open_words(model, i),
                          "</li>\n");

@@ -6,7 +6,8 @@
 
 struct sc_model;
 
-/* Writes nothing where it is known of no run. */
+/* The section, and a link to it. Nothing is written where it is known of no run. */
 void sc_memory_section_write(FILE *out, struct sc_model *model);
+void sc_memory_section_link(FILE *out, struct sc_model *model);
 
 #endif

@@ -251,9 +251,9 @@ static void add_up(const struct sc_memory *memory, size_t count,
         const struct sc_memory_account *account = &memory->accounts[i];
         if (account->place != place || (kind && strcmp(account->kind, kind) != 0))
             continue;
-        sum->bytes += account->bytes;
-        sum->blocks += account->blocks;
-        sum->peak_bytes += account->is_own ? account->peak_bytes : 0;
+        sc_shown_memory_add(&sum->bytes, account->bytes);
+        sc_shown_memory_add(&sum->blocks, account->blocks);
+        sc_shown_memory_add(&sum->peak_bytes, account->is_own ? account->peak_bytes : 0);
     }
 }
 
@@ -293,7 +293,8 @@ struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
 {
     struct sc_memory memory = {.record = json_is_object(member) ? member : NULL};
     struct making making = {scratch, makers, &memory};
-    memory.time_ns = sc_field_number(member, "time_ns");
+    memory.time_ns =
+        sc_field_number(member, "time_ns") > 0 ? sc_field_number(member, "time_ns") : 0;
     memory.left_out = sc_field_number(member, "accounts_left_out");
     add_places(&making, member);
     add_accounts(&making, member);

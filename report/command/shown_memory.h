@@ -84,6 +84,12 @@ struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
 /* What the run that was asked for last holds; valid as the run is. */
 struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_run *run);
 
+/* Adds to a sum, which is at most what JSON has numbers for. */
+static inline void sc_shown_memory_add(uint64_t *sum, uint64_t more)
+{
+    *sum = more < (uint64_t)INT64_MAX - *sum ? *sum + more : (uint64_t)INT64_MAX;
+}
+
 /* "rank 3: ./train (pid 7 on node)" */
 const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_run *run);
 

@@ -11,6 +11,10 @@ static json_t *point_of_place(const json_t *place)
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (json_object_get(place, keys[i]))
             json_object_set(point, keys[i], json_object_get(place, keys[i]));
+    const json_t *unaccounted = json_object_get(place, "unaccounted");
+    if (json_is_object(unaccounted))
+        json_object_set_new(point, "unaccounted",
+                            json_pack("{s:O?}", "bytes", json_object_get(unaccounted, "bytes")));
     return point;
 }
 

@@ -36,9 +36,9 @@ static struct sc_digest digest_of_program(const struct sc_run *run)
 static void add_device(struct sc_memory_rank *rank, const struct sc_memory_place *place,
                        uint64_t *least)
 {
-    rank->values[SC_MEMORY_HELD] += place->bytes;
-    rank->values[SC_MEMORY_PEAK] += place->peak_bytes;
-    rank->values[SC_MEMORY_UNACCOUNTED] += place->unaccounted_bytes;
+    sc_shown_memory_add(&rank->values[SC_MEMORY_HELD], place->bytes);
+    sc_shown_memory_add(&rank->values[SC_MEMORY_PEAK], place->peak_bytes);
+    sc_shown_memory_add(&rank->values[SC_MEMORY_UNACCOUNTED], place->unaccounted_bytes);
     if (rank->devices++ == 0 || place->peak_bytes < *least) {
         *least = place->peak_bytes;
         rank->least = place->device;

@@ -33,9 +33,9 @@ static struct sc_memory_site *find_or_add(struct sc_memory_sites *sites,
 
 static void add(struct sc_memory_amount *amount, const struct sc_memory_account *account)
 {
-    amount->bytes += account->bytes;
-    amount->blocks += account->blocks;
-    amount->peak_bytes += account->peak_bytes;
+    sc_shown_memory_add(&amount->bytes, account->bytes);
+    sc_shown_memory_add(&amount->blocks, account->blocks);
+    sc_shown_memory_add(&amount->peak_bytes, account->peak_bytes);
 }
 
 void sc_memory_sites_add(struct sc_memory_sites *sites, enum sc_memory_side side,
@@ -75,7 +75,7 @@ void sc_memory_sites_add_all(struct sc_memory_sites *sites, struct sc_model *mod
 
 static json_t *number(uint64_t value)
 {
-    return json_integer((json_int_t)(value < INT64_MAX ? value : INT64_MAX));
+    return json_integer((json_int_t)value);
 }
 
 json_t *sc_memory_site_write(const struct sc_memory_sites *sites, const struct sc_memory_site *site)

@@ -24,9 +24,11 @@ static struct sc_memory_branch *grow(struct sc_memory_tree *tree, struct sc_memo
 
 static void add(struct sc_memory_branch *branch, const struct sc_memory_account *account)
 {
-    branch->bytes += account->bytes;
-    branch->blocks += account->blocks;
-    branch->peak_bytes += account->peak_bytes;
+    if (!branch->account)
+        branch->account = account;
+    sc_shown_memory_add(&branch->bytes, account->bytes);
+    sc_shown_memory_add(&branch->blocks, account->blocks);
+    sc_shown_memory_add(&branch->peak_bytes, account->peak_bytes);
 }
 
 void sc_memory_tree_add(struct sc_memory_tree *tree, const char *const *names, size_t count,

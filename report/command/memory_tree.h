@@ -12,7 +12,8 @@
 struct sc_memory_branch {
     struct sc_node node; /* by what it grows from, and its name */
     const char *name;
-    uint64_t bytes, blocks, peak_bytes; /* with all that grows from it */
+    uint64_t bytes, blocks, peak_bytes;      /* with all that grows from it */
+    const struct sc_memory_account *account; /* the first of these */
     struct sc_memory_branch *first, *next;
 };
 

@@ -7,10 +7,15 @@
 #include "report/command/short_name.h"
 #include "track/text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS_MAX = 32 }; /* of a place, also of a later version's */
+enum {
+    KINDS_MAX = 32, /* of a place, also of a later version's */
+    STEPS_MAX = 16,
+    CALLERS_MAX = 2
+};
 
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
 {
@@ -58,10 +63,42 @@ struct making {
     struct sc_memory *memory;
 };
 
+static void add_step(struct making *making, struct sc_memory_place *place, const json_t *record)
+{
+    const char *api = sc_field_string(record, "api", NULL);
+    struct sc_memory_step *step = &place->steps[place->step_count++];
+    step->bytes = sc_shown_memory_bytes(record, "bytes");
+    step->times = sc_shown_memory_bytes(record, "times");
+    step->words = sc_scratch_print(
+        making->scratch, "%s%s%s%s", sc_shown_memory_size(making->scratch, step->bytes),
+        api ? " behind " : ", and no call was seen", api ? api : "",
+        step->times > 1 ? sc_scratch_print(making->scratch, ", %" PRIu64 " times", step->times)
+                        : "");
+    sc_frames_shown(&step->stack, making->scratch, making->makers,
+                    json_object_get(record, "stack"));
+}
+
+static void add_unaccounted(struct making *making, struct sc_memory_place *place,
+                            const json_t *unaccounted)
+{
+    const json_t *steps = json_object_get(unaccounted, "steps");
+    size_t index;
+    json_t *step;
+    place->knows_unaccounted = json_is_object(unaccounted);
+    place->unaccounted_bytes = sc_shown_memory_bytes(unaccounted, "bytes");
+    place->unaccounted_peak_bytes = sc_shown_memory_bytes(unaccounted, "peak_bytes");
+    place->driver_bytes = sc_shown_memory_bytes(unaccounted, "driver_bytes");
+    place->steps = sc_scratch_take(making->scratch, STEPS_MAX * sizeof *place->steps);
+    json_array_foreach(steps, index, step)
+    {
+        if (index < STEPS_MAX)
+            add_step(making, place, step);
+    }
+}
+
 static void add_place(struct making *making, const json_t *record, json_int_t device)
 {
     struct sc_memory_place *place = &making->memory->places[making->memory->place_count++];
-    const json_t *unaccounted = json_object_get(record, "unaccounted_bytes");
     *place = (struct sc_memory_place){
         .record = record,
         .device = device,
@@ -73,11 +110,10 @@ static void add_place(struct making *making, const json_t *record, json_int_t de
         .peak_bytes = sc_shown_memory_bytes(record, "peak_bytes"),
         .peak_ns = sc_field_number(record, "peak_ns"),
         .knows_free = json_is_integer(json_object_get(record, "free_bytes")),
-        .knows_unaccounted = json_is_integer(unaccounted),
         .free_bytes = sc_shown_memory_bytes(record, "free_bytes"),
         .total_bytes = sc_shown_memory_bytes(record, "total_bytes"),
-        .unaccounted_bytes = sc_shown_memory_bytes(record, "unaccounted_bytes"),
     };
+    add_unaccounted(making, place, json_object_get(record, "unaccounted"));
 }
 
 static void add_places(struct making *making, const json_t *member)
@@ -122,16 +158,29 @@ static bool is_own(const char *kind)
     return false;
 }
 
+/* ", from keep_a_copy, main": whom the function was called by, of the user's own. */
+static const char *callers_of(struct sc_scratch *scratch, const struct sc_frames *stack)
+{
+    const char *words = "";
+    size_t count = 0;
+    for (const struct sc_frame *frame = stack->user;
+         frame && ++frame < stack->frames + stack->count && count < CALLERS_MAX;)
+        if (frame->kind == SC_FRAME_USER && frame->function)
+            words = sc_scratch_print(scratch, "%s%s%s", words, count++ == 0 ? ", from " : ", ",
+                                     sc_short_name(scratch, frame->function));
+    return words;
+}
+
 /* Where the call was made: by the user's own, or else innermost. */
 static const char *words_of(struct sc_scratch *scratch, const struct sc_memory_account *account)
 {
     const struct sc_frames *stack = &account->stack;
-    const struct sc_frame *frame = stack->user        ? stack->user
-                                   : stack->count > 0 ? &stack->frames[0]
-                                                      : NULL;
-    return sc_scratch_print(scratch, "%s, %s, by %s%s%s", account->owner, account->kind,
+    const struct sc_frame *innermost = stack->count > 0 ? &stack->frames[0] : NULL;
+    const struct sc_frame *frame = stack->user ? stack->user : innermost;
+    return sc_scratch_print(scratch, "%s, %s, by %s%s%s%s", account->owner, account->kind,
                             account->api, frame ? " at " : "",
-                            frame ? sc_frames_shown_place(scratch, frame) : "");
+                            frame ? sc_frames_shown_place(scratch, frame) : "",
+                            callers_of(scratch, stack));
 }
 
 static void add_account(struct making *making, const json_t *record)
@@ -202,9 +251,9 @@ static void add_up(const struct sc_memory *memory, size_t count,
         const struct sc_memory_account *account = &memory->accounts[i];
         if (account->place != place || (kind && strcmp(account->kind, kind) != 0))
             continue;
-        sum->bytes += account->bytes;
-        sum->blocks += account->blocks;
-        sum->peak_bytes += account->is_own ? account->peak_bytes : 0;
+        sc_shown_memory_add(&sum->bytes, account->bytes);
+        sc_shown_memory_add(&sum->blocks, account->blocks);
+        sc_shown_memory_add(&sum->peak_bytes, account->is_own ? account->peak_bytes : 0);
     }
 }
 
@@ -244,7 +293,8 @@ struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
 {
     struct sc_memory memory = {.record = json_is_object(member) ? member : NULL};
     struct making making = {scratch, makers, &memory};
-    memory.time_ns = sc_field_number(member, "time_ns");
+    memory.time_ns =
+        sc_field_number(member, "time_ns") > 0 ? sc_field_number(member, "time_ns") : 0;
     memory.left_out = sc_field_number(member, "accounts_left_out");
     add_places(&making, member);
     add_accounts(&making, member);
@@ -271,6 +321,18 @@ struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_
 
 /* ---- over time ---- */
 
+bool sc_shown_memory_lines(struct sc_model *model, const struct sc_run *run,
+                           struct sc_memory moments[SC_MEMORY_LINES_SHOWN])
+{
+    const json_t *lines = json_object_get(run->record, "memory_lines");
+    const json_t *last = json_object_get(json_object_get(run->record, "memory"), "memory");
+    const json_t *members[SC_MEMORY_LINES_SHOWN] = {
+        json_array_get(lines, 0), json_array_get(lines, json_array_size(lines) / 2), last};
+    for (size_t i = 0; i < SC_MEMORY_LINES_SHOWN; i++)
+        moments[i] = sc_shown_memory_make(&model->scratch, &model->makers, members[i]);
+    return moments[SC_MEMORY_FIRST_LINE].time_ns < moments[SC_MEMORY_LAST_LINE].time_ns;
+}
+
 static const json_t *record_of_place(const json_t *point, json_int_t device)
 {
     size_t index;
@@ -290,6 +352,9 @@ static struct sc_memory_moment moment_of(const json_t *record, json_int_t time_n
     struct sc_memory_moment moment = {.time_ns = time_ns,
                                       .bytes = sc_shown_memory_bytes(record, "bytes")};
     moment.knows_used = json_is_integer(json_object_get(record, "free_bytes"));
+    const json_t *unaccounted = json_object_get(record, "unaccounted");
+    moment.knows_unaccounted = json_is_object(unaccounted);
+    moment.unaccounted_bytes = sc_shown_memory_bytes(unaccounted, "bytes");
     if (moment.knows_used)
         moment.used_bytes = less(sc_shown_memory_bytes(record, "total_bytes"),
                                  sc_shown_memory_bytes(record, "free_bytes"));

@@ -24,6 +24,13 @@ struct sc_run;
 
 enum { SC_MEMORY_HOST = -1, SC_MEMORY_DEVICES_MAX = 256 };
 
+/* A call behind which the driver has taken more for itself. */
+struct sc_memory_step {
+    uint64_t bytes, times;
+    const char *words; /* "200 MB behind cuCtxCreate_v4" */
+    struct sc_frames stack;
+};
+
 /* A device, or page-locked memory of the host. */
 struct sc_memory_place {
     const json_t *record; /* of the report, with `kinds`, `pools` and `graphs` */
@@ -31,10 +38,14 @@ struct sc_memory_place {
     const char *uuid;     /* NULL: not known, and of the host */
     const char *name;     /* "device 0", "host" */
     uint64_t bytes, peak_bytes;
-    json_int_t peak_ns;                 /* 0: not known */
-    bool knows_free, knows_unaccounted; /* the numbers below are there */
-    uint64_t free_bytes, total_bytes;   /* of the whole device, whoever uses it */
-    uint64_t unaccounted_bytes;         /* the process has them, for what is not known */
+    json_int_t peak_ns;                                 /* 0: not known */
+    bool knows_free, knows_unaccounted;                 /* the numbers below are there */
+    uint64_t free_bytes, total_bytes;                   /* of the whole device, whoever uses it */
+    uint64_t unaccounted_bytes, unaccounted_peak_bytes; /* the process has them, for what is not
+                                                         * known */
+    uint64_t driver_bytes;                              /* that the driver says the process has */
+    struct sc_memory_step *steps;
+    size_t step_count;
 };
 
 struct sc_memory_account {
@@ -73,6 +84,12 @@ struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
 /* What the run that was asked for last holds; valid as the run is. */
 struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_run *run);
 
+/* Adds to a sum, which is at most what JSON has numbers for. */
+static inline void sc_shown_memory_add(uint64_t *sum, uint64_t more)
+{
+    *sum = more < (uint64_t)INT64_MAX - *sum ? *sum + more : (uint64_t)INT64_MAX;
+}
+
 /* "rank 3: ./train (pid 7 on node)" */
 const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_run *run);
 
@@ -82,16 +99,31 @@ const char *sc_shown_memory_frame(struct sc_scratch *scratch, const struct sc_fr
 /* A number of the report that is bytes or blocks: 0 where it is missing or none. */
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key);
 
+/* Whether there is, or was, anything at the place. */
+static inline bool sc_shown_memory_has_any(const struct sc_memory_place *place)
+{
+    return json_object_size(json_object_get(place->record, "kinds")) > 0 ||
+           place->unaccounted_peak_bytes > 0;
+}
+
 /* "1.5 GB", and with its sign. */
 const char *sc_shown_memory_size(struct sc_scratch *scratch, uint64_t bytes);
 const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, uint64_t now);
+
+enum { SC_MEMORY_FIRST_LINE, SC_MEMORY_MIDDLE_LINE, SC_MEMORY_LAST_LINE, SC_MEMORY_LINES_SHOWN };
+
+/* What the run's `memory` lines say, of which the middle one may be the first. False: there are no
+ * two of them. */
+bool sc_shown_memory_lines(struct sc_model *model, const struct sc_run *run,
+                           struct sc_memory moments[SC_MEMORY_LINES_SHOWN]);
 
 /* What a place of a run held at one moment. */
 struct sc_memory_moment {
     json_int_t time_ns;
     uint64_t bytes;
-    bool knows_used;     /* of a device */
-    uint64_t used_bytes; /* of the whole device, whoever uses it */
+    bool knows_used, knows_unaccounted; /* of a device */
+    uint64_t used_bytes;                /* of the whole device, whoever uses it */
+    uint64_t unaccounted_bytes;
 };
 
 /* The moments at which the place was looked at, in the order of time, its peak and the end among

@@ -96,7 +96,7 @@ def as_report(lines):
 class Tags(html.parser.HTMLParser):
     """The elements of a page, in order, with the names of their attributes; all are closed."""
 
-    EMPTY = {"meta", "input", "line", "circle", "rect"}
+    EMPTY = {"meta", "input", "line", "circle", "rect", "path"}
 
     def __init__(self, text):
         super().__init__()

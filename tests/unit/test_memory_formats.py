@@ -15,7 +15,7 @@ import unittest
 
 from memory_reports import (GB, MB, account, as_report, frame, line, memory, native, run_line,
                             summary)
-from test_formats import fields
+from test_formats import NASTY, Tags, fields, spoilt
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
@@ -84,6 +84,31 @@ class Ranks(Reports):
                                r"    2 MB in 1 block, 2 MB at the peak: train, device, by "
                                r"cuMemAlloc_v2\n        #0 ping /home/ada/train.py:8\n")
         self.assertIn("\n64 processes\n", "\n" + text)
+
+    def test_a_context_alone_is_a_stray_one(self):
+        """Whoever asks device 0 what is free before it chooses its own has a context there."""
+        step = {"bytes": 500 * MB, "times": 1, "api": "cuDevicePrimaryCtxRetain",
+                "stack": [frame("ask_what_is_free")]}
+        unaccounted = {"bytes": 500 * MB, "peak_bytes": 500 * MB, "driver_bytes": 500 * MB}
+        files = []
+        for rank in range(8):
+            member = memory([account(4 * GB, device=rank)],
+                            unaccounted={**unaccounted, "steps": [step]})
+            if rank == 3:
+                stray = memory([account(0, device=0)], unaccounted={**unaccounted, "steps": [step]})
+                member["devices"].insert(0, {**stray["devices"][0], "bytes": 0, "blocks": 0,
+                                             "kinds": {}})
+            files.append(self.write(f"{rank}.jsonl", run_line(rank=str(rank), pid=1 + rank),
+                                    summary(member)))
+        text = self.shown(*files)
+        self.assertEqual(self.standing_out(text), ["rank 3"])
+        self.assertRegex(text, r"rank 3: .*: has memory of device 0 besides.*\n"
+                               r"    unaccounted: 500 MB, 500 MB at most; the driver says the process "
+                               r"has 500 MB\n      500 MB behind cuDevicePrimaryCtxRetain\n"
+                               r"        #0 ask_what_is_free /home/ada/train.py:8\n")
+        self.assertIn("<summary>unaccounted <span", self.shown(*files, name="html"))
+        self.assertEqual(self.shown(*files, name="prometheus").count(
+            "\nsafecopy_memory_unaccounted_bytes{"), 9)
 
     def test_of_equal_ones_nobody_is(self):
         self.assertEqual(self.standing_out(self.shown(*self.ranks(64))), [])
@@ -211,7 +236,8 @@ class Baseline(Reports):
                 self.assertEqual(self.since(before, new), self.SAME)
                 self.assertRegex(self.since(before, more),
                                  r"^    \+10 MB, \+1 block, \+10 MB at the peak: memory_sites, device, "
-                                 r"by cuMemAlloc_v2 at \S*memory_sites.c:\d+ in cache_weights\n$")
+                                 r"by cuMemAlloc_v2 at \S*memory_sites.c:\d+ in cache_weights, "
+                                 r"from main\n$")
         self.assertRegex(self.since(more, new), r"^    -10 MB, -1 block, -10 MB at the peak: [^\n]*\n$")
 
     def test_json_has_both_sides(self):
@@ -403,7 +429,10 @@ class Prometheus(Reports):
 
 class Counters(Reports):
     def test_a_place_over_time(self):
-        lines = [line(memory([account(second * MB)], time_ns=second * 10**9)) for second in (1, 2, 4)]
+        more = {"unaccounted": {"bytes": 7 * MB, "peak_bytes": 7 * MB, "driver_bytes": 8 * MB,
+                                "steps": []}}
+        lines = [line(memory([account(second * MB)], time_ns=second * 10**9, **more))
+                 for second in (1, 2, 4)]
         path = self.write("r.jsonl", run_line(), *lines,
                           summary(memory([account(6 * MB, peak=9 * MB)], time_ns=5 * 10**9)))
         packets = [dict(fields(packet)) for _, packet in
@@ -420,6 +449,91 @@ class Counters(Reports):
         self.assertEqual(values["memory of device 0"], [(1, 1), (2, 2), (3, 9), (4, 4), (5, 6)])
         self.assertEqual(values["device 0, in use by all"],
                          [(second, 20 * 1024) for second in (1, 2, 4, 5)])
+        self.assertEqual(values["device 0, unaccounted"], [(second, 7) for second in (1, 2, 4)])
+
+
+class Page(Reports):
+    """The section on memory of the page."""
+
+    def lines(self, member):
+        held = [line(memory([account(second * MB, peak=50 * MB), account(MB, kind="pinned",
+                                                                         device=None)],
+                            time_ns=second * 10**9)) for second in range(1, 41)]
+        return [run_line(rank="3"), *held, summary({**member, "time_ns": 42 * 10**9})]
+
+    def page(self, *paths):
+        page = self.shown(*paths, name="html")
+        tags = Tags(page)
+        self.assertEqual(tags.open, [])
+        self.assertNotRegex(page, r"(?:https?:|//)[a-z]+\.|@import|url\(")
+        return page, tags
+
+    def test_what_it_has(self):
+        page, _ = self.page(self.write("r.jsonl", *self.lines(memory(many()))))
+        for title in ("Memory of device 0 over time", "Memory of host over time",
+                      "Memory of device 1 now", "Memory of device 1 at the peak"):
+            self.assertIn(title + "</title><desc ", page)
+        self.assertEqual(page.count('role="img"'), page.count("</desc>"))
+        ids = re.findall(r' id="([^"]+)"', page)
+        self.assertEqual(len(ids), len(set(ids)))
+        for label in re.findall(r'aria-labelledby="([^"]+)"', page):
+            self.assertLessEqual(set(label.split()), set(ids))
+        self.assertIn("<summary>NCCL <span", page)
+        self.assertIn("<summary>in no sum <span", page)
+        self.assertIn(">Since the first line</h4>", page)
+
+    def test_a_search_for_hazards_does_not_hide_it(self):
+        page, _ = self.page(self.write("r.jsonl", *self.lines(memory(many()))))
+        self.assertNotIn('class="card', page)
+
+    def numbers(self, page, pattern):
+        return [float(number) for number in re.findall(pattern, page)]
+
+    def test_nothing_is_drawn_outside(self):
+        page, _ = self.page(self.write("r.jsonl", *self.lines(memory(many()))))
+        for picture in re.findall(r"<svg.*?</svg>", page, re.S):
+            width, height = map(int, re.match(r'<svg viewBox="0 0 (\d+) (\d+)"', picture).groups())
+            for x, y, wide, high in re.findall(
+                    r'<rect class="[^"]+" x="([\d.-]+)" y="([\d.-]+)" width="(\d+)" height="(\d+)"',
+                    picture):
+                self.assertTrue(float(x) >= 0 and float(x) + int(wide) <= width + 1)
+                self.assertTrue(0 <= int(y) and int(y) + int(high) <= height)
+            for path in re.findall(r' d="([^"]+)"', picture):
+                xs = self.numbers(path, r"[MH](-?\d+)")
+                ys = self.numbers(path, r"V(-?\d+)")
+                self.assertTrue(all(0 <= x <= width for x in xs), path)
+                self.assertTrue(all(0 <= y <= height for y in ys), path)
+
+    def test_names_stay_text(self):
+        texts = []
+        for word in "x", NASTY:
+            page = self.shown(self.write("r.jsonl", *spoilt(self.lines(memory(many()[:20])), word)),
+                              name="html")
+            texts.append(Tags(page))
+            self.assertIn("forged" if word == NASTY else "x", page)
+        self.assertEqual(texts[1].seen, texts[0].seen)
+        self.assertEqual(texts[1].links, ["#held"])
+
+    def test_processes_that_stand_out_come_first(self):
+        files = [self.of_run(f"{pid}.jsonl", [account(GB if pid == 5 else MB)], pid=pid)
+                 for pid in range(1, 30)]
+        page, _ = self.page(*files)
+        self.assertRegex(page, r"(?s)<tbody>\s*<tr><th scope=\"row\">\S+ \(pid 5 on node1\) <span "
+                               r'class="badge new">holds 1023 MB more than most</span></th>')
+        self.assertEqual(page.count('class="panel"'), 16)
+        self.assertIn("<p>13 more processes are left out here.</p>", page)
+
+    def test_a_deep_stack_and_many_accounts(self):
+        deep = account(GB, stack=[frame(f"f{at}", line=at) for at in range(300)])
+        page, _ = self.page(self.write("r.jsonl", run_line(), summary(memory(
+            [deep, *(account(MB + at, stack=[frame(f"g{at}")]) for at in range(2000))], most=3000))))
+        self.assertIn("<p>and others, with less</p>", page)
+        self.assertLess(len(page), 2 * MB)
+
+    def test_without_memory_there_is_no_section(self):
+        end = {key: value for key, value in summary(None).items() if key != "memory"}
+        page = self.shown(self.write("r.jsonl", run_line(), end), name="html")
+        self.assertNotIn("emory", page[page.index("<body>"):page.index("<script>")])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@
 #include "report/command/embed.h"
 #include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
+#include "report/command/formats/memory_section.h"
 #include "report/command/formats/moment.h"
+#include "report/command/formats/page_parts.h"
 #include "report/command/shown.h"
 
 #include <string.h>
@@ -19,13 +21,6 @@ SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
 
 enum { CARDS_MAX = 1000, RUNS_MAX = 200 };
 
-static void put_tag(FILE *out, const char *open, const char *text, const char *close)
-{
-    fputs(open, out);
-    sc_escape_markup(out, text);
-    fputs(close, out);
-}
-
 /* ---- the head ---- */
 
 static void print_head(FILE *out, const char *title)
@@ -36,17 +31,17 @@ static void print_head(FILE *out, const char *title)
           "'; base-uri 'none'; form-action 'none'\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
           out);
-    put_tag(out, "<title>", title, " - safecopy</title>\n");
+    sc_page_part_put(out, "<title>", title, " - safecopy</title>\n");
     fprintf(out, "<style>\n%s</style>\n</head>\n<body>\n", sc_as_html_style);
-    put_tag(out, "<h1>", title, "</h1>\n");
+    sc_page_part_put(out, "<h1>", title, "</h1>\n");
 }
 
 static void print_run(FILE *out, const struct sc_run *run)
 {
-    put_tag(out, "<li>", run->file, ": ");
-    put_tag(out, "", run->title, "<ul>");
+    sc_page_part_put(out, "<li>", run->file, ": ");
+    sc_page_part_put(out, "", run->title, "<ul>");
     for (size_t i = 0; i < run->note_count; i++)
-        put_tag(out, "<li>", run->notes[i].words, "</li>");
+        sc_page_part_put(out, "<li>", run->notes[i].words, "</li>");
     fputs("</ul></li>\n", out);
 }
 
@@ -77,7 +72,7 @@ static void print_codes(FILE *out, const struct sc_model *model, size_t shown)
     fputs("<select name=\"code\" aria-label=\"code\"><option value=\"\">all codes</option>", out);
     for (size_t i = 0; i < shown; i++)
         if (is_first_of_code(model, i))
-            put_tag(out, "<option>", model->chosen[i].finding->code, "</option>");
+            sc_page_part_put(out, "<option>", model->chosen[i].finding->code, "</option>");
     fputs("</select>\n", out);
 }
 
@@ -105,58 +100,44 @@ static void print_excerpt(FILE *out, struct sc_model *model, const struct sc_fra
         size_t number = excerpt.first + i;
         bool is_it = (json_int_t)number == frame->line;
         fprintf(out, "<span%s><b>%5zu </b>", is_it ? " class=\"it\"" : "", number);
-        put_tag(out, "", excerpt.lines[i], "</span>");
+        sc_page_part_put(out, "", excerpt.lines[i], "</span>");
     }
     fputs("</pre>\n", out);
-}
-
-static void print_stack(FILE *out, const struct sc_frames *stack)
-{
-    static const char *const kinds[] = {
-        [SC_FRAME_RUNTIME] = "runtime",
-        [SC_FRAME_LIBRARY] = "library",
-        [SC_FRAME_USER] = "user",
-    };
-    if (stack->count == 0)
-        return;
-    fprintf(out, "<details><summary>%zu frame%s</summary><ol class=\"stack\" start=\"0\">\n",
-            stack->count, stack->count == 1 ? "" : "s");
-    for (size_t i = 0; i < stack->count; i++) {
-        fprintf(out, "<li class=\"%s\">", kinds[stack->frames[i].kind]);
-        put_tag(out, "", stack->frames[i].words, "</li>\n");
-    }
-    fputs("</ol></details>\n", out);
 }
 
 static void print_side(FILE *out, struct sc_model *model, const struct sc_call *call)
 {
     const struct sc_frame *user = call->stack.user, *library = call->stack.library;
-    put_tag(out, "<section>\n<h3>", call->api, "</h3>\n");
+    sc_page_part_put(out, "<section>\n<h3>", call->api, "</h3>\n");
     if (user)
-        put_tag(out, "<p class=\"place\">", sc_frames_shown_place(&model->scratch, user), "</p>\n");
+        sc_page_part_put(out, "<p class=\"place\">", sc_frames_shown_place(&model->scratch, user),
+                         "</p>\n");
     print_excerpt(out, model, user);
     if (library)
-        put_tag(out, "<p class=\"place library\">in ",
-                sc_frames_shown_place(&model->scratch, library), "</p>\n");
-    put_tag(out, "<p>", call->words, "</p>\n");
-    print_stack(out, &call->stack);
+        sc_page_part_put(out, "<p class=\"place library\">in ",
+                         sc_frames_shown_place(&model->scratch, library), "</p>\n");
+    sc_page_part_put(out, "<p>", call->words, "</p>\n");
+    sc_page_part_put_stack(out, &call->stack);
     fputs("</section>\n", out);
 }
 
 static void print_facts(FILE *out, const struct sc_shown *hazard)
 {
-    put_tag(out, "<p class=\"facts\"><span class=\"badge\">", hazard->certainty, "</span> ");
+    sc_page_part_put(out, "<p class=\"facts\"><span class=\"badge\">", hazard->certainty,
+                     "</span> ");
     if (hazard->news)
         fprintf(out, "<span class=\"badge %s\">%s</span> ", hazard->news, hazard->news);
     if (hazard->suppression)
-        put_tag(out, "<span class=\"badge\">suppressed: ", hazard->suppression, "</span> ");
-    put_tag(out, "", hazard->count, "; ");
+        sc_page_part_put(out, "<span class=\"badge\">suppressed: ", hazard->suppression,
+                         "</span> ");
+    sc_page_part_put(out, "", hazard->count, "; ");
     bool is_healed = strncmp(hazard->outcome, "healed", strlen("healed")) == 0;
-    put_tag(out, is_healed ? "<span class=\"healed\">" : "<span>", hazard->outcome, "</span>");
+    sc_page_part_put(out, is_healed ? "<span class=\"healed\">" : "<span>", hazard->outcome,
+                     "</span>");
     if (hazard->label)
-        put_tag(out, "; during <code>", hazard->label, "</code>");
+        sc_page_part_put(out, "; during <code>", hazard->label, "</code>");
     if (hazard->timing)
-        put_tag(out, "; ", hazard->timing, "");
+        sc_page_part_put(out, "; ", hazard->timing, "");
     fputs("</p>\n", out);
 }
 
@@ -164,11 +145,11 @@ static void open_card(FILE *out, const struct sc_shown *hazard, size_t index)
 {
     bool is_observed = strcmp(hazard->certainty, "observed") == 0;
     fprintf(out, "<article class=\"card%s\" id=\"h%zu\"", is_observed ? " observed" : "", index);
-    put_tag(out, " data-code=\"", hazard->code, "\"");
-    put_tag(out, " data-certainty=\"", hazard->certainty, "\">\n");
+    sc_page_part_put(out, " data-code=\"", hazard->code, "\"");
+    sc_page_part_put(out, " data-certainty=\"", hazard->certainty, "\">\n");
     fprintf(out, "<h2><a href=\"#h%zu\">", index);
-    put_tag(out, "", hazard->code, "</a> ");
-    put_tag(out, "", hazard->name, "</h2>\n");
+    sc_page_part_put(out, "", hazard->code, "</a> ");
+    sc_page_part_put(out, "", hazard->name, "</h2>\n");
 }
 
 static void print_card(FILE *out, struct sc_model *model, size_t index)
@@ -183,24 +164,24 @@ static void print_card(FILE *out, struct sc_model *model, size_t index)
         print_side(out, model, &hazard->freed);
     fputs("</div>\n", out);
     for (size_t i = 0; i < hazard->origin_count; i++) {
-        put_tag(out, "<p>", hazard->origins[i].words, "</p>\n");
-        print_stack(out, &hazard->origins[i].stack);
+        sc_page_part_put(out, "<p>", hazard->origins[i].words, "</p>\n");
+        sc_page_part_put_stack(out, &hazard->origins[i].stack);
     }
     fputs("<figure>", out);
     sc_moment_draw(out, &model->scratch, hazard);
-    put_tag(out, "</figure>\n<p class=\"advice\"><strong>What to do:</strong> ", hazard->advice,
-            ".</p>\n</article>\n");
+    sc_page_part_put(out, "</figure>\n<p class=\"advice\"><strong>What to do:</strong> ",
+                     hazard->advice, ".</p>\n</article>\n");
 }
 
 static void print_grown(void *out, const char *title, size_t now, size_t before)
 {
     fprintf(out, "<li>unchanged, but at %zu places here and %zu in the baseline: ", now, before);
-    put_tag(out, "", title, "</li>\n");
+    sc_page_part_put(out, "", title, "</li>\n");
 }
 
 static void print_fixed(void *out, const char *title)
 {
-    put_tag(out, "<li>fixed since the baseline: ", title, "</li>\n");
+    sc_page_part_put(out, "<li>fixed since the baseline: ", title, "</li>\n");
 }
 
 void sc_as_html(FILE *out, struct sc_model *model)
@@ -208,14 +189,17 @@ void sc_as_html(FILE *out, struct sc_model *model)
     size_t shown = model->count < CARDS_MAX ? model->count : CARDS_MAX;
     print_head(out, sc_model_headline(model));
     print_runs(out, model);
+    sc_memory_section_link(out, model);
     print_filters(out, model, shown);
     fputs("<main>\n", out);
     for (size_t i = 0; i < shown; i++)
         print_card(out, model, i);
-    fputs("</main>\n<ul>\n", out);
+    fputs("</main>\n", out);
+    sc_memory_section_write(out, model);
+    fputs("<ul>\n", out);
     for (size_t i = 0; i < model->open_module_count; i++)
-        put_tag(out, "<li>not compared with the baseline: ", sc_model_open_words(model, i),
-                "</li>\n");
+        sc_page_part_put(out, "<li>not compared with the baseline: ", sc_model_open_words(model, i),
+                         "</li>\n");
     if (model->knows_fixed) {
         sc_baseline_each_grown(model->baseline, print_grown, out);
         sc_baseline_each_fixed(model->baseline, print_fixed, out);

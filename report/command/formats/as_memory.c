@@ -49,6 +49,9 @@ static void print_kinds(FILE *out, struct sc_model *model, const json_t *place)
                 size_of(model, count, "peak_bytes"));
         if (sc_field_number(count, "backed_bytes") > 0)
             fprintf(out, "; the driver takes %s at least", size_of(model, count, "backed_bytes"));
+        if (sc_field_number(count, "settled") > 0)
+            fprintf(out, "; waited for by " NUMBER " call%s", sc_field_number(count, "settled"),
+                    plural(sc_field_number(count, "settled")));
         fputc('\n', out);
     }
 }
@@ -113,6 +116,21 @@ static void print_stack(FILE *out, const struct sc_frames *stack)
         fprintf(out, "        #%zu %s\n", i, PLAIN(stack->frames[i].words));
 }
 
+/* What the driver has for itself. */
+static void print_unaccounted(FILE *out, struct sc_model *model,
+                              const struct sc_memory_place *place)
+{
+    if (!place->knows_unaccounted)
+        return;
+    fprintf(out, "    unaccounted: %s, %s at most; the driver says the process has %s\n",
+            size(model, place->unaccounted_bytes), size(model, place->unaccounted_peak_bytes),
+            size(model, place->driver_bytes));
+    for (size_t i = 0; i < place->step_count; i++) {
+        fprintf(out, "      %s\n", PLAIN(place->steps[i].words));
+        print_stack(out, &place->steps[i].stack);
+    }
+}
+
 static void print_account(FILE *out, struct sc_model *model,
                           const struct sc_memory_account *account)
 {
@@ -145,12 +163,13 @@ static void print_place(FILE *out, struct sc_model *model, const struct sc_memor
                         const struct sc_memory_place *place)
 {
     const json_t *number = json_object_get(place->record, "device");
-    if (json_object_size(json_object_get(place->record, "kinds")) == 0)
+    if (!sc_shown_memory_has_any(place))
         return;
     print_head(out, model, place);
     print_owners(out, model, memory->record, number);
     print_kinds(out, model, place->record);
     print_pools(out, model, place->record);
+    print_unaccounted(out, model, place);
     for (size_t i = 0; i < memory->account_count; i++)
         if (memory->accounts[i].place == place)
             print_account(out, model, &memory->accounts[i]);
@@ -214,22 +233,19 @@ static void print_growth(FILE *out, struct sc_model *model, const struct sc_memo
  * there by then. */
 static void print_lines(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
-    const json_t *lines = json_object_get(run->record, "memory_lines");
-    const json_t *last = json_object_get(json_object_get(run->record, "memory"), "memory");
-    size_t count = json_array_size(lines);
-    struct sc_memory moments[3];
-    const json_t *members[3] = {json_array_get(lines, 0), json_array_get(lines, count / 2), last};
-    for (size_t i = 0; i < 3; i++)
-        moments[i] = sc_shown_memory_make(&model->scratch, &model->makers, members[i]);
-    if (moments[0].time_ns >= moments[2].time_ns)
+    struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
+    if (!sc_shown_memory_lines(model, run, moments))
         return;
+    const struct sc_memory *first = &moments[SC_MEMORY_FIRST_LINE],
+                           *middle = &moments[SC_MEMORY_MIDDLE_LINE],
+                           *last = &moments[SC_MEMORY_LAST_LINE];
     fputs("  since the first line", out);
-    print_growth_of_places(out, model, &moments[0], &moments[2]);
-    if (moments[0].time_ns < moments[1].time_ns && moments[1].time_ns < moments[2].time_ns) {
+    print_growth_of_places(out, model, first, last);
+    if (first->time_ns < middle->time_ns && middle->time_ns < last->time_ns) {
         fputs("  since one in the middle", out);
-        print_growth_of_places(out, model, &moments[1], &moments[2]);
+        print_growth_of_places(out, model, middle, last);
     }
-    print_growth(out, model, &moments[0], &moments[2]);
+    print_growth(out, model, first, last);
 }
 
 static void print_baseline(FILE *out, struct sc_model *model)
@@ -297,6 +313,9 @@ static void print_stray(FILE *out, struct sc_model *model, const struct sc_memor
     for (size_t i = 0; i < memory->account_count; i++)
         if (memory->accounts[i].place->device == device)
             print_account(out, model, &memory->accounts[i]);
+    for (size_t i = 0; i < memory->place_count; i++)
+        if (memory->places[i].device == device)
+            print_unaccounted(out, model, &memory->places[i]);
 }
 
 static void print_outlier(FILE *out, struct sc_model *model,

@@ -354,12 +354,14 @@ static void write_count(struct trace *trace, uint64_t process, const char *name,
     write_event(trace, &event, (uint64_t)time_ns);
 }
 
-/* A counter of what the process holds there, and one of what is in use of the device. */
+/* Counters of what the process holds there, of what is in use of the device, and of what the driver
+ * has for itself. */
 static void write_place(struct trace *trace, size_t index, const struct sc_run *run,
                         const struct sc_memory *memory, const struct sc_memory_place *place)
 {
     struct sc_scratch *scratch = &trace->model->scratch;
     const char *own = sc_scratch_print(scratch, "memory of %s", place->name);
+    const char *unaccounted = sc_scratch_print(scratch, "%s, unaccounted", place->name);
     const char *used = sc_scratch_print(scratch, "%s, in use by all", place->name);
     size_t count;
     const struct sc_memory_moment *moments =
@@ -369,6 +371,9 @@ static void write_place(struct trace *trace, size_t index, const struct sc_run *
         write_count(trace, process, own, moments[i].time_ns, moments[i].bytes);
         if (moments[i].knows_used)
             write_count(trace, process, used, moments[i].time_ns, moments[i].used_bytes);
+        if (moments[i].knows_unaccounted)
+            write_count(trace, process, unaccounted, moments[i].time_ns,
+                        moments[i].unaccounted_bytes);
     }
 }
 

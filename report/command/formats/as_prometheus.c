@@ -116,7 +116,7 @@ static uint64_t unused_of(const struct sc_memory_place *place)
     json_t *pool;
     json_array_foreach(json_object_get(place->record, "pools"), index, pool)
     {
-        unused += sc_shown_memory_bytes(pool, "unused_bytes");
+        sc_shown_memory_add(&unused, sc_shown_memory_bytes(pool, "unused_bytes"));
     }
     return unused;
 }

@@ -1,7 +1,6 @@
 #include "report/command/formats/moment.h"
 
-#include "report/command/formats/escape.h"
-#include "report/command/say.h"
+#include "report/command/formats/drawing.h"
 #include "report/command/shown.h"
 
 #include <string.h>
@@ -61,25 +60,10 @@ static struct places places_of(const struct sc_shown *hazard)
     };
 }
 
-/* Cut between characters. */
-static const char *label_of(struct sc_scratch *scratch, const char *text)
-{
-    char *label = sc_scratch_print(scratch, "%s", sc_say_plain(text));
-    size_t length = strnlen(label, LABEL_BYTES + 1);
-    if (length <= LABEL_BYTES)
-        return label;
-    for (length = LABEL_BYTES; length > 0 && ((unsigned char)label[length] & 0xc0) == 0x80;)
-        length--;
-    label[length] = '\0';
-    return label;
-}
-
 static void put_text(FILE *out, struct sc_scratch *scratch, int x, int y, const char *more,
                      const char *text)
 {
-    fprintf(out, "<text x=\"%d\" y=\"%d\"%s>", x, y, more);
-    sc_escape_markup(out, label_of(scratch, text));
-    fputs("</text>", out);
+    sc_drawing_put_text(out, scratch, x, y, more, text, LABEL_BYTES);
 }
 
 static void put_lane(FILE *out, struct sc_scratch *scratch, int y, const char *name)

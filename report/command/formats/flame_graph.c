@@ -1,0 +1,88 @@
+#include "report/command/formats/flame_graph.h"
+
+#include "report/command/formats/drawing.h"
+#include "report/command/formats/escape.h"
+
+enum {
+    WIDTH = 840,
+    ROW = 18,
+    DEPTH_MAX = 64,
+    WIDTH_MIN = 2,       /* of a rectangle: narrower ones are left out */
+    CHARACTER_WIDTH = 7, /* of most characters */
+};
+
+struct graph {
+    FILE *out;
+    struct sc_scratch *scratch;
+    bool at_the_peak;
+    uint64_t all;
+};
+
+static uint64_t weight_of(const struct graph *graph, const struct sc_memory_branch *branch)
+{
+    return graph->at_the_peak ? branch->peak_bytes : branch->bytes;
+}
+
+static double width_of(const struct graph *graph, const struct sc_memory_branch *branch)
+{
+    return WIDTH * ((double)weight_of(graph, branch) / (double)graph->all);
+}
+
+static int depth_of(const struct graph *graph, const struct sc_memory_branch *branch, int depth)
+{
+    int deepest = depth;
+    const struct sc_memory_branch *child = branch->first;
+    for (; child && depth < DEPTH_MAX; child = child->next) {
+        int below = width_of(graph, child) < WIDTH_MIN ? 0 : depth_of(graph, child, depth + 1);
+        deepest = below > deepest ? below : deepest;
+    }
+    return deepest;
+}
+
+static void draw_branch(const struct graph *graph, const struct sc_memory_branch *branch, double x,
+                        int depth)
+{
+    int width = (int)width_of(graph, branch), y = ROW * (depth - 1);
+    fprintf(graph->out, "<g><title>");
+    sc_escape_markup(graph->out, branch->name);
+    fprintf(graph->out,
+            ": %s</title><rect class=\"flame%d\" x=\"%.1f\" y=\"%d\" width=\"%d\" height=\"%d\"/>",
+            sc_shown_memory_size(graph->scratch, weight_of(graph, branch)), depth % 2, x, y,
+            width > 1 ? width - 1 : 1, ROW - 1);
+    if (width > 3 * CHARACTER_WIDTH)
+        sc_drawing_put_text(graph->out, graph->scratch, (int)x + 3, y + 13, "", branch->name,
+                            (size_t)(width - 6) / CHARACTER_WIDTH);
+    fputs("</g>\n", graph->out);
+}
+
+static void draw_below(const struct graph *graph, const struct sc_memory_branch *branch, double x,
+                       int depth)
+{
+    const struct sc_memory_branch *child = branch->first;
+    for (; child && depth < DEPTH_MAX; child = child->next) {
+        double width = width_of(graph, child);
+        if (width < WIDTH_MIN)
+            continue;
+        draw_branch(graph, child, x, depth + 1);
+        draw_below(graph, child, x, depth + 1);
+        x += width;
+    }
+}
+
+void sc_flame_graph_draw(FILE *out, struct sc_scratch *scratch, const struct sc_memory_tree *tree,
+                         bool at_the_peak, const char *title, const char *id)
+{
+    struct graph graph = {out, scratch, at_the_peak, 0};
+    graph.all = weight_of(&graph, &tree->root);
+    if (graph.all == 0)
+        return;
+    fputs("<figure><figcaption>", out);
+    sc_escape_markup(out, title);
+    fputs("</figcaption>\n", out);
+    sc_drawing_begin(out, WIDTH, ROW * depth_of(&graph, &tree->root, 0), id, title,
+                     "Functions by the memory that was asked for in them: the outermost first, and "
+                     "what they called below. The tree of owners has the same in words.");
+    draw_below(&graph, &tree->root, 0, 0);
+    sc_drawing_end(out);
+    fputs("</figure>\n", out);
+}

@@ -1,0 +1,17 @@
+/* What a place held over time, for HTML. */
+#ifndef SC_REPORT_COMMAND_FORMATS_MEMORY_CHART_H
+#define SC_REPORT_COMMAND_FORMATS_MEMORY_CHART_H
+
+#include "report/command/scratch.h"
+#include "report/command/shown_memory.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Draws `count` moments, in the order of time; nothing where there is no time between them. `id` is
+ * the page's alone. */
+void sc_memory_chart_draw(FILE *out, struct sc_scratch *scratch,
+                          const struct sc_memory_place *place,
+                          const struct sc_memory_moment *moments, size_t count, const char *id);
+
+#endif

@@ -1,0 +1,294 @@
+#include "report/command/formats/memory_section.h"
+
+#include "report/command/baseline.h"
+#include "report/command/fields.h"
+#include "report/command/formats/flame_graph.h"
+#include "report/command/formats/memory_chart.h"
+#include "report/command/formats/page_parts.h"
+#include "report/command/memory_ranks.h"
+#include "report/command/memory_sites.h"
+#include "report/command/memory_tree.h"
+#include "report/command/model.h"
+#include "report/command/shown_memory.h"
+
+#include <string.h>
+
+enum { ROWS_MAX = 200, RUNS_MAX = 16, CHANGES_MAX = 16, LEAVES_MAX = 256, FRAMES_MAX = 64 };
+
+/* ---- differences ---- */
+
+static void put_changes(FILE *out, struct sc_scratch *scratch, struct sc_memory_sites *sites,
+                        bool with_peak)
+{
+    size_t count;
+    struct sc_memory_site **changed = sc_memory_sites_changed(sites, with_peak, &count);
+    fputs("<ul>\n", out);
+    for (size_t i = 0; i < count && i < CHANGES_MAX; i++)
+        sc_page_part_put(out, "<li>", sc_memory_site_words(scratch, changed[i], with_peak),
+                         "</li>\n");
+    if (count > CHANGES_MAX)
+        fprintf(out, "<li>and %zu more</li>\n", count - CHANGES_MAX);
+    fputs(count == 0 ? "<li>no difference</li>\n</ul>\n" : "</ul>\n", out);
+}
+
+static void put_growth(FILE *out, struct sc_model *model, const struct sc_run *run)
+{
+    struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
+    struct sc_memory_sites sites = {0};
+    if (!sc_shown_memory_lines(model, run, moments))
+        return;
+    sc_memory_sites_add(&sites, SC_MEMORY_BEFORE, &moments[SC_MEMORY_FIRST_LINE]);
+    sc_memory_sites_add(&sites, SC_MEMORY_NOW, &moments[SC_MEMORY_LAST_LINE]);
+    fputs("<h4>Since the first line</h4>\n", out);
+    put_changes(out, &model->scratch, &sites, false);
+    sc_memory_sites_free(&sites);
+}
+
+static void put_baseline(FILE *out, struct sc_model *model)
+{
+    struct sc_memory_sites *sites = sc_baseline_memory(model->baseline);
+    sc_memory_sites_add_all(sites, model);
+    fputs("<h3>Since the baseline</h3>\n", out);
+    put_changes(out, &model->scratch, sites, true);
+}
+
+/* ---- several processes ---- */
+
+static const char *what_stands_out(struct sc_model *model, const struct sc_memory_ranks *ranks,
+                                   size_t run)
+{
+    for (size_t i = 0; i < ranks->outlier_count; i++)
+        if (ranks->outliers[i].run == run)
+            return sc_memory_ranks_words(&model->scratch, &ranks->outliers[i]);
+    return NULL;
+}
+
+static void put_row(FILE *out, struct sc_model *model, const struct sc_memory_ranks *ranks,
+                    const struct sc_memory_rank *rank)
+{
+    const struct sc_run *run = sc_model_run(model, rank->run);
+    const char *odd = rank->stands_out ? what_stands_out(model, ranks, rank->run) : NULL;
+    sc_page_part_put(out, "<tr><th scope=\"row\">", sc_shown_memory_title(&model->scratch, run),
+                     "");
+    if (odd)
+        sc_page_part_put(out, " <span class=\"badge new\">", odd, "</span>");
+    fputs("</th>", out);
+    for (int i = SC_MEMORY_HELD; i <= SC_MEMORY_LOCKED; i++)
+        fprintf(out, "<td>%s</td>", sc_shown_memory_size(&model->scratch, rank->values[i]));
+    fputs("</tr>\n", out);
+}
+
+/* Those that stand out first. */
+static void put_rows(FILE *out, struct sc_model *model, const struct sc_memory_ranks *ranks)
+{
+    size_t shown = 0;
+    for (int odd = 1; odd >= 0; odd--)
+        for (size_t i = 0; i < ranks->count && shown < ROWS_MAX; i++) {
+            if (ranks->ranks[i].stands_out != odd)
+                continue;
+            put_row(out, model, ranks, &ranks->ranks[i]);
+            shown++;
+        }
+    fputs("</tbody></table></div>\n", out);
+    if (shown < ranks->count)
+        fprintf(out, "<p>and %zu more</p>\n", ranks->count - shown);
+}
+
+static void put_processes(FILE *out, struct sc_model *model, const struct sc_memory_ranks *ranks)
+{
+    if (ranks->count < 2)
+        return;
+    fputs("<div class=\"wide\"><table><thead><tr><th scope=\"col\">process</th>"
+          "<th scope=\"col\">now</th><th scope=\"col\">at most</th>"
+          "<th scope=\"col\">page-locked</th></tr></thead><tbody>\n",
+          out);
+    put_rows(out, model, ranks);
+}
+
+/* ---- a place ---- */
+
+struct leaves {
+    FILE *out;
+    struct sc_model *model;
+    size_t left; /* that may be shown */
+};
+
+static void put_sizes(struct leaves *leaves, const struct sc_memory_branch *branch)
+{
+    struct sc_scratch *scratch = &leaves->model->scratch;
+    fprintf(leaves->out, " <span class=\"sizes\">%s, %s at the peak</span>",
+            sc_shown_memory_size(scratch, branch->bytes),
+            sc_shown_memory_size(scratch, branch->peak_bytes));
+}
+
+/* A call stack has no branches, and an account. */
+static void put_branch(struct leaves *leaves, const struct sc_memory_branch *branch)
+{
+    FILE *out = leaves->out;
+    if (leaves->left == 0)
+        return;
+    if (!branch->first) {
+        leaves->left--;
+        sc_page_part_put(out, "<li>", branch->name, "");
+        put_sizes(leaves, branch);
+        sc_page_part_put_stack(out, &branch->account->stack);
+        fputs("</li>\n", out);
+        return;
+    }
+    sc_page_part_put(out, "<li><details><summary>", branch->name, "");
+    put_sizes(leaves, branch);
+    fputs("</summary><ul>\n", out);
+    for (const struct sc_memory_branch *child = branch->first; child; child = child->next)
+        put_branch(leaves, child);
+    fputs("</ul></details></li>\n", out);
+}
+
+static void put_owners(FILE *out, struct sc_model *model, const struct sc_memory *memory,
+                       const struct sc_memory_place *place)
+{
+    struct sc_memory_tree tree = {.scratch = &model->scratch};
+    struct leaves leaves = {out, model, LEAVES_MAX};
+    for (size_t i = 0; i < memory->account_count; i++) {
+        const struct sc_memory_account *account = &memory->accounts[i];
+        const char *names[] = {account->is_own ? account->owner : "in no sum", account->kind,
+                               account->words};
+        if (account->place == place)
+            sc_memory_tree_add(&tree, names, 3, account);
+    }
+    sc_memory_tree_sort(&tree);
+    fputs("<ul class=\"tree\">\n", out);
+    for (const struct sc_memory_branch *owner = tree.root.first; owner; owner = owner->next)
+        put_branch(&leaves, owner);
+    fputs("</ul>\n", out);
+    if (leaves.left == 0)
+        fputs("<p>and others, with less</p>\n", out);
+    sc_memory_tree_free(&tree);
+}
+
+static void add_to_flame(struct sc_memory_tree *tree, const struct sc_memory_account *account)
+{
+    const char *names[FRAMES_MAX + 1];
+    size_t count = 0, frames = account->stack.count;
+    for (size_t i = 0; i < frames && i < FRAMES_MAX; i++)
+        names[count++] =
+            sc_shown_memory_frame(tree->scratch, &account->stack.frames[frames - 1 - i]);
+    names[count++] = account->is_rest ? account->words : account->api;
+    if (account->is_own)
+        sc_memory_tree_add(tree, names, count, account);
+}
+
+static void put_flames(FILE *out, struct sc_model *model, const struct sc_memory *memory,
+                       const struct sc_memory_place *place, const char *id)
+{
+    struct sc_scratch *scratch = &model->scratch;
+    struct sc_memory_tree tree = {.scratch = scratch};
+    for (size_t i = 0; i < memory->account_count; i++)
+        if (memory->accounts[i].place == place)
+            add_to_flame(&tree, &memory->accounts[i]);
+    sc_memory_tree_sort(&tree);
+    sc_flame_graph_draw(out, scratch, &tree, false,
+                        sc_scratch_print(scratch, "Memory of %s now", place->name),
+                        sc_scratch_print(scratch, "%s-now", id));
+    if (tree.root.peak_bytes != tree.root.bytes)
+        sc_flame_graph_draw(out, scratch, &tree, true,
+                            sc_scratch_print(scratch, "Memory of %s at the peak", place->name),
+                            sc_scratch_print(scratch, "%s-peak", id));
+    sc_memory_tree_free(&tree);
+}
+
+static void put_unaccounted(FILE *out, struct sc_model *model, const struct sc_memory_place *place)
+{
+    struct sc_scratch *scratch = &model->scratch;
+    if (!place->knows_unaccounted)
+        return;
+    fprintf(out,
+            "<details><summary>unaccounted <span class=\"sizes\">%s, %s at the peak</span>"
+            "</summary><ul>\n",
+            sc_shown_memory_size(scratch, place->unaccounted_bytes),
+            sc_shown_memory_size(scratch, place->unaccounted_peak_bytes));
+    for (size_t i = 0; i < place->step_count; i++) {
+        sc_page_part_put(out, "<li>", place->steps[i].words, "");
+        sc_page_part_put_stack(out, &place->steps[i].stack);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul></details>\n", out);
+}
+
+static void put_place(FILE *out, struct sc_model *model, const struct sc_run *run,
+                      const struct sc_memory *memory, const struct sc_memory_place *place,
+                      const char *id)
+{
+    struct sc_scratch *scratch = &model->scratch;
+    size_t count;
+    if (!sc_shown_memory_has_any(place))
+        return;
+    sc_page_part_put(out, "<h4>", place->name, "");
+    fprintf(out, ": %s, %s at most", sc_shown_memory_size(scratch, place->bytes),
+            sc_shown_memory_size(scratch, place->peak_bytes));
+    if (place->knows_free)
+        fprintf(out, "; %s of %s is free", sc_shown_memory_size(scratch, place->free_bytes),
+                sc_shown_memory_size(scratch, place->total_bytes));
+    fputs("</h4>\n", out);
+    const struct sc_memory_moment *moments =
+        sc_shown_memory_history(scratch, run, memory, place, &count);
+    sc_memory_chart_draw(out, scratch, place, moments, count,
+                         sc_scratch_print(scratch, "%s-time", id));
+    put_owners(out, model, memory, place);
+    put_unaccounted(out, model, place);
+    put_flames(out, model, memory, place, id);
+}
+
+/* ---- the whole ---- */
+
+static void put_run(FILE *out, struct sc_model *model, size_t index)
+{
+    const struct sc_run *run = sc_model_run(model, index);
+    const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+    sc_page_part_put(out, "<article class=\"panel\">\n<h3>",
+                     sc_shown_memory_title(&model->scratch, run), "</h3>\n");
+    if (memory.is_line)
+        fputs("<p>As its last line says: the run did not end normally.</p>\n", out);
+    for (size_t i = 0; i < memory.place_count; i++)
+        put_place(out, model, run, &memory, &memory.places[i],
+                  sc_scratch_print(&model->scratch, "m%zu-%zu", index, i));
+    put_growth(out, model, run);
+    fputs("</article>\n", out);
+}
+
+static void put_runs(FILE *out, struct sc_model *model, const struct sc_memory_ranks *ranks)
+{
+    size_t shown = 0;
+    for (int odd = 1; odd >= 0; odd--)
+        for (size_t i = 0; i < ranks->count && shown < RUNS_MAX; i++)
+            if (ranks->ranks[i].stands_out == odd) {
+                put_run(out, model, ranks->ranks[i].run);
+                shown++;
+            }
+    if (shown < ranks->count)
+        fprintf(out, "<p>%zu more process%s left out here.</p>\n", ranks->count - shown,
+                ranks->count - shown == 1 ? " is" : "es are");
+}
+
+void sc_memory_section_write(FILE *out, struct sc_model *model)
+{
+    struct sc_memory_ranks ranks = sc_memory_ranks_make(model);
+    if (ranks.count > 0) {
+        fputs("<section class=\"memory\" aria-labelledby=\"memory\">\n<h2 "
+              "id=\"memory\">Memory</h2>\n",
+              out);
+        put_processes(out, model, &ranks);
+        put_runs(out, model, &ranks);
+        if (model->baseline)
+            put_baseline(out, model);
+        fputs("</section>\n", out);
+    }
+    sc_memory_ranks_free(&ranks);
+}
+
+void sc_memory_section_link(FILE *out, struct sc_model *model)
+{
+    struct sc_memory_ranks ranks = sc_memory_ranks_make(model);
+    if (ranks.count > 0)
+        fputs("<p><a href=\"#held\">Who holds memory</a></p>\n", out);
+    sc_memory_ranks_free(&ranks);
+}

@@ -1,0 +1,13 @@
+/* The section of the page that says who holds which memory. */
+#ifndef SC_REPORT_COMMAND_FORMATS_MEMORY_SECTION_H
+#define SC_REPORT_COMMAND_FORMATS_MEMORY_SECTION_H
+
+#include <stdio.h>
+
+struct sc_model;
+
+/* The section, and a link to it. Nothing is written where it is known of no run. */
+void sc_memory_section_write(FILE *out, struct sc_model *model);
+void sc_memory_section_link(FILE *out, struct sc_model *model);
+
+#endif

@@ -104,10 +104,15 @@ static struct sc_ledger_entry *find(struct sc_ledger *ledger, enum sc_ledger_spa
     return sc_ledger_index_seek(&ledger->index, space, name).entry;
 }
 
-/* Which pool it is of, or NULL. */
-static struct sc_ledger_pool *pool_of(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+/* Of a pool that is over by now the block is not. */
+static inline void count_in_pool(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
+    SC_REQUIRES(ledger->lock)
 {
-    return entry->kind == SC_LEDGER_POOLED && entry->of ? &ledger->pools[entry->of - 1] : NULL;
+    struct sc_ledger_pool *pool = entry->of ? &ledger->pools[entry->of - 1] : NULL;
+    if (pool && atomic_load_explicit(&pool->handle, memory_order_relaxed))
+        sc_accounts_count(&pool->used, entry->size_bytes);
+    else
+        entry->of = 0;
 }
 
 /* May it have several references? */
@@ -136,15 +141,14 @@ static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     debit_of(ledger, entry, entry->kind);
 }
 
-static void restore(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+static void restore(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_pool *pool = pool_of(ledger, entry);
     struct sc_accounts *accounts = &ledger->places[entry->place];
     sc_accounts_credit(accounts, entry->kind, sc_accounts_at(accounts, entry->account),
                        entry->size_bytes, false);
-    if (pool)
-        sc_accounts_count(&pool->used, entry->size_bytes);
+    if (entry->kind == SC_LEDGER_POOLED)
+        count_in_pool(ledger, entry);
 }
 
 bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
@@ -220,7 +224,7 @@ static void displace(struct sc_ledger *ledger, const struct sc_ledger_entry *ent
         unmap(ledger, entry->of);
 }
 
-/* The entry has its name already. Of a pool that is over by now it is not. */
+/* The entry has its name already. */
 static inline __attribute__((always_inline)) void
 credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
@@ -240,11 +244,8 @@ credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_
     struct sc_account *account = sc_accounts_find(accounts, block->kind, block->origin);
     entry->account = account ? account->id : 0;
     sc_accounts_credit(accounts, block->kind, account, block->size_bytes, true);
-    struct sc_ledger_pool *pool = pool_of(ledger, entry);
-    if (pool && atomic_load_explicit(&pool->handle, memory_order_relaxed))
-        sc_accounts_count(&pool->used, block->size_bytes);
-    else if (pool)
-        entry->of = 0;
+    if (block->kind == SC_LEDGER_POOLED)
+        count_in_pool(ledger, entry);
 }
 
 static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger,
@@ -348,8 +349,8 @@ static void put_back(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
             : NULL;
     if (!entry)
         return;
+    out.next = entry->next;
     *entry = out;
-    entry->next = 0;
     restore(ledger, entry);
 }
 

@@ -79,13 +79,22 @@ static void allocate(int i)
     cuMemAllocAsync(&block, BYTES, stream);
     cuMemFreeAsync(block, stream);
 }
+static __attribute__((noinline)) void allocate_below(int depth)
+{
+    depth ? allocate_below(depth - 1) : allocate(0);
+    __asm__ volatile("");
+}
+static void allocate_new(int i)
+{
+    allocate_below(i % AT_A_TIME);
+}
 static const struct {
     const char *name;
     void (*round)(int);
 } cases[] = {{"upload", upload}, {"upload-wait", upload_wait}, {"record", record},
              {"record-wait-query", record_wait_query}, {"launch", launch}, {"launch-legacy", launch_legacy},
              {"free", free_beside},
-             {"sync-idle", sync_idle}, {"allocate", allocate}};
+             {"sync-idle", sync_idle}, {"allocate", allocate}, {"allocate-new", allocate_new}};
 int main(int argc, char **argv)
 {
     int rounds = argc > 2 ? atoi(argv[2]) : 0;

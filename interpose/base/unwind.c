@@ -386,12 +386,9 @@ static __attribute__((noinline)) void unwind(void *argument)
 static __attribute__((noinline)) uint32_t take_here(void *site, uintptr_t depth)
 {
     SC_KEEP_ERRNO();
-    int mode = how_much();
-    if (mode == SC_STACKS_NONE)
-        return 0;
     if (sc_unlikely(sc_process_is_alone())) /* nobody calls our dlclose */
         note_closed();
-    if (mode == SC_STACKS_SITE)
+    if (how_much() == SC_STACKS_SITE)
         return sc_python_stacks_complete(sc_stacks_put(&site, 1));
     struct trace trace = {site, depth, sc_stack_cache_find(site, depth)};
     if (!trace.id)
@@ -402,8 +399,10 @@ static __attribute__((noinline)) uint32_t take_here(void *site, uintptr_t depth)
 __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
-    bool is_plain =
-        how_much() == SC_STACKS_FULL && !sc_process_is_alone() && !sc_python_stacks_run();
+    int mode = how_much();
+    if (mode == SC_STACKS_NONE)
+        return 0;
+    bool is_plain = mode == SC_STACKS_FULL && !sc_process_is_alone() && !sc_python_stacks_run();
     uint32_t id = sc_likely(is_plain) ? sc_stack_cache_find(site, depth) : 0;
     return sc_likely(id) ? id : take_here(site, depth);
 }

@@ -158,6 +158,28 @@ START_TEST(a_block_that_is_handed_out_during_a_free_is_another_one)
 }
 END_TEST
 
+START_TEST(a_pools_block_comes_back_if_the_driver_refuses_its_free)
+{
+    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
+    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_IS_OUT);
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 0);
+    ck_assert_uint_eq(statement.pools[0].used.bytes, 0);
+    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_NOT_THERE);
+    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
+    ck_assert_uint_eq(statement.pools[0].used.bytes, 5 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_POOLED, ONE)->account.ever_bytes, 5 * MB);
+    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_IS_OUT);
+    sc_ledger_given_of_pool(ledger, 1, 2 * MB, 1, 0, TWO); /* another thread's */
+    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 2 * MB);
+    ck_assert(take(1));
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 0);
+    ck_assert_uint_eq(statement.pools[0].used.blocks, 0);
+}
+END_TEST
+
 START_TEST(what_was_missed_of_a_name_does_not_count_twice)
 {
     give(SC_LEDGER_DEVICE, 1, 5 * MB, ONE);
@@ -234,11 +256,11 @@ END_TEST
 
 START_TEST(a_context_takes_its_memory_along_and_no_other)
 {
-    for (unsigned i = 1; i <= 1000; i++)
+    for (unsigned i = 1; i <= 10000; i++)
         give(SC_LEDGER_DEVICE, i * 512, 512, ONE);
     give_physical(7);
     sc_ledger_end_context(ledger, OTHER);
-    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 512000);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 5120000);
     sc_ledger_end_context(ledger, CONTEXT);
     ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 0);
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
@@ -365,6 +387,8 @@ static void *churn(void *argument)
         unsigned slot = seed >> 33 & (SLOTS - 1);
         if (is_given[slot])
             take(first + slot);
+        else if (slot % 2)
+            sc_ledger_given_of_pool(ledger, first + slot, 1000 + slot, 1, 0, 1 + slot % 8);
         else
             give(SC_LEDGER_DEVICE, first + slot, 1000 + slot, 1 + slot % 8);
         is_given[slot] = !is_given[slot];
@@ -380,13 +404,15 @@ START_TEST(sixteen_threads_count_to_the_byte)
     pthread_t threads[THREADS];
     uint64_t sum = 0, of_accounts = 0;
     void *left;
+    sc_ledger_pool_met(ledger, 99, 0, 0, false);
     for (uintptr_t i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, churn, (void *)i), 0);
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(threads[i], &left);
         sum += (uintptr_t)left;
     }
-    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), sum);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE) + held(SC_LEDGER_POOLED), sum);
+    ck_assert_uint_eq(statement.pools[0].used.bytes, held(SC_LEDGER_POOLED));
     uint64_t at_peak = 0;
     for (unsigned i = 0; i < statement.account_count; i++) {
         of_accounts += statement.accounts[i].account.bytes;
@@ -431,6 +457,7 @@ int main(void)
     tcase_add_test(test, who_held_what_at_the_peak_is_kept_when_it_is_over);
     tcase_add_test(test, a_free_that_the_driver_refuses_changes_nothing);
     tcase_add_test(test, a_block_that_is_handed_out_during_a_free_is_another_one);
+    tcase_add_test(test, a_pools_block_comes_back_if_the_driver_refuses_its_free);
     tcase_add_test(test, what_was_missed_of_a_name_does_not_count_twice);
     tcase_add_test(test, physical_memory_lives_as_long_as_references_and_mappings);
     tcase_add_test(test, unmapped_memory_lives_until_it_is_released);

@@ -95,7 +95,7 @@ static unsigned freed; /* entries of the history */
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes,
                             uint64_t ticks)
 {
-    (void)ticks;
+    ck_assert_uint_eq(ticks, 0); /* now */
     ck_assert_ptr_eq(api, culprit.api);
     ck_assert_ptr_eq(site, culprit.site);
     ck_assert_uint_eq(address, BLOCK);

@@ -93,6 +93,29 @@ static unsigned current_pool(unsigned place)
     return pool || place == SC_LEDGER_HOST ? pool : ask_pool(place);
 }
 
+/* A device's own pool may serve another device's stream. */
+static unsigned place_of_pool(uint64_t handle, unsigned place)
+{
+    CUmemoryPool pool = NULL;
+    for (unsigned i = 0; sc_real.cuDeviceGetDefaultMemPool && i < SC_LEDGER_DEVICES; i++) {
+        if (sc_real.cuDeviceGetDefaultMemPool(&pool, (CUdevice)i) != CUDA_SUCCESS)
+            break;
+        if ((uintptr_t)pool == handle)
+            return i;
+    }
+    return place;
+}
+
+/* As a call names it. One that nobody made is a device's own, or older than the library. */
+static unsigned named_pool(uint64_t handle, unsigned *place)
+{
+    unsigned number = sc_ledger_pool_number(&sc_ledger, handle, place);
+    if (sc_likely(number != 0))
+        return number;
+    sc_ledger_pool_met(&sc_ledger, handle, place_of_pool(handle, *place), 0, false);
+    return sc_ledger_pool_number(&sc_ledger, handle, place);
+}
+
 static void book_pool(const struct sc_call *call, const struct sc_memory *memory)
 {
     bool is_imported = memory->kind == SC_MEMORY_POOL_IMPORTED;
@@ -128,7 +151,7 @@ static unsigned place_of(const struct sc_memory *memory, unsigned place)
         return place_of_part(memory, place);
     case SC_MEMORY_POOLED:
         if (memory->of)
-            sc_ledger_pool_number(&sc_ledger, memory->of, &place);
+            named_pool(memory->of, &place);
         return place;
     case SC_MEMORY_PINNED:
     case SC_MEMORY_REGISTERED:
@@ -169,7 +192,7 @@ unsigned sc_booking_place(const struct sc_memory *memory)
 
 static unsigned pool_of(const struct sc_memory *memory, unsigned place)
 {
-    return memory->of ? sc_ledger_pool_number(&sc_ledger, memory->of, &place) : current_pool(place);
+    return memory->of ? named_pool(memory->of, &place) : current_pool(place);
 }
 
 static void book(const struct sc_call *call, const struct sc_memory *memory)
@@ -211,7 +234,7 @@ void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, si
                                int device, uintptr_t pool)
 {
     unsigned place = place_of_device(device);
-    unsigned number = pool ? sc_ledger_pool_number(&sc_ledger, pool, &place) : current_pool(place);
+    unsigned number = pool ? named_pool(pool, &place) : current_pool(place);
     sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place, sc_made_here(call));
 }
 

@@ -1,10 +1,11 @@
 // cflags: -fno-inline -fno-optimize-sibling-calls
-/* A service that keeps GPU memory, in four ways: the program of docs/memory.md.
+/* A service that keeps GPU memory, in five ways: the program of docs/memory.md.
  *
  *   grow    each request leaves 8 MB behind
  *   ranks   of ranks (RANK), 2 keeps a copy of its weights, and 3 has memory of device 0
- *   fail    a pool keeps 900 MB that nobody uses, and 200 MB more are asked for
- *   pin     page-locked memory grows until the process is killed
+ *   pool    a pool keeps 900 MB that nobody uses
+ *   fail    900 MB are freed in the order of a stream that is at work, and 200 MB more are asked
+ * for pin     page-locked memory grows until the process is killed
  *
  * Exit status 3: a CUDA call failed.
  */
@@ -83,17 +84,38 @@ static void be_a_rank(void)
         keep_a_copy();
 }
 
+static void *fill_pool(cudaMemPool_t *pool)
+{
+    uint64_t all = UINT64_MAX;
+    void *block = NULL;
+    CHECK(cudaDeviceGetDefaultMemPool(pool, 0));
+    CHECK(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &all));
+    CHECK(cudaMallocAsync(&block, 900 * MB, cudaStreamLegacy));
+    return block;
+}
+
+static void keep_pooled(void)
+{
+    cudaMemPool_t pool;
+    CHECK(cudaFreeAsync(fill_pool(&pool), cudaStreamLegacy));
+    CHECK(cudaDeviceSynchronize());
+}
+
+static void work(void *unused)
+{
+    (void)unused;
+    usleep(MOMENT_US);
+}
+
 static void fail(void)
 {
     cudaMemPool_t pool;
-    uint64_t all = UINT64_MAX;
-    void *block = NULL;
-    CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
-    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
-    CHECK(cudaMallocAsync(&block, 900 * MB, cudaStreamLegacy));
+    void *block = fill_pool(&pool);
+    CHECK(cudaLaunchHostFunc(cudaStreamLegacy, work, NULL));
     CHECK(cudaFreeAsync(block, cudaStreamLegacy));
-    CHECK(cudaDeviceSynchronize());
     printf("200 MB more: error %d\n", (int)cudaMalloc(&block, 200 * MB));
+    CHECK(cudaDeviceSynchronize());
+    printf("again, behind it: error %d\n", (int)cudaMalloc(&block, 200 * MB));
 }
 
 static void stage_batch(void)
@@ -116,7 +138,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*keep)(void);
-    } ways[] = {{"grow", grow}, {"ranks", be_a_rank}, {"fail", fail}, {"pin", pin}};
+    } ways[] = {
+        {"grow", grow}, {"ranks", be_a_rank}, {"pool", keep_pooled}, {"fail", fail}, {"pin", pin}};
     for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof ways[0]; i++)
         if (strcmp(argv[1], ways[i].name) == 0)
             ways[i].keep();

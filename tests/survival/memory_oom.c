@@ -3,11 +3,12 @@
 // needs: sim (it fills the device, on which others run)
 //
 // Allocations fail for want of memory, and the program goes on. With an argument the device is full
-// of the program's own (full), of a pool that keeps it (pool), of one of many (pools), of a graph
-// that does (graphs), there never was so much (large), page-locked memory is limited (host), or is
-// freed under a copy and wanted again (held):
-// tests/unit/test_memory.py looks at what is said of it.
+// of the program's own (full), of what a pool (pool) or one of many (pools) frees behind work,
+// there never was so much (large), page-locked memory is limited (host), or is freed under a copy
+// and wanted again (held): tests/unit/test_memory.py looks at what is said of it.
 #include <cuda.h>
+
+#include <semaphore.h>
 
 #include "survival.h"
 
@@ -54,20 +55,36 @@ static void be_full(void)
     CHECK(cuMemFree(small));
 }
 
-/* The pool keeps what it has, and gives it back when it is asked to. */
+static sem_t let_go;
+
+static void CUDA_CB hold(void *unused)
+{
+    (void)unused;
+    while (sem_wait(&let_go) != 0)
+        ;
+}
+
+/* What is freed behind work stays the pool's until that is done, and is the driver's then. */
+static void ask_behind_work(CUmemoryPool pool)
+{
+    CUdeviceptr held = 0;
+    cuuint64_t all = UINT64_MAX;
+    CHECK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
+    CHECK(cuMemAllocFromPoolAsync(&held, free_bytes() - KEPT_FREE, pool, stream));
+    CHECK(sem_init(&let_go, 0, 0));
+    CHECK(cuLaunchHostFunc(stream, hold, NULL));
+    CHECK(cuMemFreeAsync(held, stream));
+    SHOW(ask());
+    CHECK(sem_post(&let_go));
+    CHECK(cuStreamSynchronize(stream));
+    SHOW(ask());
+}
+
 static void fill_a_pool(void)
 {
     CUmemoryPool pool = NULL;
-    CUdeviceptr held = 0;
-    cuuint64_t all = UINT64_MAX;
     CHECK(cuDeviceGetDefaultMemPool(&pool, 0));
-    CHECK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
-    CHECK(cuMemAllocAsync(&held, free_bytes() - KEPT_FREE, stream));
-    CHECK(cuMemFreeAsync(held, stream));
-    CHECK(cuStreamSynchronize(stream));
-    SHOW(ask());
-    CHECK(cuMemPoolTrimTo(pool, 0));
-    SHOW(ask());
+    ask_behind_work(pool);
 }
 
 /* The last of many pools keeps all of that. */
@@ -78,18 +95,11 @@ static void fill_many_pools(void)
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0},
     };
     CUmemoryPool pools[POOLS];
-    CUdeviceptr held = 0;
-    cuuint64_t all = UINT64_MAX;
     for (unsigned i = 0; i < POOLS; i++)
         CHECK(cuMemPoolCreate(&pools[i], &properties));
-    CHECK(cuMemPoolSetAttribute(pools[POOLS - 1], CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
-    CHECK(cuMemAllocFromPoolAsync(&held, free_bytes() - KEPT_FREE, pools[POOLS - 1], stream));
-    CHECK(cuMemFreeAsync(held, stream));
-    CHECK(cuStreamSynchronize(stream));
-    SHOW(ask());
+    ask_behind_work(pools[POOLS - 1]);
     for (unsigned i = 0; i < POOLS; i++)
         CHECK(cuMemPoolDestroy(pools[i]));
-    SHOW(ask());
 }
 
 static void ask_for_too_much(void)

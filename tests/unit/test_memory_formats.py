@@ -209,12 +209,13 @@ class Failures(Reports):
     def test_the_last_failure_is_told(self):
         oom = {"type": "oom", "api": "cuMemAlloc_v2", "device": 0, "size": 200 * MB, "count": 512,
                "thread": 7, "time_ns": 9, "stack": [frame("grow")], "verdict": "pool_keeps_unused",
-               "pool": "0x7f", "given_back_by": "cuMemPoolTrimTo", "unused_bytes": 928 * MB,
+               "pool": "0x7f", "given_back_by": "cuCtxSynchronize", "unused_bytes": 928 * MB,
                "own_bytes": 928 * MB, "free_bytes": 96 * MB, "total_bytes": GB,
                "memory": memory([account(1)])}
         text = self.shown(self.write("r.jsonl", run_line(), oom, summary(memory([account(1)]))))
-        self.assertIn("  failed for want of memory, 512 times: cuMemAlloc_v2 of 200 MB: a pool keeps "
-                      "memory that nobody uses, 928 MB, which cuMemPoolTrimTo gives back; the process "
+        self.assertIn("  failed for want of memory, 512 times: cuMemAlloc_v2 of 200 MB: a pool's "
+                      "memory is freed behind work that is not done, 928 MB, which "
+                      "cuCtxSynchronize gives back; the process "
                       "had 928 MB, and 96 MB of 1 GB was free\n        #0 grow /home/ada/train.py:8\n",
                       text)
 

@@ -1,4 +1,5 @@
 /* How much is taken of each device's memory, and of what the host may pin. */
+#include "graph_memory.h"
 #include "memory.h"
 
 static size_t taken[SIM_MAX_DEVICES], pinned;
@@ -19,6 +20,10 @@ static size_t limit_of(CUdevice device)
 bool sim_budget_take_locked(CUdevice device, size_t bytes)
 {
     size_t *counter = counter_of(device);
+    if (bytes > limit_of(device) - *counter && device != SIM_HOST) {
+        sim_pools_yield_locked(device);
+        sim_graph_memory_trim_locked(device);
+    }
     if (bytes > limit_of(device) - *counter)
         return false;
     *counter += bytes;

@@ -98,15 +98,20 @@ bool sim_graph_memory_give_locked(uintptr_t address)
     return true;
 }
 
+void sim_graph_memory_trim_locked(CUdevice device)
+{
+    size_t kept = units(memory[device].live);
+    memory[device].used = memory[device].live;
+    sim_budget_give_locked(device, memory[device].reserved - kept);
+    memory[device].reserved = kept;
+}
+
 SIM_API(cuDeviceGraphMemTrim, (CUdevice device), device)
 {
     if (device < 0 || device >= sim_options.devices)
         return CUDA_ERROR_INVALID_DEVICE;
     sim_lock();
-    size_t kept = units(memory[device].live);
-    memory[device].used = memory[device].live;
-    sim_budget_give_locked(device, memory[device].reserved - kept);
-    memory[device].reserved = kept;
+    sim_graph_memory_trim_locked(device);
     sim_unlock();
     return CUDA_SUCCESS;
 }

@@ -78,6 +78,9 @@ CUmemoryPool sim_pool_default(CUdevice device);
 /* A block of the pool: the pool grows where it has no room. False: the device has none either. */
 bool sim_pool_take_locked(CUmemoryPool pool, size_t bytes);
 void sim_pool_give_locked(CUmemoryPool pool, size_t bytes);
+/* The driver is short of the device's memory: pools of which every free has come give up what
+ * nobody uses. */
+void sim_pools_yield_locked(CUdevice device);
 /* The host has waited: pools give up what is unused, down to their thresholds. */
 void sim_pools_synchronized_locked(void);
 

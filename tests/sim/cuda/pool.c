@@ -23,8 +23,9 @@ struct CUmemPoolHandle_st {
     CUdevice device;
     cuuint64_t threshold;
     size_t used, used_high, reserved, reserved_high;
-    bool host;     /* of the host's memory */
-    bool imported; /* another pool's: blocks come from there alone */
+    bool host;              /* of the host's memory */
+    bool imported;          /* another pool's: blocks come from there alone */
+    struct sim_fence freed; /* the last free that a stream was given */
     CUmemAllocationHandleType shared_as;
     CUmemoryPool next; /* of those that were created */
 };
@@ -113,6 +114,29 @@ void sim_pools_synchronized_locked(void)
         shrink_locked(&default_pools[d], default_pools[d].threshold);
     for (CUmemoryPool pool = created; pool; pool = pool->next)
         shrink_locked(pool, pool->threshold);
+}
+
+static void yield_locked(CUmemoryPool pool, CUdevice device)
+{
+    bool is_pending =
+        pool->freed.stream && !sim_stream_reached(pool->freed.stream, pool->freed.seq);
+    if (owner_of(pool) == device && !is_pending)
+        shrink_locked(pool, 0);
+}
+
+void sim_pools_yield_locked(CUdevice device)
+{
+    yield_locked(&default_pools[device], device);
+    for (CUmemoryPool pool = created; pool; pool = pool->next)
+        yield_locked(pool, device);
+}
+
+static void note_free_locked(CUmemoryPool pool, CUstream stream, uint64_t seq)
+{
+    sim_stream_ref_locked(stream);
+    if (pool->freed.stream)
+        sim_stream_unref_locked(pool->freed.stream);
+    pool->freed = (struct sim_fence){stream, seq};
 }
 
 /* ---- allocations ---- */
@@ -205,6 +229,8 @@ static void give_locked(const struct sim_range *range, CUstream stream, uint64_t
         sim_graph_memory_give_locked(range->base);
     else
         sim_memory_free_in_order_locked(range->base, stream, seq);
+    if (range->pool)
+        note_free_locked(range->pool, stream, seq);
 }
 
 SIM_API_PTSZ(cuMemFreeAsync, (CUdeviceptr dptr, CUstream hStream), dptr, hStream)

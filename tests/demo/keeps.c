@@ -4,8 +4,8 @@
  *   grow    each request leaves 8 MB behind
  *   ranks   of ranks (RANK), 2 keeps a copy of its weights, and 3 has memory of device 0
  *   pool    a pool keeps 900 MB that nobody uses
- *   fail    900 MB are freed in the order of a stream that is at work, and 200 MB more are asked
- * for pin     page-locked memory grows until the process is killed
+ *   fail    900 MB are freed behind work, and 200 MB more are asked for
+ *   pin     page-locked memory grows until the process is killed
  *
  * Exit status 3: a CUDA call failed.
  */

@@ -200,10 +200,12 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     sc_json_string(line, "uuid", bytes);
 }
 
-/* It takes half of the room that is left, at most. */
+/* Of exports and steps, which have half of the line at most. */
 static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack)
 {
-    sc_json_lines_put_stack(line, stack, line->size - (line->size - line->used) / 2);
+    size_t left = line->size - line->used;
+    size_t most = line->size / 2 / (SC_LEDGER_EXPORTS + SC_STATEMENT_STEPS);
+    sc_json_lines_put_stack(line, stack, left > most ? left - most : left);
 }
 
 static void put_step(struct sc_text *line, const struct sc_memory_part *part, unsigned i)

@@ -474,7 +474,8 @@ static void at_exit(int status, void *argument)
     (void)argument;
     int own = seen_outside(status);
     tell_nothing_seen(own);
-    if (sc_options.leaks && sc_options.memory && sc_life_is_ours() && !atomic_load(&summarised))
+    if (sc_options.leaks && sc_options.memory && !sc_process_is_alone() && sc_life_is_ours() &&
+        !atomic_load(&summarised))
         call_at_last(tell_never_freed, NULL);
     int final_status = finish(own);
     if (final_status != own)

@@ -511,6 +511,16 @@ class Held(unittest.TestCase):
         self.assertEqual(run.stdout, "[1]\n")
         self.assertIn("the program has an action for it", run.stderr)
 
+    def test_a_signal_that_stands_for_a_fault_is_refused(self):
+        run = subprocess.run([sys.executable, "-c", "import ctypes, os\n"
+                              "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
+                              "os.kill(os.getpid(), 11)\n"], check=False, capture_output=True,
+                             text=True, cwd=self.folder, timeout=60,
+                             env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                  "SAFECOPY_OPTIONS": "report_path=none:memory_signal=11"})
+        self.assertEqual(run.returncode, -signal.SIGSEGV)
+        self.assertIn("memory_signal: it is SIGUSR1", run.stderr)
+
     def never_freed(self, *arguments, options):
         lines = self.lines(*arguments, name="memory_leaks", options=options)
         return [(line["code"], line["copy"]["api"], line["buffer"]["blocks"], line["buffer"]["size"])

@@ -56,6 +56,14 @@ struct sc_statement_place {
     struct sc_statement_unaccounted unaccounted;
 };
 
+/* A child that lives, and has a device open. */
+enum { SC_STATEMENT_CHILDREN = 8, SC_STATEMENT_NAME_BYTES = 17 };
+
+struct sc_statement_child {
+    int32_t pid;
+    char name[SC_STATEMENT_NAME_BYTES]; /* "": not known */
+};
+
 /* What an account of own memory has, for sums by owner. */
 struct sc_statement_share {
     unsigned place;
@@ -78,6 +86,8 @@ struct sc_statement {
     unsigned pool_count;
     struct sc_statement_account accounts[SC_STATEMENT_ACCOUNTS]; /* those with most come first */
     unsigned account_count;
+    struct sc_statement_child children[SC_STATEMENT_CHILDREN];
+    unsigned child_count;
     struct sc_statement_share shares[SC_STATEMENT_SHARES + SC_LEDGER_PLACES];
     unsigned share_count; /* behind which each place has one for the rest */
     struct sc_ledger_export exports[SC_LEDGER_EXPORTS];

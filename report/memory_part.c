@@ -200,10 +200,12 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     sc_json_string(line, "uuid", bytes);
 }
 
-/* It takes half of the room that is left, at most. */
+/* Of exports and steps, which have half of the line at most. */
 static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack)
 {
-    sc_json_lines_put_stack(line, stack, line->size - (line->size - line->used) / 2);
+    size_t left = line->size - line->used;
+    size_t most = line->size / 2 / (SC_LEDGER_EXPORTS + SC_STATEMENT_STEPS);
+    sc_json_lines_put_stack(line, stack, left > most ? left - most : left);
 }
 
 static void put_step(struct sc_text *line, const struct sc_memory_part *part, unsigned i)
@@ -353,6 +355,20 @@ static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *
     return i;
 }
 
+static void put_children(struct sc_text *line, const struct sc_statement *statement)
+{
+    if (!statement->child_count)
+        return;
+    sc_json_open(line, "children", '[');
+    for (unsigned i = 0; i < statement->child_count; i++) {
+        sc_json_open(line, NULL, '{');
+        sc_json_signed(line, "pid", statement->children[i].pid);
+        sc_json_string(line, "name", statement->children[i].name);
+        sc_json_close(line, '}');
+    }
+    sc_json_close(line, ']');
+}
+
 void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
                         size_t reserve)
 {
@@ -367,6 +383,7 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
     put_content(line, part, SC_LEDGER_HOST);
     sc_json_close(line, '}');
     put_owners(line, part, max);
+    put_children(line, statement);
     uint64_t shown = put_accounts(line, part, max, reserve);
     sc_json_number(line, "accounts_left_out", accounts - shown);
     sc_json_number(line, "unknown_frees", statement->unknown_frees);
@@ -392,8 +409,19 @@ void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part
     }
 }
 
+static void say_children(struct sc_text *text, const struct sc_statement *statement)
+{
+    for (unsigned i = 0; i < statement->child_count; i++) {
+        const struct sc_statement_child *child = &statement->children[i];
+        sc_text_format(text, "  memory: child %d (", child->pid);
+        sc_plain_put(text, child->name, strlen(child->name));
+        sc_text_put(text, ") lives, and has a device open\n");
+    }
+}
+
 void sc_memory_part_say(struct sc_text *text, const struct sc_memory_part *part)
 {
+    say_children(text, part->statement);
     for (unsigned i = 0; i < SC_LEDGER_PLACES; i++) {
         const struct sc_statement_place *place = &part->statement->places[i];
         if (!place->all.peak_bytes)

@@ -27,6 +27,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
+#include "interpose/entry/children.h"
 #include "interpose/entry/injected.h"
 #include "interpose/entry/life.h"
 #include "interpose/entry/memory_lines.h"
@@ -323,6 +324,8 @@ static void write_summary(int status, bool final, bool asks)
 {
     struct sc_report_totals totals = totals_of(status, final);
     struct sc_statement *drawn = atomic_load(&up) && !asked ? sc_memory_lines_draw(asks) : NULL;
+    if (drawn && (final || asks))
+        sc_children_find(drawn);
     totals.memory = asked ? asked : drawn;
     if (!sc_own_lock_depth) /* what the reaper has written lines of */
         sc_report_modules();
@@ -336,6 +339,8 @@ static void summarise(int status, bool asks, bool comes_again)
 {
     if (comes_again) {
         asked = sc_memory_lines_draw(asks);
+        if (asked)
+            sc_children_find(asked);
         write_summary(UNKNOWN, false, asks);
     } else if (!atomic_exchange(&summarised, true))
         write_summary(status, true, asks);
@@ -469,7 +474,8 @@ static void at_exit(int status, void *argument)
     (void)argument;
     int own = seen_outside(status);
     tell_nothing_seen(own);
-    if (sc_options.leaks && sc_options.memory && sc_life_is_ours() && !atomic_load(&summarised))
+    if (sc_options.leaks && sc_options.memory && !sc_process_is_alone() && sc_life_is_ours() &&
+        !atomic_load(&summarised))
         call_at_last(tell_never_freed, NULL);
     int final_status = finish(own);
     if (final_status != own)

@@ -128,16 +128,28 @@ static void on_signal(int unused)
     wake();
 }
 
+/* Not what stands for a fault, or what the C library and others have a use for. */
+static bool is_for_users(int number)
+{
+    return number == SIGUSR1 || number == SIGUSR2 || number >= SIGRTMIN;
+}
+
 /* A handler of the program's own stays, and so does what ignores the signal. */
 static void take_signal(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
-    if (!sc_options.memory_signal || sigaction(sc_options.memory_signal, NULL, &old) != 0)
+    int number = sc_options.memory_signal;
+    const char *why = NULL;
+    if (!number)
         return;
-    if (old.sa_handler == SIG_DFL)
-        sigaction(sc_options.memory_signal, &action, NULL);
-    else if (sc_options.verbosity > 0)
-        sc_report_say(NULL, "memory_signal: the program has an action for it, which stays");
+    if (!is_for_users(number))
+        why = "memory_signal: it is SIGUSR1, SIGUSR2 or a real-time signal";
+    else if (sigaction(number, NULL, &old) != 0 || old.sa_handler != SIG_DFL)
+        why = "memory_signal: the program has an action for it, which stays";
+    else
+        sigaction(number, &action, NULL);
+    if (why && sc_options.verbosity > 0)
+        sc_report_say(NULL, why);
 }
 
 void sc_memory_lines_start(void)

@@ -170,23 +170,24 @@ static uint64_t known_of(const struct sc_statement *statement, unsigned place_nu
     return bytes;
 }
 
+enum answer { NOT_SAID, CHANGING, SAID };
+
 /* The ledger and NVML at one moment: NVML says the same before and behind. The statement is one
  * that was drawn. */
-static bool compare(unsigned place, struct sc_statement *statement, uint64_t *driver_bytes,
-                    uint64_t *unaccounted)
+static enum answer compare(unsigned place, struct sc_statement *statement, uint64_t *driver_bytes,
+                           uint64_t *unaccounted)
 {
-    uint64_t before = 0, behind = 0, known = 0;
-    for (unsigned i = 0; i < TRIES; i++) {
-        if (!ask_nvml(&statement->places[place], &before))
-            return false;
+    uint64_t behind = 0;
+    for (unsigned i = 0; nvml.is_open && i < TRIES; i++) {
+        if (!ask_nvml(&statement->places[place], driver_bytes))
+            return NOT_SAID;
         sc_balance_draw(statement, true);
-        known = known_of(statement, place);
-        if (!ask_nvml(&statement->places[place], &behind) || before == behind)
-            break;
+        uint64_t known = known_of(statement, place);
+        *unaccounted = less(*driver_bytes, known);
+        if (ask_nvml(&statement->places[place], &behind) && *driver_bytes == behind)
+            return behind >= known ? SAID : NOT_SAID;
     }
-    *driver_bytes = behind;
-    *unaccounted = less(behind, known);
-    return before == behind && behind >= known;
+    return nvml.is_open ? CHANGING : NOT_SAID;
 }
 
 static struct sc_statement_step *step_of(unsigned place)
@@ -201,18 +202,16 @@ static struct sc_statement_step *step_of(unsigned place)
     return &found.steps[found.step_count++];
 }
 
-static void note_locked(unsigned place, bool is_known, uint64_t driver_bytes, uint64_t bytes)
+static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
     SC_REQUIRES(found.lock)
 {
     struct sc_statement_unaccounted *row = &found.places[place];
-    uint64_t grown = is_known && row->is_known ? less(bytes, row->bytes) : is_known ? bytes : 0;
+    uint64_t grown = less(bytes, row->bytes);
     struct sc_statement_step *step = grown >= STEP_BYTES ? step_of(place) : NULL;
     if (step) {
         step->bytes += grown;
         step->times++;
     }
-    row->is_asked = true;
-    row->is_known = is_known;
     row->driver_bytes = driver_bytes;
     row->bytes = bytes;
     row->peak_bytes = bytes > row->peak_bytes ? bytes : row->peak_bytes;
@@ -224,14 +223,18 @@ static void look_at(unsigned place, struct sc_statement *statement)
 {
     const struct timespec pause = {0, PAUSE_NS};
     uint64_t driver_bytes = 0, bytes = 0, then_bytes = 0;
-    bool is_known = nvml.is_open && compare(place, statement, &driver_bytes, &bytes);
-    if (is_known && bytes > found.places[place].bytes + STEP_BYTES) {
+    enum answer answer = compare(place, statement, &driver_bytes, &bytes);
+    if (answer == SAID && bytes >= found.places[place].bytes + STEP_BYTES) {
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
-        is_known = compare(place, statement, &driver_bytes, &then_bytes);
+        answer = compare(place, statement, &driver_bytes, &then_bytes);
         bytes = then_bytes < bytes ? then_bytes : bytes;
     }
     sc_brief_lock_take(&found.lock);
-    note_locked(place, is_known, is_known ? driver_bytes : 0, is_known ? bytes : 0);
+    found.places[place].is_asked = true;
+    found.places[place].is_known =
+        answer == SAID || (answer == CHANGING && found.places[place].is_known);
+    if (answer == SAID)
+        note_locked(place, driver_bytes, bytes);
     sc_brief_lock_give(&found.lock);
 }
 

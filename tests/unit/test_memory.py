@@ -253,6 +253,51 @@ class Held(unittest.TestCase):
             for owner in memory.get("owners", ()):  # neither ctypes nor the interpreter
                 self.assertEqual(owner["owner"], "<string>")
 
+    FORKED = ("import ctypes, os, sys, time; cuda = ctypes.CDLL('libcuda.so.1')\n"
+              "library, context = ctypes.CDLL(None), ctypes.c_void_p()\n"
+              "block = ctypes.c_uint64()\n"
+              "assert cuda.cuInit(0) == 0\n"
+              "assert cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0\n"
+              "assert cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20)) == 0\n"
+              "asks, tells = os.pipe(); waits, ends = os.pipe()\n"
+              "if os.fork() == 0:\n"
+              "    os.close(ends); answer = ctypes.create_string_buffer(65536)\n"
+              "    if sys.argv[1]: device = open(sys.argv[1])\n"
+              "    os.write(tells, b'%d' % library.safecopy_get_memory(answer, 65536))\n"
+              "    if len(sys.argv) > 2: os._exit(0)\n"
+              "    os.read(waits, 1); os._exit(0)\n"
+              "print(os.read(asks, 9).decode())\n"
+              "if len(sys.argv) > 2: os.wait()\n")
+
+    def forked(self, *arguments, options=""):
+        path = self.folder / "r.%p.jsonl"
+        for old in self.folder.glob("r.*.jsonl"):
+            old.unlink()
+        self.run = subprocess.run([sys.executable, "-c", self.FORKED, *arguments], check=True,
+                                  capture_output=True, text=True, cwd=self.folder,
+                                  env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                       "SAFECOPY_OPTIONS": f"report_path={path}{options}"})
+        self.assertEqual(self.run.stdout, "0\n")  # nothing of the parent's memory
+        report, = self.folder.glob("r.*.jsonl")
+        lines = [json.loads(line) for line in report.read_text().splitlines()]
+        for line in lines if jsonschema else ():
+            jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
+        self.assertEqual(lines[-1]["memory"]["devices"][0]["bytes"], MB)
+        return lines[-1]["memory"].get("children", [])
+
+    @unittest.skipUnless(os.path.exists("/proc/thread-self/children"), "the kernel lists no children")
+    def test_children_that_have_a_device_open_are_named(self):
+        device = self.folder / "dev" / "nvidia0"
+        device.parent.mkdir()
+        device.touch()
+        for options in "", ":leaks=1":
+            child, = self.forked(device, options=":verbosity=2" + options)
+            self.assertEqual(child["name"], pathlib.Path(sys.executable).name[:15])
+            self.assertIn(f"child {child['pid']} (", self.run.stderr)
+        self.assertEqual(self.forked(device, "ended"), [])
+        if not ON_GPU:  # there each child has
+            self.assertEqual(self.forked(""), [])
+
     LABELLED = ("import ctypes, sys, threading; cuda = ctypes.CDLL('libcuda.so.1')\n"
                 "library, context = ctypes.CDLL(None), ctypes.c_void_p()\n"
                 "assert cuda.cuInit(0) == 0\n"
@@ -465,6 +510,16 @@ class Held(unittest.TestCase):
                                       f"report_path=none:memory_signal={int(signal.SIGUSR1)}"})
         self.assertEqual(run.stdout, "[1]\n")
         self.assertIn("the program has an action for it", run.stderr)
+
+    def test_a_signal_that_stands_for_a_fault_is_refused(self):
+        run = subprocess.run([sys.executable, "-c", "import ctypes, os\n"
+                              "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
+                              "os.kill(os.getpid(), 11)\n"], check=False, capture_output=True,
+                             text=True, cwd=self.folder, timeout=60,
+                             env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                  "SAFECOPY_OPTIONS": "report_path=none:memory_signal=11"})
+        self.assertEqual(run.returncode, -signal.SIGSEGV)
+        self.assertIn("memory_signal: it is SIGUSR1", run.stderr)
 
     def never_freed(self, *arguments, options):
         lines = self.lines(*arguments, name="memory_leaks", options=options)

@@ -1,0 +1,85 @@
+#include "interpose/entry/children.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/file.h"
+#include "track/kernel.h"
+#include "track/text.h"
+
+#include "track/poison.h"
+
+enum { ENTRIES_BYTES = 1024, PATH_BYTES = 96, LINK_BYTES = 256, LIST_BYTES = 1024 };
+
+/* True: the walk is over. */
+typedef bool visitor(void *context, const char *folder, const char *name);
+
+static bool walk(const char *folder, visitor *visit, void *context)
+{
+    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
+    bool is_over = false;
+    long size;
+    long fd = sc_kernel_call(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    while (!is_over && (size = sc_kernel_call(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+        for (long at = 0; at < size && !is_over;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+            is_over = entry->d_name[0] != '.' && visit(context, folder, entry->d_name);
+            at += entry->d_reclen;
+        }
+    sc_kernel_call(SYS_close, fd);
+    return is_over;
+}
+
+static const char *path_of(char path[PATH_BYTES], const char *folder, const char *name,
+                           const char *file)
+{
+    struct sc_text text = sc_text_in(path, PATH_BYTES);
+    sc_text_format(&text, "%s/%s%s", folder, name, file);
+    return path;
+}
+
+/* Wherever the devices' files lie. */
+static bool is_of_a_device(void *unused, const char *folder, const char *name)
+{
+    char path[PATH_BYTES], target[LINK_BYTES];
+    (void)unused;
+    sc_file_link(path_of(path, folder, name, ""), target, sizeof target);
+    return strstr(target, "/dev/nvidia");
+}
+
+static void add(struct sc_statement *statement, const char *pid)
+{
+    char path[PATH_BYTES];
+    if (statement->child_count == SC_STATEMENT_CHILDREN ||
+        !walk(path_of(path, "/proc", pid, "/fd"), is_of_a_device, NULL))
+        return;
+    struct sc_statement_child *child = &statement->children[statement->child_count++];
+    child->pid = atoi(pid);
+    long size =
+        sc_file_read(path_of(path, "/proc", pid, "/comm"), child->name, sizeof child->name - 1);
+    child->name[size > 0 ? strcspn(child->name, "\n") : 0] = '\0';
+}
+
+/* The children that a thread has forked, as "1 2 3 ". */
+static bool add_of_thread(void *statement, const char *folder, const char *name)
+{
+    char path[PATH_BYTES], list[LIST_BYTES + 1];
+    long size = sc_file_read(path_of(path, folder, name, "/children"), list, LIST_BYTES);
+    list[size > 0 ? size : 0] = '\0';
+    for (char *pid = list, *end; (end = strchr(pid, ' ')) != NULL; pid = end + 1) {
+        *end = '\0';
+        add(statement, pid);
+    }
+    return false;
+}
+
+void sc_children_find(struct sc_statement *statement)
+{
+    walk("/proc/self/task", add_of_thread, statement);
+}

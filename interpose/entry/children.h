@@ -1,0 +1,13 @@
+/* Children that live when the process ends, and have a device open: what they have of it stays.
+ *
+ * System calls alone: no lock, no allocation. errno is kept. Signal-safe.
+ */
+#ifndef SC_INTERPOSE_ENTRY_CHILDREN_H
+#define SC_INTERPOSE_ENTRY_CHILDREN_H
+
+#include "ledger/statement.h"
+
+/* Names them in the statement: the first ones that the kernel lists. */
+void sc_children_find(struct sc_statement *statement);
+
+#endif

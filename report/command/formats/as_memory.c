@@ -7,6 +7,7 @@
 #include "report/command/formats/formats.h"
 #include "report/command/memory_ranks.h"
 #include "report/command/memory_sites.h"
+#include "report/command/memory_tree.h"
 #include "report/command/say.h"
 #include "report/command/shown_memory.h"
 
@@ -306,6 +307,33 @@ static void print_row(FILE *out, struct sc_model *model, const struct sc_memory_
             rank->stands_out ? "! " : "", PLAIN(sc_shown_memory_title(&model->scratch, run)));
 }
 
+/* What all of them have of each device, and of each host. What is imported is another's. */
+static void print_together(FILE *out, struct sc_model *model)
+{
+    struct sc_scratch scratch = {0};
+    struct sc_memory_tree tree = {.scratch = &scratch};
+    for (size_t i = 0; i < model->reader->run_count; i++) {
+        const struct sc_run *run = sc_model_run(model, i);
+        const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+        const char *host = sc_field_string(json_object_get(run->record, "run"), "host", "?");
+        for (size_t at = 0; at < memory.place_count; at++) {
+            const struct sc_memory_place *place = &memory.places[at];
+            const char *name = place->uuid
+                                   ? sc_scratch_print(&scratch, "%s", place->uuid)
+                                   : sc_scratch_print(&scratch, "%s of %s", place->name, host);
+            const struct sc_memory_account of_process = {.bytes = place->bytes, .blocks = 1};
+            if (place->bytes > 0)
+                sc_memory_tree_add(&tree, &name, 1, &of_process);
+        }
+    }
+    sc_memory_tree_sort(&tree);
+    for (const struct sc_memory_branch *one = tree.root.first; one; one = one->next)
+        fprintf(out, "  %9s together: %s, by %zu process%s\n", size(model, one->bytes),
+                PLAIN(one->name), (size_t)one->blocks, one->blocks == 1 ? "" : "es");
+    sc_memory_tree_free(&tree);
+    sc_scratch_free(&scratch);
+}
+
 /* The accounts of a device that most processes have nothing of. */
 static void print_stray(FILE *out, struct sc_model *model, const struct sc_memory *memory,
                         json_int_t device)
@@ -345,6 +373,7 @@ static void print_side_by_side(FILE *out, struct sc_model *model)
                 "page-locked");
         for (size_t i = 0; i < ranks.count; i++)
             print_row(out, model, &ranks.ranks[i]);
+        print_together(out, model);
     }
     for (size_t i = 0; i < ranks.outlier_count; i++)
         print_outlier(out, model, &ranks.outliers[i]);

@@ -379,6 +379,21 @@ class Stacks(Reports):
             self.assertEqual(sum(flat), self.sum_of(key))
 
 
+class Shared(Reports):
+    def test_two_processes_and_a_forked_one(self):
+        """tests/survival/memory_shared.c: what is exported is the exporter's alone."""
+        self.ran("%p.jsonl", name="memory_shared")
+        reports = sorted(self.folder.glob("*.jsonl"))
+        self.assertEqual(len(reports), 2, "the forked child has nothing to report")
+        members = [json.loads(path.read_text().splitlines()[-1])["memory"] for path in reports]
+        kinds = [member["devices"][0]["kinds"] for member in members]
+        self.assertEqual(sorted(list(kind) for kind in kinds), [["device"], ["imported"]])
+        text = self.shown(*reports)
+        self.assertRegex(text, r"\n +256 MB together: GPU-[0-9a-f-]+, by 1 process\n")
+        self.assertEqual(sum(int(one.rsplit(" ", 1)[1]) for one in
+                             self.shown(*reports, name="collapsed").splitlines()), 256 * MB)
+
+
 class Kinds(Reports):
     """tests/survival/memory_kinds.c has memory of every kind."""
 

@@ -223,7 +223,9 @@ class Failures(Reports):
                "pool": "0x7f", "given_back_by": "cuMemPoolTrimTo", "unused_bytes": 928 * MB,
                "own_bytes": 928 * MB, "free_bytes": 96 * MB, "total_bytes": GB,
                "memory": memory([account(1)])}
-        text = self.shown(self.write("r.jsonl", run_line(), oom, summary(memory([account(1)]))))
+        path = self.write("r.jsonl", run_line(), oom, summary(memory([account(1)])))
+        text = self.shown(path)
+        self.assertIn("<p>failed for want of memory, 512 times: ", self.shown(path, name="html"))
         self.assertIn("  failed for want of memory, 512 times: cuMemAlloc_v2 of 200 MB: a pool keeps "
                       "memory that nobody uses, 928 MB, which cuMemPoolTrimTo gives back; the process "
                       "had 928 MB, and 96 MB of 1 GB was free\n        #0 grow /home/ada/train.py:8\n",

@@ -5,6 +5,8 @@
 #include "report/command/baseline.h"
 #include "report/command/fields.h"
 #include "report/command/formats/formats.h"
+#include "report/command/memory_failure.h"
+#include "report/command/memory_history.h"
 #include "report/command/memory_ranks.h"
 #include "report/command/memory_sites.h"
 #include "report/command/memory_tree.h"
@@ -235,7 +237,7 @@ static void print_growth(FILE *out, struct sc_model *model, const struct sc_memo
 static void print_lines(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
-    if (!sc_shown_memory_lines(model, run, moments))
+    if (!sc_memory_history_lines(model, run, moments))
         return;
     const struct sc_memory *first = &moments[SC_MEMORY_FIRST_LINE],
                            *middle = &moments[SC_MEMORY_MIDDLE_LINE],
@@ -261,39 +263,13 @@ static void print_baseline(FILE *out, struct sc_model *model)
 
 /* ---- an allocation that failed ---- */
 
-static const char *verdict_words(const char *verdict)
+static void print_failure(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
-    static const char *const words[][2] = {
-        {"full", "what the process has itself leaves too little"},
-        {"pool_keeps_unused", "a pool keeps memory that nobody uses"},
-        {"graphs_keep_unused", "graphs keep memory that nobody uses"},
-        {"others", "other processes, or the driver, have it"},
-        {"too_large", "there never was so much"},
-        {"limit", "there is enough: a limit is in the way, or no piece is large enough"},
-        {"registrations", "the kernel allows the process no more mappings (vm.max_map_count)"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i][0], verdict) == 0)
-            return words[i][1];
-    return "it is not known why";
-}
-
-static void print_failure(FILE *out, struct sc_model *model, const json_t *oom)
-{
-    const char *remedy = sc_field_string(oom, "given_back_by", NULL);
     struct sc_frames stack;
-    if (!oom)
+    const char *words = sc_memory_failure_words(model, run, &stack);
+    if (!words)
         return;
-    fprintf(out, "  failed for want of memory, " NUMBER " time%s: %s of %s: %s",
-            sc_field_number(oom, "count"), plural(sc_field_number(oom, "count")),
-            PLAIN(sc_field_string(oom, "api", "?")), size_of(model, oom, "size"),
-            verdict_words(sc_field_string(oom, "verdict", "")));
-    if (remedy)
-        fprintf(out, ", %s, which %s gives back", size_of(model, oom, "unused_bytes"),
-                PLAIN(remedy));
-    fprintf(out, "; the process had %s, and %s of %s was free\n", size_of(model, oom, "own_bytes"),
-            size_of(model, oom, "free_bytes"), size_of(model, oom, "total_bytes"));
-    sc_frames_shown(&stack, &model->scratch, &model->makers, json_object_get(oom, "stack"));
+    fprintf(out, "  %s\n", PLAIN(words));
     print_stack(out, &stack);
 }
 
@@ -396,7 +372,7 @@ static void print_run(FILE *out, struct sc_model *model, size_t index)
     const struct sc_run *run = sc_model_run(model, index);
     const struct sc_memory memory = sc_shown_memory_of_run(model, run);
     fprintf(out, "%s: %s\n%s", PLAIN(run->file), PLAIN(run->title), doubt_of(&memory, run));
-    print_failure(out, model, json_object_get(run->record, "oom"));
+    print_failure(out, model, run);
     for (size_t i = 0; i < memory.place_count; i++)
         print_place(out, model, &memory, &memory.places[i]);
     print_lines(out, model, run);

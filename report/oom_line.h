@@ -16,7 +16,7 @@ enum sc_oom_verdict {
     SC_OOM_UNKNOWN,
     SC_OOM_TOO_LARGE,     /* there never was so much */
     SC_OOM_FULL,          /* what the process has of its own leaves too little */
-    SC_OOM_POOL,          /* a pool keeps memory that nobody uses */
+    SC_OOM_POOL,          /* a pool's memory is freed behind work that is not done */
     SC_OOM_GRAPHS,        /* so do graphs */
     SC_OOM_OTHERS,        /* other processes, or the driver, have it */
     SC_OOM_LIMIT,         /* there is room: a limit, or no piece is large enough */

@@ -90,6 +90,12 @@ static inline void sc_shown_memory_add(uint64_t *sum, uint64_t more)
     *sum = more < (uint64_t)INT64_MAX - *sum ? *sum + more : (uint64_t)INT64_MAX;
 }
 
+/* Without `part`, and 0 where that is more, as only a damaged report says. */
+static inline uint64_t sc_shown_memory_less(uint64_t all, uint64_t part)
+{
+    return all > part ? all - part : 0;
+}
+
 /* "rank 3: ./train (pid 7 on node)" */
 const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_run *run);
 
@@ -109,29 +115,5 @@ static inline bool sc_shown_memory_has_any(const struct sc_memory_place *place)
 /* "1.5 GB", and with its sign. */
 const char *sc_shown_memory_size(struct sc_scratch *scratch, uint64_t bytes);
 const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, uint64_t now);
-
-enum { SC_MEMORY_FIRST_LINE, SC_MEMORY_MIDDLE_LINE, SC_MEMORY_LAST_LINE, SC_MEMORY_LINES_SHOWN };
-
-/* What the run's `memory` lines say, of which the middle one may be the first. False: there are no
- * two of them. */
-bool sc_shown_memory_lines(struct sc_model *model, const struct sc_run *run,
-                           struct sc_memory moments[SC_MEMORY_LINES_SHOWN]);
-
-/* What a place of a run held at one moment. */
-struct sc_memory_moment {
-    json_int_t time_ns;
-    uint64_t bytes;
-    bool knows_used, knows_unaccounted; /* of a device */
-    uint64_t used_bytes;                /* of the whole device, whoever uses it */
-    uint64_t unaccounted_bytes;
-};
-
-/* The moments at which the place was looked at, in the order of time, its peak and the end among
- * them. */
-struct sc_memory_moment *sc_shown_memory_history(struct sc_scratch *scratch,
-                                                 const struct sc_run *run,
-                                                 const struct sc_memory *memory,
-                                                 const struct sc_memory_place *place,
-                                                 size_t *count);
 
 #endif

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """What `safecopy report` shows of memory: several processes side by side, what has grown, what
-differs from a baseline. The program that is run is tests/survival/memory_sites.c, on the simulated
-GPU."""
+differs from a baseline, and other formats of it. Programs run on the simulated GPU."""
 
 import gzip
 import json
@@ -47,10 +46,10 @@ class Reports(unittest.TestCase):
     def of_run(self, name, accounts, **run):
         return self.write(name, run_line(**run), summary(memory(accounts)))
 
-    def ran(self, name, *arguments):
-        """The report of a run of the program, with this name."""
-        path = self.folder / name
-        subprocess.run([ROOT / "out" / "tests" / "survival" / "memory_sites", *arguments],
+    def ran(self, file, *arguments, name="memory_sites"):
+        """The report of a run of the program."""
+        path = self.folder / file
+        subprocess.run([ROOT / "out" / "tests" / "survival" / name, *arguments],
                        cwd=self.folder, check=True, capture_output=True, timeout=120,
                        env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                             "SAFECOPY_OPTIONS": f"report_path={path}"})
@@ -109,6 +108,18 @@ class Ranks(Reports):
         self.assertIn("<summary>unaccounted <span", self.shown(*files, name="html"))
         self.assertEqual(self.shown(*files, name="prometheus").count(
             "\nsafecopy_memory_unaccounted_bytes{"), 9)
+
+    def test_what_is_shared_counts_once(self):
+        """The importer has it in no sum; and two hosts may have a device 0 each."""
+        files = [self.of_run("a", [account(256 * MB), account(MB, kind="pinned", device=None)]),
+                 self.of_run("b", [account(256 * MB, kind="imported", api="cuIpcOpenMemHandle_v2"),
+                                   account(4 * MB)], pid=8),
+                 self.of_run("c", [account(3 * MB, kind="pinned", device=None)], pid=9,
+                             host="node2")]
+        text = self.shown(*files)
+        self.assertIn("     260 MB together: GPU-73696d75-6c61-7465-642d-6770752d3000, by 2 processes\n"
+                      "       3 MB together: host of node2, by 1 process\n"
+                      "       1 MB together: host of node1, by 1 process\n", text)
 
     def test_of_equal_ones_nobody_is(self):
         self.assertEqual(self.standing_out(self.shown(*self.ranks(64))), [])
@@ -212,7 +223,9 @@ class Failures(Reports):
                "pool": "0x7f", "given_back_by": "cuCtxSynchronize", "unused_bytes": 928 * MB,
                "own_bytes": 928 * MB, "free_bytes": 96 * MB, "total_bytes": GB,
                "memory": memory([account(1)])}
-        text = self.shown(self.write("r.jsonl", run_line(), oom, summary(memory([account(1)]))))
+        path = self.write("r.jsonl", run_line(), oom, summary(memory([account(1)])))
+        text = self.shown(path)
+        self.assertIn("<p>failed for want of memory, 512 times: ", self.shown(path, name="html"))
         self.assertIn("  failed for want of memory, 512 times: cuMemAlloc_v2 of 200 MB: a pool's "
                       "memory is freed behind work that is not done, 928 MB, which "
                       "cuCtxSynchronize gives back; the process "
@@ -278,6 +291,31 @@ def many():
     return accounts
 
 
+def samples_of(profile):
+    """The samples of a profile: values by type, names of the frames, labels."""
+    strings, types, functions, locations, samples = [], [], {}, {}, []
+    for field, value in fields(gzip.decompress(profile)):
+        if field == 6:
+            strings.append(value.decode())
+        elif field == 1:
+            types.append(dict(fields(value))[1])
+        elif field == 5:
+            functions[dict(fields(value))[1]] = dict(fields(value))[2]
+        elif field == 4:
+            inner = dict(fields(value))
+            locations[inner[1]] = dict(fields(inner[4]))[1]
+        elif field == 2:
+            samples.append(list(fields(value)))
+
+    def label(bytes_):
+        inner = dict(fields(bytes_))
+        return strings[inner[1]], strings[inner[2]] if 2 in inner else inner[3]
+    return [({strings[type_]: value for type_, value in
+              zip(types, [value for field, value in sample if field == 2])},
+             [strings[functions[locations[value]]] for field, value in sample if field == 1],
+             dict(label(value) for field, value in sample if field == 3)) for sample in samples]
+
+
 class Stacks(Reports):
     """Sums of each format are those of the report, whatever it leaves out."""
 
@@ -302,28 +340,7 @@ class Stacks(Reports):
                                            r"(any kind|\w+) of others, with less)$")
 
     def profile(self, *paths):
-        """The samples of a profile: values by type, names of the frames, labels."""
-        strings, types, functions, locations, samples = [], [], {}, {}, []
-        for field, value in fields(gzip.decompress(self.report("--format", "pprof", *paths))):
-            if field == 6:
-                strings.append(value.decode())
-            elif field == 1:
-                types.append(dict(fields(value))[1])
-            elif field == 5:
-                functions[dict(fields(value))[1]] = dict(fields(value))[2]
-            elif field == 4:
-                inner = dict(fields(value))
-                locations[inner[1]] = dict(fields(inner[4]))[1]
-            elif field == 2:
-                samples.append(list(fields(value)))
-
-        def label(bytes_):
-            inner = dict(fields(bytes_))
-            return strings[inner[1]], strings[inner[2]] if 2 in inner else inner[3]
-        return [({strings[type_]: value for type_, value in
-                  zip(types, [value for field, value in sample if field == 2])},
-                 [strings[functions[locations[value]]] for field, value in sample if field == 1],
-                 dict(label(value) for field, value in sample if field == 3)) for sample in samples]
+        return samples_of(self.report("--format", "pprof", *paths))
 
     def test_a_profile_adds_up(self):
         samples = self.profile(self.path)
@@ -363,6 +380,47 @@ class Stacks(Reports):
             flat = [int(line_.split()[0].removesuffix("B")) for line_ in run.stdout.splitlines()
                     if re.match(r" *\d+B? ", line_)]
             self.assertEqual(sum(flat), self.sum_of(key))
+
+
+class Shared(Reports):
+    def test_two_processes_and_a_forked_one(self):
+        """tests/survival/memory_shared.c: what is exported is the exporter's alone."""
+        self.ran("%p.jsonl", name="memory_shared")
+        reports = sorted(self.folder.glob("*.jsonl"))
+        self.assertEqual(len(reports), 2, "the forked child has nothing to report")
+        members = [json.loads(path.read_text().splitlines()[-1])["memory"] for path in reports]
+        kinds = [member["devices"][0]["kinds"] for member in members]
+        self.assertEqual(sorted(list(kind) for kind in kinds), [["device"], ["imported"]])
+        text = self.shown(*reports)
+        self.assertRegex(text, r"\n +256 MB together: GPU-[0-9a-f-]+, by 1 process\n")
+        self.assertEqual(sum(int(one.rsplit(" ", 1)[1]) for one in
+                             self.shown(*reports, name="collapsed").splitlines()), 256 * MB)
+
+
+class Kinds(Reports):
+    """tests/survival/memory_kinds.c has memory of every kind."""
+
+    def test_formats_agree_to_the_byte(self):
+        path = self.ran("r.jsonl", "1", name="memory_kinds")
+        member = json.loads(path.read_text().splitlines()[-1])["memory"]
+        device, = member["devices"]
+        wanted = {(place, kind): count["bytes"]
+                  for place, record in (("device 0", device), ("host", member["host"]))
+                  for kind, count in record["kinds"].items()
+                  if kind not in ("managed", "imported", "mapped", "addresses", "graph_execs")}
+        self.assertGreater(len(wanted), 6)
+        profile, text = {}, {}
+        for values, _, labels in samples_of(self.report("--format", "pprof", path)):
+            key = labels["device"], labels["kind"]
+            profile[key] = profile.get(key, 0) + values["inuse_space"]
+        for place, kind, value in re.findall(
+                r'^safecopy_memory_bytes\{place="([^"]+)".*,kind="(\w+)"\} (\d+)$',
+                self.shown(path, name="prometheus"), re.M):
+            text[place, kind] = int(value)
+        self.assertEqual(profile, wanted)
+        self.assertEqual({key: text[key] for key in wanted}, wanted)
+        self.assertEqual(sum(int(one.rsplit(" ", 1)[1]) for one in
+                             self.shown(path, name="collapsed").splitlines()), sum(wanted.values()))
 
 
 class Prometheus(Reports):

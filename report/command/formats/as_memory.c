@@ -5,8 +5,11 @@
 #include "report/command/baseline.h"
 #include "report/command/fields.h"
 #include "report/command/formats/formats.h"
+#include "report/command/memory_failure.h"
+#include "report/command/memory_history.h"
 #include "report/command/memory_ranks.h"
 #include "report/command/memory_sites.h"
+#include "report/command/memory_tree.h"
 #include "report/command/say.h"
 #include "report/command/shown_memory.h"
 
@@ -234,7 +237,7 @@ static void print_growth(FILE *out, struct sc_model *model, const struct sc_memo
 static void print_lines(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
-    if (!sc_shown_memory_lines(model, run, moments))
+    if (!sc_memory_history_lines(model, run, moments))
         return;
     const struct sc_memory *first = &moments[SC_MEMORY_FIRST_LINE],
                            *middle = &moments[SC_MEMORY_MIDDLE_LINE],
@@ -260,39 +263,13 @@ static void print_baseline(FILE *out, struct sc_model *model)
 
 /* ---- an allocation that failed ---- */
 
-static const char *verdict_words(const char *verdict)
+static void print_failure(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
-    static const char *const words[][2] = {
-        {"full", "what the process has itself leaves too little"},
-        {"pool_keeps_unused", "a pool's memory is freed behind work that is not done"},
-        {"graphs_keep_unused", "graphs' memory is freed behind work that is not done"},
-        {"others", "other processes, or the driver, have it"},
-        {"too_large", "there never was so much"},
-        {"limit", "there is enough: a limit is in the way, or no piece is large enough"},
-        {"registrations", "the kernel allows the process no more mappings (vm.max_map_count)"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i][0], verdict) == 0)
-            return words[i][1];
-    return "it is not known why";
-}
-
-static void print_failure(FILE *out, struct sc_model *model, const json_t *oom)
-{
-    const char *remedy = sc_field_string(oom, "given_back_by", NULL);
     struct sc_frames stack;
-    if (!oom)
+    const char *words = sc_memory_failure_words(model, run, &stack);
+    if (!words)
         return;
-    fprintf(out, "  failed for want of memory, " NUMBER " time%s: %s of %s: %s",
-            sc_field_number(oom, "count"), plural(sc_field_number(oom, "count")),
-            PLAIN(sc_field_string(oom, "api", "?")), size_of(model, oom, "size"),
-            verdict_words(sc_field_string(oom, "verdict", "")));
-    if (remedy)
-        fprintf(out, ", %s, which %s gives back", size_of(model, oom, "unused_bytes"),
-                PLAIN(remedy));
-    fprintf(out, "; the process had %s, and %s of %s was free\n", size_of(model, oom, "own_bytes"),
-            size_of(model, oom, "free_bytes"), size_of(model, oom, "total_bytes"));
-    sc_frames_shown(&stack, &model->scratch, &model->makers, json_object_get(oom, "stack"));
+    fprintf(out, "  %s\n", PLAIN(words));
     print_stack(out, &stack);
 }
 
@@ -304,6 +281,33 @@ static void print_row(FILE *out, struct sc_model *model, const struct sc_memory_
     fprintf(out, "  %9s %9s %12s   %s%s\n", size(model, rank->values[SC_MEMORY_HELD]),
             size(model, rank->values[SC_MEMORY_PEAK]), size(model, rank->values[SC_MEMORY_LOCKED]),
             rank->stands_out ? "! " : "", PLAIN(sc_shown_memory_title(&model->scratch, run)));
+}
+
+/* What all of them have of each device, and of each host. What is imported is another's. */
+static void print_together(FILE *out, struct sc_model *model)
+{
+    struct sc_scratch scratch = {0};
+    struct sc_memory_tree tree = {.scratch = &scratch};
+    for (size_t i = 0; i < model->reader->run_count; i++) {
+        const struct sc_run *run = sc_model_run(model, i);
+        const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+        const char *host = sc_field_string(json_object_get(run->record, "run"), "host", "?");
+        for (size_t at = 0; at < memory.place_count; at++) {
+            const struct sc_memory_place *place = &memory.places[at];
+            const char *name = place->uuid
+                                   ? sc_scratch_print(&scratch, "%s", place->uuid)
+                                   : sc_scratch_print(&scratch, "%s of %s", place->name, host);
+            const struct sc_memory_account of_process = {.bytes = place->bytes, .blocks = 1};
+            if (place->bytes > 0)
+                sc_memory_tree_add(&tree, &name, 1, &of_process);
+        }
+    }
+    sc_memory_tree_sort(&tree);
+    for (const struct sc_memory_branch *one = tree.root.first; one; one = one->next)
+        fprintf(out, "  %9s together: %s, by %zu process%s\n", size(model, one->bytes),
+                PLAIN(one->name), (size_t)one->blocks, one->blocks == 1 ? "" : "es");
+    sc_memory_tree_free(&tree);
+    sc_scratch_free(&scratch);
 }
 
 /* The accounts of a device that most processes have nothing of. */
@@ -345,6 +349,7 @@ static void print_side_by_side(FILE *out, struct sc_model *model)
                 "page-locked");
         for (size_t i = 0; i < ranks.count; i++)
             print_row(out, model, &ranks.ranks[i]);
+        print_together(out, model);
     }
     for (size_t i = 0; i < ranks.outlier_count; i++)
         print_outlier(out, model, &ranks.outliers[i]);
@@ -367,7 +372,7 @@ static void print_run(FILE *out, struct sc_model *model, size_t index)
     const struct sc_run *run = sc_model_run(model, index);
     const struct sc_memory memory = sc_shown_memory_of_run(model, run);
     fprintf(out, "%s: %s\n%s", PLAIN(run->file), PLAIN(run->title), doubt_of(&memory, run));
-    print_failure(out, model, json_object_get(run->record, "oom"));
+    print_failure(out, model, run);
     for (size_t i = 0; i < memory.place_count; i++)
         print_place(out, model, &memory, &memory.places[i]);
     print_lines(out, model, run);

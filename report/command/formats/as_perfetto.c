@@ -8,6 +8,7 @@
 #include "report/command/fields.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/protobuf.h"
+#include "report/command/memory_history.h"
 #include "report/command/say.h"
 #include "report/command/shown.h"
 #include "report/command/shown_memory.h"
@@ -365,7 +366,7 @@ static void write_place(struct trace *trace, size_t index, const struct sc_run *
     const char *used = sc_scratch_print(scratch, "%s, in use by all", place->name);
     size_t count;
     const struct sc_memory_moment *moments =
-        sc_shown_memory_history(scratch, run, memory, place, &count);
+        sc_memory_history_of(scratch, run, memory, place, &count);
     for (size_t i = 0; i < count; i++) {
         uint64_t process = trace->processes[index];
         write_count(trace, process, own, moments[i].time_ns, moments[i].bytes);

@@ -130,9 +130,8 @@ static void put_device(const struct process *process, const struct sc_memory_pla
     sc_digest_word(&digester, labels[1]);
     if (!place->knows_free || !is_first(process->exposition, &digester))
         return;
-    bool is_sound = place->free_bytes <= place->total_bytes;
     put_sample(process->exposition, USAGE, labels,
-               is_sound ? place->total_bytes - place->free_bytes : 0);
+               sc_shown_memory_less(place->total_bytes, place->free_bytes));
     put_sample(process->exposition, LIMIT, labels, place->total_bytes);
 }
 

@@ -1,6 +1,7 @@
 #include "report/command/formats/memory_chart.h"
 
 #include "report/command/formats/drawing.h"
+#include "report/command/memory_history.h"
 
 enum {
     WIDTH = 720,

@@ -2,6 +2,7 @@
 #ifndef SC_REPORT_COMMAND_FORMATS_MEMORY_CHART_H
 #define SC_REPORT_COMMAND_FORMATS_MEMORY_CHART_H
 
+#include "report/command/memory_history.h"
 #include "report/command/scratch.h"
 #include "report/command/shown_memory.h"
 

@@ -5,6 +5,8 @@
 #include "report/command/formats/flame_graph.h"
 #include "report/command/formats/memory_chart.h"
 #include "report/command/formats/page_parts.h"
+#include "report/command/memory_failure.h"
+#include "report/command/memory_history.h"
 #include "report/command/memory_ranks.h"
 #include "report/command/memory_sites.h"
 #include "report/command/memory_tree.h"
@@ -35,7 +37,7 @@ static void put_growth(FILE *out, struct sc_model *model, const struct sc_run *r
 {
     struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
     struct sc_memory_sites sites = {0};
-    if (!sc_shown_memory_lines(model, run, moments))
+    if (!sc_memory_history_lines(model, run, moments))
         return;
     sc_memory_sites_add(&sites, SC_MEMORY_BEFORE, &moments[SC_MEMORY_FIRST_LINE]);
     sc_memory_sites_add(&sites, SC_MEMORY_NOW, &moments[SC_MEMORY_LAST_LINE]);
@@ -230,7 +232,7 @@ static void put_place(FILE *out, struct sc_model *model, const struct sc_run *ru
                 sc_shown_memory_size(scratch, place->total_bytes));
     fputs("</h4>\n", out);
     const struct sc_memory_moment *moments =
-        sc_shown_memory_history(scratch, run, memory, place, &count);
+        sc_memory_history_of(scratch, run, memory, place, &count);
     sc_memory_chart_draw(out, scratch, place, moments, count,
                          sc_scratch_print(scratch, "%s-time", id));
     put_owners(out, model, memory, place);
@@ -240,6 +242,16 @@ static void put_place(FILE *out, struct sc_model *model, const struct sc_run *ru
 
 /* ---- the whole ---- */
 
+static void put_failure(FILE *out, struct sc_model *model, const struct sc_run *run)
+{
+    struct sc_frames stack;
+    const char *words = sc_memory_failure_words(model, run, &stack);
+    if (!words)
+        return;
+    sc_page_part_put(out, "<p>", words, "</p>\n");
+    sc_page_part_put_stack(out, &stack);
+}
+
 static void put_run(FILE *out, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -248,6 +260,7 @@ static void put_run(FILE *out, struct sc_model *model, size_t index)
                      sc_shown_memory_title(&model->scratch, run), "</h3>\n");
     if (memory.is_line)
         fputs("<p>As its last line says: the run did not end normally.</p>\n", out);
+    put_failure(out, model, run);
     for (size_t i = 0; i < memory.place_count; i++)
         put_place(out, model, run, &memory, &memory.places[i],
                   sc_scratch_print(&model->scratch, "m%zu-%zu", index, i));

@@ -1,0 +1,14 @@
+/* An allocation of a run that failed for want of memory. */
+#ifndef SC_REPORT_COMMAND_MEMORY_FAILURE_H
+#define SC_REPORT_COMMAND_MEMORY_FAILURE_H
+
+struct sc_frames;
+struct sc_model;
+struct sc_run;
+
+/* The last allocation that failed for want of memory, how many did, and why, with the stack of the
+ * call. NULL: none did. */
+const char *sc_memory_failure_words(struct sc_model *model, const struct sc_run *run,
+                                    struct sc_frames *stack);
+
+#endif

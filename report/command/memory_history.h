@@ -1,0 +1,38 @@
+/* What a run held over time, as its `memory` lines say (kept_memory.h). */
+#ifndef SC_REPORT_COMMAND_MEMORY_HISTORY_H
+#define SC_REPORT_COMMAND_MEMORY_HISTORY_H
+
+#include "report/command/scratch.h"
+#include "report/command/shown_memory.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_model;
+struct sc_run;
+
+enum { SC_MEMORY_FIRST_LINE, SC_MEMORY_MIDDLE_LINE, SC_MEMORY_LAST_LINE, SC_MEMORY_LINES_SHOWN };
+
+/* What the run's `memory` lines say, of which the middle one may be the first. False: there are no
+ * two of them. */
+bool sc_memory_history_lines(struct sc_model *model, const struct sc_run *run,
+                             struct sc_memory moments[SC_MEMORY_LINES_SHOWN]);
+
+/* What a place of a run held at one moment. */
+struct sc_memory_moment {
+    json_int_t time_ns;
+    uint64_t bytes;
+    bool knows_used, knows_unaccounted; /* of a device */
+    uint64_t used_bytes;                /* of the whole device, whoever uses it */
+    uint64_t unaccounted_bytes;
+};
+
+/* The moments at which the place was looked at, in the order of time, its peak and the end among
+ * them. */
+struct sc_memory_moment *sc_memory_history_of(struct sc_scratch *scratch, const struct sc_run *run,
+                                              const struct sc_memory *memory,
+                                              const struct sc_memory_place *place, size_t *count);
+
+#endif

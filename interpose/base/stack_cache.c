@@ -32,7 +32,7 @@ struct key {
 };
 
 struct entry {
-    uint32_t id;
+    struct sc_stack_known known;
     uint32_t misses; /* since this stack came here */
     bool learnt;
     bool is_own; /* all places are on the stack of the thread, which is there while it runs */
@@ -156,29 +156,30 @@ static NOT_CHECKED bool still_there(const struct entry *entry, uintptr_t depth)
     return entry->is_own ? are_there(entry, depth) : are_there_elsewhere(entry, depth);
 }
 
-static __attribute__((noinline)) uint32_t find_among(const struct set *set, const struct key *key)
+static __attribute__((noinline)) struct sc_stack_known *find_among(struct set *set,
+                                                                   const struct key *key)
 {
     for (unsigned way = 0; way < WAYS; way++)
         if (has_key(set, way, key) && set->entries[way].learnt &&
             still_there(&set->entries[way], key->depth))
-            return set->entries[way].id;
-    return 0;
+            return &set->entries[way].known;
+    return NULL;
 }
 
 /* Mostly the first one with the key, whose places are all on the thread's own stack. */
-NOT_CHECKED uint32_t sc_stack_cache_find(const void *site, uintptr_t depth)
+NOT_CHECKED struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
 {
     if (!table || table->closed != closed_so_far())
-        return 0;
+        return NULL;
     const struct key key = {site, depth};
-    const struct set *set = set_of(&key);
-    const struct entry *entry = set->entries;
+    struct set *set = set_of(&key);
+    struct entry *entry = set->entries;
     for (const struct key *at = set->keys; at < set->keys + WAYS; at++, entry++)
         if (at->site == site && at->depth == depth)
             return entry->learnt && entry->is_own && are_there(entry, depth)
-                       ? entry->id
+                       ? &entry->known
                        : find_among(set, &key);
-    return 0;
+    return NULL;
 }
 
 static bool occurs(void *const *frames, unsigned count, uintptr_t word)
@@ -271,7 +272,7 @@ static void take_way(struct set *set, const struct key *key, uint32_t id)
         if (!set->keys[i].site)
             way = i;
     set->keys[way] = *key;
-    set->entries[way] = (struct entry){.id = id};
+    set->entries[way] = (struct entry){.known = {.id = id}};
 }
 
 /* A search costs some microseconds, and a stale copy may be gone next time: tried at the 2nd, 4th,
@@ -288,7 +289,7 @@ void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *
     const struct key key = {site, depth};
     struct set *set = set_of(&key);
     unsigned way = 0;
-    while (way < WAYS && !(has_key(set, way, &key) && set->entries[way].id == id))
+    while (way < WAYS && !(has_key(set, way, &key) && set->entries[way].known.id == id))
         way++;
     if (way == WAYS) {
         take_way(set, &key, id);

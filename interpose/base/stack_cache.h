@@ -22,9 +22,16 @@
 
 extern _Atomic uint64_t sc_stack_cache_closed; /* modules closed so far, which unwind.c counts */
 
-/* The id (track/stacks.h) of a stack that was seen before, else 0. `depth` is an address in the
- * caller's own frame, the same for every call along the same path. */
-uint32_t sc_stack_cache_find(const void *site, uintptr_t depth);
+struct sc_stack_known {
+    uint32_t id;     /* track/stacks.h */
+    uint32_t origin; /* kept for unwind.c: with what follows (track/origins.h) */
+    uint32_t label;
+    const char *api; /* NULL: none is kept */
+};
+
+/* A stack that was seen before, or NULL. `depth` is an address in the caller's own frame, the same
+ * for every call along the same path. It is good until another stack is learnt. */
+struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth);
 
 /* Says in `places` where the return addresses to frames[1] and on lie. False: it cannot. */
 typedef bool sc_stack_cache_place(void *const *frames, unsigned count, uintptr_t *places);

@@ -19,6 +19,7 @@
 #include "interpose/base/unwinder_pipe.h"
 #include "report/report.h"
 #include "track/objects.h"
+#include "track/origins.h"
 #include "track/stacks.h"
 #include "track/uncancelled.h"
 
@@ -383,28 +384,51 @@ static __attribute__((noinline)) void unwind(void *argument)
                              place_frames);
 }
 
-static __attribute__((noinline)) uint32_t take_here(void *site, uintptr_t depth)
+/* A stack that is known, where nothing else is to be done; or NULL. */
+static inline struct sc_stack_known *find_known(void *site, uintptr_t depth)
+{
+    bool is_plain =
+        how_much() == SC_STACKS_FULL && !sc_process_is_alone() && !sc_python_stacks_run();
+    return sc_likely(is_plain) ? sc_stack_cache_find(site, depth) : NULL;
+}
+
+static __attribute__((noinline)) uint32_t take_some(void *site, uintptr_t depth)
 {
     SC_KEEP_ERRNO();
     if (sc_unlikely(sc_process_is_alone())) /* nobody calls our dlclose */
         note_closed();
     if (how_much() == SC_STACKS_SITE)
         return sc_python_stacks_complete(sc_stacks_put(&site, 1));
-    struct trace trace = {site, depth, sc_stack_cache_find(site, depth)};
-    if (!trace.id)
+    const struct sc_stack_known *known = sc_stack_cache_find(site, depth);
+    struct trace trace = {site, depth, known ? known->id : 0};
+    if (!known)
         sc_spare_stack_make_room(unwind, &trace);
     return sc_python_stacks_complete(trace.id);
+}
+
+static inline uint32_t take_here(void *site, uintptr_t depth)
+{
+    return how_much() == SC_STACKS_NONE ? 0 : take_some(site, depth);
 }
 
 __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
-    int mode = how_much();
-    if (mode == SC_STACKS_NONE)
-        return 0;
-    bool is_plain = mode == SC_STACKS_FULL && !sc_process_is_alone() && !sc_python_stacks_run();
-    uint32_t id = sc_likely(is_plain) ? sc_stack_cache_find(site, depth) : 0;
-    return sc_likely(id) ? id : take_here(site, depth);
+    const struct sc_stack_known *known = find_known(site, depth);
+    return sc_likely(known) ? known->id : take_here(site, depth);
+}
+
+__attribute__((noinline)) uint32_t sc_unwind_origin(const char *api, void *site, uint32_t label)
+{
+    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
+    struct sc_stack_known *known = find_known(site, depth);
+    if (sc_likely(known && known->api == api && known->label == label))
+        return known->origin;
+    uint32_t stack = known ? known->id : take_here(site, depth);
+    uint32_t origin = sc_origins_put(api, stack, label);
+    if (known && origin)
+        *known = (struct sc_stack_known){stack, origin, label, api};
+    return origin;
 }
 
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)

@@ -33,6 +33,9 @@ bool sc_unwind_is_deep(void);
  * frames inside of it are ours and are left out. errno is kept. */
 uint32_t sc_unwind_here(void *site);
 
+/* The same as an origin (track/origins.h) of the call `api` under the label. */
+uint32_t sc_unwind_origin(const char *api, void *site, uint32_t label);
+
 /* The same of an interrupted context (ucontext_t), as a signal handler has it, from its program
  * counter on. The call may run on another stack, of which it wants 12 KB. */
 uint32_t sc_unwind_from(const void *context, uintptr_t pc);

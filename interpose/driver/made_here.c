@@ -10,6 +10,7 @@
 uint32_t sc_made_here(const struct sc_call *call)
 {
     sc_own_stack_learn();
-    uint32_t stack = call->site ? sc_unwind_here(call->site) : 0;
-    return sc_origins_put(call->api, stack, sc_annotations_label_here());
+    uint32_t label = sc_annotations_label_here();
+    return call->site ? sc_unwind_origin(call->api, call->site, label)
+                      : sc_origins_put(call->api, 0, label);
 }

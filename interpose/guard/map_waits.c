@@ -6,14 +6,14 @@
 
 #include "track/poison.h"
 
-/* What userfaultfd takes by one thread was measured on an H200's host. By several threads it takes
- * longer, too. */
+/* What userfaultfd takes by one thread was measured on an H200's host, for each page of a buffer.
+ * By several threads it takes longer, too. */
 enum {
     CALL_NS = 1500,
     PAGE_NS = 100,
     PAGE_BYTES = 4 << 10,
-    MOST_BYTES = 64 << 10, /* of larger ones most is whole huge pages, which cost no more */
-    WEIGHT = 16,           /* of what was measured before, against the newest */
+    MOST_BYTES = 512 << 10, /* of larger ones most is whole huge pages, which cost no more */
+    WEIGHT = 16,            /* of what was measured before, against the newest */
     UNIT = 256,
     LONG = 4 * UNIT,
     LONGEST = 16 * UNIT, /* one call that was interrupted says no more than this */

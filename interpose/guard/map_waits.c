@@ -35,7 +35,12 @@ static uint64_t ticks_in_us(void)
 
 void sc_map_waits_note(size_t size_bytes, uint64_t ticks)
 {
+    static _Atomic size_t latest_pages;
     size_t pages = (size_bytes < MOST_BYTES ? size_bytes : MOST_BYTES) / PAGE_BYTES;
+    if (size_bytes)
+        atomic_store_explicit(&latest_pages, pages, memory_order_relaxed);
+    else
+        pages = atomic_load_explicit(&latest_pages, memory_order_relaxed);
     uint64_t expected = (CALL_NS + pages * PAGE_NS) * ticks_in_us() / 1000;
     uint64_t times = ticks * UNIT / (expected + 1);
     unsigned now = times < LONGEST ? (unsigned)times : LONGEST;

@@ -33,7 +33,10 @@ START_TEST(many_pages_take_userfaultfd_long_as_well)
     note(MANY, 64 * PAGE, 150);
     ck_assert(sc_map_waits_are_long());
     note(MANY, 64 * PAGE, 25);
-    note(MANY, PAGE, 25);
+    note(MANY, 0, 25);
+    ck_assert(!sc_map_waits_are_long());
+    note(MANY, PAGE, 2);
+    note(MANY, 0, 25);
     ck_assert(sc_map_waits_are_long());
 }
 END_TEST

@@ -35,6 +35,18 @@ static void upload_wait(int i)
     cuMemcpyHtoDAsync_v2(device, pinned, BYTES, stream);
     cuStreamSynchronize(stream);
 }
+static void download(int i)
+{
+    cuMemcpyDtoHAsync_v2(pinned, device, BYTES, stream);
+    if (i % AT_A_TIME == AT_A_TIME - 1)
+        cuStreamSynchronize(stream);
+}
+static void download_wait(int i)
+{
+    (void)i;
+    cuMemcpyDtoHAsync_v2(pinned, device, BYTES, stream);
+    cuStreamSynchronize(stream);
+}
 static void record(int i)
 {
     (void)i;
@@ -91,7 +103,8 @@ static void allocate_new(int i)
 static const struct {
     const char *name;
     void (*round)(int);
-} cases[] = {{"upload", upload}, {"upload-wait", upload_wait}, {"record", record},
+} cases[] = {{"upload", upload}, {"upload-wait", upload_wait}, {"download", download},
+             {"download-wait", download_wait}, {"record", record},
              {"record-wait-query", record_wait_query}, {"launch", launch}, {"launch-legacy", launch_legacy},
              {"free", free_beside},
              {"sync-idle", sync_idle}, {"allocate", allocate}, {"allocate-new", allocate_new}};

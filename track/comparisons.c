@@ -5,6 +5,7 @@
 
 #include "track/kernel.h"
 #include "track/order.h"
+#include "track/order_calls.h"
 #include "track/source_copies.h"
 #include "track/source_costs.h"
 #include "track/ticks.h"
@@ -37,21 +38,25 @@ static void add(struct sc_inflight *inflight, struct sc_comparisons *comparisons
     };
 }
 
-void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
-                          struct sc_comparisons *comparisons)
+static void set_large_sources(struct sc_stream *of, bool some)
 {
-    SC_ASSERT_GUARDED(&inflight->ops);
-    struct sc_stream *of = sc_order_stream(inflight->order, stream);
-    comparisons->count = 0;
-    atomic_store_explicit(&of->has_large_sources, false, memory_order_relaxed);
+    atomic_store_explicit(&of->has_large_sources, some, memory_order_relaxed);
+}
+
+/* Those of the stream that the point covers. */
+static void begin_on(struct sc_inflight *inflight, struct sc_stream *of,
+                     const struct sc_point *point, struct sc_comparisons *comparisons)
+{
     size_t left_bytes = MOST_BYTES;
     unsigned looks = 0;
+    set_large_sources(of, false);
     for (uint32_t id = of->first_op; id;) {
         struct sc_op *op = sc_inflight_op(inflight, id);
         size_t size_bytes = sc_shape_hull_bytes(&op->info.shape);
-        if (op->info.ticket.number > number || comparisons->count == SC_COMPARISONS_MAX ||
-            size_bytes > left_bytes || ++looks > LOOKS_MAX) {
-            atomic_store_explicit(&of->has_large_sources, true, memory_order_relaxed);
+        if (!sc_order_point_covers(point, &op->info.ticket) ||
+            comparisons->count == SC_COMPARISONS_MAX || size_bytes > left_bytes ||
+            ++looks > LOOKS_MAX) {
+            set_large_sources(of, true);
             return;
         }
         if (is_worth_it(inflight, op)) {
@@ -62,14 +67,48 @@ void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_
     }
 }
 
+static void begin_on_all(struct sc_inflight *inflight, const struct sc_point *point,
+                         struct sc_comparisons *comparisons)
+{
+    bool any = false;
+    for (uint32_t id = inflight->busy; id;) {
+        struct sc_stream *of = sc_order_stream(inflight->order, id);
+        if (atomic_load_explicit(&of->has_large_sources, memory_order_relaxed) &&
+            comparisons->count < SC_COMPARISONS_MAX)
+            begin_on(inflight, of, point, comparisons);
+        any |= atomic_load_explicit(&of->has_large_sources, memory_order_relaxed);
+        id = of->busy_next;
+    }
+    atomic_store_explicit(&inflight->order->has_large_sources, any, memory_order_relaxed);
+}
+
+void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
+                          struct sc_comparisons *comparisons)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    comparisons->count = 0;
+    if (sc_order_is_of_one_stream(point))
+        begin_on(inflight, sc_order_stream(inflight->order, point->stream), point, comparisons);
+    else
+        begin_on_all(inflight, point, comparisons);
+}
+
+void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op_info *info,
+                                struct sc_comparisons *comparisons)
+{
+    uint32_t id = sc_inflight_find_equal(inflight, info);
+    comparisons->count = 0;
+    if (id && is_worth_it(inflight, sc_inflight_op(inflight, id)))
+        add(inflight, comparisons, sc_inflight_op(inflight, id));
+}
+
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++) {
         struct sc_comparison *one = &comparisons->of[i];
         uint64_t before = sc_ticks();
         one->differs = memcmp(one->source, one->copy, one->size_bytes) != 0;
-        if (one->size_bytes >= SC_SOURCE_COSTS_MIN_BYTES)
-            sc_source_costs_note(SC_SOURCE_COMPARED, one->size_bytes, sc_ticks() - before);
+        sc_source_costs_note(SC_SOURCE_BY_SNAPSHOT, one->size_bytes, sc_ticks() - before, false);
         atomic_store_explicit(&one->op->comparing, false, memory_order_release);
         atomic_fetch_sub_explicit(&inflight->comparing, 1, memory_order_release);
     }

@@ -35,17 +35,20 @@ struct sc_comparisons {
     struct sc_comparison of[SC_COMPARISONS_MAX];
 };
 
-/* May the stream have such operations? Lock-free. */
-static inline bool sc_comparisons_are_due(struct sc_order *order, uint32_t stream)
+/* May the streams of the point have such operations? Lock-free. */
+static inline bool sc_comparisons_are_due(struct sc_order *order, const struct sc_point *point)
 {
-    return atomic_load_explicit(&sc_order_stream(order, stream)->has_large_sources,
-                                memory_order_relaxed);
+    const _Atomic bool *some = sc_order_is_of_one_stream(point)
+                                   ? &sc_order_stream(order, point->stream)->has_large_sources
+                                   : &order->has_large_sources;
+    return atomic_load_explicit(some, memory_order_relaxed);
 }
 
 static inline void sc_comparisons_expect(struct sc_inflight *inflight, uint32_t stream)
 {
     atomic_store_explicit(&sc_order_stream(inflight->order, stream)->has_large_sources, true,
                           memory_order_relaxed);
+    atomic_store_explicit(&inflight->order->has_large_sources, true, memory_order_relaxed);
 }
 
 /* One was issued. Under the lock. */
@@ -56,9 +59,14 @@ static inline void sc_comparisons_note(struct sc_inflight *inflight, const struc
         sc_comparisons_expect(inflight, info->ticket.stream);
 }
 
-/* Of the stream's operations up to this number, those whose source is worth it. Under the lock. */
-void sc_comparisons_begin(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
+/* Of the operations that the point covers, those whose source is worth it: some of them. Under the
+ * lock. */
+void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons);
+
+/* The one that this one is about to follow, if its source is worth it. Under the lock. */
+void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op_info *info,
+                                struct sc_comparisons *comparisons);
 
 /* Without the lock; from sc_comparisons_begin on the thread counts as within one. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons);

@@ -95,7 +95,8 @@ struct sc_order {
     struct sc_arena arena;
     uint32_t spare; /* removed streams that nothing refers to */
     struct sc_unseen unseen;
-    _Atomic uint32_t attends; /* enum sc_attends */
+    _Atomic uint32_t attends;       /* enum sc_attends */
+    _Atomic bool has_large_sources; /* of any stream: or had some lately */
 };
 
 void sc_order_init(struct sc_order *order);

@@ -1,38 +1,95 @@
 #include "track/source_costs.h"
 
+#include <stdatomic.h>
+
 #include "track/poison.h"
 
 enum {
     PAGE_SHIFT = 12,
-    WEIGHT = 8,        /* of what was measured before, against the newest */
-    TRIED_AGAIN = 32,  /* of so many sources one is kept the dearer way */
-    TIMES_AS_LONG = 4, /* one call that was interrupted says no more than this */
+    LATEST_PAGES = 512, /* at least half as many count */
+    TRIED_AGAIN = 32,   /* of so many sources one is kept the dearer way; */
+    TRIED_LEAST = 1024, /* of so many, where snapshots have been dearer for long */
+    TIMES_AS_LONG = 4,  /* one call that was interrupted says no more than this */
+    GUARDED_FIRST = 64,
+    UNIT = 16,
 };
 
-_Atomic uint32_t sc_source_costs[SC_SOURCE_COSTS];
+static struct cost {
+    _Atomic uint64_t ticks, pages;
+    _Atomic uint32_t times;
+} costs[SC_SOURCE_KEEPINGS] = {0};
 
-static uint32_t cost_of(enum sc_source_cost cost)
+static uint64_t of(const _Atomic uint64_t *number)
 {
-    return atomic_load_explicit(&sc_source_costs[cost], memory_order_relaxed);
+    return atomic_load_explicit(number, memory_order_relaxed);
 }
 
-void sc_source_costs_note(enum sc_source_cost cost, size_t size_bytes, uint64_t ticks)
+static void set(_Atomic uint64_t *number, uint64_t to)
 {
-    uint64_t now = ticks / ((size_bytes >> PAGE_SHIFT) + 1) + 1;
-    uint64_t before = cost_of(cost);
-    if (before && now > TIMES_AS_LONG * before)
-        now = TIMES_AS_LONG * before;
-    if (before)
-        now = (before * (WEIGHT - 1) + now) / WEIGHT + 1;
-    atomic_store_explicit(&sc_source_costs[cost], now < UINT32_MAX ? (uint32_t)now : UINT32_MAX,
-                          memory_order_relaxed);
+    atomic_store_explicit(number, to, memory_order_relaxed);
 }
 
-bool sc_source_costs_prefer_snapshots(void)
+static uint64_t pages_in(size_t size_bytes)
 {
-    static _Atomic unsigned asked;
-    uint64_t snapshot = (uint64_t)cost_of(SC_SOURCE_COPIED) + cost_of(SC_SOURCE_COMPARED);
-    uint64_t guard = (uint64_t)cost_of(SC_SOURCE_PROTECTED) + cost_of(SC_SOURCE_UNPROTECTED);
-    bool is_other = atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) % TRIED_AGAIN == 0;
-    return (snapshot < guard) != is_other;
+    return (size_bytes + (1U << PAGE_SHIFT) - 1) >> PAGE_SHIFT;
+}
+
+static void count(struct cost *cost, size_t size_bytes)
+{
+    uint64_t pages = of(&cost->pages) + pages_in(size_bytes);
+    bool is_full = pages > LATEST_PAGES;
+    if (is_full)
+        set(&cost->ticks, of(&cost->ticks) / 2);
+    set(&cost->pages, is_full ? pages / 2 : pages);
+    atomic_fetch_add_explicit(&cost->times, 1, memory_order_relaxed);
+}
+
+static void add(struct cost *cost, size_t size_bytes, uint64_t ticks)
+{
+    uint64_t before = of(&cost->ticks), pages = of(&cost->pages) + 1;
+    uint64_t most = TIMES_AS_LONG * (before / pages + 1) * pages_in(size_bytes);
+    set(&cost->ticks, before + (before && ticks > most ? most : ticks));
+}
+
+void sc_source_costs_note(enum sc_source_keeping by, size_t size_bytes, uint64_t ticks,
+                          bool is_another)
+{
+    if (size_bytes < SC_SOURCE_COSTS_MIN_BYTES)
+        return;
+    if (is_another)
+        count(&costs[by], size_bytes);
+    if (ticks)
+        add(&costs[by], size_bytes, ticks);
+}
+
+/* Of a page, in UNITs of a tick; 0: it is not known yet. */
+static uint64_t cost_of(enum sc_source_keeping by)
+{
+    uint64_t pages = of(&costs[by].pages);
+    return pages ? of(&costs[by].ticks) * UNIT / pages : 0;
+}
+
+static bool is_cheaper(enum sc_source_keeping guard, bool for_many)
+{
+    uint64_t snapshot = cost_of(SC_SOURCE_BY_SNAPSHOT), guarded = cost_of(guard);
+    return for_many ? snapshot < guarded || !snapshot
+                    : snapshot && snapshot + snapshot / 2 < guarded;
+}
+
+bool sc_source_costs_prefer_snapshots(enum sc_source_keeping guard, bool for_many)
+{
+    static _Atomic unsigned asked, gap = TRIED_AGAIN;
+    if (!for_many &&
+        atomic_load_explicit(&costs[guard].times, memory_order_relaxed) < GUARDED_FIRST)
+        return false;
+    unsigned before = atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed);
+    if (is_cheaper(guard, for_many)) {
+        atomic_store_explicit(&gap, TRIED_AGAIN, memory_order_relaxed);
+        return before % TRIED_AGAIN != TRIED_AGAIN - 1;
+    }
+    unsigned every = atomic_load_explicit(&gap, memory_order_relaxed);
+    bool is_try = before % every == every - 1;
+    if (is_try && every < TRIED_LEAST)
+        atomic_store_explicit(&gap, every * 2, memory_order_relaxed);
+    return is_try;
 }

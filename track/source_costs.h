@@ -1,36 +1,37 @@
 /* What it costs to keep a source as it was: by a snapshot, which is copied and compared, or by
- * pages that are write-protected and made writable again.
+ * pages that are write-protected and made writable again, by either mechanism of the guard.
  *
- * Both depend on the machine, on the program's threads and on what its caches hold, so they are
- * measured while it runs: moving averages for each page of the source. Lock-free; thread safe and
- * signal safe. Averages of several threads may lose a sample of one.
+ * All depend on the machine, on the program's threads and on what its caches hold, so they are
+ * measured while it runs: what the latest pages took, over how many pages these were. A source
+ * whose pages are protected already takes nothing, and counts. Lock-free; thread safe and signal
+ * safe. Of what several threads note at once something may be lost.
  */
 #ifndef SC_TRACK_SOURCE_COSTS_H
 #define SC_TRACK_SOURCE_COSTS_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum sc_source_cost {
-    SC_SOURCE_COPIED,
-    SC_SOURCE_COMPARED,
-    SC_SOURCE_PROTECTED,
-    SC_SOURCE_UNPROTECTED,
-    SC_SOURCE_COSTS,
+enum sc_source_keeping {
+    SC_SOURCE_BY_SNAPSHOT,
+    SC_SOURCE_BY_MPROTECT,
+    SC_SOURCE_BY_USERFAULT,
+    SC_SOURCE_KEEPINGS,
 };
 
 enum { SC_SOURCE_COSTS_MIN_BYTES = 32 << 10 }; /* what is measured has no less */
 
-/* Ticks for each page; 0: not measured yet. */
-extern _Atomic uint32_t sc_source_costs[SC_SOURCE_COSTS] __attribute__((visibility("hidden")));
+/* So many ticks went into keeping a source so; `is_another`: one that has not counted yet. Smaller
+ * sources do not count. */
+void sc_source_costs_note(enum sc_source_keeping by, size_t size_bytes, uint64_t ticks,
+                          bool is_another);
 
-/* It took so many ticks. */
-void sc_source_costs_note(enum sc_source_cost cost, size_t size_bytes, uint64_t ticks);
-
-/* Is a snapshot likely to be cheaper? What has not been measured is tried first, and the dearer one
- * now and then again. */
-bool sc_source_costs_prefer_snapshots(void);
+/* Is a snapshot likely to be cheaper than this guard? The dearer one is taken now and then, to be
+ * measured: a snapshot ever more rarely. `for_many`: where several threads have such sources. Then
+ * the cheaper one is taken. The guard finds who overwrites a source, so that fewer threads' sources
+ * have snapshots only where many were guarded before, and where that has cost half as much again.
+ */
+bool sc_source_costs_prefer_snapshots(enum sc_source_keeping guard, bool for_many);
 
 #endif

@@ -5,12 +5,26 @@
 
 #include "track/poison.h"
 
-enum { SMALL_BYTES = 4096, MIDDLE_BYTES = 32 << 10, SLOTS_MIN = 8, TRIES_MAX = 4 };
+enum {
+    SMALL_BYTES = 4096,
+    MIDDLE_BYTES = 32 << 10,
+    NEXT_MAX_BYTES = 16 << 20,
+    SLOTS_MIN = 8,
+    TRIES_MAX = 4
+};
 
+/* Of the next block, which is as large as those before it together: to have the driver register one
+ * takes as long as a hundred snapshots where threads wait for the driver. */
 static size_t slot_count(const struct sc_slot_list *list)
 {
-    size_t count = SC_STAGING_BLOCK_BYTES / list->slot_bytes;
+    size_t bytes = list->bytes < NEXT_MAX_BYTES ? list->bytes : NEXT_MAX_BYTES;
+    size_t count = (bytes ? bytes : SC_STAGING_BLOCK_BYTES) / list->slot_bytes;
     return count < SLOTS_MIN ? SLOTS_MIN : count;
+}
+
+static size_t most_bytes(const struct sc_slot_list *list)
+{
+    return (size_t)SC_STAGING_CLASS_MAX << (list->slot_bytes > MIDDLE_BYTES);
 }
 
 static void append(struct sc_slot_list *list, struct sc_slot *slot)
@@ -33,13 +47,12 @@ static void prepend(struct sc_slot_list *list, struct sc_slot *slot)
 
 void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes)
 {
+    static const size_t sizes[SC_STAGING_CLASSES] = {SMALL_BYTES, MIDDLE_BYTES, 64 << 10, SIZE_MAX};
     size_t rounded = (snapshot_max_bytes + SMALL_BYTES - 1) & ~(size_t)(SMALL_BYTES - 1);
     *staging = (struct sc_staging){.order = order};
     staging->classes[0].slot_bytes = SMALL_BYTES;
-    if (rounded > SMALL_BYTES)
-        staging->classes[1].slot_bytes = rounded < MIDDLE_BYTES ? rounded : MIDDLE_BYTES;
-    if (rounded > MIDDLE_BYTES)
-        staging->classes[2].slot_bytes = rounded;
+    for (unsigned c = 1; c < SC_STAGING_CLASSES && rounded > sizes[c - 1]; c++)
+        staging->classes[c].slot_bytes = rounded < sizes[c] ? rounded : sizes[c];
 }
 
 /* The smallest that is as large; none: SC_STAGING_CLASSES. */
@@ -61,7 +74,7 @@ bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
     block->size_class = c;
     block->bytes = slot_count(list) * list->slot_bytes;
     block->record_bytes = slot_count(list) * sizeof(struct sc_slot);
-    return list->bytes + block->bytes <= SC_STAGING_CLASS_MAX;
+    return list->bytes + block->bytes <= most_bytes(list);
 }
 
 void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
@@ -69,7 +82,7 @@ void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *b
 {
     struct sc_slot_list *list = &staging->classes[block->size_class];
     char *bytes = memory;
-    for (size_t left = slot_count(list); left; left--, bytes += list->slot_bytes) {
+    for (size_t left = block->bytes / list->slot_bytes; left; left--, bytes += list->slot_bytes) {
         *records =
             (struct sc_slot){.bytes = bytes, .staging = staging, .size_class = block->size_class};
         prepend(list, records++);
@@ -165,7 +178,7 @@ static _Atomic(struct sc_slot *) *kept_by(struct sc_order *order, uint32_t strea
 static bool has_more(const struct sc_slot *slot)
 {
     const struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
-    return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= SC_STAGING_CLASS_MAX;
+    return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= most_bytes(list);
 }
 
 /* The stream keeps it, if that has none. False: it has one. */

@@ -22,7 +22,10 @@
 
 struct sc_order;
 
-enum { SC_STAGING_BLOCK_BYTES = 2 << 20, SC_STAGING_CLASS_MAX = 64 << 20 };
+enum {
+    SC_STAGING_BLOCK_BYTES = 2 << 20,
+    SC_STAGING_CLASS_MAX = 64 << 20, /* of slots of up to 32 KB; of larger ones twice as much */
+};
 
 struct sc_slot {
     void *bytes; /* packed: without the gaps of what they are a copy of */

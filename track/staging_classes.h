@@ -3,6 +3,6 @@
 #ifndef SC_TRACK_STAGING_CLASSES_H
 #define SC_TRACK_STAGING_CLASSES_H
 
-enum { SC_STAGING_CLASSES = 3 };
+enum { SC_STAGING_CLASSES = 4 };
 
 #endif

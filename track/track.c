@@ -215,7 +215,7 @@ static __attribute__((noinline)) void compare_some(struct sc_track *track,
     sc_own_lock_enter(); /* nobody stops the thread in between */
     lock(track);
     sc_comparisons_end(&track->inflight, comparisons);
-    sc_comparisons_begin(&track->inflight, point->stream, point->number, comparisons);
+    sc_comparisons_begin(&track->inflight, point, comparisons);
     unlock(track);
     if (comparisons->count)
         sc_comparisons_make(&track->inflight, comparisons);
@@ -226,11 +226,11 @@ void sc_track_compare(struct sc_track *track, const struct sc_point *point,
                       struct sc_comparisons *comparisons)
 {
     comparisons->count = 0;
-    if (!sc_order_is_of_one_stream(point) || !sc_comparisons_are_due(&track->order, point->stream))
+    if (!sc_comparisons_are_due(&track->order, point))
         return;
     do
         compare_some(track, point, comparisons);
-    while (comparisons->count && sc_comparisons_are_due(&track->order, point->stream));
+    while (comparisons->count && sc_comparisons_are_due(&track->order, point));
 }
 
 /* What the host hears of one stream's operations alone tells of no other's. */
@@ -468,6 +468,23 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
         sc_source_copies_give_slots(info);
 }
 
+__attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
+                                                      const struct sc_op_info *info)
+{
+    struct sc_comparisons comparisons;
+    sc_own_lock_enter(); /* nobody stops the thread in between */
+    lock(track);
+    sc_comparisons_begin_equal(&track->inflight, info, &comparisons);
+    unlock(track);
+    if (comparisons.count) {
+        sc_comparisons_make(&track->inflight, &comparisons);
+        lock(track);
+        sc_comparisons_end(&track->inflight, &comparisons);
+        unlock(track);
+    }
+    sc_own_lock_leave();
+}
+
 static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)
     SC_REQUIRES(*track)
 {
@@ -483,6 +500,9 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
 {
     issued->conflicts.count = 0;
     issued->overwritten.count = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (infos[i].slot && sc_shape_hull_bytes(&infos[i].shape) >= SC_COMPARISONS_MIN_BYTES)
+            sc_track_compare_equal(track, &infos[i]);
     lock(track);
     if (call->stream)
         sc_order_end(&track->order, call, true);

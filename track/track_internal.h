@@ -23,6 +23,12 @@ static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLO
     sc_brief_lock_give(&track->lock);
 }
 
+/* An operation that is about to be recorded once more is compared with its source, without the
+ * lock.
+ */
+void sc_track_compare_equal(struct sc_track *track, const struct sc_op_info *info)
+    SC_EXCLUDES(*track);
+
 /* After every change of what free() and munmap() must look at. */
 static inline void publish_watch(struct sc_track *track)
 {

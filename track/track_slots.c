@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "track/blocks.h"
+#include "track/comparisons.h"
 #include "track/conflicts_internal.h"
 #include "track/track_internal.h"
 #include "track/track_uploads.h"
@@ -25,7 +26,8 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
         sc_staging_give_all_kept(&track->order);
         slot = sc_staging_take(staging, size_bytes);
     }
-    for (unsigned i = 0; i < FORGOTTEN_FOR_SLOT_MAX && !slot; i++) {
+    unsigned most = size_bytes < SC_COMPARISONS_MIN_BYTES ? FORGOTTEN_FOR_SLOT_MAX : 1;
+    for (unsigned i = 0; i < most && !slot; i++) {
         if (!sc_inflight_forget_complete(&track->inflight, source->stream))
             break;
         slot = sc_staging_take(staging, size_bytes);
@@ -106,10 +108,20 @@ static __attribute__((noinline)) void issue_as_any(struct sc_track *track,
     sc_staging_refill(upload->slot, upload->stream);
 }
 
+static __attribute__((noinline)) void compare_first(struct sc_track *track,
+                                                    const struct sc_upload *upload)
+{
+    struct sc_op_info info;
+    sc_inflight_describe_upload(&track->inflight, upload, &info);
+    sc_track_compare_equal(track, &info);
+}
+
 uint64_t sc_track_issue_upload(struct sc_track *track, const struct sc_upload *upload,
                                struct sc_issued *issued)
 {
     struct sc_ticket ticket = {.stream = upload->stream};
+    if (upload->size_bytes >= SC_COMPARISONS_MIN_BYTES)
+        compare_first(track, upload);
     lock(track);
     atomic_store_explicit(&track->operations,
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,

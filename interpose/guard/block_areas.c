@@ -15,8 +15,11 @@
 #include "report/options.h"
 #include "report/report.h"
 #include "report/userfaultfd.h"
+#include "track/grid.h"
 #include "track/pages.h"
+#include "track/spans.h"
 #include "track/text.h"
+#include "track/track_parts.h"
 
 #include "track/poison.h"
 
@@ -28,8 +31,9 @@ enum {
 };
 
 static _Atomic uint32_t times[SC_AREAS_COUNT]; /* that a part was guarded while it was mprotect's */
-/* Of these, that it was to be userfaultfd's: for a source, for a result. */
-static _Atomic uint32_t wants[2][SC_AREAS_COUNT];
+static _Atomic bool wants[SC_AREAS_COUNT];     /* it was to be userfaultfd's, for a result */
+static _Atomic uint32_t
+    tries[SC_AREAS_COUNT];      /* that it was to be, and nothing was guarded there */
 static _Atomic bool any_result; /* ... of userfaultfd's */
 
 static void say_why_not(void)
@@ -71,11 +75,29 @@ static bool is_wanted(unsigned area, const struct sc_pages *pages, bool is_resul
         return true;
     return sc_map_waits_are_long() &&
            (is_result || atomic_load_explicit(&any_result, memory_order_relaxed) ||
-            atomic_load_explicit(&wants[true][area], memory_order_relaxed));
+            atomic_load_explicit(&wants[area], memory_order_relaxed));
 }
 
-/* An area may be busy for long: of the times that a change is wanted there are attempts the first,
- * the second, the fourth time and so on. */
+/* The grid tells only of pieces of this size. */
+static bool is_guarded(uintptr_t area)
+{
+    enum { PIECE_BYTES = 64 << 10 };
+    for (uintptr_t at = area; at < area + SC_AREAS_BYTES; at += PIECE_BYTES)
+        if (sc_grid_may_overlap(&sc_track_parts.guards->grid, at, PIECE_BYTES))
+            return true;
+    return false;
+}
+
+/* An area in which something is guarded does not change. Where nothing is, and the change is
+ * refused nevertheless, there are attempts the first, the second, the fourth time and so on. */
+static bool is_to_be_tried(unsigned i, uintptr_t area)
+{
+    if (is_guarded(area))
+        return false;
+    unsigned tried = atomic_fetch_add_explicit(&tries[i], 1, memory_order_relaxed);
+    return (tried & (tried + 1)) == 0;
+}
+
 static void choose_for(uintptr_t area, const struct sc_pages *pages, bool is_result)
 {
     unsigned i = (unsigned)((area - sc_areas.start) / SC_AREAS_BYTES);
@@ -84,8 +106,9 @@ static void choose_for(uintptr_t area, const struct sc_pages *pages, bool is_res
     unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
     if (!is_wanted(i, pages, is_result, before))
         return;
-    unsigned wanted = atomic_fetch_add_explicit(&wants[is_result][i], 1, memory_order_relaxed);
-    if ((wanted & (wanted + 1)) == 0 && sc_user_touches_begin() &&
+    if (is_result)
+        atomic_store_explicit(&wants[i], true, memory_order_relaxed);
+    if (is_to_be_tried(i, area) && sc_user_touches_begin() &&
         sc_protect_move(area, sc_userfaults_adopt_huge) && is_result)
         atomic_store_explicit(&any_result, true, memory_order_relaxed);
 }

@@ -32,6 +32,7 @@
 #include "track/pages.h"
 #include "track/peek.h"
 #include "track/shape.h"
+#include "track/source_costs.h"
 #include "track/spans.h"
 #include "track/track.h"
 #include "track/track_parts.h"
@@ -403,6 +404,15 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     return takeover == SC_TAKEOVER_DONE;
 }
 
+/* mprotect takes as long for a result as for a source. */
+static void count_kept(const struct sc_op_info *op)
+{
+    if (!sc_guard_uses_userfault(op->guard_address, op->guard_bytes))
+        sc_source_costs_note(SC_SOURCE_BY_MPROTECT, op->guard_bytes, 0, true);
+    else if (op->access == SC_ACCESS_READ)
+        sc_source_costs_note(SC_SOURCE_BY_USERFAULT, op->guard_bytes, 0, true);
+}
+
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
@@ -431,4 +441,5 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     op->access = sc_direction_writes_host(op->direction) ? SC_ACCESS_NONE : SC_ACCESS_READ;
     op->guard_address = pages.start;
     op->guard_bytes = pages.end - pages.start;
+    count_kept(op);
 }

@@ -6,14 +6,14 @@
 
 #include "track/poison.h"
 
-/* What userfaultfd takes by one thread was measured on an H200's host. By several threads it takes
- * longer, too. */
+/* What userfaultfd takes by one thread was measured on an H200's host, for each page of a buffer.
+ * By several threads it takes longer, too. */
 enum {
     CALL_NS = 1500,
     PAGE_NS = 100,
     PAGE_BYTES = 4 << 10,
-    MOST_BYTES = 64 << 10, /* of larger ones most is whole huge pages, which cost no more */
-    WEIGHT = 16,           /* of what was measured before, against the newest */
+    MOST_BYTES = 512 << 10, /* of larger ones most is whole huge pages, which cost no more */
+    WEIGHT = 16,            /* of what was measured before, against the newest */
     UNIT = 256,
     LONG = 4 * UNIT,
     LONGEST = 16 * UNIT, /* one call that was interrupted says no more than this */
@@ -35,7 +35,12 @@ static uint64_t ticks_in_us(void)
 
 void sc_map_waits_note(size_t size_bytes, uint64_t ticks)
 {
+    static _Atomic size_t latest_pages;
     size_t pages = (size_bytes < MOST_BYTES ? size_bytes : MOST_BYTES) / PAGE_BYTES;
+    if (size_bytes)
+        atomic_store_explicit(&latest_pages, pages, memory_order_relaxed);
+    else
+        pages = atomic_load_explicit(&latest_pages, memory_order_relaxed);
     uint64_t expected = (CALL_NS + pages * PAGE_NS) * ticks_in_us() / 1000;
     uint64_t times = ticks * UNIT / (expected + 1);
     unsigned now = times < LONGEST ? (unsigned)times : LONGEST;

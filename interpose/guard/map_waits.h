@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One call took so long; or, with no bytes, the wait before it. */
+/* One call took so long; or, with no bytes, the wait before one like the latest. */
 void sc_map_waits_note(size_t size_bytes, uint64_t ticks);
 
 /* Have calls lately taken longer than userfaultfd's would? */

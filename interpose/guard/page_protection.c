@@ -5,6 +5,8 @@
 
 #include "track/kernel.h"
 #include "track/pages.h"
+#include "track/source_costs.h"
+#include "track/ticks.h"
 
 #include "track/poison.h"
 
@@ -15,6 +17,8 @@ int sc_page_protection_set(uintptr_t address, size_t size_bytes, enum sc_access 
         [SC_ACCESS_READ] = PROT_READ,
         [SC_ACCESS_ALL] = PROT_READ | PROT_WRITE,
     };
+    uint64_t before = sc_ticks();
     int result = (int)sc_kernel_call(SYS_mprotect, address, size_bytes, protections[access]);
+    sc_source_costs_note(SC_SOURCE_BY_MPROTECT, size_bytes, sc_ticks() - before, false);
     return access == SC_ACCESS_ALL && result == -EPERM ? 0 : result;
 }

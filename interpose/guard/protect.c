@@ -16,6 +16,7 @@
 #include "track/grid.h"
 #include "track/guarded.h"
 #include "track/kernel.h"
+#include "track/source_costs.h"
 #include "track/spans.h"
 #include "track/spans_calls.h"
 #include "track/ticks.h"
@@ -66,7 +67,9 @@ static void lock_shared(void) SC_UNFOLLOWED
         before = sc_ticks();
         sc_brief_lock_take(&lanes[0].lock);
     }
-    sc_map_waits_note(0, before ? sc_ticks() - before : 0);
+    uint64_t waited = before ? sc_ticks() - before : 0;
+    sc_map_waits_note(0, waited);
+    sc_source_costs_note(SC_SOURCE_BY_MPROTECT, SC_SOURCE_COSTS_MIN_BYTES, waited, false);
 }
 
 /* It is held over waits for the tracker's. */

@@ -348,8 +348,7 @@ static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
     long result = write_protect(start, size_bytes, false);
     if (result == 0)
         sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
-    if (size_bytes >= SC_SOURCE_COSTS_MIN_BYTES)
-        sc_source_costs_note(SC_SOURCE_UNPROTECTED, size_bytes, sc_ticks() - before);
+    sc_source_costs_note(SC_SOURCE_BY_USERFAULT, size_bytes, sc_ticks() - before, false);
     return result;
 }
 
@@ -359,8 +358,7 @@ static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access access)
         return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
     uint64_t before = sc_ticks();
     long result = write_protect(start, size_bytes, true);
-    if (size_bytes >= SC_SOURCE_COSTS_MIN_BYTES)
-        sc_source_costs_note(SC_SOURCE_PROTECTED, size_bytes, sc_ticks() - before);
+    sc_source_costs_note(SC_SOURCE_BY_USERFAULT, size_bytes, sc_ticks() - before, false);
     return result;
 }
 

@@ -27,23 +27,22 @@
 
 #include "track/poison.h"
 
-enum { SERVED_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3 };
+enum { LARGER_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3 };
 
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Of memory that userfaultfd serves larger sources are copied where several threads have such ones:
- * to make their pages writable again takes a fault each, for which the kernel interrupts all
- * processors while other threads do the like (H200, 64 KB: 126 us by 16 threads, 8 by one). Where
- * few do, the guard is as cheap, and finds who overwrites them; so it is where the sources are in
- * no cache, which is measured (track/source_costs.h). */
-static size_t served_max(void)
+/* Larger sources are copied where that is cheaper than their guard (track/source_costs.h). Where
+ * many threads guard theirs, these wait for each other; and to make pages writable again that
+ * userfaultfd has protected takes a fault each (H200, 64 KB: 126 us by 16 threads, 8 by one). The
+ * guard is cheaper for sources that are in no cache, and for whole huge pages. */
+static size_t larger_max(void)
 {
     static _Atomic size_t known;
     size_t most = atomic_load_explicit(&known, memory_order_relaxed);
     if (sc_likely(most != 0))
         return most - 1;
     most = sc_options_is_given(&sc_options, "snapshot_max") ? sc_options.snapshot_max_bytes
-                                                            : SERVED_MAX_BYTES;
+                                                            : LARGER_MAX_BYTES;
     atomic_store_explicit(&known, most + 1, memory_order_relaxed);
     return most;
 }
@@ -59,23 +58,28 @@ static bool are_several_threads(void)
     return __builtin_popcountll(all) >= SEVERAL_THREADS;
 }
 
-static __attribute__((noinline)) bool is_small_for_many(uintptr_t address, size_t size_bytes)
+static __attribute__((noinline)) bool
+is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, size_t size_bytes)
 {
-    return size_bytes <= served_max() && sc_guard_uses_userfault(address, size_bytes) &&
-           are_several_threads() && sc_source_costs_prefer_snapshots();
+    if (size_bytes > larger_max() || !sc_options.guard ||
+        (kind != SC_PINNED && kind != SC_REGISTERED))
+        return false;
+    bool by_userfault = sc_guard_uses_userfault(shape->address, sc_shape_hull_bytes(shape));
+    return sc_source_costs_prefer_snapshots(
+        by_userfault ? SC_SOURCE_BY_USERFAULT : SC_SOURCE_BY_MPROTECT, are_several_threads());
 }
 
-SC_INLINED bool is_small(uintptr_t address, size_t size_bytes)
+SC_INLINED bool is_small(enum sc_buffer_kind kind, const struct sc_shape *shape, size_t size_bytes)
 {
-    return size_bytes <= sc_options.snapshot_max_bytes || is_small_for_many(address, size_bytes);
+    return size_bytes <= sc_options.snapshot_max_bytes ||
+           is_cheaper_than_guard(kind, shape, size_bytes);
 }
 
 /* Room for it is made when the first such copy comes. */
 static size_t largest(void)
 {
-    bool may_serve = sc_options.guard == SC_GUARD_ON || sc_options.guard == SC_GUARD_UFFD;
-    return may_serve && served_max() > sc_options.snapshot_max_bytes
-               ? served_max()
+    return sc_options.guard && larger_max() > sc_options.snapshot_max_bytes
+               ? larger_max()
                : sc_options.snapshot_max_bytes;
 }
 
@@ -251,20 +255,20 @@ static __attribute__((noinline)) bool are_rows_worth_it(const struct sc_shape *s
            (hull_bytes <= HULL_MAX || (!fold->pitch_bytes && shape->rows <= ROWS_MAX));
 }
 
-SC_INLINED bool are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
-                        const struct sc_fold *fold)
+SC_INLINED bool are_for(enum sc_direction direction, bool stable, enum sc_buffer_kind kind,
+                        const struct sc_shape *shape, const struct sc_fold *fold)
 {
     size_t size_bytes = sc_shape_used_bytes(shape, fold);
     return direction == SC_H2D && stable && size_bytes > 0 &&
-           is_small(shape->address, size_bytes) &&
            (sc_shape_is_whole(shape, fold) || are_rows_worth_it(shape, fold)) &&
-           sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
+           sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() &&
+           is_small(kind, shape, size_bytes);
 }
 
 bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
                           const struct sc_fold *fold)
 {
-    return are_for(direction, stable, shape, fold);
+    return are_for(direction, stable, SC_PAGEABLE, shape, fold);
 }
 
 SC_INLINED struct sc_slot *reserve(struct sc_context *context, const struct sc_slot_source *source)
@@ -288,18 +292,18 @@ void sc_snapshots_return(struct sc_slot *slot)
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source)
 {
-    if (!are_for(direction, stable, source->shape, source->fold))
+    if (!are_for(direction, stable, source->kind, source->shape, source->fold))
         return NULL;
-    struct sc_slot *slot = reserve(context, source);
     size_t size_bytes = sc_shape_hull_bytes(source->shape);
     bool is_large = size_bytes > sc_options.snapshot_max_bytes;
     uint64_t before = sc_unlikely(is_large) ? sc_ticks() : 0;
+    struct sc_slot *slot = reserve(context, source);
     if (slot && !fill(slot, source)) {
         sc_snapshots_return(slot);
         return NULL;
     }
-    if (sc_unlikely(is_large) && slot)
-        sc_source_costs_note(SC_SOURCE_COPIED, size_bytes, sc_ticks() - before);
+    if (sc_unlikely(is_large))
+        sc_source_costs_note(SC_SOURCE_BY_SNAPSHOT, size_bytes, sc_ticks() - before, slot);
     return slot;
 }
 

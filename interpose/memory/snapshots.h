@@ -20,7 +20,8 @@ struct sc_slot;
 struct sc_slot_source;
 struct sc_context;
 
-/* Is such a source one of which snapshots are taken? `stable`: as of a struct sc_op_info. */
+/* Is such a pageable source one of which snapshots are taken? `stable`: as of a struct sc_op_info.
+ */
 bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
                           const struct sc_fold *fold);
 

@@ -49,6 +49,7 @@ enum {
 struct sc_stream_marks {
     _Atomic uint64_t marked;    /* the last operation that a mark was ever behind */
     uint64_t marked_ticks;      /* roughly, and under no lock */
+    uint64_t took_ticks;        /* the same: how long the latest mark took */
     _Atomic uint64_t owed;      /* the last operation on host memory */
     _Atomic uint64_t needed;    /* the last one of which no snapshot was taken */
     _Atomic uint64_t of_device; /* the last one that uses device memory alone */

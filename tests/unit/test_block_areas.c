@@ -15,7 +15,11 @@
 #include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
 #include "report/options.h"
+#include "tests/unit/locked.h"
 #include "track/pages.h"
+#include "track/spans.h"
+#include "track/track.h"
+#include "track/tracker.h"
 
 /* Stand-ins of what is asked and told. The one area is behind the shared ones. */
 enum { BYTES = 64 << 10 };
@@ -24,7 +28,8 @@ struct sc_areas sc_areas;
 struct sc_options sc_options;
 
 static const uintptr_t start = (uintptr_t)1 << 40;
-static bool waits_are_long, is_busy, is_adopted;
+static bool waits_are_long, is_refused, is_adopted;
+static uint32_t busy; /* a span on the last page of the area; 0: none */
 static unsigned attempts;
 
 bool sc_map_waits_are_long(void)
@@ -53,7 +58,8 @@ bool sc_userfaults_adopt_huge(uintptr_t area)
 bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t))
 {
     attempts++;
-    is_adopted = !is_busy && adopt(address);
+    ck_assert(!busy);
+    is_adopted = !is_refused && adopt(address);
     return is_adopted;
 }
 
@@ -68,11 +74,24 @@ static void guard_one(bool is_result)
     sc_block_areas_choose(&(struct sc_pages){at, at + BYTES}, is_result);
 }
 
+static void set_busy(bool is_busy)
+{
+    uintptr_t end = start + (uintptr_t)(SC_AREAS_SHARED + 1) * SC_AREAS_BYTES;
+    const struct sc_span_owner owner = {1, 1};
+    if (busy)
+        LOCKED(&sc_track, sc_spans_end(scope_.guards, busy));
+    busy = is_busy ? LOCKED(&sc_track,
+                            sc_spans_add(scope_.guards, owner, end - 1, 1, SC_ACCESS_NONE, 0))
+                   : 0;
+    ck_assert(!is_busy || busy);
+}
+
 static void set_up(void)
 {
     sc_areas.start = start;
     sc_areas.size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
     sc_options.guard = SC_GUARD_ON;
+    ck_assert_int_eq(sc_track_init(&sc_track), 0);
 }
 
 START_TEST(an_area_changes_at_the_first_result_behind_long_waits)
@@ -99,10 +118,12 @@ END_TEST
 START_TEST(a_source_makes_the_change_that_a_result_wanted)
 {
     waits_are_long = true;
+    set_busy(true);
+    guard_one(true);
     for (int i = 0; i < 3; i++) {
-        is_busy = false;
+        set_busy(false);
         guard_one(false);
-        is_busy = true;
+        set_busy(true);
         guard_one(true);
         guard_one(true);
     }
@@ -110,9 +131,23 @@ START_TEST(a_source_makes_the_change_that_a_result_wanted)
 }
 END_TEST
 
-START_TEST(a_busy_area_is_tried_ever_more_rarely)
+/* As where many results are in flight before the host waits. */
+START_TEST(an_area_changes_when_nothing_in_it_is_guarded_any_more)
 {
-    waits_are_long = is_busy = true;
+    waits_are_long = true;
+    set_busy(true);
+    for (int i = 0; i < 1000; i++)
+        guard_one(true);
+    ck_assert_uint_eq(attempts, 0);
+    set_busy(false);
+    guard_one(true);
+    ck_assert(is_adopted);
+}
+END_TEST
+
+START_TEST(a_change_that_is_refused_is_tried_ever_more_rarely)
+{
+    waits_are_long = is_refused = true;
     for (int i = 0; i < 1024; i++)
         guard_one(true);
     ck_assert_uint_eq(attempts, 11);
@@ -127,7 +162,8 @@ int main(void)
     tcase_add_test(tests, an_area_changes_at_the_first_result_behind_long_waits);
     tcase_add_test(tests, sources_alone_change_nothing);
     tcase_add_test(tests, a_source_makes_the_change_that_a_result_wanted);
-    tcase_add_test(tests, a_busy_area_is_tried_ever_more_rarely);
+    tcase_add_test(tests, an_area_changes_when_nothing_in_it_is_guarded_any_more);
+    tcase_add_test(tests, a_change_that_is_refused_is_tried_ever_more_rarely);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -25,6 +25,22 @@ START_TEST(calls_of_one_thread_are_short)
 }
 END_TEST
 
+/* H200: of 256 KB in a huge page 25 us by four threads, and by userfaultfd as much. */
+START_TEST(many_pages_take_userfaultfd_long_as_well)
+{
+    note(MANY, 64 * PAGE, 25);
+    ck_assert(!sc_map_waits_are_long());
+    note(MANY, 64 * PAGE, 150);
+    ck_assert(sc_map_waits_are_long());
+    note(MANY, 64 * PAGE, 25);
+    note(MANY, 0, 25);
+    ck_assert(!sc_map_waits_are_long());
+    note(MANY, PAGE, 2);
+    note(MANY, 0, 25);
+    ck_assert(sc_map_waits_are_long());
+}
+END_TEST
+
 START_TEST(one_call_that_was_interrupted_is_not_long)
 {
     note(MANY, PAGE, 2);
@@ -50,6 +66,7 @@ int main(void)
     Suite *suite = suite_create("map waits");
     TCase *cases = tcase_create("map waits");
     tcase_add_test(cases, calls_of_one_thread_are_short);
+    tcase_add_test(cases, many_pages_take_userfaultfd_long_as_well);
     tcase_add_test(cases, one_call_that_was_interrupted_is_not_long);
     tcase_add_test(cases, threads_that_wait_for_each_other_are_seen_and_forgotten);
     suite_add_tcase(suite, cases);

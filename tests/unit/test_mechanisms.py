@@ -164,13 +164,13 @@ class SystemCalls(unittest.TestCase):
 
     def test_mprotect(self):
         """The two copies of a round are kept off and let go by a call each, and that is all."""
-        calls = self.count("guard=mprotect")
+        calls = self.count("guard=mprotect:snapshot_max=32K")
         self.assertGreaterEqual(calls["mprotect"], 4 * self.ROUNDS)
         self.assertLess(calls["mprotect"], 4.2 * self.ROUNDS)
         self.assertLess(calls["rt_sigaction"], self.ROUNDS / 4)
 
     def test_userfaultfd(self):
-        calls = self.count("guard=uffd")
+        calls = self.count("guard=uffd:snapshot_max=32K")
         if calls["mprotect"] >= 4 * self.ROUNDS:
             self.skipTest("no userfaultfd here")
         for name in ("mprotect", "rt_sigaction"):

@@ -1010,7 +1010,7 @@ END_TEST
 START_TEST(a_block_beyond_the_limit_is_not_asked_for)
 {
     struct sc_staging_block block;
-    size_t most = SC_STAGING_CLASS_MAX / 8;
+    size_t most = SC_STAGING_CLASS_MAX / 4;
     sc_staging_init(&staging, &order, most);
     ck_assert(sc_staging_next_block(&staging, most, &block));
     sc_staging_init(&staging, &order, most + 1);
@@ -1019,18 +1019,23 @@ START_TEST(a_block_beyond_the_limit_is_not_asked_for)
 }
 END_TEST
 
+/* Each block is as large as those before it together, up to 16 MB. */
 START_TEST(a_class_grows_up_to_a_limit)
 {
-    enum { MOST = SC_STAGING_CLASS_MAX / SC_STAGING_BLOCK_BYTES };
-    static struct sc_slot spare[SC_STAGING_BLOCK_BYTES / SMALL_BYTES];
+    enum { BLOCK_MAX = 16 << 20, BLOCKS = 7 };
+    static struct sc_slot spare[BLOCK_MAX / SMALL_BYTES];
     struct sc_staging_block block;
     unsigned added = 1; /* by the fixture */
+    size_t bytes = SC_STAGING_BLOCK_BYTES;
     while (sc_staging_next_block(&staging, 1, &block)) {
-        ck_assert_uint_eq(block.record_bytes, sizeof spare);
+        ck_assert_uint_eq(block.bytes, bytes < BLOCK_MAX ? bytes : BLOCK_MAX);
+        ck_assert_uint_eq(block.record_bytes, block.bytes / SMALL_BYTES * sizeof *spare);
         sc_staging_add(&staging, &block, blocks[0].memory, spare);
         added++;
+        bytes += block.bytes;
     }
-    ck_assert_uint_eq(added, MOST);
+    ck_assert_uint_eq(added, BLOCKS);
+    ck_assert_uint_eq(bytes, SC_STAGING_CLASS_MAX);
     ck_assert(sc_staging_next_block(&staging, LARGE_BYTES, &block));
 }
 END_TEST

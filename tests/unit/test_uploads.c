@@ -1,6 +1,7 @@
 /* Uploads (track/track_uploads.h): which copies they are, and that they are operations like others.
  */
 #include "tests/unit/locked.h"
+#include "track/comparisons.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/inflight_calls.h"
@@ -26,10 +27,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BYTES = 256, PIECES = 4, DEVICE = 0x7f0000 };
+/* A large source is compared without the lock. */
+enum { SMALL_BYTES = 256, LARGE_BYTES = 16 << 10, PIECES = 4, DEVICE = 0x7f0000 };
+_Static_assert(LARGE_BYTES >= (int)SC_COMPARISONS_MIN_BYTES, "it is");
 
-static _Alignas(4096) char pinned[BYTES * PIECES];
-static _Alignas(4096) char other[BYTES];
+static _Alignas(4096) char pinned[LARGE_BYTES * PIECES];
+static _Alignas(4096) char other[LARGE_BYTES];
+static size_t bytes;
 static struct sc_staging staging;
 static char *memory;
 static struct sc_slot *records;
@@ -37,19 +41,26 @@ static uint32_t one, two;
 
 static void set_up(void)
 {
+    bytes = bytes ? bytes : SMALL_BYTES;
     struct sc_staging_block block;
     ck_assert_int_eq(sc_track_init(&sc_track), 0);
     uint32_t legacy = sc_track_add_stream(&sc_track, SC_STREAM_LEGACY, 0, 1, 0);
     one = sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, legacy, 2, 0);
     two = sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, legacy, 3, 0);
-    LOCKED(&sc_track, sc_staging_init(&staging, scope_.order, 4096));
-    ck_assert(sc_staging_next_block(&staging, BYTES, &block));
+    LOCKED(&sc_track, sc_staging_init(&staging, scope_.order, LARGE_BYTES));
+    ck_assert(sc_staging_next_block(&staging, bytes, &block));
     memory = malloc(block.bytes);
     records = calloc(1, block.record_bytes);
     LOCKED(&sc_track, sc_staging_add(&staging, &block, memory, records));
-    sc_track_add_range(&sc_track, (uintptr_t)pinned, sizeof pinned, SC_PINNED, 1, 7);
+    sc_track_add_range(&sc_track, (uintptr_t)pinned, bytes * PIECES, SC_PINNED, 1, 7);
     sc_track_add_range(&sc_track, (uintptr_t)other, sizeof other, SC_REGISTERED, 1, 8);
     memset(pinned, 1, sizeof pinned);
+}
+
+static void set_up_large(void)
+{
+    bytes = LARGE_BYTES;
+    set_up();
 }
 
 static void tear_down(void)
@@ -65,7 +76,7 @@ static struct sc_upload upload_of(uint32_t stream, const char *source)
     return (struct sc_upload){.stream = stream,
                               .source = (uintptr_t)source,
                               .target = DEVICE,
-                              .size_bytes = BYTES,
+                              .size_bytes = bytes,
                               .api = "upload",
                               .ticks = 5,
                               .stack = 6,
@@ -81,7 +92,7 @@ static void issue(uint32_t stream, char *address, enum sc_direction direction)
     struct sc_op_info info = {.direction = direction,
                               .kind = range.kind,
                               .range = range.range,
-                              .shape = {(uintptr_t)address, BYTES, BYTES, 1},
+                              .shape = {(uintptr_t)address, bytes, bytes, 1},
                               .ticket = {.stream = stream},
                               .access = SC_ACCESS_ALL};
     sc_track_issue(&sc_track, &call, &info, 1, &issued);
@@ -98,7 +109,7 @@ static void know(uint32_t stream, unsigned expected_overwritten)
 /* The stream gets a slot, and the thread remembers the range. */
 static void warm_up(uint32_t stream)
 {
-    struct sc_slot *slot = LOCKED(&sc_track, sc_staging_take(&staging, BYTES));
+    struct sc_slot *slot = LOCKED(&sc_track, sc_staging_take(&staging, bytes));
     ck_assert_ptr_nonnull(slot);
     LOCKED(&sc_track, sc_staging_keep(slot, &(struct sc_ticket){.stream = stream}));
     ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
@@ -141,8 +152,8 @@ START_TEST(an_upload_needs_a_slot_and_a_range_that_was_found)
     warm_up(one);
     ck_assert(is_one(one, pinned));
     ck_assert(!is_one(two, pinned));
-    ck_assert(is_one(one, pinned + (PIECES - 1) * BYTES));
-    ck_assert(!is_one(one, pinned + (PIECES - 1) * BYTES + 1)); /* reaches beyond */
+    ck_assert(is_one(one, pinned + (PIECES - 1) * bytes));
+    ck_assert(!is_one(one, pinned + (PIECES - 1) * bytes + 1)); /* reaches beyond */
     ck_assert(!is_one(one, pinned - 1));
     ck_assert(!is_one(one, other)); /* registered, and not what was found last */
     sc_track_add_range(&sc_track, 0x10000, 4096, SC_PINNED, 1, 0);
@@ -168,7 +179,7 @@ END_TEST
 START_TEST(what_is_written_on_the_range_or_on_none_is_looked_at)
 {
     warm_up(one);
-    issue(one, pinned + BYTES, SC_D2H);
+    issue(one, pinned + bytes, SC_D2H);
     ck_assert(!is_one(one, pinned));
     know(one, 0);
     ck_assert(is_one(one, pinned));
@@ -203,7 +214,7 @@ START_TEST(an_upload_is_an_operation_like_others)
     ck_assert_uint_eq(op->origin, 7);
     ck_assert_uint_eq(op->stack, 6);
     ck_assert_int_eq(op->thread, 7);
-    ck_assert_uint_eq(op->shape.width_bytes, BYTES);
+    ck_assert_uint_eq(op->shape.width_bytes, bytes);
     ck_assert(op->direction == SC_H2D && op->kind == SC_PINNED && op->stable && op->slot);
     know(one, 0);
     LOCKED(&sc_track, sc_inflight_list(scope_.inflight, (uintptr_t)pinned, 1, &found));
@@ -228,7 +239,7 @@ START_TEST(a_source_that_changes_is_found_by_the_next_equal_upload)
     warm_up(one);
     make_alone(one, pinned);
     make_alone(one, pinned);
-    pinned[BYTES - 1]++;
+    pinned[bytes - 1]++;
     make(one, pinned, &issued);
     ck_assert_uint_eq(issued.overwritten.count, 1);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
@@ -243,7 +254,7 @@ START_TEST(equal_uploads_are_one_operation_and_others_are_not)
     for (int i = 0; i < 100; i++)
         make_alone(one, pinned);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
-    make_alone(one, pinned + BYTES);
+    make_alone(one, pinned + bytes);
     make_alone(two, pinned);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 3);
     know(one, 0);
@@ -264,6 +275,72 @@ START_TEST(an_upload_follows_an_equal_copy_that_came_another_way)
     make_alone(one, pinned);
     know(one, 0);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 0);
+}
+END_TEST
+
+START_TEST(an_equal_copy_that_came_another_way_is_compared_as_well)
+{
+    SC_ISSUED(issued);
+    warm_up(one);
+    make_alone(one, pinned);
+    pinned[3]++;
+    struct sc_upload next = upload_of(one, pinned);
+    ck_assert(begin(&next));
+    struct sc_op_info info;
+    struct sc_order_call call = {0};
+    LOCKED(&sc_track, sc_inflight_describe_upload(scope_.inflight, &next, &info));
+    sc_track_issue(&sc_track, &call, &info, 1, &issued);
+    ck_assert_uint_eq(issued.overwritten.count, 1);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
+    know(one, 0);
+}
+END_TEST
+
+/* The point of the second stream, which has waited for what the first one has so far. */
+static struct sc_point point_behind_both(void)
+{
+    const uintptr_t event = 77;
+    struct sc_order_call call;
+    struct sc_point point;
+    struct sc_wait wait;
+    sc_track_begin_record(&sc_track, one, &call, &point);
+    sc_track_end_record(&sc_track, &call, true);
+    sc_track_set_event(&sc_track, event, &point);
+    sc_track_begin_wait(&sc_track, two, event, &wait);
+    sc_track_end_wait(&sc_track, &wait, true);
+    return sc_track_point(&sc_track, two, SC_SCOPE_STREAM);
+}
+
+static const struct sc_op *op_at(const char *source)
+{
+    uint32_t id = 0;
+    SC_TRACK_SCOPE(track);
+    for (id = 1; id < sc_pool_unused(&track.inflight->ops); id++)
+        if (sc_inflight_op(track.inflight, id)->info.shape.address == (uintptr_t)source)
+            break;
+    return sc_inflight_op(track.inflight, id);
+}
+
+START_TEST(sources_of_all_streams_that_are_waited_for_are_compared_without_the_lock)
+{
+    struct sc_comparisons comparisons;
+    SC_OPS(overwritten);
+    warm_up(one);
+    warm_up(two);
+    make_alone(one, pinned);
+    make_alone(two, pinned + bytes);
+    struct sc_point point = point_behind_both();
+    make_alone(one, pinned + 2 * bytes);
+    pinned[3]++;
+    pinned[2 * bytes]++;
+    sc_track_compare(&sc_track, &point, &comparisons);
+    ck_assert(op_at(pinned)->looked && op_at(pinned)->differs);
+    ck_assert(op_at(pinned + bytes)->looked && !op_at(pinned + bytes)->differs);
+    ck_assert(!op_at(pinned + 2 * bytes)->looked);
+    sc_track_known(&sc_track, &point, &comparisons, &overwritten);
+    ck_assert_uint_eq(overwritten.count, 1);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
+    know(one, 1);
 }
 END_TEST
 
@@ -297,11 +374,11 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
         sc_track_issue_upload(&sc_track, &next, &issued);
     }
     ck_assert_uint_gt(count, 100);
-    ck_assert_ptr_null(LOCKED(&sc_track, sc_staging_take(&staging, BYTES)));
+    ck_assert_ptr_null(LOCKED(&sc_track, sc_staging_take(&staging, bytes)));
     sc_track_complete(&sc_track, one, number);
     struct sc_slot *back = NULL;
     for (unsigned i = 0; i < count && !back; i++)
-        back = LOCKED(&sc_track, sc_staging_take(&staging, BYTES));
+        back = LOCKED(&sc_track, sc_staging_take(&staging, bytes));
     ck_assert_ptr_eq(back, first.slot);
     LOCKED(&sc_track, sc_staging_return(back));
     know(one, 0);
@@ -328,6 +405,16 @@ int main(void)
     tcase_add_test(group, a_writer_that_came_first_is_a_conflict);
     tcase_add_test(group, a_slot_comes_back_when_its_operation_is_complete);
     suite_add_tcase(suite, group);
+    TCase *large = tcase_create("large uploads");
+    tcase_add_checked_fixture(large, set_up_large, tear_down);
+    tcase_add_test(large, an_upload_is_an_operation_like_others);
+    tcase_add_test(large, a_source_that_changes_is_found_when_the_host_has_waited);
+    tcase_add_test(large, a_source_that_changes_is_found_by_the_next_equal_upload);
+    tcase_add_test(large, equal_uploads_are_one_operation_and_others_are_not);
+    tcase_add_test(large, an_upload_follows_an_equal_copy_that_came_another_way);
+    tcase_add_test(large, an_equal_copy_that_came_another_way_is_compared_as_well);
+    tcase_add_test(large, sources_of_all_streams_that_are_waited_for_are_compared_without_the_lock);
+    suite_add_tcase(suite, large);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

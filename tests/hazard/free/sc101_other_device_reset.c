@@ -10,14 +10,16 @@ int main(void)
     const int other = second_device();
     cudaStream_t there = stream_of(other);
     cudaStream_t here = stream_of(0);
+    void *others = block_of(other, SMALL, 0);
     void *device = block_of(0, SMALL, 0);
     void *source = separate_block(SMALL, WANTED);
     CHECK(cudaHostRegister(source, SMALL, cudaHostRegisterPortable));
 
-    CHECK(cudaSetDevice(other));
-    busy(there);
     CHECK(cudaSetDevice(0));
     busy(here);
+    CHECK(cudaSetDevice(other));
+    CHECK(cudaMemsetAsync(others, 0, SMALL, there));
+    CHECK(cudaSetDevice(0));
     CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, here));
     if (other != 0) {
         CHECK(cudaSetDevice(other));

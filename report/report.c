@@ -546,6 +546,7 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
     summary->operations = totals->operations;
     summary->taken_early = totals->taken_early;
     summary->driver_late = totals->driver_late;
+    summary->shared_memory = totals->shared_memory;
     summary->no_verdicts = totals->no_verdicts;
     summary->guard = totals->guard;
     summary->tells_guard = options->guard == SC_GUARD_MPROTECT || options->guard == SC_GUARD_UFFD ||
@@ -577,7 +578,8 @@ static bool write_summary_locked(const struct sc_report_totals *totals,
 
 static bool is_worth_printing(const struct sc_summary *summary)
 {
-    bool passed_by = summary->strict && (sc_no_verdicts_given_up(summary->no_verdicts) > 0 ||
+    bool passed_by = summary->strict && (summary->shared_memory > 0 ||
+                                         sc_no_verdicts_given_up(summary->no_verdicts) > 0 ||
                                          sc_no_verdicts_suspected(summary->no_verdicts) > 0);
     bool unused = summary->counts.suppressed > 0 && sc_summary_has_unused();
     bool idle = summary->strict && (unused || sc_summary_has_expired());

@@ -82,6 +82,7 @@ struct sc_report_totals {
     uint64_t held_peak_ns;    /* longest that one free was deferred */
     uint64_t taken_early;     /* copies whose source the driver was kept from taking too early */
     uint64_t driver_late;     /* sources that the driver was kept from reading too late */
+    uint64_t shared_memory;   /* times that memory was opened from, or handed to, a process */
     const struct sc_no_verdicts *no_verdicts; /* NULL: not known */
     struct sc_report_guard guard;
     struct {

@@ -404,6 +404,10 @@ static void put_what_was_noted(struct sc_text *text, const struct sc_summary *su
               "  sources of batches that were copied in the call, as the driver promises and does "
               "not do: ",
               summary->driver_late);
+    put_noted(text,
+              "  memory opened from other processes or handed to them, whose work there is not "
+              "seen: ",
+              summary->shared_memory);
 }
 
 /* "guarded: 3 ranges by mprotect, 20 by userfaultfd". */

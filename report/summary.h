@@ -19,6 +19,7 @@ struct sc_summary {
     uint64_t operations;
     uint64_t taken_early;
     uint64_t driver_late;
+    uint64_t shared_memory;
     const struct sc_no_verdicts *no_verdicts; /* NULL: not known */
     struct sc_report_guard guard;
     bool tells_guard;       /* the user asked for a mechanism */

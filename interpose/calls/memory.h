@@ -28,6 +28,13 @@ void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *me
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory);
 void sc_memory_note_left(const struct sc_memory *memory);
 
+/* May another process work with it? Pure. */
+static inline bool sc_memory_is_shared(enum sc_memory_kind kind)
+{
+    return kind == SC_MEMORY_IMPORTED || kind == SC_MEMORY_PHYSICAL_IMPORTED ||
+           kind == SC_MEMORY_POOL_IMPORTED || kind == SC_MEMORY_EXPORT;
+}
+
 static inline bool sc_memory_is_on_device(enum sc_memory_kind kind)
 {
     return kind <= SC_MEMORY_IMPORTED;
@@ -38,6 +45,8 @@ static inline void sc_memory_given(const struct sc_call *call, const struct sc_m
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
         sc_booking_given(call, memory);
+    if (sc_memory_is_shared(memory->kind))
+        sc_booking_count_shared();
     bool is_watched = sc_memory_is_on_device(memory->kind) && sc_track_watches_device(&sc_track);
     if (memory->kind <= SC_MEMORY_MANAGED && (sc_unlikely(is_watched) || sc_beside_is_asked()))
         sc_memory_note_given(call, memory);
@@ -86,6 +95,8 @@ static inline void sc_memory_exported(const struct sc_call *call, const struct s
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
     sc_unaccounted_note(call, kind);
+    if (sc_memory_is_shared(kind))
+        sc_booking_count_shared();
     if (kind == SC_MEMORY_POOL && sc_booking_is_on())
         sc_booking_pools_changed();
 }

@@ -26,6 +26,7 @@
 #include "track/device.h"
 #include "track/device_use.h"
 #include "track/history.h"
+#include "track/order.h"
 #include "track/order_calls.h"
 #include "track/pages.h"
 #include "track/points.h"
@@ -46,6 +47,7 @@ struct copy {
     struct sc_sync sync;
     struct sc_stream_record *on;      /* NULL: not known */
     struct sc_stream_record *used_on; /* the stream of its uses of device memory; NULL: none */
+    uint32_t met[2]; /* ids of legacy streams of which it is work as well; 0: none */
 };
 
 static struct sc_stream_record *stream_of(const struct copy *copy)
@@ -185,11 +187,42 @@ static void begin_moved(struct copy *copy, CUstream handle)
     copy->on = stream;
 }
 
+static void put_behind(uint32_t stream, uint32_t other, enum sc_scope scope)
+{
+    struct sc_point point = sc_track_point(&sc_track, other, scope);
+    SC_TRACKED(sc_order_wait(track.order, stream, &point));
+    sc_track_forget_point(&sc_track, &point);
+}
+
+/* A copy between two devices is work of the legacy streams of both (docs/driver.md, Two devices).
+ */
+static void meet_devices(struct copy *copy)
+{
+    const struct sc_copy_sides *sides = &copy->sides;
+    const struct sc_copy_side *both[] = {&sides->dst, &sides->src};
+    const struct sc_context *homes[2] = {NULL, NULL};
+    copy->met[0] = copy->met[1] = 0;
+    if (sides->is_empty || sides->is_fill || is_serialized(copy) || sides->dst.used ||
+        sides->src.used)
+        return;
+    for (unsigned i = 0; i < 2; i++)
+        homes[i] = sc_contexts_at(both[i]->shape.address);
+    struct sc_stream_record *stream = homes[0] && homes[1] ? stream_of(copy) : NULL;
+    if (!stream || homes[0]->device == homes[1]->device)
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        copy->met[i] = homes[i]->legacy == stream->id ? 0 : homes[i]->legacy;
+        if (copy->met[i])
+            put_behind(stream->id, copy->met[i], SC_SCOPE_LEGACY);
+    }
+}
+
 /* Whether a blocking stream captures: the asynchronous function does the same in a private stream
  * then, copy->stream, and behind it comes end_moved. */
 static bool begins_moved(struct copy *copy)
 {
     uint64_t doubts_before = sc_doubts_raised();
+    meet_devices(copy);
     judge(copy);
     judge_uses(copy);
     sc_doubts_call_begins(doubts_before);
@@ -262,6 +295,9 @@ static CUresult end(struct copy *copy, CUresult result)
         note_in_history(copy);
     if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))
         note_uses(copy, place);
+    for (unsigned i = 0; i < 2 && copy->on && result == CUDA_SUCCESS; i++)
+        if (copy->met[i])
+            put_behind(copy->met[i], copy->on->id, sc_streams_scope(copy->on));
     if (orders_contexts(copy) && copy->on && result == CUDA_SUCCESS)
         order_contexts(copy);
     return sc_detour_end(&copy->detour, result);

@@ -59,6 +59,18 @@ static unsigned place_at(uintptr_t at)
 
 static _Atomic unsigned pools_changes;
 
+static _Atomic uint64_t shared;
+
+void sc_booking_count_shared(void)
+{
+    atomic_fetch_add_explicit(&shared, 1, memory_order_relaxed);
+}
+
+uint64_t sc_booking_shared(void)
+{
+    return atomic_load_explicit(&shared, memory_order_relaxed);
+}
+
 void sc_booking_pools_changed(void)
 {
     atomic_fetch_add(&pools_changes, 1);

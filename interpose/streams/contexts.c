@@ -14,6 +14,7 @@
 #include "track/order_calls.h"
 #include "track/trace.h"
 #include "track/track.h"
+#include "track/uncancelled.h"
 
 #include "track/poison.h"
 
@@ -25,6 +26,8 @@ bool sc_contexts_are_locked_here(void)
 }
 static struct sc_handles by_handle; /* CUcontext -> struct sc_context * */
 static struct sc_arena arena SC_GUARDED_BY(contexts_lock);
+static _Atomic int first_device = -1;
+static _Atomic bool are_several; /* devices, of which contexts were met */
 
 int sc_contexts_init(void)
 {
@@ -93,6 +96,10 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
         .primary = answers->primary,
         .detours.lock = PTHREAD_MUTEX_INITIALIZER,
     };
+    if (atomic_load(&first_device) < 0)
+        atomic_store(&first_device, context->device);
+    if (atomic_load(&first_device) != context->device)
+        atomic_store(&are_several, true);
     context->legacy_stream = sc_streams_add_legacy(context);
     if (!context->legacy_stream)
         return NULL;
@@ -221,6 +228,23 @@ struct sc_context *sc_contexts_on(CUdevice device)
     sc_handles_each(&by_handle, note_of_device, &search);
     pthread_mutex_unlock(&contexts_lock);
     return search.found;
+}
+
+struct sc_context *sc_contexts_at(CUdeviceptr address)
+{
+    CUcontext handle = NULL;
+    int device = -1;
+    if (!atomic_load_explicit(&are_several, memory_order_relaxed) || !sc_real.cuPointerGetAttribute)
+        return NULL;
+    SC_NO_CANCELLATION_POINT();
+    if (sc_real.cuPointerGetAttribute(&handle, CU_POINTER_ATTRIBUTE_CONTEXT, address) ==
+            CUDA_SUCCESS &&
+        handle)
+        return sc_contexts_known(handle);
+    if (sc_real.cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) !=
+        CUDA_SUCCESS)
+        return NULL;
+    return sc_contexts_on(device);
 }
 
 /* ---- those that end ---- */

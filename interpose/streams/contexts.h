@@ -109,6 +109,10 @@ CUcontext sc_contexts_primary(CUdevice device);
  * the driver: of a primary context no reference is taken, which a reset would have as another's. */
 struct sc_context *sc_contexts_on(CUdevice device);
 
+/* A context of the device whose memory lies there, by preference the one that it was allocated in.
+ * NULL: not known, or no context of a second device was met. */
+struct sc_context *sc_contexts_at(CUdeviceptr address);
+
 /* Makes the context current around our own calls; false if it is gone. */
 bool sc_contexts_push(struct sc_context *context);
 void sc_contexts_pop(void);

@@ -48,6 +48,22 @@ static size_t count_runs(const struct sc_hazard_place *place)
     return count;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *left = a, *right = b;
+    return *left < *right ? -1 : *left > *right;
+}
+
+bool sc_hazard_place_had(const struct sc_hazard_place *place, size_t run)
+{
+    const struct sc_run_set *runs = &place->finding->runs;
+    const uint32_t number = (uint32_t)run;
+    if (place->had)
+        return run / 8 < place->had_bytes && place->had[run / 8] >> run % 8 & 1;
+    return runs->count > 0 &&
+           bsearch(&number, runs->numbers, runs->count, sizeof number, by_number);
+}
+
 json_t *sc_hazard_place_read(const struct sc_hazard_place *place)
 {
     json_t *hazard = sc_finding_read(place->finding);

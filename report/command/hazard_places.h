@@ -33,6 +33,9 @@ struct sc_hazard_place sc_hazard_place_of(const struct sc_finding *finding);
 void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard_place *other,
                            size_t run_count);
 
+/* Was it in run number `run`, from 0? */
+bool sc_hazard_place_had(const struct sc_hazard_place *place, size_t run);
+
 /* The line of the finding that is shown, as sc_finding_read gives it, with "count", "runs" and
  * "count_is_least" over all findings, and "stacks" where these are several. */
 json_t *sc_hazard_place_read(const struct sc_hazard_place *place);

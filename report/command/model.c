@@ -37,7 +37,7 @@ bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
     model->makers.cache = &model->cache;
     if (makers.symbols)
         sc_frames_shown_announce(&makers, &reader->findings.pieces, &reader->findings.builds);
-    return model->chosen != NULL;
+    return sc_rank_names_make(&model->ranks, reader) && model->chosen;
 }
 
 /* Gives back what was asked for last. */
@@ -59,6 +59,7 @@ void sc_model_free(struct sc_model *model)
         sc_hazard_place_free(&model->chosen[i]);
     free(model->chosen);
     free(model->open);
+    sc_rank_names_free(&model->ranks);
 }
 
 /* Where a line has several calls, or a library's frames below it differ, a place has several. */
@@ -91,11 +92,26 @@ const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
     return run;
 }
 
+static bool had_it(const void *place, size_t run)
+{
+    return sc_hazard_place_had((const struct sc_hazard_place *)place, run);
+}
+
+static void name_ranks(struct sc_model *model, const struct sc_hazard_place *place)
+{
+    const char *words = sc_rank_names_are_several(&model->ranks)
+                            ? sc_rank_names_words(&model->ranks, &model->scratch, had_it, place)
+                            : NULL;
+    if (words)
+        json_object_set_new(model->record, "ranks", json_string(words + strcspn(words, " ") + 1));
+}
+
 /* Without its words. */
 static struct sc_shown *make_hazard(struct sc_model *model, const struct sc_hazard_place *place)
 {
     forget(model);
     model->record = sc_hazard_place_read(place);
+    name_ranks(model, place);
     model->makers.builds = place->finding->builds;
     struct sc_shown *hazard = sc_scratch_take(&model->scratch, sizeof *hazard);
     *hazard = sc_shown_hazards_make(&model->scratch, &model->makers, model->record);

@@ -10,6 +10,7 @@
 #include "report/command/excerpts.h"
 #include "report/command/frames_shown.h"
 #include "report/command/hazard_places.h"
+#include "report/command/rank_names.h"
 #include "report/command/reader.h"
 
 #include <jansson.h>
@@ -36,6 +37,7 @@ struct sc_run {
     json_int_t pid;
     struct sc_note *notes; /* "2 hazards in 7 operations", and what was not looked for */
     size_t note_count;
+    const char *counts; /* the words of these that say how many hazards; NULL: there are none */
     const struct sc_note *lost; /* of these, which says that the context was lost; NULL: none */
     json_int_t lost_ns;         /* when */
     bool ended;                 /* normally */
@@ -68,6 +70,7 @@ struct sc_model {
     struct sc_baseline *baseline;   /* NULL: none */
     bool knows_fixed; /* or has grown since the baseline: neither it nor what is shown may lack
                        * hazards, and no module is open */
+    struct sc_rank_names ranks;       /* of the reader's runs */
     struct sc_suppressed *suppressed; /* the caller's; NULL: none */
     struct sc_scratch scratch;        /* of the run or hazard that was asked for last */
     json_t *record;

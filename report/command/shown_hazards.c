@@ -255,7 +255,12 @@ static const char *count_of(struct sc_scratch *scratch, const json_t *record)
     bool is_least = json_is_true(json_object_get(record, "count_is_least"));
     const char *words = sc_scratch_print(scratch, "%s" NUMBER " time%s",
                                          is_least ? "at least " : "", count, plural(count));
-    return runs > 1 ? sc_scratch_print(scratch, "%s in " NUMBER " runs", words, runs) : words;
+    const char *ranks = sc_field_string(record, "ranks", NULL);
+    if (runs > 1)
+        words = sc_scratch_print(scratch, "%s in " NUMBER " runs", words, runs);
+    return ranks ? sc_scratch_print(scratch, "%s (rank%s %s)", words,
+                                    strpbrk(ranks, ",-") ? "s" : "", ranks)
+                 : words;
 }
 
 /* ---- the whole ---- */

@@ -116,6 +116,7 @@ static void add_counts(struct making *making, const json_t *summary)
     if (json_is_integer(json_object_get(summary, "exit_status")))
         words = sc_scratch_print(making->scratch, "%s, exit status " NUMBER, words,
                                  sc_field_number(summary, "exit_status"));
+    making->run.counts = words;
     add(making, words);
 }
 
@@ -135,6 +136,8 @@ static void add_what_was_noted(struct making *making, const json_t *summary)
     add_noted(making, summary, "driver_late",
               "sources of batches that were copied in the call, as the driver promises and does "
               "not do");
+    add_noted(making, summary, "shared_memory",
+              "memory opened from other processes or handed to them, whose work there is not seen");
     if (!json_object_get(summary, "unjudged")) /* which counts it as well */
         add_noted(making, summary, "beside_unjudged",
                   "not looked at, for want of room: whether graphs lack work that ran beside their "

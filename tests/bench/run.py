@@ -7,6 +7,7 @@ of medians last:
 - `graphs` (out/bench/graphs): launches of graphs with host memory, and their capture;
 - `python` (python_copies.py): copies of Python programs;
 - `programs` (programs.py): whole programs of PyTorch, CuPy, JAX and C++;
+- `gpus` (gpus.py): NCCL, PyTorch's DDP and FSDP, and JAX on several GPUs;
 - `patterns` (out/bench/patterns): copies, launches and waits that alternate, by one thread with a
   warm and a cold cache, and by many;
 - `workers` (out/bench/workers): threads that fill, upload, launch, download, synchronise and read;

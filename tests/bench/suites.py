@@ -34,6 +34,7 @@ PYTHON_WAYS = {
 
 GROWTH_WAYS = {way: CALL_WAYS[way][:2] + (("--fine",),) for way in ("none", "fix", "report")}
 PROGRAM_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict", "report")}
+GPU_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix")}
 PATTERN_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict", "report")}
 WORKER_WAYS = {
     "none": (None, "", ()),
@@ -174,6 +175,7 @@ SUITES = {
     "python": Suite("python_copies.py", PYTHON_WAYS),
     "programs": Suite("programs.py", PROGRAM_WAYS, limits=PROGRAM_LIMITS,
                       table="programs"),
+    "gpus": Suite("gpus.py", GPU_WAYS, table="gpus"),
     "patterns": Suite("patterns", PATTERN_WAYS, limits=PATTERN_LIMITS, table="ratios"),
     "workers": Suite("workers", WORKER_WAYS, limits=WORKER_LIMITS, table="workers"),
     "llama": Suite("llama.py", LLAMA_WAYS, limits=LLAMA_LIMITS, table="llama"),

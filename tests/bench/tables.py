@@ -16,6 +16,10 @@ largest of them), against the target. 1.18 times as long is 0.85 times as many t
 PROGRAMS_LEGEND = """Medians over interleaved runs of what a step takes when nothing disturbs it (the
 lower decile of a run), in us. Then the ratio to `none`, the median over the rounds (and the least
 and the largest of them), against the target."""
+GPUS_LEGEND = """Medians over interleaved runs of what a step of all GPUs takes when nothing disturbs
+it (the lower decile of a run), in us. `spread` is the least and the largest run without the library,
+against the median one. Then the ratio to `none`, the median over the rounds (and the least and the
+largest of them), and whether it lies within that spread."""
 CURVES_LEGEND = """Medians over interleaved runs. `grew by` is the figure against the first of its
 family, divided by the growth without the library where that is above 1; ten marks are 1."""
 PARTS_LEGEND = """Medians over interleaved runs, in ns of a processor of constant clock: `none` in
@@ -148,6 +152,22 @@ def ratio_rows(suite, results, simulated):
                *(ratio_cell(suite, results, figure, way, simulated) for way in others)]
 
 
+# --- against the spread of the runs without the library -------------------------------------------
+
+
+def spread_rows(_, results, _simulated):
+    yield ["step", "none", "spread", "fix", ""]
+    for figure, ways in results.values.items():
+        middle, found = results.median(figure, "none"), median_ratio(results, figure, "fix")
+        if not middle or not found:
+            continue
+        least, largest = (end(ways["none"]) / middle for end in (min, max))
+        ratios = ratios_by_round(results, figure, "fix")
+        yield [figure, number(middle), f"{least:.2f}-{largest:.2f}",
+               f"{found:.2f} ({min(ratios):.2f}-{max(ratios):.2f})",
+               "within" if found <= largest else "above"]
+
+
 # --- what each part adds --------------------------------------------------------------------------
 
 
@@ -194,6 +214,7 @@ KINDS = {
     "targets": (target_rows, TARGETS_LEGEND),
     "ratios": (ratio_rows, RATIOS_LEGEND),
     "programs": (ratio_rows, PROGRAMS_LEGEND),
+    "gpus": (spread_rows, GPUS_LEGEND),
     "workers": (ratio_rows, WORKERS_LEGEND),
     "llama": (ratio_rows, LLAMA_LEGEND),
     "curves": (curve_rows, CURVES_LEGEND),

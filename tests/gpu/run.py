@@ -325,12 +325,16 @@ def python_programs(target):
 
 def several_gpus(target, plain):
     """What the others skip on a machine with one: `nvidia-h200-x2` has two."""
-    if target.gpus < 2:
+    if target.gpus == 1:
         raise Skip("needs several GPUs")
-    names = [source.stem for source in programs.sources("hazard")
-             if "multi-gpu" in Directives(source).all("needs")]
-    return twin_checks(target, names) + [check for check in python_programs(plain)
-                                         if "devices" in check[0] or "distributed" in check[0]]
+    def needs_several(source):
+        return "multi-gpu" in Directives(source).all("needs")
+
+    names = [source.stem for source in programs.sources("hazard") if needs_several(source)]
+    return ([check for check in python_programs(plain)
+             if "devices" in check[0] or "distributed" in check[0]] +
+            [check for check in conformance(target) if "devices" in check[0]] +
+            twin_checks(target, names) + programs.survivors(target, needs_several))
 
 
 def same_under(command, finds, target, source):

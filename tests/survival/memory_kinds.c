@@ -1,4 +1,5 @@
 // expect-exit: 0
+// strict-says: whose_work_there_is_not_seen:_2
 // link: cuda
 //
 // Memory of every kind is given, some of it by sixteen threads, and taken back. With an argument

@@ -1,6 +1,7 @@
 // expect-exit: 0
 // link: cuda
 // options: device=1
+// strict-says: whose_work_there_is_not_seen:_
 //
 // A pool's memory is exported to other processes and imported again, as far as the driver does
 // that, by name and through cuGetProcAddress, with device memory watched. What was imported is used

@@ -6,6 +6,7 @@
 #include "report/command/formats/formats.h"
 #include "report/command/say.h"
 #include "report/command/shown.h"
+#include "report/command/shown_ranks.h"
 
 #include <string.h>
 
@@ -124,8 +125,12 @@ static void print_grown(void *out, const char *title, size_t now, size_t before)
 
 void sc_as_text(FILE *out, struct sc_model *model)
 {
+    bool are_several = sc_rank_names_are_several(&model->ranks);
     for (size_t i = 0; i < model->reader->run_count; i++)
-        print_run(out, sc_model_run(model, i));
+        if (!are_several || !model->ranks.names[i])
+            print_run(out, sc_model_run(model, i));
+    if (are_several)
+        sc_shown_ranks_print(out, model);
     fprintf(out, "%s\n\n", sc_model_headline(model));
     for (size_t i = 0; i < model->count; i++)
         print_hazard(out, model, sc_model_hazard(model, i));

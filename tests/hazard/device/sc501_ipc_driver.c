@@ -1,5 +1,6 @@
 // expect: SC501 action=ordered origin=cuIpcOpenMemHandle* direction=D2H event=cuMemcpyHtoD*
 // options: device=1
+// summary: shared_memory=2
 //
 // Memory of another process, opened twice: one stream is to read what another one overwrites.
 #include "virtual.h"

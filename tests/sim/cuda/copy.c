@@ -319,6 +319,25 @@ CUresult sim_copy_submit_serialized(CUstream dflt, const struct sim_copy *copy, 
     return result;
 }
 
+/* Between two devices it is work of both their legacy streams, as measured on two H200. */
+static CUresult issue_between_locked(CUstream stream, const struct sim_copy *copy)
+{
+    struct sim_range sides[2];
+    sim_memory_find_locked(copy->dst, &sides[0]);
+    sim_memory_find_locked(copy->src, &sides[1]);
+    bool are_apart = sides[0].kind == MEMORY_DEVICE && sides[1].kind == MEMORY_DEVICE &&
+                     sides[0].device != sides[1].device;
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned turn = 0; turn < 2 && result == CUDA_SUCCESS; turn++) {
+        for (unsigned i = 0; i < 2 && are_apart && result == CUDA_SUCCESS; i++)
+            if (sides[i].context != stream->context)
+                result = sim_context_meets_locked(sides[i].context, stream);
+        if (turn == 0 && result == CUDA_SUCCESS)
+            result = issue_locked(stream, copy, MANNER_SYNC);
+    }
+    return result;
+}
+
 CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *copy,
                          enum sim_manner manner)
 {
@@ -326,8 +345,9 @@ CUresult sim_copy_submit(CUstream handle, CUstream dflt, const struct sim_copy *
     sim_lock();
     CUresult result = sim_stream_enter_locked(handle, dflt, &stream);
     if (result == CUDA_SUCCESS && !sim_copy_empty(copy)) {
-        result = stream->capture ? capture_locked(stream, copy, manner)
-                                 : issue_locked(stream, copy, manner);
+        result = stream->capture         ? capture_locked(stream, copy, manner)
+                 : manner == MANNER_SYNC ? issue_between_locked(stream, copy)
+                                         : issue_locked(stream, copy, manner);
     }
     sim_unlock();
     return result;

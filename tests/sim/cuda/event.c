@@ -282,7 +282,8 @@ static CUresult elapsed(float *ms, CUevent start, CUevent end)
     CUresult result = CUDA_SUCCESS;
     sim_lock();
     struct sim_record *from = start->record, *to = end->record;
-    if (!from || !to || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
+    if (!from || !to || start->context->device != end->context->device ||
+        ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
         result = CUDA_ERROR_INVALID_HANDLE;
     else if (!sim_stream_reached(from->fence.stream, from->fence.seq) ||
              !sim_stream_reached(to->fence.stream, to->fence.seq))
@@ -384,6 +385,21 @@ CUresult sim_context_follows_locked(CUcontext context, CUstream stream)
         if (s != stream && s != context->gate)
             all &= sim_stream_follow_serialized_locked(s);
     return all ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_context_meets_locked(CUcontext context, CUstream stream)
+{
+    CUstream legacy = NULL;
+    CUresult result = sim_stream_legacy_locked(context, &legacy);
+    struct sim_op *there = result == CUDA_SUCCESS ? sim_op_new_locked() : NULL;
+    struct sim_op *here = there ? sim_op_new_locked() : NULL;
+    if (!here)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    sim_op_fence_locked(there, stream, stream->issued);
+    sim_stream_issue_locked(legacy, there);
+    sim_op_fence_locked(here, legacy, legacy->issued);
+    sim_stream_issue_locked(stream, here);
+    return CUDA_SUCCESS;
 }
 
 static CUresult wait_context(CUcontext context, CUevent event)

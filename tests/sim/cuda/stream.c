@@ -6,7 +6,7 @@
 #include "capture.h"
 #include "memory.h"
 
-static CUresult legacy_locked(CUcontext context, CUstream *stream)
+CUresult sim_stream_legacy_locked(CUcontext context, CUstream *stream)
 {
     if (!context->legacy) {
         CUstream s = sim_stream_new_locked(context, CU_STREAM_DEFAULT, 0);
@@ -56,7 +56,7 @@ CUresult sim_stream_resolve_locked(CUstream handle, CUstream dflt, CUstream *str
         return sim_context_state(context);
     if (context->green && handle == CU_STREAM_PER_THREAD)
         return CUDA_ERROR_INVALID_HANDLE;
-    return handle == CU_STREAM_LEGACY ? legacy_locked(context, stream)
+    return handle == CU_STREAM_LEGACY ? sim_stream_legacy_locked(context, stream)
                                       : per_thread_locked(context, stream);
 }
 

@@ -8,6 +8,9 @@
  * current context and are made at first use. INVALID_HANDLE, INVALID_CONTEXT or OUT_OF_MEMORY. */
 CUresult sim_stream_resolve_locked(CUstream handle, CUstream dflt, CUstream *stream);
 
+/* The legacy stream of a context: OUT_OF_MEMORY, or it. */
+CUresult sim_stream_legacy_locked(CUcontext context, CUstream *stream);
+
 /* Queues work: OUT_OF_MEMORY, or *seq (which may be NULL) is its place. */
 CUresult sim_stream_work_locked(CUstream stream, const struct sim_work *work, uint64_t *seq);
 
@@ -21,5 +24,10 @@ CUresult sim_event_wait_locked(CUevent event, CUstream stream);
  * to come, wait for what the stream has. Nothing where the context is not valid. */
 CUresult sim_context_precedes_locked(CUcontext context, CUstream stream);
 CUresult sim_context_follows_locked(CUcontext context, CUstream stream);
+
+/* What the stream has is, for the blocking streams of another context, as work of its legacy
+ * stream.
+ */
+CUresult sim_context_meets_locked(CUcontext context, CUstream stream);
 
 #endif

@@ -1,0 +1,14 @@
+/* The runs of several ranks side by side, and what their reports say of them, said once for all
+ * that it is said of.
+ */
+#ifndef SC_REPORT_COMMAND_SHOWN_RANKS_H
+#define SC_REPORT_COMMAND_SHOWN_RANKS_H
+
+#include "report/command/model.h"
+
+#include <stdio.h>
+
+/* Prints those of model->ranks, which are several. */
+void sc_shown_ranks_print(FILE *out, struct sc_model *model);
+
+#endif

@@ -28,11 +28,11 @@ void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *me
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory);
 void sc_memory_note_left(const struct sc_memory *memory);
 
-/* May another process work with it? Pure. */
-static inline bool sc_memory_is_shared(enum sc_memory_kind kind)
+/* Was it opened from another process? Pure. */
+static inline bool sc_memory_is_others(enum sc_memory_kind kind)
 {
     return kind == SC_MEMORY_IMPORTED || kind == SC_MEMORY_PHYSICAL_IMPORTED ||
-           kind == SC_MEMORY_POOL_IMPORTED || kind == SC_MEMORY_EXPORT;
+           kind == SC_MEMORY_POOL_IMPORTED;
 }
 
 static inline bool sc_memory_is_on_device(enum sc_memory_kind kind)
@@ -45,7 +45,7 @@ static inline void sc_memory_given(const struct sc_call *call, const struct sc_m
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
         sc_booking_given(call, memory);
-    if (sc_memory_is_shared(memory->kind))
+    if (sc_memory_is_others(memory->kind))
         sc_booking_count_shared();
     bool is_watched = sc_memory_is_on_device(memory->kind) && sc_track_watches_device(&sc_track);
     if (memory->kind <= SC_MEMORY_MANAGED && (sc_unlikely(is_watched) || sc_beside_is_asked()))
@@ -87,6 +87,7 @@ static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 /* A handle of it was made for others, who may keep it. */
 static inline void sc_memory_exported(const struct sc_call *call, const struct sc_memory *memory)
 {
+    sc_booking_count_shared();
     if (sc_booking_is_on())
         sc_booking_exported(call, memory);
 }
@@ -95,8 +96,6 @@ static inline void sc_memory_exported(const struct sc_call *call, const struct s
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
     sc_unaccounted_note(call, kind);
-    if (sc_memory_is_shared(kind))
-        sc_booking_count_shared();
     if (kind == SC_MEMORY_POOL && sc_booking_is_on())
         sc_booking_pools_changed();
 }

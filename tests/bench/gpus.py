@@ -131,16 +131,12 @@ def of_torch(names, steps):
     return max(abs(process.exitcode) for process in processes)
 
 
-# --- JAX: one process has all devices --------------------------------------------------------------
+# --- JAX: one process has all devices, or one of them ----------------------------------------------
 
 
-def of_jax(_, steps):
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    import jax
+def jax_step(jax, devices):
+    """Rows of a host's array to each device, a product of all with all, and its sum back."""
     import numpy as np
-    devices = jax.devices()
-    if jax.default_backend() != "gpu" or len(devices) < 2:
-        raise ImportError("several GPUs")
     mesh = jax.sharding.Mesh(np.array(devices), ("row",))
     rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("row"))
     host = np.arange(1 << 20, dtype=np.float32).reshape(1024, 1024) % 7
@@ -149,8 +145,19 @@ def of_jax(_, steps):
 
     def step():
         last[:] = [float(total(jax.device_put(host, rows)))]
-    us = measured(step, steps)
-    print(f"jax_sharded {us:.2f} us\n# jax_sharded: sum {last[0]:g}", flush=True)
+    return step, last
+
+
+def of_jax(_, steps):
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    import jax
+    devices = jax.devices()
+    if jax.default_backend() != "gpu" or len(devices) < 2:
+        raise ImportError("several GPUs")
+    for name, used in (("jax_sharded", devices), ("jax_alone", devices[:1])):
+        step, last = jax_step(jax, used)
+        us = measured(step, steps)
+        print(f"{name} {us:.2f} us\n# {name}: sum {last[0]:g}", flush=True)
     return 0
 
 

@@ -14,8 +14,8 @@ of medians last:
 - `llama` (llama.py): llama.cpp, once scripts/carry-llama has built it;
 - `growth` (out/bench/bench): curves of what a copy costs with ever more streams, operations, threads,
   mappings and ranges;
-- `parts` (out/bench/patterns): the library's parts added one by one; `graph_parts` and
-  `program_parts` are the same of `graphs` and `programs`.
+- `parts` (out/bench/patterns): the library's parts added one by one; `graph_parts`,
+  `program_parts` and `gpu_parts` are the same of `graphs`, `programs` and `gpus`.
 
     tests/bench/run.py [--suite SUITE] [--rounds N | --quick] [--only BENCHMARK]...
                        [--library NAME=FILE]... [--out FILE] [--sim]

@@ -182,5 +182,6 @@ SUITES = {
     "growth": Suite("bench", GROWTH_WAYS, GROWTH_TARGETS, table="curves", only="copy_"),
     "parts": Suite("patterns", PARTS_WAYS, table="parts"),
     "graph_parts": Suite("graphs", PARTS_WAYS, table="parts"),
+    "gpu_parts": Suite("gpus.py", PARTS_WAYS, table="parts"),
     "program_parts": Suite("programs.py", PARTS_WAYS, table="parts"),
 }

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Reports of many ranks: a launcher's variables, one path for all, ranks that die, and what `safecopy
+report` makes of them. 8 ranks; RANKS=64 is what test_ranks_many.py runs."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+from safecopy_runs import CORRECT, ENVIRONMENT, HOLDS, LIBRARY, OUT, RACY, Runs, SAFECOPY
+
+RANKS = int(os.environ.get("RANKS", "8"))
+RACY_RANKS = (0, 1, 2, RANKS - 1)
+KILLED, ABORTED = 4, 5  # ranks
+SPANS = f"0-2, {RANKS - 1}"
+ABORTS = str(OUT / "tests" / "survival" / "abort")
+OPENS = str(OUT / "tests" / "hazard" / "sc501_ipc_driver.fixed")
+
+
+class Ranks(Runs):
+    def environment(self, pattern, variable, rank, options=""):
+        return {**ENVIRONMENT, variable: str(rank), "LD_PRELOAD": LIBRARY,
+                "SAFECOPY_OPTIONS": f"verbosity=0:report_path={self.folder}/{pattern}{options}"}
+
+    def launch(self, command, pattern="%h.%r.%p.jsonl", variable="RANK", ranks=range(RANKS)):
+        """All at once, as a launcher has it. `command` of the rank."""
+        started = [subprocess.Popen(command(rank), cwd=self.folder, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                    env=self.environment(pattern, variable, rank))
+                   for rank in ranks]
+        return [process.wait(120) for process in started]
+
+    def mixed(self, rank):
+        return [RACY if rank in RACY_RANKS else CORRECT]
+
+    def report(self, *more):
+        return self.start(SAFECOPY, "report", *more, *map(str, sorted(self.folder.glob("*.jsonl*"))))
+
+    def hold(self, rank, pattern="%h.%r.%p.jsonl"):
+        """A rank that has had a hazard, and waits to be told to have another one."""
+        return subprocess.Popen(
+            [sys.executable, "-c", HOLDS], cwd=self.folder, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, env=self.environment(pattern, "RANK", rank))
+
+    def kill(self, rank):
+        """SIGKILL, in the midst of its work."""
+        process = self.hold(rank)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.kill()
+        process.communicate()
+
+    def test_a_report_a_rank_and_one_place(self):
+        for variable in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
+            with self.subTest(variable):
+                self.assertEqual(set(self.launch(self.mixed, variable=variable)), {0})
+                names = sorted(path.name.split(".")[-3] for path in self.folder.glob("*.jsonl"))
+                self.assertEqual(names, sorted(str(rank) for rank in range(RANKS)))
+                run = self.report()
+                self.assertEqual(run.returncode, 1, run.stderr)
+                self.assertIn(f"{RANKS} runs of several ranks\n", run.stdout)
+                rows = re.findall(r"^    (\d+) +\S+ +\d+ +1 +([01]) +status 0 ", run.stdout, re.M)
+                self.assertEqual(rows, [(str(rank), str(int(rank in RACY_RANKS)))
+                                        for rank in range(RANKS)])
+                self.assertIn("1 place with hazards\n", run.stdout)
+                self.assertIn(f"4 times in 4 runs (ranks {SPANS}): deferred", run.stdout)
+                self.assertIn(f"\n    ranks 0-{RANKS - 1}: not watched: 1 operation", run.stdout)
+            for path in self.folder.glob("*.jsonl"):
+                path.unlink()
+
+    def test_ranks_in_json_and_on_pages(self):
+        self.launch(self.mixed)
+        document = json.loads(self.report("--format", "json").stdout)
+        self.assertEqual([hazard["ranks"] for hazard in document["hazards"]], [SPANS])
+        for form in ("markdown", "html"):
+            self.assertIn(f"(ranks {SPANS})", self.report("--format", form).stdout, form)
+
+    def test_one_rank_is_as_ever(self):
+        self.launch(self.mixed, ranks=[1])
+        run = self.report()
+        self.assertNotIn("several ranks", run.stdout)
+        self.assertIn("observed, 1 time: deferred", run.stdout)
+        self.assertNotIn("ranks", json.loads(self.report("--format", "json").stdout)["hazards"][0])
+
+    def test_ranks_that_die_are_named_and_keep_their_reports(self):
+        died = (KILLED, ABORTED)
+        self.launch(self.mixed, ranks=[rank for rank in range(RANKS) if rank not in died])
+        self.launch(lambda _: [ABORTS], ranks=[ABORTED])
+        self.kill(KILLED)
+        run = self.report()
+        self.assertEqual(run.returncode, 1, run.stderr)
+        for rank in died:
+            self.assertRegex(run.stdout, rf"(?m)^    {rank} +\S+ +\d+ +\? +\? +no ")
+        self.assertRegex(run.stdout, rf"ranks? .*{KILLED}.*: no summary: the run did not end")
+        self.assertIn(f"(rank {KILLED})", run.stdout)  # its hazard, of another program
+        self.assertNotIn("no report here", run.stdout)
+
+    def test_ranks_without_a_report_are_named(self):
+        self.launch(self.mixed, ranks=[rank for rank in range(RANKS) if rank not in (1, 3, 4)])
+        self.assertIn("    no report here of ranks 1, 3, 4\n", self.report().stdout)
+
+    def test_one_path_for_all(self):
+        """As on a shared file system: while all live, who comes second neither waits nor overwrites."""
+        held = [self.hold(rank, "all.jsonl") for rank in range(RANKS)]
+        self.assertEqual({process.stdout.readline() for process in held}, {"ready\n"})
+        for process in held:
+            process.communicate("\n")
+        self.assertEqual(len(list(self.folder.glob("all.jsonl*"))), RANKS)
+        self.assertIn(f"(ranks 0-{RANKS - 1})", self.report().stdout)
+
+    def test_hosts_are_told_apart(self):
+        """Containers have the same process numbers and names of their own."""
+        names = [["unshare", "-u", "sh", "-c", f'hostname {host}; exec "$0"', CORRECT]
+                 for host in ("node0", "node1")]
+        if subprocess.run(["unshare", "-u", "true"], capture_output=True).returncode != 0:
+            self.skipTest("no host name of one's own to be had")
+        self.launch(lambda rank: names[rank % 2], pattern="%h.%r.jsonl")
+        found = sorted(path.name for path in self.folder.glob("*.jsonl"))
+        self.assertEqual(found, sorted(f"node{rank % 2}.{rank}.jsonl" for rank in range(RANKS)))
+        self.assertRegex(self.report().stdout, r"(?m)^    1 +node1 ")
+
+    def test_memory_of_another_process_is_counted(self):
+        options = ":strict=1:device=1:verbosity=1"
+        run = self.start(OPENS, env=self.environment("%r.%p.jsonl", "RANK", 0, options))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr.count("whose work there is not seen: 2\n"), 1, run.stderr)
+        self.assertIn("whose work there is not seen: 2\n", self.report().stdout)
+
+    def test_mpirun(self):
+        if not shutil.which("mpirun"):
+            self.skipTest("no mpirun here")
+        script = self.folder / "rank.sh"
+        script.write_text(f'case $OMPI_COMM_WORLD_RANK in 0|1|2|{RANKS - 1}) exec "{RACY}" ;; esac\n'
+                          f'exec "{CORRECT}"\n')
+        environment = {**ENVIRONMENT, "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        run = self.start(SAFECOPY, "run", "--format", "text", "--report-dir", self.folder / "reports",
+                         "--", "mpirun", "--oversubscribe", "-n", str(RANKS), "sh", script,
+                         env=environment)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn(f"(ranks {SPANS})", run.stdout + run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

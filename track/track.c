@@ -159,6 +159,16 @@ struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_
     return point;
 }
 
+void sc_track_put_behind(struct sc_track *track, uint32_t stream, uint32_t other,
+                         enum sc_scope scope)
+{
+    lock(track);
+    struct sc_point point = point_locked(track, other, scope);
+    sc_order_wait(&track->order, stream, &point);
+    sc_order_release(&track->order, &point);
+    unlock(track);
+}
+
 static __attribute__((noinline)) void joined_event_point(struct sc_track *track, uintptr_t event,
                                                          struct sc_point *point)
 {

@@ -35,6 +35,12 @@ void sc_track_end(struct sc_track *track, struct sc_order_call *call, bool issue
 /* What a synchronise of this kind waits for, as of now. Taken before the real call. */
 struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
     SC_EXCLUDES(*track);
+
+/* Work on `stream` from now on comes after what a synchronise of this kind of `other` waits for:
+ * the driver has it so. */
+void sc_track_put_behind(struct sc_track *track, uint32_t stream, uint32_t other,
+                         enum sc_scope scope) SC_EXCLUDES(*track);
+
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event) SC_EXCLUDES(*track);
 /* The same for who waits for it: nothing where the host knew all before. `behind`: on which stream
  * the event was recorded, and the point's work_ticks, in any case. */

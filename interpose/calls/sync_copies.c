@@ -26,7 +26,6 @@
 #include "track/device.h"
 #include "track/device_use.h"
 #include "track/history.h"
-#include "track/order.h"
 #include "track/order_calls.h"
 #include "track/pages.h"
 #include "track/points.h"
@@ -187,13 +186,6 @@ static void begin_moved(struct copy *copy, CUstream handle)
     copy->on = stream;
 }
 
-static void put_behind(uint32_t stream, uint32_t other, enum sc_scope scope)
-{
-    struct sc_point point = sc_track_point(&sc_track, other, scope);
-    SC_TRACKED(sc_order_wait(track.order, stream, &point));
-    sc_track_forget_point(&sc_track, &point);
-}
-
 /* A copy between two devices is work of the legacy streams of both (docs/driver.md, Two devices).
  */
 static void meet_devices(struct copy *copy)
@@ -213,7 +205,7 @@ static void meet_devices(struct copy *copy)
     for (unsigned i = 0; i < 2; i++) {
         copy->met[i] = homes[i]->legacy == stream->id ? 0 : homes[i]->legacy;
         if (copy->met[i])
-            put_behind(stream->id, copy->met[i], SC_SCOPE_LEGACY);
+            sc_track_put_behind(&sc_track, stream->id, copy->met[i], SC_SCOPE_LEGACY);
     }
 }
 
@@ -297,7 +289,7 @@ static CUresult end(struct copy *copy, CUresult result)
         note_uses(copy, place);
     for (unsigned i = 0; i < 2 && copy->on && result == CUDA_SUCCESS; i++)
         if (copy->met[i])
-            put_behind(copy->met[i], copy->on->id, sc_streams_scope(copy->on));
+            sc_track_put_behind(&sc_track, copy->met[i], copy->on->id, sc_streams_scope(copy->on));
     if (orders_contexts(copy) && copy->on && result == CUDA_SUCCESS)
         order_contexts(copy);
     return sc_detour_end(&copy->detour, result);

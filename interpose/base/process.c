@@ -78,6 +78,14 @@ void sc_process_note_capture(void)
     set_simplicity(SC_NOT_SIMPLE);
 }
 
+void sc_process_attend_launches(bool attends)
+{
+    if (attends)
+        atomic_fetch_and(&sc_process.simplicity, (unsigned char)~SC_UNATTENDED);
+    else
+        atomic_fetch_or(&sc_process.simplicity, SC_UNATTENDED);
+}
+
 void sc_process_stops(void)
 {
     atomic_store(&sc_process.is_active, false);

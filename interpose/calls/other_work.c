@@ -97,7 +97,8 @@ SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api,
                                       unsigned bz, unsigned shared, CUstream handle,
                                       void **parameters, void **extra)
 {
-    struct sc_stream_record *stream = sc_work_begin_simply(least, handle, per_thread);
+    struct sc_stream_record *stream =
+        sc_work_begin_simply(least | SC_UNATTENDED, handle, per_thread);
     if (sc_unlikely(!stream))
         return false;
     *result = sc_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, handle, parameters, extra);

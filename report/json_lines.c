@@ -5,6 +5,7 @@
 #include "report/file.h"
 #include "report/guard_part.h"
 #include "report/json.h"
+#include "report/limits_part.h"
 #include "report/mapped_file.h"
 #include "report/memory_part.h"
 #include "report/modules.h"
@@ -201,6 +202,16 @@ static void put_nodes(struct sc_text *line, const struct sc_hazard *hazard,
     sc_json_close(line, ']');
 }
 
+static void put_limit(struct sc_text *line, const struct sc_hazard_limit *limit)
+{
+    sc_json_open(line, "limit", '{');
+    sc_json_string(line, "name", limit->name);
+    sc_json_number(line, "asked", limit->asked);
+    sc_json_number(line, "in_force", limit->in_force);
+    sc_json_string(line, "kernel", limit->kernel);
+    sc_json_close(line, '}');
+}
+
 static size_t event_reserve(const struct sc_text *line, const struct sc_hazard *hazard)
 {
     bool more = hazard->freed.api || sc_hazard_is_race(hazard);
@@ -236,6 +247,10 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
         put_nodes(line, hazard, stacks, names);
     if (hazard->freed.api)
         put_event(line, "freed", &hazard->freed, &stacks->freed, RESERVE, names);
+    if (hazard->limit.name)
+        put_limit(line, &hazard->limit);
+    if (sc_hazard_is_advisory(hazard->code))
+        sc_json_true(line, "advisory");
     if (hazard->found_later)
         sc_json_true(line, "found_later");
     if (hazard->label[0] != '\0')
@@ -567,13 +582,15 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,
                            const uint64_t *by_reason, const struct sc_guard_part_sites *sites,
-                           const struct sc_memory_part *memory)
+                           const struct sc_memory_part *memory, const struct sc_limits_part *limits)
 {
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "type", "summary");
     sc_json_number(line, "hazards", counts->hazards);
     sc_json_number(line, "observed", counts->observed);
     sc_json_number(line, "latent", counts->latent);
+    if (counts->advisories > 0)
+        sc_json_number(line, "advisories", counts->advisories);
     sc_json_number(line, "suppressed", counts->suppressed);
     put_suppressed(line, by_reason);
     sc_json_open(line, "by_code", '{');
@@ -606,6 +623,8 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     sc_json_close(line, '}');
     put_timeline(line, &totals->timeline);
     put_ignored(line, options->ignored);
+    if (limits)
+        sc_limits_part_put(line, limits);
     if (memory)
         sc_memory_part_put(line, memory, SC_STATEMENT_ACCOUNTS, RESERVE);
     if (totals->exit_status >= 0)

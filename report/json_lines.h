@@ -31,6 +31,7 @@ struct sc_json_lines_stacks {
 };
 
 struct sc_guard_part_sites;
+struct sc_limits_part;
 struct sc_memory_part;
 struct sc_text;
 
@@ -72,6 +73,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,
                            const uint64_t *by_reason, const struct sc_guard_part_sites *sites,
-                           const struct sc_memory_part *memory);
+                           const struct sc_memory_part *memory,
+                           const struct sc_limits_part *limits);
 
 #endif

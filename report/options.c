@@ -27,7 +27,7 @@ static words cupti_modes = {"auto", "off", "require"};
 static words nvtx_modes = {"auto", "off"};
 static words pinned_modes = {"huge", "driver"};
 static words verbosities = {"0", "1", "2", "3"};
-static words driver_heap = {"driver"};
+static words drivers_own = {"driver"};
 static words no_budget = {"off"};
 static words no_words = {NULL};
 
@@ -39,10 +39,6 @@ struct option {
     const char *const *words;
     uint64_t least, most; /* of a NUMBER; of a SIZE the most, 0: any */
     const char *meaning;
-    /* For a feature that comes later: the value that asks for what this version does anyway, and
-     * the feature's name. NULL where the option is honoured. */
-    const char *present_value;
-    const char *feature;
 };
 
 /* Behind the meaning stand members that only some rows have. */
@@ -104,9 +100,12 @@ static const struct option table[] = {
     ROW("leaks", BOOL, leaks, "0", zero_one,
         "1: memory that is never given back is a hazard (SC601), when destructors have run"),
     ROW("pinned", CHOICE, pinned, "huge", pinned_modes, "who serves pinned allocations"),
-    ROW("device_heap", SIZE, device_heap_bytes, "driver", driver_heap,
-        "CU_LIMIT_MALLOC_HEAP_SIZE for new contexts; driver: as it is", .present_value = "driver",
-        .feature = "setting the device heap"),
+    ROW("device_heap", SIZE, device_heap_bytes, "driver", drivers_own,
+        "CU_LIMIT_MALLOC_HEAP_SIZE of new contexts, for malloc in kernels; driver: as it is"),
+    ROW("stack_limit", SIZE, stack_limit_bytes, "driver", drivers_own,
+        "CU_LIMIT_STACK_SIZE of new contexts, of each thread of a kernel"),
+    ROW("printf_fifo", SIZE, printf_fifo_bytes, "driver", drivers_own,
+        "CU_LIMIT_PRINTF_FIFO_SIZE of new contexts, for printf in kernels"),
     ROW("verbosity", CHOICE, verbosity, "1", verbosities,
         "0 silent, 1 a summary when there are hazards, 2 always, 3 and the trace of a debug build"),
     ROW("help", BOOL, help, "0", zero_one, "1 prints this table"),
@@ -529,27 +528,6 @@ int sc_options_find_choice(const char *text, const char *key)
     return chosen;
 }
 
-unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complain *complain,
-                            void *context)
-{
-    const struct listener listener = {complain, context, false};
-    unsigned count = 0;
-    for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        char value[32], line[LINE_MAX_BYTES]; /* longer than every present_value */
-        if (!table[i].feature || (options->given & UINT32_C(1) << i) == 0)
-            continue;
-        sc_options_get(options, i, value, sizeof value);
-        if (strcmp(value, table[i].present_value) == 0)
-            continue;
-        struct sc_text text = sc_text_in(line, sizeof line);
-        sc_text_format(&text, "option '%s' has no effect: %s is not in this version", table[i].key,
-                       table[i].feature);
-        say(&listener, &text);
-        count++;
-    }
-    return count;
-}
-
 static void put_share(struct sc_text *text, uint64_t value)
 {
     sc_text_decimal(text, value / 100);
@@ -633,8 +611,7 @@ void sc_options_print_table(int fd)
         put_padding(&text, 17);
         put_values(&text, &table[i]);
         put_padding(&text, 39);
-        sc_text_format(&text, "%s%s", table[i].meaning,
-                       table[i].feature ? " (not in this version)\n" : "\n");
+        sc_text_format(&text, "%s\n", table[i].meaning);
         sc_file_write(fd, text.bytes, text.used);
     }
     sc_file_write(fd, tail, sizeof tail - 1);

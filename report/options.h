@@ -52,8 +52,10 @@ struct sc_options {
     uint64_t memory_every_ns;   /* 0: no lines of it but the last one */
     int memory_signal;          /* 0: none */
     int pinned;                 /* enum sc_pinned_mode */
-    uint64_t device_heap_bytes; /* 0: the driver's own limit stays */
-    int verbosity;              /* 0 to 3 */
+    uint64_t device_heap_bytes; /* 0: the driver's own limit stays; also the two below */
+    uint64_t stack_limit_bytes;
+    uint64_t printf_fifo_bytes;
+    int verbosity; /* 0 to 3 */
     bool help;
 
     /* What parsing left behind. */
@@ -82,11 +84,6 @@ unsigned sc_options_check(struct sc_options *options, const char *text,
 /* What sc_options_parse would make of the option `key`, which takes one of some words: the index of
  * the word. Takes some hundred bytes of stack, where struct sc_options has 10 KB. */
 int sc_options_find_choice(const char *text, const char *key);
-
-/* Complains once for each option whose given value this version cannot honour, because the feature
- * comes later. Returns the number of complaints. */
-unsigned sc_options_not_yet(const struct sc_options *options, sc_options_complain *complain,
-                            void *context);
 
 /* Returns the key of row `index` of the table, or NULL past the last row. Writes the present value
  * as an entry would give it, cut to `size` bytes with its NUL. */

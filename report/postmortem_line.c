@@ -1,5 +1,6 @@
 #include "report/postmortem_line.h"
 
+#include "ledger/limit_events.h"
 #include "report/json.h"
 #include "report/json_lines.h"
 #include "track/hazard_words.h"
@@ -127,6 +128,21 @@ static void put_call(struct writing *writing, const struct sc_hazard_event *call
     sc_json_close(writing->line, '}');
 }
 
+/* A kernel that gets NULL from malloc, and does not look, writes there. */
+static void put_heap(struct writing *writing, const struct sc_limit_event *user)
+{
+    if (!user)
+        return;
+    sc_json_open(writing->line, "heap", '{');
+    sc_json_number(writing->line, "limit", user->in_force);
+    sc_json_string(writing->line, "kernel", user->kernel[0] != '\0' ? user->kernel : NULL);
+    sc_json_string(writing->line, "api", user->api);
+    sc_json_signed(writing->line, "thread", user->thread);
+    sc_json_number(writing->line, "time_ns", user->time_ns);
+    put_stack(writing, user->stack);
+    sc_json_close(writing->line, '}');
+}
+
 static void put_error(struct sc_text *line, const struct sc_postmortem *postmortem)
 {
     sc_json_open(line, "error", '{');
@@ -182,6 +198,7 @@ void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *
     sc_json_string(line, "type", "postmortem");
     put_error(line, postmortem);
     put_call(&writing, &postmortem->call);
+    put_heap(&writing, postmortem->heap_user);
     put_found(line, hazards, by_code);
     put_list(&writing, "frees", postmortem->frees, postmortem->free_count, put_free);
     sc_json_number(line, "in_flight", in_flight);
@@ -219,6 +236,7 @@ struct sc_postmortem_brief sc_postmortem_line_in_brief(const struct sc_postmorte
         .name = postmortem->name,
         .call = postmortem->call,
         .frees = postmortem->free_count,
+        .heap_user = postmortem->heap_user,
     };
     for (unsigned i = 0; i < postmortem->stream_count; i++)
         note_stream(&brief, &postmortem->streams[i]);

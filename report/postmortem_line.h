@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sc_limit_event;
 struct sc_text;
 
 struct sc_postmortem_operation {
@@ -43,6 +44,9 @@ struct sc_postmortem {
     unsigned stream_count;
     const struct sc_postmortem_operation *frees; /* the latest first */
     unsigned free_count;
+    /* Of an illegal address: the launch that took the device's heap (ledger/limit_events.h). NULL:
+     * none is known. It lives for ever. */
+    const struct sc_limit_event *heap_user;
 };
 
 /* For the summary on stderr: the same in brief. */
@@ -51,6 +55,7 @@ struct sc_postmortem_brief {
     const char *name; /* NULL: there is no post-mortem */
     struct sc_hazard_event call;
     unsigned in_flight, streams, frees;
+    const struct sc_limit_event *heap_user;
     struct sc_postmortem_operation operation, freed; /* the latest in flight; of the frees */
 };
 

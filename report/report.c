@@ -6,6 +6,7 @@
 #include "report/guard_part.h"
 #include "report/hazard_counts.h"
 #include "report/json_lines.h"
+#include "report/limits_part.h"
 #include "report/memory_part.h"
 #include "report/missed_calls.h"
 #include "report/modules.h"
@@ -362,9 +363,12 @@ static uint64_t count_locked(struct sc_hazard *hazard) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     bool telling;
-    report.counts.hazards++;
+    bool is_advisory = sc_hazard_is_advisory(hazard->code);
+    report.counts.hazards += !is_advisory;
     report.by_code[hazard->code]++;
-    if (hazard->certainty == SC_OBSERVED)
+    if (is_advisory)
+        report.counts.advisories++;
+    else if (hazard->certainty == SC_OBSERVED)
         report.counts.observed++;
     else
         report.counts.latent++;
@@ -376,9 +380,10 @@ static uint64_t count_locked(struct sc_hazard *hazard) SC_REQUIRES(report.mutex)
     return seen->count;
 }
 
-static bool halts(void)
+static bool halts(const struct sc_hazard *hazard)
 {
-    return atomic_load_explicit(&report.opened, memory_order_acquire) &&
+    return !sc_hazard_is_advisory(hazard->code) &&
+           atomic_load_explicit(&report.opened, memory_order_acquire) &&
            report.options->halt_on_error;
 }
 
@@ -413,7 +418,7 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     uint64_t count = count_locked(&strongest);
     bool writes = report.fd >= 0;
     leave(&guard);
-    if (halts())
+    if (halts(hazard))
         tell_hazard(hazard);
     if (count != 1 && (count == 0 || !writes))
         return count != 0;
@@ -567,12 +572,13 @@ static void collect_locked(struct sc_summary *summary, const struct sc_report_to
 
 static bool write_summary_locked(const struct sc_report_totals *totals,
                                  const struct sc_guard_part_sites *sites,
-                                 const struct sc_memory_part *memory) SC_REQUIRES(report.mutex)
+                                 const struct sc_memory_part *memory,
+                                 const struct sc_limits_part *limits) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_summary(&line, report.options, totals, &report.counts, report.by_code,
-                          report.by_reason, sites, memory);
+                          report.by_reason, sites, memory, limits);
     return write_line_locked(&line);
 }
 
@@ -583,8 +589,8 @@ static bool is_worth_printing(const struct sc_summary *summary)
                                          sc_no_verdicts_suspected(summary->no_verdicts) > 0);
     bool unused = summary->counts.suppressed > 0 && sc_summary_has_unused();
     bool idle = summary->strict && (unused || sc_summary_has_expired());
-    bool telling = summary->counts.hazards > 0 || summary->missed > 0 || summary->postmortem.name ||
-                   passed_by || idle;
+    bool telling = summary->counts.hazards > 0 || summary->counts.advisories > 0 ||
+                   summary->missed > 0 || summary->postmortem.name || passed_by || idle;
     return report.options->verbosity >= (telling ? 1 : 2);
 }
 
@@ -603,6 +609,14 @@ static struct sc_memory_part *name_memory(const struct sc_statement *statement)
     if (memory)
         sc_memory_part_name(statement, memory);
     return memory;
+}
+
+static struct sc_limits_part *name_limits(const struct sc_limit_events *limits)
+{
+    struct sc_limits_part *part = limits ? sc_pages_map(sizeof *part) : NULL;
+    if (part)
+        sc_limits_part_name(limits, part);
+    return part;
 }
 
 /* Once in a process. `memory` NULL: nobody asks. */
@@ -624,11 +638,12 @@ void sc_report_summary(const struct sc_report_totals *totals)
         return;
     struct sc_guard_part_sites *sites = name_sites(totals->guard.budget);
     struct sc_memory_part *memory = name_memory(totals->memory);
+    struct sc_limits_part *limits = name_limits(totals->limits);
     enter(&guard);
     bool is_told = false;
     if (!report.summarised) {
         report.summarised = totals->final;
-        bool is_written = write_summary_locked(totals, sites, memory);
+        bool is_written = write_summary_locked(totals, sites, memory, limits);
         bool is_shown = note_locked(SC_ROLL_ENDED, totals->final && is_written, NULL) &&
                         report.fd >= 0 && report.options->verbosity < 2;
         collect_locked(&summary, totals);
@@ -641,6 +656,7 @@ void sc_report_summary(const struct sc_report_totals *totals)
     if (is_told)
         print_summary(&summary, memory);
     sc_pages_unmap(memory, sizeof *memory);
+    sc_pages_unmap(limits, sizeof *limits);
 }
 
 void sc_report_memory(const struct sc_statement *statement)

@@ -25,6 +25,7 @@
 
 struct sc_budget;
 struct sc_hazard;
+struct sc_limit_events;
 struct sc_statement;
 struct sc_no_verdicts;
 struct sc_postmortem;
@@ -92,15 +93,17 @@ struct sc_report_totals {
     } coverage;
     struct sc_report_cupti cupti;
     struct sc_report_timeline timeline;
-    const struct sc_statement *memory; /* NULL: not known */
-    int exit_status;                   /* what the process ends with, -1 if unknown */
+    const struct sc_statement *memory;    /* NULL: not known */
+    const struct sc_limit_events *limits; /* NULL: nothing to tell */
+    int exit_status;                      /* what the process ends with, -1 if unknown */
     bool final; /* true: the process is ending. false: it may go on (before exec) */
 };
 
 struct sc_report_counts {
-    uint64_t hazards; /* every occurrence, equal ones included */
+    uint64_t hazards; /* every occurrence, equal ones included, and no advisories */
     uint64_t observed;
     uint64_t latent;
+    uint64_t advisories; /* sc_hazard_is_advisory */
     uint64_t suppressed; /* not among the others: left out by a suppression, or ignored */
 };
 

@@ -1,5 +1,6 @@
 #include "report/summary.h"
 
+#include "ledger/limit_events.h"
 #include "report/call_words.h"
 #include "report/plain.h"
 #include "report/suppressing.h"
@@ -160,8 +161,33 @@ static void put_memory(struct sc_text *text, const struct sc_hazard *hazard)
     sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }
 
+/* "64 MB was asked for, and 8 MB stays in force since cuLaunchKernel of take at a.c:3" */
+static void put_limit(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    const struct sc_hazard_limit *limit = &hazard->limit;
+    sc_text_format(text, "of %s: ", limit->name);
+    sc_text_size(text, limit->asked);
+    sc_text_put(text, " was asked for, and ");
+    sc_text_size(text, limit->in_force);
+    sc_text_put(text, " stays in force since ");
+    if (!hazard->copy.stack) {
+        sc_text_put(text, "a launch that is not known");
+        return;
+    }
+    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
+    if (limit->kernel) {
+        sc_text_put(text, " of ");
+        put_name(text, limit->kernel);
+    }
+    sc_call_words_put_place(text, " at ", hazard->copy.stack);
+}
+
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
+    if (hazard->limit.name) {
+        put_limit(text, hazard);
+        return;
+    }
     if (sc_hazard_is_race(hazard)) {
         put_race(text, hazard);
         return;
@@ -295,6 +321,10 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
         sc_text_format(text, " (%lu observed, %lu latent)", summary->counts.observed,
                        summary->counts.latent);
     }
+    if (summary->counts.advisories > 0) {
+        sc_text_put(text, ", ");
+        put_count(text, summary->counts.advisories, "advisory note");
+    }
     if (summary->counts.suppressed > 0)
         sc_text_format(text, ", %lu suppressed", summary->counts.suppressed);
     put_what_is_not_judged(text, summary->no_verdicts);
@@ -332,7 +362,22 @@ static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *br
     sc_text_put(text, " before\n");
 }
 
-/* Three lines: the call, what was in flight, what had gone. */
+/* "a kernel that calls malloc gets NULL when the heap (8 MB) is used up; take has used it, at ..."
+ */
+static void put_heap(struct sc_text *text, const struct sc_postmortem_brief *brief)
+{
+    const struct sc_limit_event *user = brief->heap_user;
+    if (!user)
+        return;
+    sc_text_put(text, "    a kernel that calls malloc gets NULL when the heap (");
+    sc_text_size(text, user->in_force);
+    sc_text_put(text, ") is used up: ");
+    put_name(text, user->kernel[0] != '\0' ? user->kernel : user->api);
+    sc_call_words_put_place(text, " uses it, launched at ", user->stack);
+    sc_text_char(text, '\n');
+}
+
+/* The call, what was in flight, what had gone, and the heap. */
 static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
     if (!brief->name)
@@ -348,6 +393,7 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
     sc_text_char(text, '\n');
     put_in_flight(text, brief);
     put_frees(text, brief);
+    put_heap(text, brief);
 }
 
 static const char *why_unheard(const char *state)

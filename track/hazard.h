@@ -43,6 +43,13 @@ struct sc_hazard_node {
     struct sc_hazard_event author; /* the call that added it; api NULL: not known */
 };
 
+/* SC603: a limit of a context (report/limits_part.h). name NULL: none. */
+struct sc_hazard_limit {
+    const char *name; /* as cuda.h has it; lives for ever */
+    uint64_t asked, in_force;
+    const char *kernel; /* that was launched first; lives for ever. NULL: not known */
+};
+
 struct sc_hazard {
     enum sc_hazard_code code;
     enum sc_certainty certainty;
@@ -58,6 +65,7 @@ struct sc_hazard {
     /* SC501 of two nodes: `copy` has added the first one, or has made the exec. No bytes: of none
      */
     struct sc_hazard_node nodes[2];
+    struct sc_hazard_limit limit;
     char label[SC_LABEL_SIZE]; /* what the event belongs to; "" where the program does not say */
     unsigned
         ignored; /* by safecopy_ignore_begin: its reason (report/annotations.h); 0: it is not */

@@ -7,6 +7,8 @@
 #ifndef SC_TRACK_HAZARD_WORDS_H
 #define SC_TRACK_HAZARD_WORDS_H
 
+#include <stdbool.h>
+
 #include "track/op_kinds.h"
 
 /* In the order of docs/hazards.md; the enum is dense, the printed code is stable. */
@@ -17,8 +19,16 @@ enum sc_hazard_code {
 };
 
 /* What the mistake is about: a copy in flight, a stream that captures, a node of a graph that is
- * launched, a captured operation that other work belongs to, or memory that is still held. */
-enum sc_hazard_subject { SC_OF_COPY, SC_OF_CAPTURE, SC_OF_NODE, SC_OF_NEIGHBOUR, SC_OF_MEMORY };
+ * launched, a captured operation that other work belongs to, memory that is still held, or a limit
+ * of a context. */
+enum sc_hazard_subject {
+    SC_OF_COPY,
+    SC_OF_CAPTURE,
+    SC_OF_NODE,
+    SC_OF_NEIGHBOUR,
+    SC_OF_MEMORY,
+    SC_OF_LIMIT
+};
 
 /* observed: the operation was incomplete at that moment. latent: it happened to be complete, but
  * nothing the program did ever established that. */
@@ -38,5 +48,11 @@ const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind);
 const char *sc_hazard_direction_string(enum sc_direction direction);
 
 enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code);
+
+/* Is it reported and counted apart, and no reason to fail for? */
+static inline bool sc_hazard_is_advisory(enum sc_hazard_code code)
+{
+    return code >= SC603;
+}
 
 #endif

@@ -56,7 +56,7 @@ static void wipe_in_children(void)
         madvise(&sc_process, sizeof sc_process, MADV_WIPEONFORK);
 }
 
-static void set_simplicity(enum sc_simplicity simplicity)
+static void set_simplicity(unsigned simplicity)
 {
     atomic_store(&sc_process.simplicity, (unsigned char)simplicity);
 }
@@ -67,7 +67,7 @@ void sc_process_uses_cuda(bool is_heard)
     wipe_in_children();
     atomic_store(&sc_process.is_active, true);
     if (sc_options.kernels == SC_KERNELS_OFF)
-        set_simplicity(is_heard ? SC_SIMPLE_BUT_HEARD : SC_SIMPLE);
+        set_simplicity((is_heard ? SC_SIMPLE_BUT_HEARD : SC_SIMPLE) | SC_UNATTENDED);
     if (atomic_load(&captured)) /* now or before */
         set_simplicity(SC_NOT_SIMPLE);
 }
@@ -76,6 +76,14 @@ void sc_process_note_capture(void)
 {
     atomic_store(&captured, true);
     set_simplicity(SC_NOT_SIMPLE);
+}
+
+void sc_process_attend_launches(bool attends)
+{
+    if (attends)
+        atomic_fetch_and(&sc_process.simplicity, (unsigned char)~SC_UNATTENDED);
+    else
+        atomic_fetch_or(&sc_process.simplicity, SC_UNATTENDED);
 }
 
 void sc_process_stops(void)

@@ -39,8 +39,8 @@ static inline bool sc_active(void)
 /* Where wrappers are active, nothing has ever captured, and no option asks what kernels use, a call
  * on a stream that has no ties to others is nothing but work of that stream. HEARD: CUPTI tells of
  * calls: who makes one says so (cupti_hooks/ear.h). It is known which before the process uses CUDA.
- */
-enum sc_simplicity { SC_NOT_SIMPLE, SC_SIMPLE_BUT_HEARD, SC_SIMPLE };
+ * UNATTENDED is a bit besides: nobody attends launches, which are simple with it alone. */
+enum sc_simplicity { SC_NOT_SIMPLE = 0, SC_UNATTENDED = 1, SC_SIMPLE_BUT_HEARD = 2, SC_SIMPLE = 4 };
 
 static inline enum sc_simplicity sc_process_simplicity(void)
 {
@@ -49,6 +49,14 @@ static inline enum sc_simplicity sc_process_simplicity(void)
 
 /* Something captures from now on: it is not simple any more, for good. */
 void sc_process_note_capture(void);
+
+/* Launches are attended, or are not any more. */
+void sc_process_attend_launches(bool attends);
+
+static inline bool sc_process_attends_launches(void)
+{
+    return __builtin_expect(!(sc_process_simplicity() & SC_UNATTENDED), 0);
+}
 
 /* Are we in a forked child of a process that used CUDA? Async-signal-safe. */
 bool sc_process_is_child(void);

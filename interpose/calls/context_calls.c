@@ -15,6 +15,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/booking.h"
+#include "interpose/ledger/limits.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/nvtx.h"
@@ -73,6 +74,7 @@ static void end_work(const struct sc_context *context)
     sc_track_known(&sc_track, &point, NULL, NULL);
     end_memory(context);
     sc_booking_context_ended(context);
+    sc_limits_context_ended(context);
     sc_reaper_graph_changed();
     end_pinned_holds(context);
     sc_guard_apply();

@@ -20,6 +20,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/stack_sources.h"
 #include "interpose/guard/door.h"
+#include "interpose/ledger/limits.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
@@ -319,6 +320,8 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
     note_signals(launch);
     if (launch->uses.graph && launch->uses.graph->freed_count)
         report_freed(launch);
+    if (sc_process_attends_launches())
+        sc_limits_launched(launch->uses.call, launch->uses.stream->context, NULL);
     if (launch->uses.graph && launch->uses.graph->stack_count)
         look_at_stacks(launch);
     sc_launch_uses_judge(&launch->uses, launch->hears ? SC_RUNS_FREE : SC_RUNS_ALL);

@@ -19,6 +19,7 @@
 #include "interpose/capture/beside.h"
 #include "interpose/driver/call.h"
 #include "interpose/ledger/booking.h"
+#include "interpose/ledger/limits.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/ledger/shortage.h"
 #include "interpose/ledger/unaccounted.h"
@@ -96,6 +97,8 @@ static inline void sc_memory_exported(const struct sc_call *call, const struct s
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
     sc_unaccounted_note(call, kind);
+    if (kind == SC_MEMORY_FUNCTION || kind == SC_MEMORY_MODULE)
+        sc_limits_function_met();
     if (kind == SC_MEMORY_POOL && sc_booking_is_on())
         sc_booking_pools_changed();
 }

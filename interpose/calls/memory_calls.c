@@ -6,6 +6,8 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/ledger/limits.h"
+#include "interpose/ledger/memory_kinds.h"
 
 #include "track/poison.h"
 
@@ -111,6 +113,21 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
         return result;                                                                             \
     }
 
+#define NEW SC_LIMITS_NEW
+
+#define SC_MAKES_CONTEXT(symbol, name, version, arguments, primary)                                \
+    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        bool is_due = sc_limits_are_wanted() && sc_limits_are_due(primary);                        \
+        CUresult result = real arguments;                                                          \
+        if (result == CUDA_SUCCESS)                                                                \
+            sc_memory_reserved(call, SC_MEMORY_CONTEXT);                                           \
+        if (sc_unlikely(is_due) && result == CUDA_SUCCESS)                                         \
+            sc_limits_apply(call, primary);                                                        \
+        return result;                                                                             \
+    }
+
 #define SC_FORBIDDEN(symbol, name, version, arguments)                                             \
     CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
     {                                                                                              \
@@ -119,6 +136,17 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
     }
 
 #include "interpose/driver/api.def"
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    SC_WRAPPER(cuCtxSetLimit);
+    sc_limits_change_begins();
+    CUresult result = SC_PERMITTED(real(limit, value));
+    if (result == CUDA_SUCCESS)
+        sc_memory_reserved(call, SC_MEMORY_LIMIT);
+    sc_limits_changed(call, limit, value, result);
+    return result;
+}
 
 CUresult cuProfilerStart(void)
 {

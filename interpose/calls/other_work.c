@@ -22,6 +22,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/memory_ops.h"
 #include "interpose/ledger/booking.h"
+#include "interpose/ledger/limits.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
@@ -83,6 +84,8 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
     launch->is_accepted = result == CUDA_SUCCESS;
     if (sc_kernel_uses_are_asked() && work->work.stream && launch->is_accepted)
         sc_kernel_uses_note(call, work->work.stream, launch, &launching->host, place);
+    if (sc_process_attends_launches() && work->work.stream && launch->is_accepted)
+        sc_limits_launched(call, work->work.stream->context, launch->function);
     if (sc_beside_is_asked() && launch->is_accepted)
         sc_beside_uses_launched(call, launch, sc_detour_is_taken(&work->detour));
     return result;
@@ -94,7 +97,8 @@ SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api,
                                       unsigned bz, unsigned shared, CUstream handle,
                                       void **parameters, void **extra)
 {
-    struct sc_stream_record *stream = sc_work_begin_simply(least, handle, per_thread);
+    struct sc_stream_record *stream =
+        sc_work_begin_simply(least | SC_UNATTENDED, handle, per_thread);
     if (sc_unlikely(!stream))
         return false;
     *result = sc_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, handle, parameters, extra);

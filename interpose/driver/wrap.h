@@ -86,7 +86,7 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
 /* First of all in the body of such a pair: it is asked once more, as CUPTI tells of the call. */
 #define SC_SIMPLY_BUT_HEARD(symbol, arguments)                                                     \
     CUresult result_;                                                                              \
-    if (sc_process_simplicity() == SC_SIMPLE_BUT_HEARD && !sc_replaying_is_on() &&                 \
+    if ((sc_process_simplicity() & SC_SIMPLE_BUT_HEARD) && !sc_replaying_is_on() &&                \
         symbol##_simply(SC_SIMPLE_BUT_HEARD, call->api, call->site, call->per_thread, &result_,    \
                         SC_LIST arguments))                                                        \
     return result_

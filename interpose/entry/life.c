@@ -36,6 +36,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/booking.h"
+#include "interpose/ledger/limits.h"
 #include "interpose/missed/audit.h"
 #include "interpose/postmortem/postmortem.h"
 #include "interpose/reaper/copy_times.h"
@@ -45,6 +46,7 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
+#include "ledger/limit_events.h"
 #include "report/annotations.h"
 #include "report/options.h"
 #include "report/report.h"
@@ -112,7 +114,6 @@ static void read_options(void)
         return;
     }
     sc_options_parse(&sc_options, options_text(), complain, &sc_options);
-    sc_options_not_yet(&sc_options, complain, &sc_options);
     if (sc_options.misspells_strict)
         sc_report_fail();
     if (sc_options.help && sc_report_has_stderr())
@@ -187,6 +188,7 @@ static void become_active(void)
     SC_TRACE("cuda-up");
     open_report();
     sc_balance_start();
+    sc_limits_start();
     if (!sc_process_is_alone())
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
@@ -328,10 +330,13 @@ static void write_summary(int status, bool final, bool asks)
     if (drawn && (final || asks))
         sc_children_find(drawn);
     totals.memory = asked ? asked : drawn;
+    struct sc_limit_events *limits = sc_pages_map(sizeof *limits);
+    totals.limits = limits && sc_limits_draw(limits) ? limits : NULL;
     if (!sc_own_lock_depth) /* what the reaper has written lines of */
         sc_report_modules();
     sc_report_summary(&totals);
     sc_memory_lines_give_back(drawn);
+    sc_pages_unmap(limits, sizeof *limits);
     print_trace();
 }
 

@@ -39,6 +39,7 @@ enum sc_memory_kind {
     SC_MEMORY_CONTEXT,
     SC_MEMORY_MODULE, /* libraries included */
     SC_MEMORY_FUNCTION,
+    SC_MEMORY_FUNCTION_SETTING,
     SC_MEMORY_LINK,
     SC_MEMORY_EVENT,
     SC_MEMORY_TEXTURE, /* surfaces included */

@@ -125,6 +125,7 @@ static unsigned weight_of(enum sc_memory_kind kind)
     case SC_MEMORY_PEER:
         return 2;
     case SC_MEMORY_FUNCTION:
+    case SC_MEMORY_FUNCTION_SETTING:
         return 1;
     default:
         return 0;
@@ -142,7 +143,7 @@ void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
         found.weight = weight;
         found.origin = origin;
     }
-    if (kind == SC_MEMORY_FUNCTION)
+    if (weight == 1)
         found.looks = AGAIN_MAX;
     sc_brief_lock_give(&found.lock);
     atomic_fetch_add(&sc_unaccounted_news, 1);

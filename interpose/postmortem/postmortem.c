@@ -11,6 +11,7 @@
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
@@ -196,6 +197,19 @@ static void write_line(struct sc_postmortem *postmortem)
     sc_report_modules();
 }
 
+/* In the context that has got the error. */
+static const struct sc_limit_event *find_heap_user(const struct lost *lost)
+{
+    CUcontext handle = NULL;
+    if (lost->error != CUDA_ERROR_ILLEGAL_ADDRESS ||
+        sc_real.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle)
+        return NULL;
+    const struct sc_context *context = sc_contexts_known(handle);
+    if (context && context->primary)
+        context = context->primary;
+    return context ? atomic_load(&context->heap_user) : NULL;
+}
+
 static void tell(const struct lost *lost, const char *api, void *site)
 {
     SC_KEEP_ERRNO();
@@ -210,6 +224,7 @@ static void tell(const struct lost *lost, const char *api, void *site)
                  .time_ns = sc_now_ns(),
                  .runtime_api = sc_ear_runtime_api(),
                  .stack = sc_unwind_here(site)},
+        .heap_user = find_heap_user(lost),
     };
     write_line(&postmortem);
     atomic_store(&stage, WRITTEN);

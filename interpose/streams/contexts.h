@@ -19,6 +19,7 @@
 #include "interpose/streams/unfinished.h"
 #include "track/brief_lock.h"
 
+struct sc_limit_event;
 struct sc_stream_record;
 struct sc_staging_of_context;
 struct sc_edges_of_context;
@@ -62,6 +63,7 @@ struct sc_context {
     _Atomic bool gone;
     _Atomic bool lost;      /* the program has been told that nothing of it runs any more */
     _Atomic unsigned quiet; /* calls under way that may end it: we make none in it */
+    _Atomic(const struct sc_limit_event *) heap_user; /* fixed its heap's size; NULL: not known */
     struct sc_context_unfinished unfinished;
     _Atomic(struct sc_staging_of_context *) staging;
     _Atomic(struct sc_edges_of_context *) breakable;

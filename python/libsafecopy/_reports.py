@@ -121,7 +121,7 @@ class Report:
         line = parsed(line)
         if self.run is None or line.get("type") == "run":
             self.run = Run(line)
-        if line.get("type") == "hazard":
+        if line.get("type") == "hazard" and line.get("advisory") is not True:
             hazard = _hazards.Hazard(line)
             hazard.count_from(last)
             self.told.add(self.run.process)

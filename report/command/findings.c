@@ -187,6 +187,7 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
     free(finding->line);
     finding->line = sc_pieces_pack(&findings->pieces, line, size, &finding->size);
     finding->is_suppressed = sc_finding_suppression(hazard);
+    finding->is_advisory = json_is_true(json_object_get(hazard, "advisory"));
     keep_strongest(finding, sc_field_string(hazard, "certainty", "?"));
     enter_instants(findings, finding, hazard);
     return true;
@@ -240,6 +241,7 @@ static void take_line(struct sc_finding *finding, struct sc_finding *of_run)
     finding->size = of_run->size;
     of_run->line = before;
     finding->is_suppressed = of_run->is_suppressed;
+    finding->is_advisory = of_run->is_advisory;
     keep_strongest(finding, of_run->certainty);
 }
 

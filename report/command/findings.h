@@ -39,6 +39,7 @@ struct sc_finding {
     size_t size;             /* of the line */
     char code[8];
     bool is_suppressed;             /* the last line says so */
+    bool is_advisory;               /* the same: nobody fails for it */
     char certainty[16];             /* of the last line, or "observed" if a line before had it */
     json_int_t count;               /* over the runs that have ended */
     bool is_least;                  /* there may have been more */

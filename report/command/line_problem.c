@@ -171,6 +171,7 @@ static const struct type {
       {"by_code", is_by_code, "the counts of a summary by code are missing or damaged", false,
        false},
       {"suppressed", is_count, "a count of a summary, `suppressed`, is damaged", true, false},
+      {"advisories", is_count, "a count of a summary, `advisories`, is damaged", true, false},
       {"exit_status", is_status, "the exit status of a summary is damaged", true, false}}},
 };
 
@@ -194,7 +195,7 @@ static bool is_good(const struct member *member, json_t *value, bool is_later)
     return member->is_good(value) || (member->may_be_new && is_later && json_is_string(value));
 }
 
-/* Each hazard is observed or latent, and has one code. */
+/* Each hazard is observed or latent, and has one code, as each advisory has. */
 static bool do_counts_agree(const json_t *summary)
 {
     const char *code;
@@ -206,6 +207,8 @@ static bool do_counts_agree(const json_t *summary)
     {
         overflows = __builtin_add_overflow(coded, json_integer_value(count), &coded) || overflows;
     }
+    overflows =
+        overflows || __builtin_sub_overflow(coded, sc_field_number(summary, "advisories"), &coded);
     return !overflows && sum == hazards && coded == hazards;
 }
 

@@ -213,7 +213,8 @@ void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
     for (size_t i = 0; i < model->count; i++) {
         const struct sc_hazard_place *place = &model->chosen[i];
         model->new_count += place->is_new;
-        model->open_count += !place->suppression && !place->finding->is_suppressed;
+        model->open_count +=
+            !place->suppression && !place->finding->is_suppressed && !place->finding->is_advisory;
     }
     model->baseline = baseline;
     if (baseline && model->makers.namings)

@@ -63,7 +63,7 @@ struct sc_model {
     struct sc_excerpts *excerpts;
     struct sc_hazard_place *chosen; /* the places that are shown, in the order of showing */
     size_t count, new_count;        /* with a baseline the new ones are the first */
-    size_t open_count;              /* those that are not suppressed */
+    size_t open_count;              /* those that are not suppressed, and no advisories */
     size_t left_out;                /* hazards that the filter does not take */
     struct sc_open_module *open;    /* those in which hazards cannot be compared with the */
     size_t open_module_count;       /* baseline's */

@@ -282,7 +282,7 @@ static const char *take_hazard(struct sc_reader *reader, const json_t *hazard, c
 {
     if (!sc_findings_take_hazard(&reader->findings, hazard, text, size))
         return "a frame of a hazard's stacks is damaged";
-    reader->hazardous = true;
+    reader->hazardous = reader->hazardous || !json_is_true(json_object_get(hazard, "advisory"));
     return NULL;
 }
 

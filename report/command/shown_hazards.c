@@ -146,6 +146,24 @@ static void describe_held(struct sc_scratch *scratch, struct sc_shown *hazard)
         hazard->copy.api);
 }
 
+/* "64 MB was asked for", which a launch came before. */
+static void describe_limit(struct sc_scratch *scratch, struct sc_shown *hazard)
+{
+    const json_t *limit = json_object_get(hazard->record, "limit");
+    const char *kernel = sc_field_string(limit, "kernel", NULL);
+    bool is_known = hazard->copy.thread != 0;
+    const char *first = !is_known ? "a launch that is not known"
+                        : kernel
+                            ? sc_scratch_print(scratch, "%s of %s (thread %s)", hazard->copy.api,
+                                               kernel, hazard->copy.thread_words)
+                            : sc_scratch_print(scratch, "%s (thread %s)", hazard->copy.api,
+                                               hazard->copy.thread_words);
+    hazard->copy.words = sc_scratch_print(
+        scratch, "of %s: " NUMBER " was asked for, and " NUMBER " stays in force since %s",
+        sc_field_string(limit, "name", "?"), sc_field_number(limit, "asked"),
+        sc_field_number(limit, "in_force"), first);
+}
+
 static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     struct sc_call *call = &hazard->copy;
@@ -334,6 +352,8 @@ void sc_shown_hazards_describe(struct sc_scratch *scratch, struct sc_shown *haza
     describe_event(scratch, hazard);
     if (hazard->subject == SC_OF_MEMORY)
         describe_held(scratch, hazard);
+    else if (hazard->subject == SC_OF_LIMIT)
+        describe_limit(scratch, hazard);
     else
         describe_copy(scratch, hazard);
     describe_nodes(scratch, hazard);

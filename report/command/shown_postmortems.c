@@ -143,6 +143,22 @@ static void add_frees(const struct making *making)
     add_more(making, "given back", json_array_size(frees), FREES_MAX);
 }
 
+/* A kernel that does not look at what malloc gave it. */
+static void add_heap(const struct making *making)
+{
+    const json_t *heap = json_object_get(making->line, "heap");
+    const char *kernel = sc_field_string(heap, "kernel", NULL);
+    if (!heap)
+        return;
+    making->add(making->context,
+                sc_scratch_print(making->scratch,
+                                 "a kernel that calls malloc gets NULL when the heap (" NUMBER
+                                 " bytes) is used up; used by %s%s%s",
+                                 sc_field_number(heap, "limit"), kernel ? kernel : "",
+                                 kernel ? ", launched by " : "", words_of_call(making, heap)),
+                stack_of(making, heap));
+}
+
 /* In one note, without stacks. */
 static void add_last(const struct making *making, const json_t *stream)
 {
@@ -174,6 +190,7 @@ void sc_shown_postmortems_make(struct sc_scratch *scratch, const struct sc_frame
     add_error(&making);
     add_all_in_flight(&making);
     add_frees(&making);
+    add_heap(&making);
     json_array_foreach(json_object_get(postmortem, "streams"), index, stream)
     {
         if (index < STREAMS_MAX)

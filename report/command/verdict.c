@@ -25,7 +25,7 @@ static bool summary_fails(const struct sc_reader *reader, size_t run, enum sc_ce
 
 static bool finding_fails(const struct sc_finding *finding, enum sc_certainty certainty)
 {
-    return !finding->is_suppressed &&
+    return !finding->is_suppressed && !finding->is_advisory &&
            (certainty == SC_LATENT || strcmp(finding->certainty, "observed") == 0);
 }
 

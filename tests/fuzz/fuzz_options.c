@@ -44,7 +44,7 @@ static void read_back(const struct sc_options *options)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct sc_options options;
-    unsigned lines = 0, later = 0;
+    unsigned lines = 0;
     char *text = malloc(size + 1);
     require(text != NULL);
     memcpy(text, data, size);
@@ -54,7 +54,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(bad == lines && bad == options.ignored_count);
     require(sc_options_find_choice(text, "mode") == options.mode);
     require(sc_options_find_choice(text, "verbosity") == options.verbosity);
-    require(sc_options_not_yet(&options, count_line, &later) == later);
     require(strnlen(options.ignored, sizeof options.ignored) < sizeof options.ignored);
     read_back(&options);
     free(text);

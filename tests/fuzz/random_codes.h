@@ -28,6 +28,7 @@ enum {
     DEVICE_IN_FLIGHT,
     DEVICE_ALLOCATION,
     NEVER_FREED,
+    LIMIT_TOO_LATE,
     CODES
 };
 _Static_assert(CODES == sizeof code_names / sizeof code_names[0], "one for each code");

@@ -80,7 +80,7 @@ START_TEST(every_key_takes_another_value)
               "capture=report:stacks=site:python=0:device=1:kernels=order:cupti=require:timeline=1:"
               "nvtx=off:"
               "postmortem=0:memory=off:memory_signal=12:leaks=1:memory_every=2s:pinned=driver:"
-              "device_heap=64M:"
+              "device_heap=64M:stack_limit=2K:printf_fifo=1M:"
               "verbosity=2:"
               "help=1"),
         0);
@@ -107,7 +107,7 @@ START_TEST(every_key_takes_another_value)
     ck_assert_int_eq(options.pinned, SC_PINNED_DRIVER);
     ck_assert_uint_eq(options.device_heap_bytes, 64 << 20);
     ck_assert_int_eq(options.verbosity, 2);
-    ck_assert_uint_eq(options.given, (1u << 29) - 1);
+    ck_assert_uint_eq(options.given, (1u << 31) - 1);
 }
 END_TEST
 
@@ -350,23 +350,27 @@ START_TEST(a_misspelt_strict_does_not_leave_the_gate_open)
 }
 END_TEST
 
-START_TEST(what_comes_later_says_so_once_each)
-{
-    parse("guard=on:cupti=require:snapshot_max=8K:timeline=1:device_heap=8M:suppressions=/s");
-    ck_assert_uint_eq(sc_options_not_yet(&options, listen, said), 1);
-    ck_assert_ptr_nonnull(
-        strstr(said, "option 'device_heap' has no effect: setting the device heap is not in this "
-                     "version\n"));
-    ck_assert_ptr_null(strstr(said, "timeline"));
-}
-END_TEST
-
-START_TEST(asking_for_less_than_what_comes_later_is_silent)
+START_TEST(what_goes_with_fewer_features_is_silent)
 {
     parse("guard=off:snapshot_max=0:capture=report:python=0:cupti=off:timeline=1:pinned=driver:"
           "device_heap=driver:suppressions=:stall_limit=10s:mode=fix:strict=1");
-    ck_assert_uint_eq(sc_options_not_yet(&options, listen, said), 0);
     ck_assert_uint_eq(said_count, 0);
+}
+END_TEST
+
+START_TEST(limits_of_new_contexts)
+{
+    ck_assert_uint_eq(options.stack_limit_bytes, 0);
+    ck_assert_uint_eq(options.printf_fifo_bytes, 0);
+    parse("device_heap=256M:stack_limit=4K:printf_fifo=16M");
+    ck_assert_uint_eq(options.device_heap_bytes, 256 << 20);
+    ck_assert_uint_eq(options.stack_limit_bytes, 4096);
+    ck_assert_uint_eq(options.printf_fifo_bytes, 16 << 20);
+    ck_assert_uint_eq(said_count, 0);
+    parse("stack_limit=driver:printf_fifo=much");
+    ck_assert_uint_eq(options.stack_limit_bytes, 0);
+    ck_assert_uint_eq(options.printf_fifo_bytes, 16 << 20);
+    ck_assert_ptr_nonnull(strstr(said, "it takes driver or a size"));
 }
 END_TEST
 
@@ -434,8 +438,8 @@ int main(void)
     tcase_add_test(group, a_path_that_is_too_long_is_refused);
     tcase_add_loop_test(group, a_misspelt_strict_does_not_leave_the_gate_open, 0,
                         (int)(sizeof gates / sizeof gates[0]));
-    tcase_add_test(group, what_comes_later_says_so_once_each);
-    tcase_add_test(group, asking_for_less_than_what_comes_later_is_silent);
+    tcase_add_test(group, what_goes_with_fewer_features_is_silent);
+    tcase_add_test(group, limits_of_new_contexts);
     tcase_add_test(group, values_read_back);
     tcase_add_test(group, the_table_names_every_key);
     suite_add_tcase(suite, group);

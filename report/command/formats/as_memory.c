@@ -356,6 +356,54 @@ static void print_side_by_side(FILE *out, struct sc_model *model)
     sc_memory_ranks_free(&ranks);
 }
 
+/* ---- limits ---- */
+
+static bool is_by(const json_t *event, const char *author)
+{
+    return strcmp(sc_field_string(event, "by", ""), author) == 0;
+}
+
+/* "set to 256 MB by device_heap" */
+static void print_limit(FILE *out, struct sc_model *model, const json_t *event)
+{
+    struct sc_frames stack;
+    const char *kernel = sc_field_string(event, "kernel", NULL);
+    json_int_t result = sc_field_number(event, "result");
+    fprintf(out, "    device " NUMBER ": %s: ", sc_field_number(event, "device"),
+            PLAIN(sc_field_string(event, "limit", "?")));
+    if (is_by(event, "launch"))
+        fprintf(out, "fixed at %s by %s%s", size_of(model, event, "in_force"),
+                kernel ? "the launch of " : "a launch", kernel ? PLAIN(kernel) : "");
+    else
+        fprintf(out, "%s %s to %s", is_by(event, "option") ? "an option" : "the program",
+                result ? "could not set it" : "set it", size_of(model, event, "asked"));
+    if (result)
+        fprintf(out, " (error " NUMBER ")", result);
+    if (!is_by(event, "launch"))
+        fprintf(out, "; %s in force", size_of(model, event, "in_force"));
+    fprintf(out, "%s\n",
+            json_is_true(json_object_get(event, "context_ended")) ? "; the context has ended" : "");
+    sc_frames_shown(&stack, &model->scratch, &model->makers, json_object_get(event, "stack"));
+    print_stack(out, &stack);
+}
+
+static void print_limits(FILE *out, struct sc_model *model, const struct sc_run *run)
+{
+    const json_t *limits = json_object_get(json_object_get(run->record, "summary"), "limits");
+    const json_t *events = json_object_get(limits, "events");
+    json_int_t left_out = sc_field_number(limits, "events_left_out");
+    size_t index;
+    json_t *event;
+    if (json_array_size(events) > 0)
+        fputs("  limits:\n", out);
+    json_array_foreach(events, index, event)
+    {
+        print_limit(out, model, event);
+    }
+    if (left_out > 0)
+        fprintf(out, "    and " NUMBER " more\n", left_out);
+}
+
 /* ---- the whole ---- */
 
 static const char *doubt_of(const struct sc_memory *memory, const struct sc_run *run)
@@ -375,6 +423,7 @@ static void print_run(FILE *out, struct sc_model *model, size_t index)
     print_failure(out, model, run);
     for (size_t i = 0; i < memory.place_count; i++)
         print_place(out, model, &memory, &memory.places[i]);
+    print_limits(out, model, run);
     print_lines(out, model, run);
 }
 

@@ -100,7 +100,7 @@ static void put_bar(FILE *out, struct sc_scratch *scratch, const struct sc_shown
 void sc_moment_draw(FILE *out, struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     struct places places = places_of(hazard);
-    if (hazard->subject == SC_OF_MEMORY)
+    if (hazard->subject == SC_OF_MEMORY || hazard->subject == SC_OF_LIMIT)
         return;
     fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"the calls along time\">",
             WIDTH, HEIGHT);

@@ -175,6 +175,8 @@ CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct 
     if (strcmp(function->name, "count_down") == 0)
         return count_work(params, extra, work);
     work->kind = strcmp(function->name, "fault") == 0 ? WORK_FAULT : WORK_KERNEL;
+    if (strcmp(function->name, "store_at_null") == 0)
+        work->kind = WORK_BAD_STORE;
     work->kernel_ns = sim_options.kernel_ns;
     if (strcmp(function->name, "spin") == 0 &&
         !read_parameter(params, extra, 0, &work->kernel_ns, sizeof work->kernel_ns))

@@ -148,6 +148,9 @@ void sim_work_run(struct sim_work *work)
     case WORK_WAIT_VALUE:
         end_wait(&work->value);
         break;
+    case WORK_BAD_STORE:
+        atomic_store(&sim_fault, CUDA_ERROR_ILLEGAL_ADDRESS);
+        break;
     case WORK_FAULT:
         atomic_store(&sim_fault, CUDA_ERROR_LAUNCH_FAILED);
         break;

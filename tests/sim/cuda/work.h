@@ -19,6 +19,7 @@ enum sim_work_kind {
     WORK_KERNEL_SERVE, /* one that answers the host, and lasts until it has */
     WORK_KERNEL_COUNT, /* one that counts a condition down, when its graph is launched */
     WORK_FAULT,        /* a kernel that fails */
+    WORK_BAD_STORE,    /* one that writes where nothing is */
     WORK_HOST,
 };
 

@@ -1,0 +1,388 @@
+#include "interpose/ledger/limits.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "cupti_hooks/ear.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/unwind.h"
+#include "interpose/driver/relaxed.h"
+#include "interpose/driver/replaying.h"
+#include "interpose/streams/contexts.h"
+#include "ledger/limit_events.h"
+#include "report/report.h"
+#include "track/brief_lock.h"
+#include "track/hazard.h"
+#include "track/hazard_words.h"
+#include "track/kernel.h"
+#include "track/now.h"
+#include "track/op_kinds.h"
+#include "track/own_lock.h"
+#include "track/text.h"
+
+#include "track/poison.h"
+
+enum {
+    MEASURED_VERSION =
+        13000, /* drivers from here on are known to answer at once (docs/driver.md) */
+    ATTENDED_PER_FUNCTION = 16,
+    ATTENDED_MAX = 1024,       /* at a time */
+    ATTENDED_IN_ALL = 1 << 16, /* in a process */
+    ASKED_SLOTS = 64,
+    PAUSE_NS = 20 * 1000,
+};
+
+static struct {
+    struct sc_brief_lock lock;
+    struct sc_limit_events all; /* under the lock */
+} noted;
+
+/* ---- the driver is asked: never while the program sets a limit, which asking would undo ---- */
+
+static _Atomic int changing; /* calls of the program's under way */
+static _Atomic bool asking;
+
+static void begin_asking_alone(void)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    while (atomic_exchange(&asking, true))
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+}
+
+/* False: another thread asks, or sets a limit besides so many of our own. */
+static bool try_asking(int own)
+{
+    if (atomic_exchange(&asking, true))
+        return false;
+    if (atomic_load(&changing) == own)
+        return true;
+    atomic_store(&asking, false);
+    return false;
+}
+
+static size_t in_force(CUlimit limit)
+{
+    size_t value = 0;
+    return sc_real.cuCtxGetLimit && sc_real.cuCtxGetLimit(&value, limit) == CUDA_SUCCESS ? value
+                                                                                         : 0;
+}
+
+/* Of the current context. */
+static bool is_fixed(CUlimit limit)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    size_t value = in_force(limit);
+    bool fixed = value && sc_real.cuCtxSetLimit(limit, value) == CUDA_ERROR_INVALID_VALUE;
+    sc_relaxed_end(&relaxed);
+    return fixed;
+}
+
+/* ---- what is noted ---- */
+
+static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_author by,
+                                      const struct sc_context *context, int limit)
+{
+    sc_own_stack_learn();
+    return (struct sc_limit_event){
+        .api = call->api,
+        .runtime_api = sc_ear_runtime_api(),
+        .thread = sc_thread_id(),
+        .stack = sc_unwind_here(call->site),
+        .time_ns = sc_now_ns(),
+        .by = by,
+        .limit = limit,
+        .in_force = in_force((CUlimit)limit),
+        .device = context ? context->device : 0,
+        .context = context ? (uintptr_t)context->handle : 0,
+    };
+}
+
+/* Where it stays; NULL: there is no room. */
+static const struct sc_limit_event *note(const struct sc_limit_event *event)
+{
+    struct sc_limit_event *kept = NULL;
+    sc_brief_lock_take(&noted.lock);
+    if (noted.all.count < SC_LIMIT_EVENTS)
+        kept = &noted.all.events[noted.all.count++];
+    else
+        noted.all.left_out++;
+    if (kept)
+        *kept = *event;
+    sc_brief_lock_give(&noted.lock);
+    return kept;
+}
+
+void sc_limits_context_ended(const struct sc_context *context)
+{
+    sc_brief_lock_take(&noted.lock);
+    for (unsigned i = 0; i < noted.all.count; i++)
+        if (noted.all.events[i].context == (uintptr_t)context->handle)
+            noted.all.events[i].context_ended = true;
+    sc_brief_lock_give(&noted.lock);
+}
+
+bool sc_limits_draw(struct sc_limit_events *limits)
+{
+    if (sc_own_lock_depth)
+        return false;
+    sc_brief_lock_take(&noted.lock);
+    *limits = noted.all;
+    sc_brief_lock_give(&noted.lock);
+    return limits->count > 0;
+}
+
+/* ---- options ---- */
+
+static const struct wish {
+    const char *option;
+    CUlimit limit;
+    size_t offset; /* in struct sc_options */
+} wishes[] = {
+    {"device_heap", CU_LIMIT_MALLOC_HEAP_SIZE, offsetof(struct sc_options, device_heap_bytes)},
+    {"stack_limit", CU_LIMIT_STACK_SIZE, offsetof(struct sc_options, stack_limit_bytes)},
+    {"printf_fifo", CU_LIMIT_PRINTF_FIFO_SIZE, offsetof(struct sc_options, printf_fifo_bytes)},
+};
+
+enum { WISHES = sizeof wishes / sizeof wishes[0] };
+
+static size_t wished_bytes(const struct wish *wish)
+{
+    return *(const uint64_t *)(const void *)((const char *)&sc_options + wish->offset);
+}
+
+/* "device_heap: the driver refuses 1 TB as CU_LIMIT_MALLOC_HEAP_SIZE: error 1"; once for a wish. */
+static void say(const struct wish *wish, const struct sc_limit_event *event)
+{
+    static _Atomic bool said[2][WISHES];
+    bool is_ours = event->by == SC_LIMIT_BY_OPTION;
+    char bytes[256];
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    sc_text_format(&text, "%s: the %s ", wish->option,
+                   is_ours ? "driver refuses" : "program itself sets");
+    sc_text_size(&text, event->asked);
+    sc_text_format(&text, " as %s", sc_limit_events_word(event->limit));
+    if (is_ours)
+        sc_text_format(&text, ": error %d", event->result);
+    if (!atomic_exchange(&said[is_ours][wish - wishes], true) && sc_options.verbosity > 0)
+        sc_report_say(NULL, bytes);
+}
+
+bool sc_limits_are_due(int primary)
+{
+    unsigned flags = 0;
+    int is_alive = 0;
+    if (!sc_active())
+        return false;
+    return primary == SC_LIMITS_NEW ||
+           (sc_real.cuDevicePrimaryCtxGetState(primary, &flags, &is_alive) == CUDA_SUCCESS &&
+            !is_alive);
+}
+
+static void apply_one(const struct sc_call *call, const struct wish *wish)
+{
+    CUresult result = sc_real.cuCtxSetLimit(wish->limit, wished_bytes(wish));
+    struct sc_limit_event set =
+        describe(call, SC_LIMIT_BY_OPTION, sc_contexts_current(), (int)wish->limit);
+    set.asked = wished_bytes(wish);
+    set.result = (int)result;
+    note(&set);
+    if (result != CUDA_SUCCESS)
+        say(wish, &set);
+}
+
+/* Of the current context. */
+static void apply_all(const struct sc_call *call)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    for (unsigned i = 0; i < WISHES; i++)
+        if (wished_bytes(&wishes[i]))
+            apply_one(call, &wishes[i]);
+    sc_relaxed_end(&relaxed);
+}
+
+/* The call has a reference of its own to the primary context: ours does not make it. */
+static void apply_to_primary(const struct sc_call *call, CUdevice device)
+{
+    CUcontext handle = NULL;
+    CUresult (*release)(CUdevice) = sc_real.cuDevicePrimaryCtxRelease_v2
+                                        ? sc_real.cuDevicePrimaryCtxRelease_v2
+                                        : sc_real.cuDevicePrimaryCtxRelease;
+    if (sc_real.cuDevicePrimaryCtxRetain(&handle, device) != CUDA_SUCCESS)
+        return;
+    if (sc_real.cuCtxPushCurrent_v2(handle) == CUDA_SUCCESS) {
+        apply_all(call);
+        sc_contexts_pop();
+    }
+    release(device);
+}
+
+void sc_limits_apply(const struct sc_call *call, int primary)
+{
+    SC_KEEP_ERRNO();
+    if (primary == SC_LIMITS_NEW)
+        apply_all(call);
+    else
+        apply_to_primary(call, primary);
+}
+
+/* ---- the program sets one ---- */
+
+static _Atomic bool asks; /* behind launches */
+
+void sc_limits_start(void)
+{
+    int version = 0;
+    sc_real.cuDriverGetVersion(&version);
+    atomic_store(&asks, version >= MEASURED_VERSION || sc_limits_are_wanted());
+}
+
+void sc_limits_change_begins(void)
+{
+    if (!sc_active())
+        return;
+    SC_KEEP_ERRNO();
+    begin_asking_alone();
+    atomic_fetch_add(&changing, 1);
+    atomic_store(&asking, false);
+}
+
+/* The launch that came first is the hazard's `copy`. */
+static void tell_late(const struct sc_limit_event *set, const struct sc_limit_event *first)
+{
+    static const struct sc_limit_event unknown = {.api = "unknown"};
+    first = first ? first : &unknown;
+    const struct sc_hazard hazard = {
+        .code = SC603,
+        .certainty = SC_OBSERVED,
+        .action = SC_ACTION_REPORTED,
+        .buffer_kind = SC_NO_BUFFER,
+        .limit = {sc_limit_events_word(set->limit), set->asked, set->in_force,
+                  first->kernel[0] != '\0' ? first->kernel : NULL},
+        .copy = {.api = first->api,
+                 .direction = SC_NO_DIRECTION,
+                 .device = set->device,
+                 .thread = first->thread,
+                 .time_ns = first->time_ns,
+                 .stack = first->stack,
+                 .runtime_api = first->runtime_api},
+        .event = {.api = set->api,
+                  .thread = set->thread,
+                  .time_ns = set->time_ns,
+                  .stack = set->stack,
+                  .runtime_api = set->runtime_api},
+    };
+    if (!sc_report_suppresses(&hazard))
+        sc_report_hazard(&hazard);
+}
+
+static bool is_late(const struct sc_limit_event *set)
+{
+    bool may_be =
+        set->limit == CU_LIMIT_MALLOC_HEAP_SIZE || set->limit == CU_LIMIT_PRINTF_FIFO_SIZE;
+    if (!may_be || set->result != CUDA_ERROR_INVALID_VALUE || !try_asking(1))
+        return false;
+    bool late = is_fixed((CUlimit)set->limit);
+    atomic_store(&asking, false);
+    return late;
+}
+
+static void note_change(const struct sc_call *call, CUlimit limit, size_t value, CUresult result)
+{
+    struct sc_context *context = sc_contexts_of_memory();
+    struct sc_limit_event set = describe(call, SC_LIMIT_BY_PROGRAM, context, (int)limit);
+    set.asked = value;
+    set.result = (int)result;
+    note(&set);
+    for (unsigned i = 0; i < WISHES && result == CUDA_SUCCESS; i++)
+        if (wishes[i].limit == limit && wished_bytes(&wishes[i]) &&
+            wished_bytes(&wishes[i]) != value)
+            say(&wishes[i], &set);
+    if (context && is_late(&set))
+        tell_late(&set,
+                  limit == CU_LIMIT_MALLOC_HEAP_SIZE ? atomic_load(&context->heap_user) : NULL);
+}
+
+void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, CUresult result)
+{
+    if (!sc_active())
+        return;
+    SC_KEEP_ERRNO();
+    if (limit == CU_LIMIT_MALLOC_HEAP_SIZE)
+        atomic_store(&asks, true);
+    note_change(call, limit, value, result);
+    atomic_fetch_sub(&changing, 1);
+}
+
+/* ---- the launch that fixes the heap ---- */
+
+static _Atomic int attended_left;
+static _Atomic int attended_in_all;
+static _Atomic(CUfunction) asked[ASKED_SLOTS]; /* functions behind whose launch it was */
+
+/* A handle may be another function's once more. */
+void sc_limits_function_met(void)
+{
+    if (!atomic_load_explicit(&asks, memory_order_relaxed) || !sc_active() ||
+        atomic_load_explicit(&attended_in_all, memory_order_relaxed) > ATTENDED_IN_ALL)
+        return;
+    int left = atomic_load_explicit(&attended_left, memory_order_relaxed);
+    left = left > 0 ? left : 0;
+    if (left < ATTENDED_MAX)
+        atomic_store_explicit(&attended_left, left + ATTENDED_PER_FUNCTION, memory_order_relaxed);
+    sc_process_attend_launches(true);
+}
+
+static bool was_asked(CUfunction function)
+{
+    _Atomic(CUfunction) *slot = &asked[(uintptr_t)function / 32 % ASKED_SLOTS];
+    return function && atomic_exchange_explicit(slot, function, memory_order_relaxed) == function;
+}
+
+/* A launch names a kernel by a handle of either kind. */
+static const char *name_of(CUfunction function)
+{
+    const char *name = "";
+    CUresult result = CUDA_ERROR_NOT_FOUND;
+    if (function && sc_real.cuFuncGetName)
+        result = sc_real.cuFuncGetName(&name, function);
+    if (function && result != CUDA_SUCCESS && sc_real.cuKernelGetName)
+        sc_real.cuKernelGetName(&name, (CUkernel)function);
+    return name ? name : "";
+}
+
+/* The caller asks alone: once for a context. */
+static void note_user(const struct sc_call *call, struct sc_context *context, CUfunction function)
+{
+    struct sc_limit_event user =
+        describe(call, SC_LIMIT_BY_LAUNCH, context, CU_LIMIT_MALLOC_HEAP_SIZE);
+    struct sc_text name = sc_text_in(user.kernel, sizeof user.kernel);
+    sc_text_put(&name, name_of(function));
+    atomic_store(&context->heap_user, note(&user));
+}
+
+static void ask(const struct sc_call *call, struct sc_context *context, CUfunction function)
+{
+    if (!try_asking(0))
+        return;
+    if (!atomic_load(&context->heap_user) && sc_contexts_push(context)) {
+        if (is_fixed(CU_LIMIT_MALLOC_HEAP_SIZE))
+            note_user(call, context, function);
+        sc_contexts_pop();
+    }
+    atomic_store(&asking, false);
+}
+
+void sc_limits_launched(const struct sc_call *call, struct sc_context *context, CUfunction function)
+{
+    SC_KEEP_ERRNO();
+    struct sc_context *owner = context->primary ? context->primary : context;
+    atomic_fetch_add_explicit(&attended_in_all, 1, memory_order_relaxed);
+    if (atomic_fetch_sub_explicit(&attended_left, 1, memory_order_relaxed) <= 1)
+        sc_process_attend_launches(false);
+    if (!sc_active() || sc_replaying_is_on() || sc_contexts_is_quiet(owner) ||
+        atomic_load(&owner->lost) || atomic_load(&owner->heap_user) || was_asked(function))
+        return;
+    ask(call, owner, function);
+}

@@ -1,0 +1,60 @@
+/* Limits of contexts (cuCtxSetLimit): options set them when a context is made, calls are noted with
+ * what the driver answered, and a change that comes too late is told of (SC603).
+ *
+ * The size of the device's heap is fixed when a kernel that calls malloc is launched for the first
+ * time (docs/driver.md). No call says so: whether it is fixed is seen where the driver refuses the
+ * very value that is in force. So launches behind a function that was met are attended, until the
+ * driver has been asked behind each function's first one. While nothing new is met, nobody attends.
+ *
+ * The driver is asked in relaxed mode, which breaks no capture, and changes no value. Locks: none
+ * of the library's may be held. errno is kept. Thread-safe, not signal-safe.
+ */
+#ifndef SC_INTERPOSE_LEDGER_LIMITS_H
+#define SC_INTERPOSE_LEDGER_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "interpose/base/process.h"
+#include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
+
+struct sc_context;
+struct sc_limit_events;
+
+/* In place of a device, whose primary context it would be: the new context is current. */
+enum { SC_LIMITS_NEW = -1 };
+
+/* The driver is up. */
+void sc_limits_start(void);
+
+static inline bool sc_limits_are_wanted(void)
+{
+    return sc_options.device_heap_bytes || sc_options.stack_limit_bytes ||
+           sc_options.printf_fifo_bytes;
+}
+
+/* Before a call that makes a context: will it? */
+bool sc_limits_are_due(int primary);
+
+/* The call has made it: its limits become what the options say. */
+void sc_limits_apply(const struct sc_call *call, int primary);
+
+/* Around the program's cuCtxSetLimit. */
+void sc_limits_change_begins(void);
+void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, CUresult result);
+
+/* A module was loaded, or a function was found. */
+void sc_limits_function_met(void);
+
+/* The driver has accepted a launch in the context, which is not captured, while launches are
+ * attended. `function` NULL: a graph's. */
+void sc_limits_launched(const struct sc_call *call, struct sc_context *context,
+                        CUfunction function);
+
+void sc_limits_context_ended(const struct sc_context *context);
+
+/* A copy of all that is known. False: there is nothing to tell. */
+bool sc_limits_draw(struct sc_limit_events *limits);
+
+#endif

@@ -1,0 +1,114 @@
+// expect-exit: 0
+// link: cuda
+//
+// Limits of contexts, which are printed as the program finds them: the device's heap before and
+// behind the launch of a kernel that calls malloc. The first argument says what else there is: a
+// limit that the program sets in time (early), the primary context (primary), or one that is green
+// (green), a reset and the same once more (reset), many functions (many), a context that is lost by
+// a bad address behind it all (fault). tests/unit/test_limits.py looks at what the report says.
+#include <cuda.h>
+
+#include "survival.h"
+
+#define PTX ".version 7.0\n.target sm_70\n.address_size 64\n"
+
+enum { MB = 1 << 20, MANY = 200 };
+
+static const char heap[] = PTX ".extern .func (.param .b64 r) malloc (.param .b64 n)\n;\n"
+                               ".visible .entry take()\n{\n"
+                               ".reg .b64 %rd<3>;\nmov.u64 %rd1, 1024;\n{\n.param .b64 n0;\n"
+                               "st.param.b64 [n0], %rd1;\n.param .b64 r0;\ncall.uni (r0), malloc, "
+                               "(n0);\nld.param.b64 %rd2, [r0];\n}\nret;\n}\n";
+static const char plain[] = PTX ".visible .entry nothing()\n{\nret;\n}\n"
+                                ".visible .entry store_at_null()\n{\n.reg .b64 %rd<2>;\n"
+                                "mov.u64 %rd1, 0;\nst.global.u64 [%rd1], %rd1;\nret;\n}\n";
+
+static bool does(int argc, char **argv, const char *what)
+{
+    return argc > 1 && strcmp(argv[1], what) == 0;
+}
+
+static void print(const char *when)
+{
+    size_t heap_bytes = 0, stack_bytes = 0, fifo_bytes = 0;
+    CHECK(cuCtxGetLimit(&heap_bytes, CU_LIMIT_MALLOC_HEAP_SIZE));
+    CHECK(cuCtxGetLimit(&stack_bytes, CU_LIMIT_STACK_SIZE));
+    CHECK(cuCtxGetLimit(&fifo_bytes, CU_LIMIT_PRINTF_FIFO_SIZE));
+    printf("%s: heap %zu, stack %zu, fifo %zu\n", when, heap_bytes, stack_bytes, fifo_bytes);
+}
+
+static SURVIVAL_HELPER void launch(const char *image, const char *name)
+{
+    CUmodule module = NULL;
+    CUfunction function = NULL;
+    CHECK(cuModuleLoadData(&module, image));
+    CHECK(cuModuleGetFunction(&function, module, name));
+    CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+}
+
+static SURVIVAL_HELPER void set(size_t bytes)
+{
+    printf("set %zu -> %d\n", bytes, (int)cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, bytes));
+}
+
+static SURVIVAL_HELPER void use_heap(void)
+{
+    launch(plain, "nothing");
+    launch(heap, "take");
+    set(64 * MB);
+    print("behind");
+}
+
+static SURVIVAL_HELPER void launch_many(void)
+{
+    for (int i = 0; i < MANY; i++)
+        launch(plain, "nothing");
+}
+
+static CUcontext make(bool is_primary, bool is_green)
+{
+    CUcontext context = NULL;
+    CUdevResource resource;
+    CUdevResourceDesc description = NULL;
+    CUgreenCtx green = NULL;
+    if (is_green) {
+        CHECK(cuDeviceGetDevResource(0, &resource, CU_DEV_RESOURCE_TYPE_SM));
+        CHECK(cuDevResourceGenerateDesc(&description, &resource, 1));
+        CHECK(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+    }
+    if (is_primary || is_green) {
+        CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+        CHECK(cuCtxSetCurrent(context));
+    } else {
+        CHECK(cuCtxCreate(&context, NULL, 0, 0));
+    }
+    return context;
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(cuInit(0));
+    bool is_primary = does(argc, argv, "primary") || does(argc, argv, "reset");
+    CUcontext context = make(is_primary, does(argc, argv, "green")), current = NULL;
+    CHECK(cuCtxGetCurrent(&current));
+    printf("%s context is current\n", current == context ? "the" : "another");
+    print("before");
+    if (does(argc, argv, "early"))
+        set(32 * MB);
+    if (does(argc, argv, "many"))
+        launch_many();
+    use_heap();
+    if (does(argc, argv, "reset")) {
+        CHECK(cuDevicePrimaryCtxReset(0));
+        make(true, false);
+        print("reset");
+        use_heap();
+    }
+    if (does(argc, argv, "fault")) {
+        launch(plain, "store_at_null");
+        printf("synchronise -> %d\n", (int)cuCtxSynchronize());
+        return 0;
+    }
+    CHECK(cuCtxSynchronize());
+    return 0;
+}

@@ -13,8 +13,9 @@
 
 enum {
     KINDS_MAX = 32, /* of a place, also of a later version's */
-    STEPS_MAX = 16,
-    CALLERS_MAX = 2
+    CALLS_MAX = 16,
+    CALLERS_MAX = 2,
+    CHILDREN_MAX = 8
 };
 
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
@@ -63,37 +64,58 @@ struct making {
     struct sc_memory *memory;
 };
 
-static void add_step(struct making *making, struct sc_memory_place *place, const json_t *record)
+static void make_step(struct making *making, struct sc_memory_call *step, const json_t *record)
 {
     const char *api = sc_field_string(record, "api", NULL);
-    struct sc_memory_step *step = &place->steps[place->step_count++];
-    step->bytes = sc_shown_memory_bytes(record, "bytes");
-    step->times = sc_shown_memory_bytes(record, "times");
+    uint64_t times = sc_shown_memory_bytes(record, "times");
     step->words = sc_scratch_print(
-        making->scratch, "%s%s%s%s", sc_shown_memory_size(making->scratch, step->bytes),
+        making->scratch, "%s%s%s%s",
+        sc_shown_memory_size(making->scratch, sc_shown_memory_bytes(record, "bytes")),
         api ? " behind " : ", and no call was seen", api ? api : "",
-        step->times > 1 ? sc_scratch_print(making->scratch, ", %" PRIu64 " times", step->times)
-                        : "");
-    sc_frames_shown(&step->stack, making->scratch, making->makers,
-                    json_object_get(record, "stack"));
+        times > 1 ? sc_scratch_print(making->scratch, ", %" PRIu64 " times", times) : "");
 }
 
-static void add_unaccounted(struct making *making, struct sc_memory_place *place,
-                            const json_t *unaccounted)
+static void make_export(struct making *making, struct sc_memory_call *export, const json_t *record)
 {
-    const json_t *steps = json_object_get(unaccounted, "steps");
+    uint64_t now = (uint64_t)making->memory->time_ns;
+    uint64_t age = sc_shown_memory_less(now, sc_shown_memory_bytes(record, "since_ns"));
+    export->words = sc_scratch_print(
+        making->scratch, "%s of %s, by %s, %.3g s before",
+        sc_shown_memory_size(making->scratch, sc_shown_memory_bytes(record, "bytes")),
+        sc_field_string(record, "kind", "?"), sc_field_string(record, "api", "?"),
+        (double)age / 1e9);
+}
+
+static struct sc_memory_call *
+make_calls(struct making *making, const json_t *records,
+           void make(struct making *, struct sc_memory_call *, const json_t *), size_t *count)
+{
+    struct sc_memory_call *calls = sc_scratch_take(making->scratch, CALLS_MAX * sizeof *calls);
     size_t index;
-    json_t *step;
+    json_t *record;
+    json_array_foreach(records, index, record)
+    {
+        if (index == CALLS_MAX)
+            break;
+        struct sc_memory_call *call = &calls[(*count)++];
+        make(making, call, record);
+        sc_frames_shown(&call->stack, making->scratch, making->makers,
+                        json_object_get(record, "stack"));
+    }
+    return calls;
+}
+
+static void add_calls(struct making *making, struct sc_memory_place *place, const json_t *record)
+{
+    const json_t *unaccounted = json_object_get(record, "unaccounted");
     place->knows_unaccounted = json_is_object(unaccounted);
     place->unaccounted_bytes = sc_shown_memory_bytes(unaccounted, "bytes");
     place->unaccounted_peak_bytes = sc_shown_memory_bytes(unaccounted, "peak_bytes");
     place->driver_bytes = sc_shown_memory_bytes(unaccounted, "driver_bytes");
-    place->steps = sc_scratch_take(making->scratch, STEPS_MAX * sizeof *place->steps);
-    json_array_foreach(steps, index, step)
-    {
-        if (index < STEPS_MAX)
-            add_step(making, place, step);
-    }
+    place->steps =
+        make_calls(making, json_object_get(unaccounted, "steps"), make_step, &place->step_count);
+    place->exports =
+        make_calls(making, json_object_get(record, "exports"), make_export, &place->export_count);
 }
 
 static void add_place(struct making *making, const json_t *record, json_int_t device)
@@ -113,7 +135,7 @@ static void add_place(struct making *making, const json_t *record, json_int_t de
         .free_bytes = sc_shown_memory_bytes(record, "free_bytes"),
         .total_bytes = sc_shown_memory_bytes(record, "total_bytes"),
     };
-    add_unaccounted(making, place, json_object_get(record, "unaccounted"));
+    add_calls(making, place, record);
 }
 
 static void add_places(struct making *making, const json_t *member)
@@ -285,6 +307,24 @@ static void add_rest_of_place(struct making *making, const struct sc_memory_plac
 
 /* ---- the whole ---- */
 
+static const char *children_of(struct sc_scratch *scratch, const json_t *member)
+{
+    const json_t *children = json_object_get(member, "children");
+    const char *words = NULL;
+    size_t index;
+    json_t *child;
+    json_array_foreach(children, index, child)
+    {
+        if (index == CHILDREN_MAX)
+            break;
+        words =
+            sc_scratch_print(scratch, "%s %" JSON_INTEGER_FORMAT " (%s)",
+                             words ? words : "children live on and have a device open:",
+                             sc_field_number(child, "pid"), sc_field_string(child, "name", "?"));
+    }
+    return words;
+}
+
 struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, const json_t *member)
 {
@@ -292,6 +332,7 @@ struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
     struct making making = {scratch, makers, &memory};
     memory.time_ns =
         sc_field_number(member, "time_ns") > 0 ? sc_field_number(member, "time_ns") : 0;
+    memory.children = children_of(scratch, member);
     memory.left_out = sc_field_number(member, "accounts_left_out");
     add_places(&making, member);
     add_accounts(&making, member);

@@ -24,10 +24,10 @@ struct sc_run;
 
 enum { SC_MEMORY_HOST = -1, SC_MEMORY_DEVICES_MAX = 256 };
 
-/* A call behind which the driver has taken more for itself. */
-struct sc_memory_step {
-    uint64_t bytes, times;
-    const char *words; /* "200 MB behind cuCtxCreate_v4" */
+/* A call behind which the driver has taken more for itself, or that has made a handle of memory for
+ * others. */
+struct sc_memory_call {
+    const char *words; /* "200 MB behind cuCtxCreate_v4", "64 MB of device, by cuIpcGetMemHandle" */
     struct sc_frames stack;
 };
 
@@ -44,8 +44,8 @@ struct sc_memory_place {
     uint64_t unaccounted_bytes, unaccounted_peak_bytes; /* the process has them, for what is not
                                                          * known */
     uint64_t driver_bytes;                              /* that the driver says the process has */
-    struct sc_memory_step *steps;
-    size_t step_count;
+    struct sc_memory_call *steps, *exports;
+    size_t step_count, export_count;
 };
 
 struct sc_memory_account {
@@ -68,7 +68,8 @@ struct sc_memory {
     size_t place_count;
     struct sc_memory_account *accounts; /* as the report has them, then the rest of each place */
     size_t account_count;
-    json_int_t left_out; /* accounts that the report leaves out */
+    json_int_t left_out;  /* accounts that the report leaves out */
+    const char *children; /* who lives on and has a device open; NULL: nobody, or it is not known */
 };
 
 /* Makes it of a member `memory` of a report, or of anything else. All is in the scratch or in the

@@ -130,14 +130,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     "\"bytes\":9223372036854775807,\"blocks\":2,\"peak_bytes\":-4,\"peak_blocks\":1,"              \
     "\"ever_bytes\":7,\"ever_blocks\":7,\"stack\":[" NASTY                                         \
     "{\"file\":\"a.py\",\"line\":-3,\"function\":\"f;g\"},{\"offset\":\"0x9\"}]}"
+#define CALL                                                                                       \
+    "{\"bytes\":9,\"times\":3,\"since_ns\":-1,\"kind\":\"\\n\",\"api\":null,\"stack\":[{}]}"
 #define HELD                                                                                       \
     "\"memory\":{\"time_ns\":5,\"devices\":[{\"device\":0,\"uuid\":\"GPU-0\",\"bytes\":7,"         \
     "\"blocks\":1,\"peak_bytes\":9223372036854775807,\"peak_ns\":4,\"kinds\":{\"device\":{"        \
     "\"bytes\":9223372036854775807,\"blocks\":3,\"peak_bytes\":9},\"\\u001b\":{\"bytes\":3}},"     \
-    "\"pools\":[{\"pool\":\"0x1\"}],\"free_bytes\":9,\"total_bytes\":5}],\"host\":{\"bytes\":1,"   \
+    "\"pools\":[{\"pool\":\"0x1\"}],\"exports\":[7," CALL "],\"unaccounted\":{\"bytes\":1,"        \
+    "\"steps\":[" CALL ",{},[]]},\"free_bytes\":9,\"total_bytes\":5}],\"host\":{\"bytes\":1,"      \
     "\"peak_bytes\":2,\"kinds\":{\"pinned\":{\"bytes\":1}},\"pools\":[]},\"owners\":[{"            \
     "\"owner\":\"\\n\",\"device\":0,\"bytes\":1}],\"accounts\":[" ACCOUNT "," ACCOUNT              \
-    ",7,{},{\"device\":0}],\"accounts_left_out\":3,\"unknown_frees\":0,\"unrecorded\":0}"
+    ",7,{},{\"device\":0}],\"children\":[7,{\"pid\":1,\"name\":\"\\u202e\"}],"                     \
+    "\"accounts_left_out\":3,\"unknown_frees\":0,\"unrecorded\":0}"
 #define LINE "{\"type\":\"memory\"," HELD "}\n"
 #define ENDED                                                                                      \
     "{\"type\":\"summary\",\"hazards\":0,\"observed\":0,\"latent\":0,\"by_code\":{}," HELD "}\n"

@@ -206,6 +206,23 @@ class Growth(Reports):
         self.assertEqual(run["memory"]["memory"]["devices"][0]["bytes"], 3000 * MB)
 
 
+class Kept(Reports):
+    def test_what_others_have_open(self):
+        """Exports of a device, and children that live on."""
+        member = memory([account(256 * MB)], time_ns=5_000_000_000, exports=[
+            {"kind": "device", "bytes": 256 * MB, "since_ns": 2_000_000_000,
+             "api": "cuIpcGetMemHandle", "stack": [frame("share")]}])
+        member["children"] = [{"pid": 8, "name": "worker"}, {"pid": 9, "name": "tuner"}]
+        path = self.write("r.jsonl", run_line(), summary(member))
+        text, page = self.shown(path), self.shown(path, name="html")
+        self.assertIn("    open to others:\n      256 MB of device, by cuIpcGetMemHandle, 3 s before\n"
+                      "        #0 share /home/ada/train.py:8\n", text)
+        children = "children live on and have a device open: 8 (worker) 9 (tuner)"
+        self.assertIn(f"  {children}\n", text)
+        self.assertIn(f"<p>{children}</p>", page)
+        self.assertIn("<summary>open to others</summary><ul>\n<li>256 MB of device, by", page)
+
+
 class Left(Reports):
     def test_what_the_report_leaves_out_is_one_row(self):
         """The rows add up to what each kind has."""

@@ -119,6 +119,14 @@ static void print_stack(FILE *out, const struct sc_frames *stack)
         fprintf(out, "        #%zu %s\n", i, PLAIN(stack->frames[i].words));
 }
 
+static void print_calls(FILE *out, const struct sc_memory_call *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "      %s\n", PLAIN(calls[i].words));
+        print_stack(out, &calls[i].stack);
+    }
+}
+
 /* What the driver has for itself. */
 static void print_unaccounted(FILE *out, struct sc_model *model,
                               const struct sc_memory_place *place)
@@ -128,10 +136,7 @@ static void print_unaccounted(FILE *out, struct sc_model *model,
     fprintf(out, "    unaccounted: %s, %s at most; the driver says the process has %s\n",
             size(model, place->unaccounted_bytes), size(model, place->unaccounted_peak_bytes),
             size(model, place->driver_bytes));
-    for (size_t i = 0; i < place->step_count; i++) {
-        fprintf(out, "      %s\n", PLAIN(place->steps[i].words));
-        print_stack(out, &place->steps[i].stack);
-    }
+    print_calls(out, place->steps, place->step_count);
 }
 
 static void print_account(FILE *out, struct sc_model *model,
@@ -173,6 +178,9 @@ static void print_place(FILE *out, struct sc_model *model, const struct sc_memor
     print_kinds(out, model, place->record);
     print_pools(out, model, place->record);
     print_unaccounted(out, model, place);
+    if (place->export_count > 0)
+        fputs("    open to others:\n", out);
+    print_calls(out, place->exports, place->export_count);
     for (size_t i = 0; i < memory->account_count; i++)
         if (memory->accounts[i].place == place)
             print_account(out, model, &memory->accounts[i]);
@@ -423,6 +431,8 @@ static void print_run(FILE *out, struct sc_model *model, size_t index)
     print_failure(out, model, run);
     for (size_t i = 0; i < memory.place_count; i++)
         print_place(out, model, &memory, &memory.places[i]);
+    if (memory.children)
+        fprintf(out, "  %s\n", PLAIN(memory.children));
     print_limits(out, model, run);
     print_lines(out, model, run);
 }

@@ -198,22 +198,35 @@ static void put_flames(FILE *out, struct sc_model *model, const struct sc_memory
     sc_memory_tree_free(&tree);
 }
 
+/* With the summary that stands before. */
+static void put_calls(FILE *out, const struct sc_memory_call *calls, size_t count)
+{
+    fputs("</summary><ul>\n", out);
+    for (size_t i = 0; i < count; i++) {
+        sc_page_part_put(out, "<li>", calls[i].words, "");
+        sc_page_part_put_stack(out, &calls[i].stack);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul></details>\n", out);
+}
+
 static void put_unaccounted(FILE *out, struct sc_model *model, const struct sc_memory_place *place)
 {
     struct sc_scratch *scratch = &model->scratch;
     if (!place->knows_unaccounted)
         return;
-    fprintf(out,
-            "<details><summary>unaccounted <span class=\"sizes\">%s, %s at the peak</span>"
-            "</summary><ul>\n",
+    fprintf(out, "<details><summary>unaccounted <span class=\"sizes\">%s, %s at the peak</span>",
             sc_shown_memory_size(scratch, place->unaccounted_bytes),
             sc_shown_memory_size(scratch, place->unaccounted_peak_bytes));
-    for (size_t i = 0; i < place->step_count; i++) {
-        sc_page_part_put(out, "<li>", place->steps[i].words, "");
-        sc_page_part_put_stack(out, &place->steps[i].stack);
-        fputs("</li>\n", out);
-    }
-    fputs("</ul></details>\n", out);
+    put_calls(out, place->steps, place->step_count);
+}
+
+static void put_exports(FILE *out, const struct sc_memory_place *place)
+{
+    if (place->export_count == 0)
+        return;
+    fputs("<details><summary>open to others", out);
+    put_calls(out, place->exports, place->export_count);
 }
 
 static void put_place(FILE *out, struct sc_model *model, const struct sc_run *run,
@@ -237,6 +250,7 @@ static void put_place(FILE *out, struct sc_model *model, const struct sc_run *ru
                          sc_scratch_print(scratch, "%s-time", id));
     put_owners(out, model, memory, place);
     put_unaccounted(out, model, place);
+    put_exports(out, place);
     put_flames(out, model, memory, place, id);
 }
 
@@ -264,6 +278,8 @@ static void put_run(FILE *out, struct sc_model *model, size_t index)
     for (size_t i = 0; i < memory.place_count; i++)
         put_place(out, model, run, &memory, &memory.places[i],
                   sc_scratch_print(&model->scratch, "m%zu-%zu", index, i));
+    if (memory.children)
+        sc_page_part_put(out, "<p>", memory.children, "</p>\n");
     put_growth(out, model, run);
     fputs("</article>\n", out);
 }

@@ -250,59 +250,35 @@ SC_INLINED void end_simply(const struct sc_call *call, int device, const CUdevic
         sc_booking_given_in_order(call, *address, bytes, device, pool);
 }
 
-SC_INLINED bool cuMemAllocAsync_simply(enum sc_simplicity least, const char *api, void *site,
-                                       bool per_thread, CUresult *result, CUdeviceptr *address,
-                                       size_t bytes, CUstream handle)
-{
-    struct sc_stream_record *stream =
-        SC_HAVE(cuMemAllocAsync) ? find_allocating(least, handle, per_thread) : NULL;
-    if (sc_unlikely(!stream))
-        return false;
-    int device = stream->context->device; /* another thread may destroy the stream meanwhile */
-    *result = sc_real.cuMemAllocAsync(address, bytes, handle);
-    end_simply(&(const struct sc_call){api, site, per_thread}, device, address, bytes, 0, *result);
-    return true;
-}
-
-SC_SIMPLE_PAIR(cuMemAllocAsync, _ptsz, (CUdeviceptr * address, size_t bytes, CUstream stream),
-               (address, bytes, stream))
-{
-    SC_SIMPLY_BUT_HEARD(cuMemAllocAsync, (address, bytes, stream));
-    struct work work;
-    begin_allocation(&work, call, &stream);
-    CUresult result = endangers_captures(&work, stream) ? SC_PERMITTED(real(address, bytes, stream))
-                                                        : real(address, bytes, stream);
-    return end_allocation(&work, stream, address, bytes, 0, result);
-}
-
-SC_INLINED bool cuMemAllocFromPoolAsync_simply(enum sc_simplicity least, const char *api,
-                                               void *site, bool per_thread, CUresult *result,
-                                               CUdeviceptr *address, size_t bytes,
-                                               CUmemoryPool pool, CUstream handle)
-{
-    struct sc_stream_record *stream =
-        SC_HAVE(cuMemAllocFromPoolAsync) ? find_allocating(least, handle, per_thread) : NULL;
-    if (sc_unlikely(!stream))
-        return false;
-    int device = stream->context->device;
-    *result = sc_real.cuMemAllocFromPoolAsync(address, bytes, pool, handle);
-    end_simply(&(const struct sc_call){api, site, per_thread}, device, address, bytes,
-               (uintptr_t)pool, *result);
-    return true;
-}
-
-SC_SIMPLE_PAIR(cuMemAllocFromPoolAsync, _ptsz,
-               (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
-               (address, bytes, pool, stream))
-{
-    SC_SIMPLY_BUT_HEARD(cuMemAllocFromPoolAsync, (address, bytes, pool, stream));
-    struct work work;
-    begin_allocation(&work, call, &stream);
-    CUresult result = endangers_captures(&work, stream)
-                          ? SC_PERMITTED(real(address, bytes, pool, stream))
-                          : real(address, bytes, pool, stream);
-    return end_allocation(&work, stream, address, bytes, (uintptr_t)pool, result);
-}
+/* Another thread may destroy the stream while the driver is called. */
+#define ALLOCATES(symbol, pool, parameters, arguments)                                             \
+    SC_INLINED bool symbol##_simply(enum sc_simplicity least, const char *api, void *site,         \
+                                    bool per_thread, CUresult *result, SC_LIST parameters)         \
+    {                                                                                              \
+        struct sc_stream_record *on =                                                              \
+            SC_HAVE(symbol) ? find_allocating(least, stream, per_thread) : NULL;                   \
+        if (sc_unlikely(!on))                                                                      \
+            return false;                                                                          \
+        const struct sc_call call = {api, site, per_thread};                                       \
+        int device = on->context->device;                                                          \
+        *result = sc_real.symbol arguments;                                                        \
+        end_simply(&call, device, address, bytes, (uintptr_t)(pool), *result);                     \
+        return true;                                                                               \
+    }                                                                                              \
+    SC_SIMPLE_PAIR(symbol, _ptsz, parameters, arguments)                                           \
+    {                                                                                              \
+        struct work work;                                                                          \
+        SC_SIMPLY_BUT_HEARD(symbol, arguments);                                                    \
+        begin_allocation(&work, call, &stream);                                                    \
+        CUresult result =                                                                          \
+            endangers_captures(&work, stream) ? SC_PERMITTED(real arguments) : real arguments;     \
+        return end_allocation(&work, stream, address, bytes, (uintptr_t)(pool), result);           \
+    }
+ALLOCATES(cuMemAllocAsync, 0, (CUdeviceptr * address, size_t bytes, CUstream stream),
+          (address, bytes, stream))
+ALLOCATES(cuMemAllocFromPoolAsync, pool,
+          (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
+          (address, bytes, pool, stream))
 
 struct freeing {
     struct sc_memory memory;
@@ -352,7 +328,7 @@ SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api,
     if (sc_likely(ticks && sc_options.postmortem))
         sc_recently_note_freed(api, site, address, 0, ticks);
     if (sc_likely(address && sc_booking_is_on()))
-        sc_booking_left_in_order(address, ticks);
+        sc_booking_left_in_order(address, sc_memory_is_taken(*result));
     return true;
 }
 

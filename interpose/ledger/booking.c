@@ -277,26 +277,21 @@ void sc_booking_leaves_in_order(uintptr_t address)
     note_leaving(SC_LEDGER_ADDRESS, address);
 }
 
-/* The blocks of a range of mappings, of which the driver takes whole ones alone. */
-static uint64_t next_mapping(uint64_t at, uint64_t end, uint64_t *size_bytes)
-{
-    struct sc_ledger_block block;
-    for (; at < end; at += GRANULE_BYTES) {
-        if (!sc_ledger_find(&sc_ledger, SC_LEDGER_MAPPING, at, &block))
-            continue;
-        *size_bytes = block.size_bytes ? block.size_bytes : GRANULE_BYTES;
-        return at;
-    }
-    return end;
-}
-
-static void mappings_leave(const struct sc_memory *memory)
+/* The blocks of a range of mappings, of which the driver takes whole ones alone: before the call,
+ * and behind it (`is_over`). */
+static void each_mapping(const struct sc_memory *memory, bool is_over, bool taken)
 {
     const uint64_t end = memory->name + memory->size_bytes;
-    uint64_t bytes = 0;
-    for (uint64_t at = next_mapping(memory->name, end, &bytes); at < end;
-         at = next_mapping(at + bytes, end, &bytes))
-        sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at);
+    struct sc_ledger_block block;
+    for (uint64_t at = memory->name; at < end; at += block.size_bytes) {
+        if (!sc_ledger_find(&sc_ledger, SC_LEDGER_MAPPING, at, &block))
+            block.size_bytes = 0;
+        else if (is_over)
+            sc_ledger_left(&sc_ledger, SC_LEDGER_MAPPING, at, taken);
+        else
+            sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at);
+        block.size_bytes += block.size_bytes ? 0 : GRANULE_BYTES;
+    }
 }
 
 void sc_booking_leaves(const struct sc_memory *memory)
@@ -304,18 +299,9 @@ void sc_booking_leaves(const struct sc_memory *memory)
     if (is_pool(memory))
         sc_balance_pool_leaves();
     else if (memory->kind == SC_MEMORY_MAPPING)
-        mappings_leave(memory);
+        each_mapping(memory, false, false);
     else
         note_leaving(rows[memory->kind].space, memory->name);
-}
-
-static void mappings_left(const struct sc_memory *memory, bool taken)
-{
-    const uint64_t end = memory->name + memory->size_bytes;
-    uint64_t bytes = 0;
-    for (uint64_t at = next_mapping(memory->name, end, &bytes); at < end;
-         at = next_mapping(at + bytes, end, &bytes))
-        sc_ledger_left(&sc_ledger, SC_LEDGER_MAPPING, at, taken);
 }
 
 static void pool_left(const struct sc_memory *memory, bool taken)
@@ -336,7 +322,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     if (is_pool(memory))
         pool_left(memory, taken);
     else if (memory->kind == SC_MEMORY_MAPPING)
-        mappings_left(memory, taken);
+        each_mapping(memory, true, taken);
     else if (is_known)
         sc_ledger_left(&sc_ledger, rows[memory->kind].space, memory->name, taken);
     else if (taken && rows[memory->kind].space == SC_LEDGER_ADDRESS)

@@ -451,9 +451,16 @@ void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes,
 
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
 {
-    if (!sc_ledger_leaves(ledger, SC_LEDGER_HOLD, age))
+    take(ledger);
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_HOLD, age);
+    bool is_known = found.entry;
+    if (is_known) {
+        debit(ledger, found.entry);
+        sc_ledger_index_drop(&ledger->index, found);
+    }
+    give(ledger);
+    if (!is_known)
         return;
-    sc_ledger_left(ledger, SC_LEDGER_HOLD, age, true);
     uint64_t longest_ns = atomic_load(&ledger->longest_ns);
     while (held_ns > longest_ns &&
            !atomic_compare_exchange_weak(&ledger->longest_ns, &longest_ns, held_ns))

@@ -446,10 +446,16 @@ static bool end_kept(struct giving_back *giving, bool kept)
     return kept;
 }
 
-static bool end_held(struct giving_back *giving, bool held)
+typedef bool keep_function(struct giving_back *giving, const struct sc_range_info *range);
+
+/* What is held may go back, and be another thread's, before `keep` returns: it counts as the
+ * program's no more from before that on. */
+static bool is_held(struct giving_back *giving, const struct sc_range_info *range,
+                    keep_function *keep)
 {
-    if (held)
-        tell_left(giving);
+    sc_memory_leaves(giving->call, &giving->memory);
+    bool held = keep(giving, range);
+    sc_memory_left(&giving->memory, held);
     return end_kept(giving, held);
 }
 
@@ -467,7 +473,7 @@ CUresult cuMemFreeHost(void *address)
         return SC_PERMITTED(real(NULL));
     struct giving_back giving = begin(address, SC_PINNED, call);
     struct sc_range_info range = range_of(&giving);
-    if (may_keep(&giving, &range, SC105) && end_held(&giving, free_is_deferred(&giving, &range)))
+    if (may_keep(&giving, &range, SC105) && is_held(&giving, &range, free_is_deferred))
         return giving.result;
     if (end_kept(&giving, was_freed(&giving, &range)))
         return CUDA_ERROR_INVALID_VALUE;
@@ -515,7 +521,7 @@ CUresult cuMemHostUnregister(void *address)
         return CUDA_ERROR_INVALID_VALUE;
     struct giving_back giving = begin(address, SC_REGISTERED, call);
     struct sc_range_info range = range_of(&giving);
-    if (may_keep(&giving, &range, SC103) && end_held(&giving, unregister_is_kept(&giving, &range)))
+    if (may_keep(&giving, &range, SC103) && is_held(&giving, &range, unregister_is_kept))
         return giving.result;
     if (end_kept(&giving, is_gone))
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;

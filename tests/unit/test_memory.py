@@ -459,6 +459,12 @@ class Held(unittest.TestCase):
         self.assertEqual((account["owner"], account["api"], account["ever_bytes"]),
                          ("memory_oom", "cuMemHostAlloc", 600 * MB))
 
+    def test_what_is_freed_under_copies_of_many_threads_counts_once(self):
+        memory = self.memory("wrong", name="memory_in_flight", options=":verbosity=0")
+        self.assertEqual(memory["unknown_frees"], 0)
+        self.assertEqual(self.kinds(memory["host"]), {})
+        self.assertGreater(memory["host"]["kinds"]["held"]["peak_bytes"], 0)
+
     @simulated
     def test_failures_are_not_told_of_where_the_ledger_is_off(self):
         self.assertEqual(self.failures("full", options=":memory=off"), [])

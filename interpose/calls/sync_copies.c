@@ -14,6 +14,7 @@
 #include "interpose/capture/beside.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/relaxed.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
@@ -46,7 +47,8 @@ struct copy {
     struct sc_sync sync;
     struct sc_stream_record *on;      /* NULL: not known */
     struct sc_stream_record *used_on; /* the stream of its uses of device memory; NULL: none */
-    uint32_t met[2]; /* ids of legacy streams of which it is work as well; 0: none */
+    struct sc_context *met[2];        /* of whose legacy streams it is work as well; NULL: none */
+    bool is_unsure;                   /* what it comes after is not known */
 };
 
 static struct sc_stream_record *stream_of(const struct copy *copy)
@@ -109,7 +111,7 @@ static struct sc_device_uses uses_of(const struct copy *copy)
 static void judge_uses(const struct copy *copy)
 {
     if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy) ||
-        is_serialized(copy))
+        is_serialized(copy) || copy->is_unsure)
         return;
     struct sc_stream_record *stream = stream_of(copy);
     if (!stream || sc_streams_is_captured(stream))
@@ -133,7 +135,7 @@ static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
         return;
     const struct sc_device_uses uses = uses_of(copy);
     copy->used_on = uses.count ? stream : NULL;
-    if (copy->used_on && !blocks_host(copy))
+    if (copy->used_on && !blocks_host(copy) && !copy->is_unsure)
         sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_EDGE);
 }
 
@@ -186,26 +188,48 @@ static void begin_moved(struct copy *copy, CUstream handle)
     copy->on = stream;
 }
 
-/* A copy between two devices is work of the legacy streams of both (docs/driver.md, Two devices).
- */
-static void meet_devices(struct copy *copy)
+/* The contexts of the two devices between which it copies. False: it does not. */
+static bool find_homes(const struct copy *copy, struct sc_context *homes[2])
 {
     const struct sc_copy_sides *sides = &copy->sides;
-    const struct sc_copy_side *both[] = {&sides->dst, &sides->src};
-    const struct sc_context *homes[2] = {NULL, NULL};
-    copy->met[0] = copy->met[1] = 0;
     if (sides->is_empty || sides->is_fill || is_serialized(copy) || sides->dst.used ||
-        sides->src.used)
+        sides->src.used || !sides->dst.shape.address || !sides->src.shape.address)
+        return false;
+    homes[0] = sc_contexts_at(sides->dst.shape.address);
+    homes[1] = homes[0] ? sc_contexts_at(sides->src.shape.address) : NULL;
+    return homes[1] && homes[0]->device != homes[1]->device;
+}
+
+/* A copy between two devices is work of the legacy streams of both (docs/driver.md, Two devices).
+ * What it is in a thread's own stream nobody has asked. */
+static void meet_devices(struct copy *copy)
+{
+    struct sc_context *homes[2];
+    struct sc_stream_record *stream = stream_of(copy);
+    copy->met[0] = copy->met[1] = NULL;
+    copy->is_unsure = false;
+    if (!stream || !find_homes(copy, homes))
         return;
-    for (unsigned i = 0; i < 2; i++)
-        homes[i] = sc_contexts_at(both[i]->shape.address);
-    struct sc_stream_record *stream = homes[0] && homes[1] ? stream_of(copy) : NULL;
-    if (!stream || homes[0]->device == homes[1]->device)
-        return;
+    copy->is_unsure = copy->call->per_thread;
+    for (unsigned i = 0; i < 2 && !copy->is_unsure; i++) {
+        if (homes[i]->legacy == stream->id)
+            continue;
+        copy->met[i] = homes[i];
+        sc_track_put_behind(&sc_track, stream->id, homes[i]->legacy, SC_SCOPE_LEGACY);
+    }
+}
+
+/* The driver did not do so: it refused the copy, or the copy is made in a private stream. What was
+ * noted of its order is made true. */
+static void await_devices(const struct copy *copy)
+{
     for (unsigned i = 0; i < 2; i++) {
-        copy->met[i] = homes[i]->legacy == stream->id ? 0 : homes[i]->legacy;
-        if (copy->met[i])
-            sc_track_put_behind(&sc_track, stream->id, copy->met[i], SC_SCOPE_LEGACY);
+        if (!copy->met[i] || !sc_contexts_push(copy->met[i]))
+            continue;
+        struct sc_relaxed relaxed = sc_relaxed_begin();
+        sc_real.cuStreamSynchronize(CU_STREAM_LEGACY);
+        sc_relaxed_end(&relaxed);
+        sc_contexts_pop();
     }
 }
 
@@ -223,10 +247,12 @@ static bool begins_moved(struct copy *copy)
     copy->on = NULL;
     sc_detour_begin(&copy->detour, copy->call, &copy->stream);
     bool is_moved = sc_detour_is_taken(&copy->detour);
-    if (is_moved)
+    if (is_moved) {
+        await_devices(copy);
         begin_moved(copy, copy->stream);
-    else
+    } else {
         begin_call(copy);
+    }
     return is_moved;
 }
 
@@ -289,10 +315,14 @@ static CUresult end(struct copy *copy, CUresult result)
         note_uses(copy, place);
     for (unsigned i = 0; i < 2 && copy->on && result == CUDA_SUCCESS; i++)
         if (copy->met[i])
-            sc_track_put_behind(&sc_track, copy->met[i], copy->on->id, sc_streams_scope(copy->on));
+            sc_track_put_behind(&sc_track, copy->met[i]->legacy, copy->on->id,
+                                sc_streams_scope(copy->on));
     if (orders_contexts(copy) && copy->on && result == CUDA_SUCCESS)
         order_contexts(copy);
-    return sc_detour_end(&copy->detour, result);
+    CUresult answer = sc_detour_end(&copy->detour, result);
+    if (result != CUDA_SUCCESS)
+        await_devices(copy);
+    return answer;
 }
 
 static struct sc_copy_sides between(struct sc_copy_side dst, struct sc_copy_side src, size_t bytes)

@@ -15,7 +15,7 @@ enum { PATH_BYTES = 1024, GROUPS_BYTES = 4096 };
 static void put(struct sc_text *line, bool *has_any, const char *source, const char *value)
 {
     if (!*has_any)
-        sc_json_open(line, "limits", '[');
+        sc_json_open(line, "memory_limits", '[');
     *has_any = true;
     sc_json_open(line, NULL, '{');
     sc_json_string(line, "source", source);

@@ -6,7 +6,8 @@
 
 #include "track/text.h"
 
-/* Appends "limits" where there are any. Reads small files. Locks: none. Not for a signal handler.
+/* Appends "memory_limits" where there are any. Reads small files. Locks: none. Not for a signal
+ * handler.
  */
 void sc_memory_limits_put(struct sc_text *line);
 

@@ -7,6 +7,7 @@
 #include "report/json.h"
 #include "report/limits_part.h"
 #include "report/mapped_file.h"
+#include "report/memory_limits.h"
 #include "report/memory_part.h"
 #include "report/modules.h"
 #include "report/roll.h"
@@ -385,6 +386,7 @@ void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
     for (unsigned i = 0; i < run->device_count; i++)
         sc_json_string(line, NULL, run->device_names[i]);
     sc_json_close(line, ']');
+    sc_memory_limits_put(line);
     if (run->alone)
         put_protections_off(line);
     if (run->unreached)

@@ -4,6 +4,7 @@ report` makes of them. 8 ranks; RANKS=64 is what test_ranks_many.py runs."""
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ OPENS = str(OUT / "tests" / "hazard" / "sc501_ipc_driver.fixed")
 
 class Ranks(Runs):
     def environment(self, pattern, variable, rank, options=""):
-        return {**ENVIRONMENT, variable: str(rank), "LD_PRELOAD": LIBRARY,
+        return {**ENVIRONMENT, "SIM_GPU": "late=1:devices=2", variable: str(rank), "LD_PRELOAD": LIBRARY,
                 "SAFECOPY_OPTIONS": f"verbosity=0:report_path={self.folder}/{pattern}{options}"}
 
     def launch(self, command, pattern="%h.%r.%p.jsonl", variable="RANK", ranks=range(RANKS)):
@@ -127,6 +128,35 @@ class Ranks(Runs):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(run.stderr.count("whose work there is not seen: 2\n"), 1, run.stderr)
         self.assertIn("whose work there is not seen: 2\n", self.report().stdout)
+
+    def test_limits_have_a_source(self):
+        environment = {**self.environment("%p.jsonl", "RANK", 0),
+                       "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": "0=2G"}
+        groups = pathlib.Path("/proc/self/cgroup").read_text()
+        group = re.search(r":memory:(/.*)", groups)
+        below = pathlib.Path(f"/sys/fs/cgroup/memory{group[1] if group else ''}/safecopy{os.getpid()}")
+        enter = ""
+        try:
+            below.mkdir()
+            self.addCleanup(below.rmdir)
+            (below / "memory.limit_in_bytes").write_text(str(3 << 30))
+            enter = f"echo $$ >{below}/cgroup.procs; "
+        except OSError:
+            pass  # none of one's own to be had
+        self.start("sh", "-c", f'{enter}exec "$0"', CORRECT, env=environment)
+        shown = self.report("--format", "memory").stdout
+        self.assertIn("  limit: 0=2G, by CUDA_MPS_PINNED_DEVICE_MEM_LIMIT\n", shown)
+        if enter:
+            self.assertIn(f"  limit: {3 << 30}, by {below}/memory.limit_in_bytes\n", shown)
+
+    def test_the_program_of_the_docs(self):
+        """docs/several-gpus.md"""
+        self.launch(lambda _: [str(OUT / "demo" / "portable")])
+        run = self.report()
+        some = ", ".join(str(rank) for rank in range(0, RANKS, 2)) if RANKS == 8 else "0, 2, 4, 6"
+        self.assertIn(f"(ranks {some}", run.stdout)
+        self.assertIn("rank 5: no summary: the run did not end normally", run.stdout)
+        self.assertRegex(run.stdout, r"device 1, thread \d+")
 
     def test_mpirun(self):
         if not shutil.which("mpirun"):

@@ -423,11 +423,25 @@ static const char *doubt_of(const struct sc_memory *memory, const struct sc_run 
     return memory->is_line ? "  as its last line says: the run did not end normally\n" : "";
 }
 
+/* Beside what the devices have. */
+static void print_memory_limits(FILE *out, const struct sc_run *run)
+{
+    size_t index;
+    json_t *limit;
+    json_array_foreach(json_object_get(json_object_get(run->record, "run"), "memory_limits"), index,
+                       limit)
+    {
+        fprintf(out, "  limit: %s", PLAIN(sc_field_string(limit, "value", "?")));
+        fprintf(out, ", by %s\n", PLAIN(sc_field_string(limit, "source", "?")));
+    }
+}
+
 static void print_run(FILE *out, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
     const struct sc_memory memory = sc_shown_memory_of_run(model, run);
     fprintf(out, "%s: %s\n%s", PLAIN(run->file), PLAIN(run->title), doubt_of(&memory, run));
+    print_memory_limits(out, run);
     print_failure(out, model, run);
     for (size_t i = 0; i < memory.place_count; i++)
         print_place(out, model, &memory, &memory.places[i]);

@@ -1,0 +1,93 @@
+#define _GNU_SOURCE 1
+#include "report/memory_limits.h"
+
+#include "report/file.h"
+#include "report/json.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "track/poison.h"
+
+enum { PATH_BYTES = 1024, GROUPS_BYTES = 4096 };
+
+static void put(struct sc_text *line, bool *has_any, const char *source, const char *value)
+{
+    if (!*has_any)
+        sc_json_open(line, "memory_limits", '[');
+    *has_any = true;
+    sc_json_open(line, NULL, '{');
+    sc_json_string(line, "source", source);
+    sc_json_string(line, "value", value);
+    sc_json_close(line, '}');
+}
+
+/* 0: it has none. What is larger than any machine is the older kernels' word for that. */
+static uint64_t limit_in(const char *path)
+{
+    char text[32];
+    long size = sc_file_read(path, text, sizeof text - 1);
+    uint64_t value = 0;
+    for (long i = 0; i < size && text[i] >= '0' && text[i] <= '9'; i++)
+        value = value * 10 + (uint64_t)(text[i] - '0');
+    return value >> 60 ? 0 : value;
+}
+
+/* The lowest of the group that is named, and of those that it lies in, up to `root` bytes. */
+static uint64_t lowest(struct sc_text *path, size_t root, const char *file, char *where)
+{
+    uint64_t found = 0;
+    for (size_t end = path->used; end >= root; end--) {
+        if (end < path->used && path->bytes[end] != '/')
+            continue;
+        sc_text_rewind(path, end);
+        sc_text_put(path, file);
+        uint64_t limit = path->cut ? 0 : limit_in(path->bytes);
+        if (limit && (!found || limit < found)) {
+            found = limit;
+            memcpy(where, path->bytes, path->used + 1);
+        }
+        sc_text_rewind(path, end);
+    }
+    return found;
+}
+
+/* The line of /proc/self/cgroup that begins so behind its number, and where such groups lie. */
+static void put_group(struct sc_text *line, bool *has_any, char *groups, const char *begins,
+                      const char *root, const char *file)
+{
+    char path[PATH_BYTES], where[PATH_BYTES], value[24];
+    char *at = strstr(groups, begins);
+    if (!at)
+        return;
+    at += strlen(begins);
+    struct sc_text text = sc_text_in(path, sizeof path);
+    sc_text_put(&text, root);
+    sc_text_bytes(&text, at, strcspn(at, "\n"));
+    if (text.cut || strcspn(at, "\n") == 0)
+        return;
+    if (path[text.used - 1] == '/')
+        sc_text_rewind(&text, text.used - 1);
+    uint64_t limit = lowest(&text, strlen(root), file, where);
+    struct sc_text number = sc_text_in(value, sizeof value);
+    sc_text_format(&number, "%lu", limit);
+    if (limit)
+        put(line, has_any, where, value);
+}
+
+void sc_memory_limits_put(struct sc_text *line)
+{
+    static const char mps[] = "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT";
+    char groups[GROUPS_BYTES];
+    bool has_any = false;
+    long size = sc_file_read("/proc/self/cgroup", groups, sizeof groups - 1);
+    groups[size > 0 ? size : 0] = '\0';
+    if (getenv(mps))
+        put(line, &has_any, mps, getenv(mps));
+    put_group(line, &has_any, groups, "0::", "/sys/fs/cgroup", "/memory.max");
+    put_group(line, &has_any, groups, ":memory:", "/sys/fs/cgroup/memory",
+              "/memory.limit_in_bytes");
+    if (has_any)
+        sc_json_close(line, ']');
+}

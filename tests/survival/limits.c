@@ -2,10 +2,11 @@
 // link: cuda
 //
 // Limits of contexts, which are printed as the program finds them: the device's heap before and
-// behind the launch of a kernel that calls malloc. The first argument says what else there is: a
-// limit that the program sets in time (early), the primary context (primary), or one that is green
-// (green), a reset and the same once more (reset), many functions (many), a context that is lost by
-// a bad address behind it all (fault). tests/unit/test_limits.py looks at what the report says.
+// behind the launch of a kernel that calls malloc. With an argument the program asks for a larger
+// one then, which is too late. It says what else there is: nothing (late), a limit that the program
+// sets in time (early), the primary context (primary), or one that is green (green), a reset and
+// the same once more (reset), many functions (many), a context that is lost by a bad address behind
+// it all (fault). tests/unit/test_limits.py looks at what the report says.
 #include <cuda.h>
 
 #include "survival.h"
@@ -51,11 +52,12 @@ static SURVIVAL_HELPER void set(size_t bytes)
     printf("set %zu -> %d\n", bytes, (int)cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, bytes));
 }
 
-static SURVIVAL_HELPER void use_heap(void)
+static SURVIVAL_HELPER void use_heap(bool is_late)
 {
     launch(plain, "nothing");
     launch(heap, "take");
-    set(64 * MB);
+    if (is_late)
+        set(64 * MB);
     print("behind");
 }
 
@@ -97,12 +99,12 @@ int main(int argc, char **argv)
         set(32 * MB);
     if (does(argc, argv, "many"))
         launch_many();
-    use_heap();
+    use_heap(argc > 1);
     if (does(argc, argv, "reset")) {
         CHECK(cuDevicePrimaryCtxReset(0));
         make(true, false);
         print("reset");
-        use_heap();
+        use_heap(true);
     }
     if (does(argc, argv, "fault")) {
         launch(plain, "store_at_null");

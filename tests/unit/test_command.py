@@ -264,7 +264,8 @@ class Report(Command):
         """What is shown of a run with these lines, whose summary counts `by_code`."""
         count = sum((by_code or {}).values())
         end = [] if by_code is None else [{**json.loads(self.lines[-1]), "by_code": by_code,
-                                           "hazards": count, "observed": count, "latent": 0}]
+                                           "hazards": count, "observed": count, "latent": 0,
+                                           "advisories": 0}]
         shown = self.start("report", self.write("counted.jsonl", [
             json.dumps(line) + "\n" for line in (many_hazards.run_line(), *hazards, *end)])).stdout
         return re.findall(r"observed, (.*?): ", shown)
@@ -296,7 +297,7 @@ class Report(Command):
 
     def test_no_hazards_is_success(self):
         summary = json.loads(self.lines[-1])
-        summary.update(hazards=0, observed=0, latent=0, by_code={}, taken_early=3)
+        summary.update(hazards=0, observed=0, latent=0, advisories=0, by_code={}, taken_early=3)
         path = self.write("clean.jsonl", [self.lines[0], json.dumps(summary) + "\n"])
         result = self.start("report", path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
@@ -310,7 +311,7 @@ class Report(Command):
     def test_an_unreached_run_is_told(self):
         run, summary = json.loads(self.lines[0]), json.loads(self.lines[-1])
         run.update(unreached=True)
-        summary.update(hazards=0, observed=0, latent=0, by_code={}, operations=0)
+        summary.update(hazards=0, observed=0, latent=0, advisories=0, by_code={}, operations=0)
         path = self.write("unreached.jsonl", [json.dumps(run) + "\n", json.dumps(summary) + "\n"])
         self.assertIn("no call of it came through the library", self.start("report", path).stdout)
 
@@ -321,7 +322,7 @@ class Report(Command):
 
     def test_a_run_that_replaced_itself_has_ended(self):
         summary = json.loads(self.lines[-1])
-        summary.update(hazards=0, observed=0, latent=0, by_code={})
+        summary.update(hazards=0, observed=0, latent=0, advisories=0, by_code={})
         run = json.dumps({**json.loads(self.lines[0]), "started": 99}) + "\n"
         path = self.write("replaced.jsonl", [run, run, json.dumps(summary) + "\n"])
         result = self.start("report", path)

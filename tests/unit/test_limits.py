@@ -39,7 +39,7 @@ class Limits(unittest.TestCase):
 
     def lines(self, *arguments, options="", status=0, **settings):
         self.run = subprocess.run(
-            [PROGRAM, *arguments], cwd=self.path.parent, check=False, capture_output=True, text=True,
+            [PROGRAM, *(arguments or ("late",))], cwd=self.path.parent, check=False, capture_output=True, text=True,
             timeout=120, env={**ENVIRONMENT, **settings, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                               "SAFECOPY_OPTIONS": f"report_path={self.path}{options}"})
         self.assertEqual(self.run.returncode, status, self.run.stderr)
@@ -123,7 +123,7 @@ class Limits(unittest.TestCase):
                               last["exit_status"]), (0, 0, 1, {"SC603": 1}, 0))
         self.assertIn("safecopy: no hazards in 0 operations, 1 advisory note\n", self.run.stderr)
         self.assertEqual(self.shown().returncode, 0)
-        run = subprocess.run([OUT / "safecopy", "run", "--strict", "--", PROGRAM], check=False,
+        run = subprocess.run([OUT / "safecopy", "run", "--strict", "--", PROGRAM, "late"], check=False,
                              cwd=self.path.parent, capture_output=True, text=True, env=ENVIRONMENT)
         self.assertEqual(run.returncode, 0, run.stderr)
 

@@ -209,10 +209,51 @@ static void ask_heap(void)
     step("unloaded");
 }
 
+/* What it costs to give the heap's limit the value that it has, and whether that waits for a
+ * kernel. */
+static void ask_same_limit(const char *when, CUfunction spin)
+{
+    size_t value = 0;
+    CUresult result = CUDA_SUCCESS;
+    TRY(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
+    double idle_ns = NS_EACH(1000, result = cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, value));
+    double get_ns = NS_EACH(1000, cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
+    launch_spin(spin, NULL, 200);
+    uint64_t begin_ns = now_ns();
+    CUresult busy = cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, value);
+    double busy_ms = ms_since(begin_ns);
+    settle();
+    say("%s: the value in force (%zu): %d, %.0f ns, to ask for it %.0f ns; beside a kernel of 200 "
+        "ms: %d after %.3f ms\n",
+        when, value, (int)result, idle_ns, get_ns, (int)busy, busy_ms);
+}
+
+/* Behind each step the library may ask whether the size of the heap is fixed. */
+static void ask_fixed(void)
+{
+    CUmodule module = NULL, spin_module = NULL;
+    CUfunction take = NULL;
+    uint64_t bytes = 1024;
+    begin();
+    CUdeviceptr answer = device_block();
+    CUfunction spin = load_kernel("spin", &spin_module);
+    void *params[] = {&bytes, &answer};
+    ask_same_limit("before a module with malloc", spin);
+    TRY(cuModuleLoadData(&module, heap_ptx));
+    TRY(cuModuleGetFunction(&take, module, "take"));
+    ask_same_limit("its function is known", spin);
+    TRY(cuLaunchKernel(take, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    ask_same_limit("launched", spin);
+    TRY(cuDevicePrimaryCtxReset(device));
+    TRY(enter_primary());
+    CUfunction again = load_kernel("spin", &spin_module);
+    ask_same_limit("behind a reset", again);
+}
+
 static const struct question questions[] = {
     {.name = "contexts", .ask = ask_contexts}, {.name = "steps", .ask = ask_steps},
     {.name = "blocks", .ask = ask_blocks},     {.name = "local", .ask = ask_local},
-    {.name = "heap", .ask = ask_heap},
+    {.name = "heap", .ask = ask_heap},         {.name = "fixed", .ask = ask_fixed},
 };
 
 int main(int argc, char **argv)

@@ -606,8 +606,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     sc_json_number(line, "held_peak_ns", totals->held_peak_ns);
     sc_json_number(line, "taken_early", totals->taken_early);
     sc_json_number(line, "driver_late", totals->driver_late);
-    if (totals->shared_memory > 0)
-        sc_json_number(line, "shared_memory", totals->shared_memory);
+    sc_json_number(line, "shared_memory", totals->shared_memory);
     sc_json_number(line, "beside_unjudged",
                    sc_no_verdicts_for(totals->no_verdicts, SC_NO_VERDICT_CAPTURE));
     if (totals->no_verdicts) {

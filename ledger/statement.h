@@ -48,6 +48,8 @@ struct sc_statement_place {
     struct sc_ledger_count all;
     uint64_t backed_bytes; /* of SC_LEDGER_DEVICE */
     uint64_t accounts;     /* how many there are */
+    uint64_t
+        to_lie_bytes; /* managed memory, wherever allocated, by the latest advice or prefetch */
 
     bool has_uuid, knows_graphs, knows_free;
     uint8_t uuid[SC_STATEMENT_UUID_BYTES];

@@ -235,6 +235,8 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
     sc_json_string(line, "kind", sc_hazard_buffer_kind_string(hazard->buffer_kind));
     if (hazard->blocks)
         sc_json_number(line, "blocks", hazard->blocks);
+    if (hazard->room_bytes)
+        sc_json_number(line, "room", hazard->room_bytes);
     put_origin(line, "origin", hazard->buffer_origin, &stacks->buffer);
     sc_json_close(line, '}');
     sc_json_open(line, "copy", '{');

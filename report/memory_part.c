@@ -355,6 +355,21 @@ static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *
     return i;
 }
 
+/* Managed memory of which something is said. */
+static void put_managed(struct sc_text *line, const struct sc_statement *statement)
+{
+    sc_json_open(line, "managed_to", '[');
+    for (unsigned i = 0; i < SC_LEDGER_PLACES; i++) {
+        if (!statement->places[i].to_lie_bytes)
+            continue;
+        sc_json_open(line, NULL, '{');
+        put_place(line, i);
+        sc_json_number(line, "bytes", statement->places[i].to_lie_bytes);
+        sc_json_close(line, '}');
+    }
+    sc_json_close(line, ']');
+}
+
 static void put_children(struct sc_text *line, const struct sc_statement *statement)
 {
     if (!statement->child_count)
@@ -382,6 +397,7 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_open(line, "host", '{');
     put_content(line, part, SC_LEDGER_HOST);
     sc_json_close(line, '}');
+    put_managed(line, statement);
     put_owners(line, part, max);
     put_children(line, statement);
     uint64_t shown = put_accounts(line, part, max, reserve);

@@ -738,7 +738,7 @@ void sc_report_child(void)
 {
     if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))
         sc_file_close(report.fd);
-    if (report.counts.hazards > 0)
+    if (report.counts.hazards + report.counts.advisories > 0)
         sc_hazard_counts_forget();
     sc_missed_calls_forget();
     report.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

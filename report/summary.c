@@ -149,14 +149,24 @@ static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
     sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }
 
+static void put_room(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    sc_text_format(text, ", for device %u, which has ", (unsigned)hazard->copy.device);
+    sc_text_size(text, hazard->room_bytes);
+    sc_text_put(text, ": the rest lies on the host, and on no other GPU\n    most of it by ");
+}
+
 static void put_memory(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, "with ");
     put_count(text, hazard->blocks, "block");
-    sc_text_put(text, " still held, ");
+    sc_text_put(text, hazard->room_bytes ? ", " : " still held, ");
     sc_text_size(text, hazard->buffer_size_bytes);
-    sc_text_format(text, " of %s memory in all, by ",
-                   sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_text_format(text, " of %s memory in all", sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    if (hazard->room_bytes)
+        put_room(text, hazard);
+    else
+        sc_text_put(text, ", by ");
     sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
     sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }

@@ -58,7 +58,8 @@ struct sc_hazard {
     size_t buffer_size_bytes;
     enum sc_buffer_kind buffer_kind;
     uint32_t buffer_origin; /* track/origins.h */
-    uint64_t blocks;        /* SC601: so many, which `copy` has made; else 0 */
+    uint64_t blocks;        /* SC601: so many, which `copy` has made; SC602: in all; else 0 */
+    uint64_t room_bytes;    /* SC602: what the device of `copy` has; else 0 */
     struct sc_hazard_copy copy;
     struct sc_hazard_event event;
     struct sc_hazard_event freed; /* SC401: the call that gave the memory back; api NULL: none */

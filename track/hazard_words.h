@@ -52,7 +52,7 @@ enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code);
 /* Is it reported and counted apart, and no reason to fail for? */
 static inline bool sc_hazard_is_advisory(enum sc_hazard_code code)
 {
-    return code >= SC603;
+    return code >= SC602;
 }
 
 #endif

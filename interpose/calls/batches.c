@@ -537,15 +537,3 @@ SC_PAIR(cuMemcpy3DWithAttributesAsync, _ptsz,
     begin(&batch.batch, is_valid_3d(&batch, flags));
     return end_3d(&batch, real(made_list(&batch), flags, stream));
 }
-
-SC_PAIR(cuMemPrefetchBatchAsync, _ptsz,
-        (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
-         size_t *location_indices, size_t location_count, unsigned long long flags,
-         CUstream stream),
-        (addresses, sizes, count, locations, location_indices, location_count, flags, stream))
-{
-    struct sc_work work;
-    sc_work_begin(&work, call, stream, SC_WORK_QUIET);
-    return sc_work_end(&work, real(addresses, sizes, count, locations, location_indices,
-                                   location_count, flags, stream));
-}

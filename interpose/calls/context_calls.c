@@ -16,6 +16,7 @@
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/limits.h"
+#include "interpose/ledger/managed.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/nvtx.h"
@@ -73,6 +74,7 @@ static void end_work(const struct sc_context *context)
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_track_known(&sc_track, &point, NULL, NULL);
     end_memory(context);
+    sc_managed_context_ended(context);
     sc_booking_context_ended(context);
     sc_limits_context_ended(context);
     sc_reaper_graph_changed();

@@ -8,6 +8,7 @@
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
+#include "interpose/ledger/managed.h"
 #include "track/device_use.h"
 #include "track/op_kinds.h"
 #include "track/shape.h"
@@ -248,6 +249,35 @@ static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t by
         sc_issue_host(issue, SC_PREFETCH, (const void *)(uintptr_t)address, bytes);
 }
 
+SC_PAIR(cuMemPrefetchAsync, _ptsz,
+        (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream),
+        (address, bytes, device, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    prefetch_side(&copy.issue, address, bytes);
+    sc_issue_call(&copy.issue);
+    CUresult result = end(&copy, real(address, bytes, device, stream));
+    if (result == CUDA_SUCCESS)
+        sc_managed_prefetched(call, address, bytes, sc_managed_location(device));
+    return result;
+}
+
+SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
+        (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags,
+         CUstream stream),
+        (address, bytes, location, flags, stream))
+{
+    struct copy copy;
+    begin(&copy, call, &stream);
+    prefetch_side(&copy.issue, address, bytes);
+    sc_issue_call(&copy.issue);
+    CUresult result = end(&copy, real(address, bytes, location, flags, stream));
+    if (result == CUDA_SUCCESS)
+        sc_managed_prefetched(call, address, bytes, location);
+    return result;
+}
+
 /* ---- from the rows of api.def ---- */
 
 #define cuMemcpyHtoDAsync_v2_simply sc_uploads_make
@@ -263,7 +293,6 @@ static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t by
 #define USES_WRITES_HOST(dst, bytes) sc_issue_host(&copy.issue, SC_D2H, dst, bytes)
 #define USES_FILLS(dst, bytes) USES_FILLS_ROWS(dst, bytes, bytes, 1)
 #define USES_FILLS_ROWS(dst, pitch, width, rows) set_rows(&copy.issue, dst, pitch, width, rows)
-#define USES_PREFETCHES(address, bytes) prefetch_side(&copy.issue, address, bytes)
 
 #define CALL_SNAPSHOT(src)                                                                         \
     src = (__typeof__(src))(uintptr_t)source(&copy, (const void *)(uintptr_t)(src))

@@ -28,6 +28,7 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/guard/door.h"
 #include "interpose/ledger/booking.h"
+#include "interpose/ledger/managed.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/culprit.h"
@@ -101,6 +102,7 @@ void sc_host_memory_managed(CUdeviceptr address, size_t bytes, const struct sc_c
     const void *memory = (const void *)(uintptr_t)address;
     const struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     add_range(memory, bytes, SC_MANAGED, call);
+    sc_managed_given(call, address, bytes, context);
     if (context && !context->shares_managed)
         SC_TRACKED(sc_guarded_limit_snapshots(track.inflight, (uintptr_t)memory, bytes,
                                               SC_SNAPSHOTS_NONE));
@@ -582,6 +584,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     struct sc_sync sync;
     (freeing.waits ? sc_sync_begin_free : sc_sync_begin_nothing)(&sync, call);
     if (range.range) {
+        sc_managed_leaves(address);
         sc_issue_seal(call, range.address, range.size_bytes);
         SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range.address));
     }

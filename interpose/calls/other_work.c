@@ -409,16 +409,3 @@ SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
     return sc_permit_refused(call,
                              sc_work_end(&work, real(addresses, sizes, count, flags, stream)));
 }
-
-SC_PAIR(cuMemDiscardAndPrefetchBatchAsync, _ptsz,
-        (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
-         size_t *location_indices, size_t location_count, unsigned long long flags,
-         CUstream stream),
-        (addresses, sizes, count, locations, location_indices, location_count, flags, stream))
-{
-    struct sc_work work;
-    sc_work_begin(&work, call, stream, SC_WORK_KERNEL);
-    return sc_permit_refused(
-        call, sc_work_end(&work, real(addresses, sizes, count, locations, location_indices,
-                                      location_count, flags, stream)));
-}

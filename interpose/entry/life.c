@@ -37,6 +37,7 @@
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/limits.h"
+#include "interpose/ledger/managed.h"
 #include "interpose/missed/audit.h"
 #include "interpose/postmortem/postmortem.h"
 #include "interpose/reaper/copy_times.h"
@@ -399,6 +400,8 @@ static void end_all(void *argument)
         sc_spare_stack_call_last(stop_showing, NULL);
     }
     sc_audit_stop(ending->unsubscribe);
+    if (!sc_own_lock_depth)
+        sc_managed_end();
     sc_booking_process_ends();
     ending->status = sc_report_exit_status(ending->status);
     summarise(ending->status, ending->unsubscribe, ending->unsubscribe && sc_options.leaks);

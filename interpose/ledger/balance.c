@@ -10,6 +10,7 @@
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
+#include "ledger/residence.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"
@@ -149,7 +150,11 @@ static void ask(struct sc_statement *statement)
 void sc_balance_draw(struct sc_statement *statement, bool asks)
 {
     SC_KEEP_ERRNO();
+    uint64_t to_lie[SC_LEDGER_PLACES];
     sc_statement_draw(&sc_ledger, statement);
+    sc_residence_asked(&sc_residence, to_lie);
+    for (unsigned i = 0; i < SC_LEDGER_PLACES; i++)
+        statement->places[i].to_lie_bytes = to_lie[i];
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++) {
         statement->places[i].has_uuid = devices[i].is_known;
         memcpy(statement->places[i].uuid, &devices[i].uuid, sizeof devices[i].uuid);

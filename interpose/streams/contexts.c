@@ -79,6 +79,15 @@ static void ask_lineage(struct answers *answers)
         answers->primary = sc_contexts_of(primary);
 }
 
+static _Atomic uint32_t
+    devices; /* a bit each, of those that had a context ever; 31: and later ones */
+
+int sc_contexts_only_device(void)
+{
+    uint32_t met = atomic_load_explicit(&devices, memory_order_relaxed);
+    return met && !(met & (met - 1)) && met != 1u << 31 ? __builtin_ctz(met) : -1;
+}
+
 static struct sc_context *add_locked(CUcontext handle, const struct answers *answers)
     SC_REQUIRES(contexts_lock)
 {
@@ -105,6 +114,7 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
         return NULL;
     SC_ASSERT(!context->primary || !context->primary->primary);
     context->legacy = context->legacy_stream->id;
+    atomic_fetch_or(&devices, 1u << (answers->device < 31 ? answers->device : 31));
     if (context->primary)
         SC_TRACKED(sc_order_set_primary(track.order, context->legacy, context->primary->legacy));
     return sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;

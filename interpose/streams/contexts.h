@@ -107,6 +107,9 @@ bool sc_contexts_has_lost(uint32_t stream);
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 
+/* The one device on which contexts were met, ever, or -1. Lock-free. */
+int sc_contexts_only_device(void);
+
 /* A context of the device that was met before and that nobody is about to end, or NULL. No call of
  * the driver: of a primary context no reference is taken, which a reset would have as another's. */
 struct sc_context *sc_contexts_on(CUdevice device);

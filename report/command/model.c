@@ -141,7 +141,7 @@ const struct sc_shown *sc_model_bare_hazard(struct sc_model *model, size_t index
 bool sc_model_is_excused(const struct sc_model *model, size_t index)
 {
     const struct sc_hazard_place *place = &model->chosen[index];
-    return place->suppression || place->finding->is_suppressed ||
+    return place->suppression || place->finding->is_suppressed || place->finding->is_advisory ||
            (model->baseline && index >= model->new_count);
 }
 

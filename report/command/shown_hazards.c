@@ -140,10 +140,19 @@ static void describe_held(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     const json_t *buffer = json_object_get(hazard->record, "buffer");
     json_int_t blocks = sc_field_number(buffer, "blocks");
-    hazard->copy.words = sc_scratch_print(
-        scratch, "with " NUMBER " block%s still held, %s of %s memory in all, by %s", blocks,
-        plural(blocks), size_in_words(scratch, buffer), sc_field_string(buffer, "kind", "?"),
-        hazard->copy.api);
+    json_int_t room = sc_field_number(buffer, "room");
+    const char *words =
+        sc_scratch_print(scratch, "with " NUMBER " block%s%s, %s of %s memory in all", blocks,
+                         plural(blocks), room ? "" : " still held", size_in_words(scratch, buffer),
+                         sc_field_string(buffer, "kind", "?"));
+    if (room)
+        words = sc_scratch_print(
+            scratch,
+            "%s, for device " NUMBER ", which has " NUMBER
+            " bytes: the rest lies on the host, and on no other GPU; most of it",
+            words, sc_field_number(json_object_get(hazard->record, "copy"), "device"), room);
+    hazard->copy.words =
+        sc_scratch_print(scratch, "%s%s by %s", words, room ? "" : ",", hazard->copy.api);
 }
 
 /* "64 MB was asked for", which a launch came before. */

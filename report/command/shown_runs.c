@@ -108,9 +108,13 @@ static void add_counts(struct making *making, const json_t *summary)
     json_int_t hazards = sc_field_number(summary, "hazards");
     json_int_t operations = sc_field_number(summary, "operations");
     json_int_t suppressed = sc_field_number(summary, "suppressed");
+    json_int_t advisories = sc_field_number(summary, "advisories");
     const char *words =
         sc_scratch_print(making->scratch, NUMBER " hazard%s in " NUMBER " operation%s", hazards,
                          plural(hazards), operations, plural(operations));
+    if (advisories > 0)
+        words = sc_scratch_print(making->scratch, "%s, " NUMBER " advisory note%s", words,
+                                 advisories, plural(advisories));
     if (suppressed > 0)
         words = sc_scratch_print(making->scratch, "%s, " NUMBER " suppressed", words, suppressed);
     if (json_is_integer(json_object_get(summary, "exit_status")))

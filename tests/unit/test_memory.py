@@ -37,6 +37,7 @@ BY_HAND = {
     "cuMemHostRegister": "host_memory", "cuMemAllocManaged": "host_memory",
     "cuMemFree": "host_memory", "cuMemFreeHost": "host_memory",
     "cuMemHostUnregister": "host_memory",
+    "cuMemAdvise": "managed_calls",
     "cuCtxDestroy": "context_calls", "cuDevicePrimaryCtxRelease": "context_calls",
     "cuDevicePrimaryCtxReset": "context_calls", "cuGreenCtxDestroy": "context_calls",
     "cuCtxSetLimit": "memory_calls",

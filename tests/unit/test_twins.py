@@ -23,7 +23,7 @@ FOLDERS = {
     "capture": {"SC301", "SC302", "SC303", "SC304", "SC305"},
     "graph": {"SC401", "SC402", "SC403"},
     "device": {"SC501", "SC502"},
-    "memory": {"SC601", "SC603"},
+    "memory": {"SC601", "SC602", "SC603"},
     "silent": {"none"},
     "wild": set(),
 }

@@ -60,7 +60,9 @@ static const char *level_of(const struct sc_shown *hazard)
 {
     if (hazard->suppression)
         return "notice";
-    return hazard->news && strcmp(hazard->news, "unchanged") == 0 ? "warning" : "error";
+    bool is_old = hazard->news && strcmp(hazard->news, "unchanged") == 0;
+    bool is_advisory = json_is_true(json_object_get(hazard->record, "advisory"));
+    return is_old || is_advisory ? "warning" : "error";
 }
 
 static void print_hazard(FILE *out, struct sc_model *model, const struct sc_shown *hazard,

@@ -218,6 +218,8 @@ static const char *excuse_of(struct sc_scratch *scratch, const struct sc_shown *
         return hazard->suppression;
     if (hazard->grown)
         return sc_scratch_print(scratch, "unchanged since the baseline, but %s", hazard->grown);
+    if (json_is_true(json_object_get(hazard->record, "advisory")))
+        return "an advisory";
     bool is_old = hazard->news && strcmp(hazard->news, "unchanged") == 0;
     return is_old ? "unchanged since the baseline" : NULL;
 }

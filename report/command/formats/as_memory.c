@@ -436,6 +436,25 @@ static void print_memory_limits(FILE *out, const struct sc_run *run)
     }
 }
 
+/* "  managed memory, as advised or prefetched: 768 MB to device 0, 768 MB to the host" */
+static void print_managed(FILE *out, struct sc_model *model, const json_t *memory)
+{
+    size_t index;
+    json_t *part;
+    json_array_foreach(json_object_get(memory, "managed_to"), index, part)
+    {
+        const json_t *device = json_object_get(part, "device");
+        fprintf(out, "%s%s to ", index ? ", " : "  managed memory, as advised or prefetched: ",
+                size_of(model, part, "bytes"));
+        if (json_is_integer(device))
+            fprintf(out, "device " NUMBER, json_integer_value(device));
+        else
+            fputs("the host", out);
+    }
+    if (index)
+        fputc('\n', out);
+}
+
 static void print_run(FILE *out, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -448,6 +467,7 @@ static void print_run(FILE *out, struct sc_model *model, size_t index)
     if (memory.children)
         fprintf(out, "  %s\n", PLAIN(memory.children));
     print_limits(out, model, run);
+    print_managed(out, model, memory.record);
     print_lines(out, model, run);
 }
 

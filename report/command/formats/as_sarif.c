@@ -187,7 +187,9 @@ static void put_result(FILE *out, struct sc_scratch *scratch, const struct sc_sh
     const char *words =
         sc_scratch_print(scratch, "%s. What to do: %s.", hazard->title, hazard->advice);
     put_member(out, "{\"ruleId\":", hazard->code);
-    put_message(out, scratch, ",\"level\":\"error\",\"message\":", words);
+    bool is_advisory = json_is_true(json_object_get(hazard->record, "advisory"));
+    fprintf(out, ",\"level\":\"%s\"", is_advisory ? "note" : "error");
+    put_message(out, scratch, ",\"message\":", words);
     fputs_unlocked(",\"locations\":[", out);
     put_locations(out, scratch, hazard);
     fputs_unlocked(",\"relatedLocations\":[", out);

@@ -1,6 +1,6 @@
-/* Hints for managed memory. Nothing migrates here: a prefetch takes its place in the stream only. A
- * discard leaves other bytes.
- */
+/* Hints for managed memory. Nothing migrates here: a prefetch takes its place in the stream only,
+ * whatever room the device has: pages that do not fit stay on the host. A discard leaves other
+ * bytes. */
 #include "api.h"
 #include "capture.h"
 #include "copy.h"
@@ -19,9 +19,27 @@ static CUresult check_locked(CUdeviceptr address, size_t bytes)
                : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult prefetch(CUstream dflt, CUstream handle, const CUdeviceptr *addresses,
-                         const size_t *sizes, size_t count)
+/* A device has to be there, and to share managed memory with the host (cuda.h). */
+static bool is_place(CUmemLocation location)
 {
+    return location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+           (location.id >= 0 && location.id < sim_options.devices && !sim_options.managed_apart);
+}
+
+static CUmemLocation location_of(CUdevice device)
+{
+    return device == CU_DEVICE_CPU
+               ? (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST}
+               : (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+}
+
+static CUresult prefetch(CUstream dflt, CUstream handle, const CUdeviceptr *addresses,
+                         const size_t *sizes, size_t count, const CUmemLocation *locations,
+                         size_t location_count)
+{
+    for (size_t i = 0; i < location_count; i++)
+        if (!is_place(locations[i]))
+            return CUDA_ERROR_INVALID_DEVICE;
     struct sim_work mark = {.kind = WORK_KERNEL}; /* of no length, but late as any operation */
     CUstream stream;
     sim_lock();
@@ -40,8 +58,8 @@ SIM_API_PTSZ(cuMemPrefetchAsync,
              (CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream), devPtr,
              count, dstDevice, hStream)
 {
-    (void)dstDevice;
-    return prefetch(dflt, hStream, &devPtr, &count, 1);
+    CUmemLocation location = location_of(dstDevice);
+    return prefetch(dflt, hStream, &devPtr, &count, 1, &location, 1);
 }
 
 SIM_API_PTSZ(cuMemPrefetchAsync_v2,
@@ -49,8 +67,8 @@ SIM_API_PTSZ(cuMemPrefetchAsync_v2,
               CUstream hStream),
              devPtr, count, location, flags, hStream)
 {
-    (void)location;
-    return flags ? CUDA_ERROR_INVALID_VALUE : prefetch(dflt, hStream, &devPtr, &count, 1);
+    return flags ? CUDA_ERROR_INVALID_VALUE
+                 : prefetch(dflt, hStream, &devPtr, &count, 1, &location, 1);
 }
 
 SIM_API_PTSZ(cuMemPrefetchBatchAsync,
@@ -62,7 +80,7 @@ SIM_API_PTSZ(cuMemPrefetchBatchAsync,
     if (!dptrs || !sizes || count == 0 || !prefetchLocs || !prefetchLocIdxs ||
         numPrefetchLocs == 0 || flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    return prefetch(dflt, hStream, dptrs, sizes, count);
+    return prefetch(dflt, hStream, dptrs, sizes, count, prefetchLocs, numPrefetchLocs);
 }
 
 static CUresult discard_one_locked(CUstream stream, CUdeviceptr address, size_t bytes)
@@ -112,9 +130,14 @@ SIM_API_PTSZ(cuMemDiscardAndPrefetchBatchAsync,
     return discard(dflt, hStream, dptrs, sizes, count);
 }
 
-static CUresult advise(CUdeviceptr address, size_t bytes)
+static CUresult advise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                       CUmemLocation location)
 {
     SIM_REFUSED_IN_A_CAPTURE();
+    bool names =
+        advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION || advice == CU_MEM_ADVISE_SET_ACCESSED_BY;
+    if (names && !is_place(location))
+        return CUDA_ERROR_INVALID_DEVICE;
     sim_lock();
     CUresult result = check_locked(address, bytes);
     sim_unlock();
@@ -124,14 +147,12 @@ static CUresult advise(CUdeviceptr address, size_t bytes)
 SIM_API(cuMemAdvise, (CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device),
         devPtr, count, advice, device)
 {
-    (void)advice, (void)device;
-    return advise(devPtr, count);
+    return advise(devPtr, count, advice, location_of(device));
 }
 
 SIM_API(cuMemAdvise_v2,
         (CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location), devPtr,
         count, advice, location)
 {
-    (void)advice, (void)location;
-    return advise(devPtr, count);
+    return advise(devPtr, count, advice, location);
 }

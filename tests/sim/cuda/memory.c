@@ -93,11 +93,15 @@ SIM_API(cuMemHostAlloc, (void **pp, size_t bytesize, unsigned int Flags), pp, by
     return allocate_host(pp, bytesize, Flags);
 }
 
-/* A driver unmaps managed memory. Here a look at it that comes too late finds something else. */
+enum { LEFT_BYTES = 16 << 20 };
+
+/* A driver unmaps managed memory. Here a look at it that comes too late finds something else: of a
+ * large block, in its first bytes. */
 static void scribble(const struct sim_range *range)
 {
     if (range->kind == MEMORY_MANAGED)
-        memset((void *)(range->base + range->alias), 0xFD, range->size);
+        memset((void *)(range->base + range->alias), 0xFD,
+               range->size < LEFT_BYTES ? range->size : LEFT_BYTES);
 }
 
 /* Checks that the address is the start of such memory, before and after the wait for the device:

@@ -1,0 +1,84 @@
+/* Where managed memory is to lie: advice, and prefetches of several parts. A prefetch of one part
+ * is an operation as copies are (copies.c). */
+#include "interpose/calls/memory.h"
+#include "interpose/calls/work.h"
+#include "interpose/capture/permits.h"
+#include "interpose/driver/driver.h"
+#include "interpose/driver/wrap.h"
+#include "interpose/ledger/managed.h"
+#include "interpose/ledger/memory_kinds.h"
+
+#include "track/poison.h"
+
+static CUresult tell_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
+                             CUmem_advise advice, CUmemLocation location, CUresult result)
+{
+    if (result != CUDA_SUCCESS)
+        return result;
+    sc_memory_reserved(call, SC_MEMORY_MANAGED);
+    sc_managed_advised(call, address, bytes, advice, location);
+    return result;
+}
+
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device)
+{
+    SC_WRAPPER(cuMemAdvise);
+    CUresult result = SC_PERMITTED(real(address, bytes, advice, device));
+    return tell_advised(call, address, bytes, advice, sc_managed_location(device), result);
+}
+
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                        CUmemLocation location)
+{
+    SC_WRAPPER(cuMemAdvise_v2);
+    CUresult result = SC_PERMITTED(real(address, bytes, advice, location));
+    return tell_advised(call, address, bytes, advice, location, result);
+}
+
+struct prefetches {
+    const CUdeviceptr *addresses;
+    const size_t *sizes;
+    size_t count;
+    const CUmemLocation *locations;
+    const size_t *from; /* the part from which each location holds */
+    size_t location_count;
+};
+
+static CUresult tell_prefetched(const struct sc_call *call, const struct prefetches *all,
+                                CUresult result)
+{
+    size_t location = 0;
+    for (size_t i = 0; result == CUDA_SUCCESS && i < all->count; i++) {
+        while (location + 1 < all->location_count && all->from[location + 1] <= i)
+            location++;
+        sc_managed_prefetched(call, all->addresses[i], all->sizes[i], all->locations[location]);
+    }
+    return result;
+}
+
+SC_PAIR(cuMemPrefetchBatchAsync, _ptsz,
+        (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
+         size_t *from, size_t location_count, unsigned long long flags, CUstream stream),
+        (addresses, sizes, count, locations, from, location_count, flags, stream))
+{
+    const struct prefetches all = {addresses, sizes, count, locations, from, location_count};
+    struct sc_work work;
+    sc_work_begin(&work, call, stream, SC_WORK_QUIET);
+    CUresult result = sc_work_end(
+        &work, real(addresses, sizes, count, locations, from, location_count, flags, stream));
+    return tell_prefetched(call, &all, result);
+}
+
+/* What is in the memory then is anything. */
+SC_PAIR(cuMemDiscardAndPrefetchBatchAsync, _ptsz,
+        (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
+         size_t *from, size_t location_count, unsigned long long flags, CUstream stream),
+        (addresses, sizes, count, locations, from, location_count, flags, stream))
+{
+    const struct prefetches all = {addresses, sizes, count, locations, from, location_count};
+    struct sc_work work;
+    sc_work_begin(&work, call, stream, SC_WORK_KERNEL);
+    CUresult result = sc_work_end(
+        &work, real(addresses, sizes, count, locations, from, location_count, flags, stream));
+    return tell_prefetched(call, &all, sc_permit_refused(call, result));
+}

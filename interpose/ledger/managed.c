@@ -1,0 +1,190 @@
+#include "interpose/ledger/managed.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/driver/made_here.h"
+#include "interpose/ledger/booking.h"
+#include "interpose/streams/contexts.h"
+#include "ledger/ledger_words.h"
+#include "ledger/residence.h"
+#include "report/report.h"
+#include "track/hazard.h"
+#include "track/hazard_words.h"
+#include "track/now.h"
+#include "track/op_kinds.h"
+#include "track/origins.h"
+
+#include "track/poison.h"
+
+static _Atomic uint32_t told; /* devices, a bit each */
+
+/* A library that is not preloaded does not hear of all frees. */
+static bool is_on(void)
+{
+    return sc_booking_is_on() && !sc_process_is_alone();
+}
+
+/* ---- what a device has ---- */
+
+static bool device_has(CUdevice device, CUdevice_attribute attribute)
+{
+    int value = 0;
+    return sc_real.cuDeviceGetAttribute &&
+           sc_real.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS && value;
+}
+
+/* An integrated device has the host's memory. Where host and device may not use managed memory at a
+ * time, the driver gives no more than the device has. */
+static uint64_t ask_room(CUdevice device)
+{
+    size_t bytes = 0;
+    bool spills = device_has(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) &&
+                  !device_has(device, CU_DEVICE_ATTRIBUTE_INTEGRATED);
+    if (!spills || !sc_real.cuDeviceTotalMem_v2 ||
+        sc_real.cuDeviceTotalMem_v2(&bytes, device) != CUDA_SUCCESS || !bytes)
+        return UINT64_MAX;
+    return bytes;
+}
+
+static uint64_t room_of(CUdevice device)
+{
+    static _Atomic uint64_t rooms[SC_LEDGER_DEVICES]; /* 0: not asked for yet */
+    uint64_t bytes = atomic_load_explicit(&rooms[device], memory_order_relaxed);
+    if (bytes)
+        return bytes;
+    bytes = ask_room(device);
+    atomic_store_explicit(&rooms[device], bytes, memory_order_relaxed);
+    return bytes;
+}
+
+/* ---- judging ---- */
+
+static struct sc_hazard describe(int device, const struct sc_residence_sum *sum, bool is_asked)
+{
+    const struct sc_residence_part *latest = &sum->latest, *largest = &sum->largest;
+    const struct sc_origin made = sc_origins_get(largest->made_by);
+    const struct sc_origin event =
+        sc_origins_get(latest->asked_by ? latest->asked_by : latest->made_by);
+    return (struct sc_hazard){
+        .code = SC602,
+        .certainty = is_asked ? SC_OBSERVED : SC_LATENT,
+        .action = SC_ACTION_REPORTED,
+        .buffer_size_bytes = sum->bytes,
+        .buffer_kind = SC_MANAGED,
+        .buffer_origin = latest->made_by,
+        .blocks = sum->blocks,
+        .room_bytes = room_of(device),
+        .copy = {.api = made.api ? made.api : "unknown",
+                 .direction = SC_ALLOCATION,
+                 .address = largest->address,
+                 .size_bytes = largest->size_bytes,
+                 .device = device,
+                 .stack = made.stack},
+        .event = {.api = event.api ? event.api : "unknown",
+                  .stack = event.stack,
+                  .thread = sc_thread_id(),
+                  .time_ns = sc_now_ns()},
+    };
+}
+
+static void tell(int device, const struct sc_residence_sum *sum, bool is_asked)
+{
+    if (atomic_fetch_or(&told, 1u << device) & 1u << device)
+        return;
+    const struct sc_hazard hazard = describe(device, sum, is_asked);
+    if (!sc_report_suppresses(&hazard))
+        sc_report_hazard(&hazard);
+}
+
+/* `only_device`: the one that there is work on, or -1. */
+static void judge(int device, int only_device)
+{
+    struct sc_residence_sum sum;
+    if (sc_residence_bytes(&sc_residence) <= room_of(device) ||
+        atomic_load_explicit(&told, memory_order_relaxed) & 1u << device)
+        return;
+    sc_residence_sum(&sc_residence, device, only_device, &sum);
+    if (sum.bytes > room_of(device))
+        tell(device, &sum, sum.asked_bytes > room_of(device));
+}
+
+/* ---- what calls do ---- */
+
+void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t bytes,
+                      const struct sc_context *context)
+{
+    if (!is_on() || !context || context->device >= SC_LEDGER_DEVICES)
+        return;
+    room_of(context->device); /* while the driver may be asked */
+    const struct sc_residence_part block = {
+        .address = address,
+        .size_bytes = bytes,
+        .made_by = sc_made_here(call),
+        .context = context->legacy,
+        .place = SC_RESIDENCE_ANYWHERE,
+    };
+    sc_residence_given(&sc_residence, &block);
+}
+
+void sc_managed_leaves(CUdeviceptr address)
+{
+    SC_KEEP_ERRNO();
+    if (!is_on())
+        return;
+    sc_managed_end();
+    sc_residence_taken(&sc_residence, address);
+}
+
+CUmemLocation sc_managed_location(CUdevice device)
+{
+    return device < 0 ? (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST}
+                      : (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
+}
+
+static int place_of(CUmemLocation location)
+{
+    if (location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return SC_RESIDENCE_HOST;
+    return location.id >= 0 && location.id < SC_LEDGER_DEVICES ? location.id : SC_RESIDENCE_UNKNOWN;
+}
+
+static void ask(const struct sc_call *call, CUdeviceptr address, size_t bytes, int place)
+{
+    SC_KEEP_ERRNO();
+    if (!is_on() || !sc_residence_bytes(&sc_residence))
+        return;
+    sc_residence_ask(&sc_residence, address, bytes, place, sc_made_here(call));
+    if (place >= 0)
+        judge(place, -1);
+}
+
+void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
+                        CUmem_advise advice, CUmemLocation location)
+{
+    if (advice == CU_MEM_ADVISE_SET_PREFERRED_LOCATION)
+        ask(call, address, bytes, place_of(location));
+    else if (advice == CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION)
+        ask(call, address, bytes, SC_RESIDENCE_ANYWHERE);
+}
+
+void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
+                           CUmemLocation location)
+{
+    ask(call, address, bytes, place_of(location));
+}
+
+void sc_managed_context_ended(const struct sc_context *context)
+{
+    sc_managed_end();
+    sc_residence_end_context(&sc_residence, context->legacy);
+}
+
+void sc_managed_end(void)
+{
+    int only = sc_contexts_only_device();
+    if (is_on() && only >= 0)
+        judge(only, only);
+}

@@ -1,0 +1,41 @@
+/* Managed memory that a device is to hold and that is more than it has (SC602): what lies there by
+ * advice or by a prefetch is looked at when it is asked for. What nobody has said anything of is
+ * looked at when memory goes, since advice may still come: before a managed block is freed, and
+ * when the process ends.
+ *
+ * A device is told of once. Locks: none may be held; the report's is taken. errno is kept.
+ * Thread-safe, not signal-safe.
+ */
+#ifndef SC_INTERPOSE_LEDGER_MANAGED_H
+#define SC_INTERPOSE_LEDGER_MANAGED_H
+
+#include <stddef.h>
+
+#include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
+
+struct sc_context;
+
+/* The call has given it, in that context. */
+void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t bytes,
+                      const struct sc_context *context);
+
+/* Before it is freed. Where the driver refuses that, the block is looked at no more. */
+void sc_managed_leaves(CUdeviceptr address);
+
+/* The call has succeeded. */
+void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
+                        CUmem_advise advice, CUmemLocation location);
+void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
+                           CUmemLocation location);
+
+/* Of the arguments before CUDA 12.2. */
+CUmemLocation sc_managed_location(CUdevice device);
+
+/* The context is gone, and its memory with it. Calls no driver. */
+void sc_managed_context_ended(const struct sc_context *context);
+
+/* The process ends. The same. */
+void sc_managed_end(void);
+
+#endif

@@ -1,0 +1,196 @@
+#include "ledger/residence.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "track/checks.h"
+
+#include "track/poison.h"
+
+struct sc_residence sc_residence;
+
+static uint64_t end_of(const struct sc_residence_part *part)
+{
+    return part->address + part->size_bytes;
+}
+
+/* The first part that ends behind the address. */
+static uint32_t find_locked(const struct sc_residence *residence, uint64_t address)
+{
+    uint32_t low = 0, high = residence->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (end_of(&residence->parts[middle]) > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static bool insert_locked(struct sc_residence *residence, uint32_t at,
+                          const struct sc_residence_part *part)
+{
+    SC_ASSERT(at <= residence->count);
+    if (residence->count == SC_RESIDENCE_PARTS)
+        return false;
+    struct sc_residence_part *there = &residence->parts[at];
+    memmove(there + 1, there, (residence->count++ - at) * sizeof *there);
+    *there = *part;
+    return true;
+}
+
+static void count(struct sc_residence *residence, uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&residence->bytes, bytes, memory_order_relaxed);
+}
+
+static void remove_locked(struct sc_residence *residence, uint32_t at)
+{
+    SC_ASSERT(at < residence->count);
+    struct sc_residence_part *there = &residence->parts[at];
+    count(residence, -there->size_bytes);
+    memmove(there, there + 1, (--residence->count - at) * sizeof *there);
+}
+
+/* ---- blocks ---- */
+
+static void take_block_locked(struct sc_residence *residence, uint64_t address)
+{
+    uint32_t at = find_locked(residence, address);
+    if (at == residence->count || residence->parts[at].address != address)
+        return;
+    uint64_t block = residence->parts[at].block;
+    while (at < residence->count && residence->parts[at].block == block)
+        remove_locked(residence, at);
+}
+
+/* What lies there still is a block whose free was not heard of. */
+void sc_residence_given(struct sc_residence *residence, const struct sc_residence_part *block)
+{
+    struct sc_residence_part part = *block;
+    sc_brief_lock_take(&residence->lock);
+    uint32_t at = find_locked(residence, part.address);
+    while (at < residence->count && residence->parts[at].address < end_of(&part))
+        remove_locked(residence, at);
+    part.block = part.order = ++residence->ever;
+    if (insert_locked(residence, at, &part))
+        count(residence, part.size_bytes);
+    sc_brief_lock_give(&residence->lock);
+}
+
+void sc_residence_taken(struct sc_residence *residence, uint64_t address)
+{
+    sc_brief_lock_take(&residence->lock);
+    take_block_locked(residence, address);
+    sc_brief_lock_give(&residence->lock);
+}
+
+void sc_residence_end_context(struct sc_residence *residence, uint32_t context)
+{
+    sc_brief_lock_take(&residence->lock);
+    for (uint32_t i = residence->count; i > 0; i--)
+        if (residence->parts[i - 1].context == context)
+            remove_locked(residence, i - 1);
+    sc_brief_lock_give(&residence->lock);
+}
+
+/* ---- parts ---- */
+
+/* Behind it a part begins at the address, or lies behind it. False: there is no room to cut. */
+static bool cut_locked(struct sc_residence *residence, uint64_t address)
+{
+    uint32_t at = find_locked(residence, address);
+    if (at == residence->count || residence->parts[at].address >= address)
+        return true;
+    struct sc_residence_part behind = residence->parts[at];
+    behind.size_bytes = end_of(&behind) - address;
+    behind.address = address;
+    if (!insert_locked(residence, at + 1, &behind))
+        return false;
+    residence->parts[at].size_bytes -= behind.size_bytes;
+    return true;
+}
+
+/* Parts of one block of which the same is known become one. */
+static void join_locked(struct sc_residence *residence, uint32_t at)
+{
+    struct sc_residence_part *part = &residence->parts[at];
+    if (at + 1 >= residence->count || part[1].block != part->block || part[1].place != part->place)
+        return;
+    uint64_t bytes = part[1].size_bytes;
+    part->size_bytes += bytes;
+    if (part[1].order > part->order) {
+        part->order = part[1].order;
+        part->asked_by = part[1].asked_by;
+    }
+    count(residence, bytes);
+    remove_locked(residence, at + 1);
+}
+
+void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
+                      int place, uint32_t asked_by)
+{
+    uint64_t end = address + size_bytes;
+    sc_brief_lock_take(&residence->lock);
+    bool is_cut = cut_locked(residence, address);
+    is_cut = cut_locked(residence, end) && is_cut;
+    uint32_t from = find_locked(residence, address), at = from;
+    uint64_t order = ++residence->ever;
+    for (; at < residence->count && residence->parts[at].address < end; at++) {
+        struct sc_residence_part *part = &residence->parts[at];
+        part->place = is_cut ? place : SC_RESIDENCE_UNKNOWN;
+        part->asked_by = place == SC_RESIDENCE_ANYWHERE ? 0 : asked_by;
+        part->order = order;
+    }
+    for (uint32_t i = at; i > from; i--)
+        join_locked(residence, i - 1);
+    if (from > 0)
+        join_locked(residence, from - 1);
+    sc_brief_lock_give(&residence->lock);
+}
+
+/* ---- sums ---- */
+
+/* The device that is to hold the part, or a negative number. */
+static int holder_of(const struct sc_residence_part *part, int only_device)
+{
+    return part->place == SC_RESIDENCE_ANYWHERE ? only_device : part->place;
+}
+
+static void add(struct sc_residence_sum *sum, const struct sc_residence_part *part)
+{
+    sum->bytes += part->size_bytes;
+    sum->asked_bytes += part->place >= 0 ? part->size_bytes : 0;
+    sum->blocks += sum->last_block != part->block;
+    sum->last_block = part->block;
+    if (part->size_bytes > sum->largest.size_bytes)
+        sum->largest = *part;
+    if (part->order >= sum->latest.order)
+        sum->latest = *part;
+}
+
+void sc_residence_sum(struct sc_residence *residence, int device, int only_device,
+                      struct sc_residence_sum *sum)
+{
+    memset(sum, 0, sizeof *sum);
+    sc_brief_lock_take(&residence->lock);
+    for (uint32_t i = 0; i < residence->count; i++)
+        if (holder_of(&residence->parts[i], only_device) == device)
+            add(sum, &residence->parts[i]);
+    sc_brief_lock_give(&residence->lock);
+}
+
+void sc_residence_asked(struct sc_residence *residence, uint64_t bytes[SC_LEDGER_PLACES])
+{
+    memset(bytes, 0, SC_LEDGER_PLACES * sizeof *bytes);
+    sc_brief_lock_take(&residence->lock);
+    for (uint32_t i = 0; i < residence->count; i++) {
+        int place = residence->parts[i].place;
+        if (place == SC_RESIDENCE_HOST)
+            bytes[SC_LEDGER_HOST] += residence->parts[i].size_bytes;
+        else if (place >= 0 && place < SC_LEDGER_DEVICES)
+            bytes[place] += residence->parts[i].size_bytes;
+    }
+    sc_brief_lock_give(&residence->lock);
+}

@@ -1,3 +1,5 @@
+// needs: sim (it asks for more than a small card has)
+//
 // Managed arrays, together larger than a device or not, used in the ways that its argument says. It
 // behaves with the library as without it; what is told of the arrays, tests/unit/test_managed.py
 // looks at (SIM_GPU=devices=4:device_memory=1G).

@@ -557,6 +557,11 @@ class Held(unittest.TestCase):
         for how in "reset", "_exit":
             self.assertEqual(self.never_freed(how, options=":strict=1:leaks=1")[0], [])
 
+    def test_stacks_of_one_frame_accuse_nobody(self):
+        for stacks in "site", "none":
+            found, last = self.never_freed(options=f":strict=1:leaks=1:stacks={stacks}")
+            self.assertEqual((found, last["exit_status"]), ([], 0), stacks)
+
     def test_what_is_kept_on_purpose_is_suppressed(self):
         file = self.folder / "s.supp"
         file.write_text("{\n name: kept\n code: SC601\n reason: a cache\n"

@@ -3,8 +3,9 @@
 //
 // Memory that is given back, or not: a block that is freed, a hundred that one place makes and
 // forgets, three that a destructor frees, two of them of one place and a pool, one that the program
-// keeps for life, and one of a pool that outlives its context. With an argument the device is reset instead when all is held (reset), or
-// the process ends by _exit (_exit). tests/unit/test_memory.py looks for SC601.
+// keeps for life, and one of a pool that outlives its context. With an argument the device is reset
+// instead when all is held (reset), or the process ends by _exit (_exit). tests/unit/test_memory.py
+// looks for SC601.
 #include <cuda.h>
 
 #include "survival.h"

@@ -493,6 +493,16 @@ class Prometheus(Reports):
                                              families["safecopy_memory_owner_bytes"].samples})
         self.assertEqual(len(families["hw_gpu_memory_limit_bytes"].samples), 1)
 
+    def test_devices_without_a_uuid_are_their_hosts(self):
+        paths = []
+        for host in "node1", "node2":
+            member = memory([account(MB)])
+            member["devices"][0]["uuid"] = None
+            paths.append(self.write(f"{host}.jsonl", run_line(host=host), summary(member)))
+        limit = self.families(*paths)["hw_gpu_memory_limit_bytes"]
+        self.assertEqual({(sample.labels["hw_id"], sample.labels["host"]) for sample in limit.samples},
+                         {("device 0", "node1"), ("device 0", "node2")})
+
     def test_names_are_opentelemetrys(self):
         try:
             from opentelemetry.semconv._incubating.metrics import hw_metrics

@@ -30,6 +30,11 @@ static bool is_pool(const struct sc_ledger_pool *pool, uint64_t handle)
            !atomic_load_explicit(&pool->is_gone, memory_order_relaxed);
 }
 
+static inline uint64_t handle_of_pool(const struct sc_ledger *ledger, uint64_t number)
+{
+    return atomic_load_explicit(&ledger->pools[number - 1].handle, memory_order_relaxed);
+}
+
 /* Pools are few. NULL: it is not known. */
 static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handle)
 {
@@ -291,9 +296,15 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
 
 /* ---- taken back ---- */
 
-/* The block that the calling thread's call takes back, where that is out. No other thread's call
- * has a part in it, and no context takes it along. */
+/* The block that the calling thread's call takes back, where that is out, and the handle of its
+ * pool. No other thread's call has a part in it, and no context takes it along. */
 static __thread struct sc_ledger_entry out;
+static __thread uint64_t out_of;
+
+static bool is_name_out(enum sc_ledger_space space, uint64_t name)
+{
+    return out.name == name && out.space == space;
+}
 
 /* One reference less. The last one takes the block along. */
 static enum sc_ledger_leaving let_go(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
@@ -302,7 +313,8 @@ static enum sc_ledger_leaving let_go(struct sc_ledger *ledger, struct sc_ledger_
     bool shared = is_shared(entry->space, entry->kind);
     if (shared && entry->references == 0)
         return SC_LEDGER_NOT_THERE;
-    out.name = 0;
+    if (is_name_out(entry->space, entry->name))
+        out.name = 0; /* an older block of the name, which the driver has taken */
     if (shared && (--entry->references || entry->mappings))
         return SC_LEDGER_LEAVES;
     entry->leaves = true;
@@ -318,6 +330,8 @@ static inline enum sc_ledger_leaving leave(struct sc_ledger *ledger, struct sc_l
         return SC_LEDGER_NOT_THERE;
     if (__builtin_expect(entry->kind != SC_LEDGER_POOLED, 0))
         return let_go(ledger, entry);
+    if (entry->of)
+        out_of = handle_of_pool(ledger, entry->of);
     debit_of(ledger, entry, SC_LEDGER_POOLED);
     out = *entry;
     sc_ledger_index_drop(&ledger->index, found);
@@ -339,7 +353,7 @@ void sc_ledger_free_unknown(struct sc_ledger *ledger)
     atomic_fetch_add_explicit(&ledger->unknown_frees, 1, memory_order_relaxed);
 }
 
-/* Unless the name is another block's by now. */
+/* Unless the name is another block's by now. The pool's number may be another pool's. */
 static void put_back(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, out.space, out.name);
@@ -350,6 +364,8 @@ static void put_back(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
     if (!entry)
         return;
     out.next = entry->next;
+    if (out.of && handle_of_pool(ledger, out.of) != out_of)
+        out.of = 0;
     *entry = out;
     restore(ledger, entry);
 }
@@ -376,13 +392,15 @@ static void answer(struct sc_ledger *ledger, struct sc_ledger_found found, bool 
 
 void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name, bool taken)
 {
+    bool is_out = is_name_out(space, name);
     take(ledger);
-    if (out.name != name || out.space != space)
+    if (!is_out)
         answer(ledger, sc_ledger_index_seek(&ledger->index, space, name), taken);
     else if (!taken)
         put_back(ledger);
     give(ledger);
-    out.name = 0;
+    if (is_out)
+        out.name = 0;
 }
 
 /* ---- exports ---- */
@@ -395,23 +413,37 @@ static bool is_open(struct sc_ledger *ledger, const struct sc_ledger_export *exp
     return entry && entry->is_exported && !entry->leaves;
 }
 
+/* Where the name's is listed, be it an older block's, or a place for another one; or NULL. */
+static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_ledger_space space,
+                                            uint64_t name) SC_REQUIRES(ledger->lock)
+{
+    struct sc_ledger_export *room = NULL;
+    for (unsigned i = 0; i < SC_LEDGER_EXPORTS; i++) {
+        struct sc_ledger_export *export = &ledger->exports[i];
+        if (export->space == space && export->name == name)
+            return export;
+        if (!room && !is_open(ledger, export))
+            room = export;
+    }
+    return room;
+}
+
 void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                         uint64_t now_ns, uint32_t origin)
 {
-    unsigned i = 0;
     take(ledger);
     struct sc_ledger_entry *entry = find(ledger, space, name);
-    while (i < SC_LEDGER_EXPORTS && is_open(ledger, &ledger->exports[i]))
-        i++;
-    if (entry && !entry->is_exported && i < SC_LEDGER_EXPORTS) {
+    struct sc_ledger_export *export =
+        entry && !entry->is_exported ? find_export(ledger, space, name) : NULL;
+    if (export) {
         entry->is_exported = true;
-        ledger->exports[i] = (struct sc_ledger_export){.name = name,
-                                                       .size_bytes = entry->size_bytes,
-                                                       .since_ns = now_ns,
-                                                       .origin = origin,
-                                                       .space = entry->space,
-                                                       .kind = entry->kind,
-                                                       .place = entry->place};
+        *export = (struct sc_ledger_export){.name = name,
+                                            .size_bytes = entry->size_bytes,
+                                            .since_ns = now_ns,
+                                            .origin = origin,
+                                            .space = entry->space,
+                                            .kind = entry->kind,
+                                            .place = entry->place};
     }
     give(ledger);
 }

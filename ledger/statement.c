@@ -84,7 +84,8 @@ enum { MERGED_CELLS = 2 * SC_ACCOUNTS_MAX };
 static void merge(struct sc_account *merged, const struct sc_account *account)
 {
     const struct sc_origin made = sc_origins_get(account->origin);
-    uint32_t origin = made.label ? sc_origins_put(made.api, made.stack, 0) : account->origin;
+    uint32_t unlabelled = made.label ? sc_origins_put(made.api, made.stack, 0) : 0;
+    uint32_t origin = unlabelled ? unlabelled : account->origin;
     uint32_t i = (origin * 2654435761u + account->kind) % MERGED_CELLS;
     while (merged[i].ever_blocks && (merged[i].origin != origin || merged[i].kind != account->kind))
         i = (i + 1) % MERGED_CELLS;
@@ -104,13 +105,14 @@ static void merge_all(struct sc_accounts *accounts, struct sc_account *merged)
         merge(merged, sc_accounts_at(accounts, id));
 }
 
+/* Of blocks without a stack nobody knows whether one place has made them. */
 static void consider_never_freed(struct sc_statement *statement, const struct sc_account *merged,
                                  unsigned place)
 {
     for (uint32_t i = 0; i < MERGED_CELLS; i++) {
         struct sc_statement_account lost = {.account = merged[i], .place = place};
         lost.account.blocks = sc_accounts_never_freed(&merged[i]);
-        if (lost.account.blocks)
+        if (lost.account.blocks && sc_origins_get(merged[i].origin).stack)
             consider(statement, &lost);
     }
 }
@@ -133,11 +135,10 @@ static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement,
 static void draw_pool(struct sc_ledger *ledger, struct sc_ledger_pool *pool,
                       struct sc_statement *statement)
 {
-    if (atomic_load_explicit(&pool->handle, memory_order_acquire) == 0)
-        return;
     sc_brief_lock_take(&ledger->lock);
-    statement->pools[statement->pool_count++] = (struct sc_statement_pool){
-        .handle = atomic_load_explicit(&pool->handle, memory_order_relaxed),
+    const uint64_t handle = atomic_load_explicit(&pool->handle, memory_order_relaxed);
+    statement->pools[statement->pool_count] = (struct sc_statement_pool){
+        .handle = handle,
         .is_gone = atomic_load_explicit(&pool->is_gone, memory_order_relaxed),
         .is_imported = pool->is_imported,
         .place = pool->place,
@@ -145,6 +146,7 @@ static void draw_pool(struct sc_ledger *ledger, struct sc_ledger_pool *pool,
         .used = pool->used,
         .exported_ns = pool->exported_ns,
     };
+    statement->pool_count += handle != 0; /* 0: nobody's */
     sc_brief_lock_give(&ledger->lock);
 }
 

@@ -261,6 +261,7 @@ SC_INLINED void end_simply(const struct sc_call *call, int device, const CUdevic
             return false;                                                                          \
         const struct sc_call call = {api, site, per_thread};                                       \
         int device = on->context->device;                                                          \
+        sc_booking_begins_in_order((uintptr_t)(pool));                                             \
         *result = sc_real.symbol arguments;                                                        \
         end_simply(&call, device, address, bytes, (uintptr_t)(pool), *result);                     \
         return true;                                                                               \
@@ -270,6 +271,7 @@ SC_INLINED void end_simply(const struct sc_call *call, int device, const CUdevic
         struct work work;                                                                          \
         SC_SIMPLY_BUT_HEARD(symbol, arguments);                                                    \
         begin_allocation(&work, call, &stream);                                                    \
+        sc_booking_begins_in_order((uintptr_t)(pool));                                             \
         CUresult result =                                                                          \
             endangers_captures(&work, stream) ? SC_PERMITTED(real arguments) : real arguments;     \
         return end_allocation(&work, stream, address, bytes, (uintptr_t)(pool), result);           \

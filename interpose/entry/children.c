@@ -14,6 +14,7 @@
 #include "track/poison.h"
 
 enum { ENTRIES_BYTES = 1024, PATH_BYTES = 96, LINK_BYTES = 256, LIST_BYTES = 1024 };
+enum { ENTRIES_MAX = 4096 }; /* of a folder that are looked at: the process is about to end */
 
 /* True: the walk is over. */
 typedef bool visitor(void *context, const char *folder, const char *name);
@@ -22,12 +23,14 @@ static bool walk(const char *folder, visitor *visit, void *context)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
     bool is_over = false;
+    unsigned left = ENTRIES_MAX;
     long size;
     long fd = sc_kernel_call(SYS_openat, AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    while (!is_over && (size = sc_kernel_call(SYS_getdents64, fd, entries, sizeof entries)) > 0)
-        for (long at = 0; at < size && !is_over;) {
+    while (!is_over && left > 0 &&
+           (size = sc_kernel_call(SYS_getdents64, fd, entries, sizeof entries)) > 0)
+        for (long at = 0; at < size && !is_over && left > 0; left--) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
             is_over = entry->d_name[0] != '.' && visit(context, folder, entry->d_name);
             at += entry->d_reclen;

@@ -22,9 +22,10 @@
 
 #include "track/poison.h"
 
-enum { NS_IN_S = 1000 * 1000 * 1000, STOP_MS = 500, MS_IN_NS = 1000 * 1000, AGAIN_MS = 100 };
+enum { NS_IN_S = 1000 * 1000 * 1000, MS_IN_NS = 1000 * 1000 };
+enum { STOP_MS = 500, OPEN_MS = 10 * 1000, AGAIN_MS = 100 };
 
-static _Atomic bool stops, is_writing;
+static _Atomic bool is_writing;
 static _Atomic bool is_asked; /* by the signal */
 
 /* In a handler of a signal its signal is blocked. */
@@ -71,8 +72,9 @@ static void wake(void)
 
 static void write_line(void)
 {
-    struct sc_statement *statement = atomic_load(&stops) ? NULL : sc_memory_lines_draw(true);
-    if (statement && !atomic_load(&stops))
+    struct sc_statement *statement =
+        atomic_load(&sc_unaccounted_stops) ? NULL : sc_memory_lines_draw(true);
+    if (statement && !atomic_load(&sc_unaccounted_stops))
         sc_report_memory(statement);
     sc_memory_lines_give_back(statement);
 }
@@ -98,7 +100,7 @@ static void sleep_once(uint32_t news, uint64_t until_ns)
 static bool work(uint64_t *line_ns)
 {
     atomic_store(&is_writing, true);
-    bool is_restless = !atomic_load(&stops) && sc_unaccounted_look();
+    bool is_restless = !atomic_load(&sc_unaccounted_stops) && sc_unaccounted_look();
     bool is_due = sc_now_ns() >= *line_ns;
     if (atomic_exchange(&is_asked, false) || is_due)
         write_line();
@@ -113,7 +115,7 @@ static void *run(void *unused)
     SC_CARRY();
     sc_own_threads_enter_driver("safecopy-memory");
     uint64_t line_ns = next_line_ns();
-    while (!atomic_load(&stops)) {
+    while (!atomic_load(&sc_unaccounted_stops)) {
         uint32_t news = atomic_load(&sc_unaccounted_news);
         uint64_t again_ns = work(&line_ns) ? sc_now_ns() + AGAIN_MS * MS_IN_NS : UINT64_MAX;
         sleep_once(news, again_ns < line_ns ? again_ns : line_ns);
@@ -164,8 +166,9 @@ void sc_memory_lines_start(void)
 void sc_memory_lines_stop(void)
 {
     const struct timespec pause = {0, MS_IN_NS};
-    atomic_store(&stops, true);
+    atomic_store(&sc_unaccounted_stops, true);
     wake();
-    for (int i = 0; i < STOP_MS && atomic_load(&is_writing); i++)
+    const int most_ms = atomic_load(&sc_unaccounted_opens) ? OPEN_MS : STOP_MS;
+    for (int i = 0; i < most_ms && atomic_load(&is_writing); i++)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
 #include "ledger/statement.h"
@@ -49,7 +50,7 @@ static struct sc_hazard describe(const struct sc_statement_account *lost)
 
 void sc_never_freed_tell(void)
 {
-    struct sc_statement *statement = sc_pages_map(sizeof *statement);
+    struct sc_statement *statement = sc_unwind_is_deep() ? sc_pages_map(sizeof *statement) : NULL;
     if (!statement)
         return;
     sc_statement_draw_never_freed(&sc_ledger, statement);

@@ -7,7 +7,9 @@
 #define SC_INTERPOSE_ENTRY_NEVER_FREED_H
 
 /* With leaks=1 reports a hazard for each call stack that the rule covers (ledger/accounts.h), the
- * 48 with most. Needs: the process was watched from its beginning, and this is its last handler. */
+ * 48 with most. Stacks of one frame do not tell buffers apart: without deeper ones
+ * (sc_unwind_is_deep) none is reported. Needs: the process was watched from its beginning, and this
+ * is its last handler. */
 void sc_never_freed_tell(void);
 
 #endif

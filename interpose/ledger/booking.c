@@ -57,7 +57,8 @@ static unsigned place_at(uintptr_t at)
 
 /* ---- pools ---- */
 
-static _Atomic unsigned pools_changes;
+_Atomic unsigned sc_booking_pools_changes;
+__thread unsigned sc_booking_pools_seen;
 
 static _Atomic uint64_t shared;
 
@@ -73,7 +74,7 @@ uint64_t sc_booking_shared(void)
 
 void sc_booking_pools_changed(void)
 {
-    atomic_fetch_add(&pools_changes, 1);
+    atomic_fetch_add(&sc_booking_pools_changes, 1);
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
         atomic_store_explicit(&current_pools[i], 0, memory_order_relaxed);
 }
@@ -82,7 +83,7 @@ void sc_booking_pools_changed(void)
  * for again the next time. */
 static __attribute__((noinline)) unsigned ask_pool(unsigned place)
 {
-    const unsigned changes = atomic_load(&pools_changes);
+    const unsigned changes = atomic_load(&sc_booking_pools_changes);
     CUmemoryPool pool = NULL;
     unsigned known_place;
     if (!sc_real.cuDeviceGetMemPool ||
@@ -92,7 +93,7 @@ static __attribute__((noinline)) unsigned ask_pool(unsigned place)
         sc_ledger_pool_met(&sc_ledger, (uintptr_t)pool, place, 0, false);
     unsigned number = sc_ledger_pool_number(&sc_ledger, (uintptr_t)pool, &known_place);
     atomic_store(&current_pools[place], number);
-    if (atomic_load(&pools_changes) != changes)
+    if (atomic_load(&sc_booking_pools_changes) != changes)
         atomic_store(&current_pools[place], 0);
     return number;
 }
@@ -118,13 +119,17 @@ static unsigned place_of_pool(uint64_t handle, unsigned place)
     return place;
 }
 
-/* As a call names it. One that nobody made is a device's own, or older than the library. */
+/* As a call names it. One that nobody made is a device's own, or older than the library; or another
+ * thread has destroyed it since the call began: it says so (pool_left) before it looks for what was
+ * met here. */
 static unsigned named_pool(uint64_t handle, unsigned *place)
 {
     unsigned number = sc_ledger_pool_number(&sc_ledger, handle, place);
     if (sc_likely(number != 0))
         return number;
     sc_ledger_pool_met(&sc_ledger, handle, place_of_pool(handle, *place), 0, false);
+    if (atomic_load(&sc_booking_pools_changes) != sc_booking_pools_seen)
+        sc_ledger_pool_gone(&sc_ledger, handle);
     return sc_ledger_pool_number(&sc_ledger, handle, place);
 }
 

@@ -10,6 +10,7 @@
 #ifndef SC_INTERPOSE_LEDGER_BOOKING_H
 #define SC_INTERPOSE_LEDGER_BOOKING_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -43,6 +44,18 @@ static inline bool sc_booking_has(enum sc_memory_kind kind)
 void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory);
 void sc_booking_leaves(const struct sc_memory *memory);
 void sc_booking_left(const struct sc_memory *memory, bool taken);
+
+/* How often sc_booking_pools_changed was called, and how often before the thread's call. */
+extern _Atomic unsigned sc_booking_pools_changes;
+extern __thread unsigned sc_booking_pools_seen;
+
+/* Before a call that allocates of the pool. */
+static inline void sc_booking_begins_in_order(uintptr_t pool)
+{
+    if (pool)
+        sc_booking_pools_seen =
+            atomic_load_explicit(&sc_booking_pools_changes, memory_order_acquire);
+}
 
 /* The same of memory in a stream's order, of the pool or (0) of the current one of the device. */
 void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,

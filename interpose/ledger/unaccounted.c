@@ -3,11 +3,13 @@
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "interpose/base/process.h"
 #include "interpose/driver/made_here.h"
 #include "interpose/ledger/balance.h"
 #include "ledger/ledger_words.h"
@@ -30,6 +32,7 @@ enum {
 };
 
 _Atomic uint32_t sc_unaccounted_news;
+_Atomic bool sc_unaccounted_stops, sc_unaccounted_opens;
 
 /* ---- NVML, without its header ---- */
 
@@ -49,16 +52,29 @@ static struct {
     nvml_processes *processes;
 } nvml; /* the thread's own */
 
-static void open_nvml(void)
+static bool stops(void)
 {
-    nvml.is_tried = true;
+    return atomic_load(&sc_unaccounted_stops);
+}
+
+static void load_nvml(void)
+{
     void *library = sc_libraries_open("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     nvml_init *init = library ? (nvml_init *)dlsym(library, "nvmlInit_v2") : NULL;
     if (!init)
         return;
     nvml.by_uuid = (nvml_by_uuid *)dlsym(library, "nvmlDeviceGetHandleByUUID");
     nvml.processes = (nvml_processes *)dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3");
-    nvml.is_open = nvml.by_uuid && nvml.processes && init() == 0;
+    nvml.is_open = !stops() && nvml.by_uuid && nvml.processes && init() == 0;
+}
+
+static void open_nvml(void)
+{
+    nvml.is_tried = true;
+    atomic_store(&sc_unaccounted_opens, true);
+    if (!stops())
+        load_nvml();
+    atomic_store(&sc_unaccounted_opens, false);
 }
 
 /* A device, or an instance of one. */
@@ -82,8 +98,9 @@ static bool ask_nvml(const struct sc_statement_place *place, uint64_t *bytes)
 {
     static struct nvml_process processes[PROCESSES_MAX];
     unsigned count = PROCESSES_MAX;
-    void *device = find_device(place);
-    if (!device || nvml.processes(device, &count, processes) != 0 || count > PROCESSES_MAX)
+    void *device = stops() ? NULL : find_device(place);
+    if (!device || stops() || nvml.processes(device, &count, processes) != 0 ||
+        count > PROCESSES_MAX)
         return false;
     for (unsigned i = 0; i < count; i++)
         if (processes[i].pid == (unsigned)getpid()) {
@@ -135,7 +152,7 @@ static unsigned weight_of(enum sc_memory_kind kind)
 void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 {
     unsigned weight = weight_of(kind);
-    if (!atomic_load_explicit(&is_on, memory_order_relaxed) || !weight)
+    if (!atomic_load_explicit(&is_on, memory_order_relaxed) || !weight || !sc_active())
         return;
     uint32_t origin = sc_made_here(call);
     sc_brief_lock_take(&found.lock);
@@ -182,7 +199,7 @@ static enum answer compare(unsigned place, struct sc_statement *statement, uint6
     for (unsigned i = 0; nvml.is_open && i < TRIES; i++) {
         if (!ask_nvml(&statement->places[place], driver_bytes))
             return NOT_SAID;
-        sc_balance_draw(statement, true);
+        sc_balance_draw(statement, !stops());
         uint64_t known = known_of(statement, place);
         *unaccounted = less(*driver_bytes, known);
         if (ask_nvml(&statement->places[place], &behind) && *driver_bytes == behind)
@@ -230,6 +247,8 @@ static void look_at(unsigned place, struct sc_statement *statement)
         answer = compare(place, statement, &driver_bytes, &then_bytes);
         bytes = then_bytes < bytes ? then_bytes : bytes;
     }
+    if (stops()) /* what was known stays */
+        return;
     sc_brief_lock_take(&found.lock);
     found.places[place].is_asked = true;
     found.places[place].is_known =
@@ -239,13 +258,16 @@ static void look_at(unsigned place, struct sc_statement *statement)
     sc_brief_lock_give(&found.lock);
 }
 
-static void forget_the_call(void)
+/* True: looks are still due. */
+static bool forget_the_call(bool has_looked)
 {
     sc_brief_lock_take(&found.lock);
-    found.looks -= found.looks > 0;
-    if (found.looks == 0 || found.weight > 1)
+    found.looks -= has_looked && found.looks > 0;
+    if (has_looked && (found.looks == 0 || found.weight > 1))
         found.origin = found.weight = 0;
+    bool are_due = found.looks > 0;
     sc_brief_lock_give(&found.lock);
+    return are_due;
 }
 
 bool sc_unaccounted_look(void)
@@ -255,7 +277,7 @@ bool sc_unaccounted_look(void)
         return false;
     bool has_looked = false;
     sc_balance_draw(statement, false);
-    for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++) {
+    for (unsigned i = 0; i < SC_LEDGER_DEVICES && !stops(); i++) {
         if (!statement->places[i].is_used)
             continue;
         if (!nvml.is_tried)
@@ -263,10 +285,8 @@ bool sc_unaccounted_look(void)
         look_at(i, statement);
         has_looked = true;
     }
-    if (has_looked)
-        forget_the_call();
     sc_pages_unmap(statement, sizeof *statement);
-    return found.looks > 0;
+    return forget_the_call(has_looked);
 }
 
 void sc_unaccounted_fill(struct sc_statement *statement)

@@ -20,6 +20,13 @@
 /* A futex that changes when a call was noted: it is the thread's, which waits there. */
 extern _Atomic uint32_t sc_unaccounted_news;
 
+/* The process ends: set so that the thread asks nothing more, but for what it is asking. */
+extern _Atomic bool sc_unaccounted_stops;
+
+/* The thread loads and starts NVML, which takes its time. Who has set that it stops looks here
+ * afterwards: one of the two sees the other. */
+extern _Atomic bool sc_unaccounted_opens;
+
 /* There is a thread that looks. */
 void sc_unaccounted_start(void);
 

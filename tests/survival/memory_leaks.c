@@ -2,21 +2,26 @@
 // link: cuda
 //
 // Memory that is given back, or not: a block that is freed, a hundred that one place makes and
-// forgets, one that a destructor frees, one that the program keeps for life, and one of a pool that
-// outlives its context. With an argument the device is reset instead when all is held (reset), or
-// the process ends by _exit (_exit). tests/unit/test_memory.py looks for SC601.
+// forgets, three that a destructor frees, two of them of one place and a pool, one that the program
+// keeps for life, and one of a pool that outlives its context. With an argument the device is reset
+// instead when all is held (reset), or the process ends by _exit (_exit). tests/unit/test_memory.py
+// looks for SC601.
 #include <cuda.h>
 
 #include "survival.h"
 
 enum { KB = 1 << 10, LOST = 100 };
 
-static CUdeviceptr late, kept;
+static CUdeviceptr late, kept, late_pooled[2];
+static CUstream stream;
 
 static __attribute__((destructor)) void free_late(void)
 {
     if (late)
         cuMemFree(late); /* the driver may be gone */
+    for (unsigned i = 0; i < 2; i++)
+        if (late_pooled[i])
+            cuMemFreeAsync(late_pooled[i], stream);
 }
 
 static SURVIVAL_HELPER void outlive_a_context(void)
@@ -41,6 +46,13 @@ static SURVIVAL_HELPER void free_one(void)
     CHECK(cuMemFree(block));
 }
 
+static SURVIVAL_HELPER void allocate_pooled(volatile unsigned count)
+{
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (unsigned i = 0; i < count; i++)
+        CHECK(cuMemAllocAsync(&late_pooled[i], 2 * KB, stream));
+}
+
 int main(int argc, char **argv)
 {
     bool is_reset = argc > 1 && strcmp(argv[1], "reset") == 0;
@@ -54,6 +66,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < LOST; i++)
         lose_one(is_reset);
     CHECK(cuMemAlloc(&late, 6 * KB));
+    allocate_pooled(is_reset ? 0 : 2);
     CHECK(cuMemAlloc(&kept, 7 * KB));
     if (is_reset)
         CHECK(cuDevicePrimaryCtxReset(0));

@@ -1,5 +1,6 @@
 // expect-exit: 0
 // link: cuda
+// strict-says: whose_work_there_is_not_seen:_1
 //
 // 256 MB that another process uses too, by an interprocess handle, and a child that is forked
 // beside them and uses nothing: tests/unit/test_memory_formats.py looks at the reports.

@@ -100,13 +100,14 @@ class Tags(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.seen, self.open, self.links = [], [], []
+        self.seen, self.open, self.links, self.ids = [], [], [], set()
         self.feed(text)
         self.close()
 
     def handle_starttag(self, tag, attrs):
         self.seen.append((tag, tuple(name for name, _ in attrs)))
         self.links += [value for name, value in attrs if name in ("href", "src", "action")]
+        self.ids |= {"#" + value for name, value in attrs if name == "id"}
         if tag not in self.EMPTY:
             self.open.append(tag)
 
@@ -221,7 +222,8 @@ class Valid(unittest.TestCase):
         page = shown("--format", "html", SAMPLE)
         tags = Tags(page)
         self.assertEqual(tags.open, [])
-        self.assertEqual({link[:2] for link in tags.links}, {"#h"})
+        self.assertEqual({link[:2] for link in tags.links}, {"#h", "#m"})
+        self.assertLessEqual(set(tags.links), tags.ids)
         self.assertNotRegex(page, r"(?:https?:|//)[a-z]+\.|@import|url\(")
 
     def test_the_page_allows_its_own_script_and_no_other(self):
@@ -313,7 +315,7 @@ class Malice(unittest.TestCase):
     def test_the_page_has_the_same_elements(self):
         plain, nasty = (Tags(text) for text in self.texts["html"])
         self.assertEqual(nasty.seen, plain.seen)
-        self.assertEqual({link[:2] for link in nasty.links}, {"#h"})
+        self.assertEqual({link[:2] for link in nasty.links}, {"#h", "#m"})
 
     def test_junit_has_the_same_elements(self):
         plain, nasty = ([element.tag for element in xml.etree.ElementTree.fromstring(text).iter()]

@@ -180,6 +180,48 @@ START_TEST(a_pools_block_comes_back_if_the_driver_refuses_its_free)
 }
 END_TEST
 
+START_TEST(what_leaves_meanwhile_loses_no_block_whose_free_the_driver_refuses)
+{
+    sc_ledger_given_of_pool(ledger, 1, 5 * MB, 0, 0, ONE);
+    give(SC_LEDGER_PINNED, 2, 3 * MB, TWO);
+    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_IS_OUT);
+    ck_assert(take(2));
+    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
+}
+END_TEST
+
+START_TEST(a_block_that_comes_back_is_none_of_a_later_pool)
+{
+    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
+    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_IS_OUT);
+    sc_ledger_pool_gone(ledger, 99);
+    sc_ledger_pool_met(ledger, 98, 0, 0, false);
+    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
+    ck_assert_uint_eq(statement.pools[0].handle, 98);
+    ck_assert_uint_eq(statement.pools[0].used.bytes, 0);
+}
+END_TEST
+
+START_TEST(a_block_that_others_may_have_open_is_listed_once)
+{
+    give(SC_LEDGER_DEVICE, 1, 3 * MB, ONE);
+    give(SC_LEDGER_DEVICE, 2, 5 * MB, ONE);
+    sc_ledger_exported(ledger, SC_LEDGER_ADDRESS, 1, 7, ONE);
+    sc_ledger_exported(ledger, SC_LEDGER_ADDRESS, 2, 8, ONE);
+    ck_assert(take(2));
+    give(SC_LEDGER_DEVICE, 2, 6 * MB, TWO);
+    ck_assert(take(1));
+    sc_ledger_exported(ledger, SC_LEDGER_ADDRESS, 2, 9, TWO);
+    draw(0);
+    ck_assert_uint_eq(statement.export_count, 1);
+    ck_assert_uint_eq(statement.exports[0].size_bytes, 6 * MB);
+    ck_assert_uint_eq(statement.exports[0].since_ns, 9);
+}
+END_TEST
+
 START_TEST(what_was_missed_of_a_name_does_not_count_twice)
 {
     give(SC_LEDGER_DEVICE, 1, 5 * MB, ONE);
@@ -365,6 +407,17 @@ START_TEST(labels_tell_nothing_apart_of_what_is_lost)
 }
 END_TEST
 
+START_TEST(nobody_knows_whether_one_place_made_blocks_without_a_stack)
+{
+    give(SC_LEDGER_DEVICE, 0x1000, KB, 0);
+    give(SC_LEDGER_DEVICE, 0x2000, KB, 0);
+    give(SC_LEDGER_DEVICE, 0x3000, KB, made_at(0));
+    give(SC_LEDGER_DEVICE, 0x4000, KB, made_at(0));
+    sc_statement_draw_never_freed(ledger, &statement);
+    ck_assert_uint_eq(statement.account_count, 0);
+}
+END_TEST
+
 START_TEST(what_a_reset_leaves_is_not_lost)
 {
     give(SC_LEDGER_POOLED, 0x1000, KB, made_at(ONE));
@@ -458,6 +511,9 @@ int main(void)
     tcase_add_test(test, a_free_that_the_driver_refuses_changes_nothing);
     tcase_add_test(test, a_block_that_is_handed_out_during_a_free_is_another_one);
     tcase_add_test(test, a_pools_block_comes_back_if_the_driver_refuses_its_free);
+    tcase_add_test(test, what_leaves_meanwhile_loses_no_block_whose_free_the_driver_refuses);
+    tcase_add_test(test, a_block_that_comes_back_is_none_of_a_later_pool);
+    tcase_add_test(test, a_block_that_others_may_have_open_is_listed_once);
     tcase_add_test(test, what_was_missed_of_a_name_does_not_count_twice);
     tcase_add_test(test, physical_memory_lives_as_long_as_references_and_mappings);
     tcase_add_test(test, unmapped_memory_lives_until_it_is_released);
@@ -468,6 +524,7 @@ int main(void)
     tcase_add_test(test, the_accounts_with_most_come_first);
     tcase_add_test(test, one_block_is_kept_and_several_are_lost);
     tcase_add_test(test, a_block_that_outlives_the_last_context_is_lost_and_a_later_one_is_not);
+    tcase_add_test(test, nobody_knows_whether_one_place_made_blocks_without_a_stack);
     tcase_add_test(test, what_a_reset_leaves_is_not_lost);
     tcase_add_test(test, labels_tell_nothing_apart_of_what_is_lost);
     tcase_add_test(test, sixteen_threads_count_to_the_byte);

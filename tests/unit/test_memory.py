@@ -488,6 +488,21 @@ class Held(unittest.TestCase):
         lines = self.lines("1", options=":memory_every=20ms", SIM_NVML="none")
         self.assertIsNone(lines[-1]["memory"]["devices"][0]["unaccounted"])
 
+    @simulated
+    def test_a_process_that_ends_while_nvml_starts_asks_it_nothing(self):
+        program = ("import ctypes, time; cuda = ctypes.CDLL('libcuda.so.1')\n"
+                   "context, block = ctypes.c_void_p(), ctypes.c_uint64()\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "assert cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0\n"
+                   "assert cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20)) == 0\n"
+                   "while 'libnvidia-ml' not in open('/proc/self/maps').read(): time.sleep(.01)\n")
+        run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True,
+                             text=True, cwd=self.folder, timeout=60,
+                             env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                  "SIM_NVML": "slow",
+                                  "SAFECOPY_OPTIONS": "report_path=none:memory_every=20ms"})
+        self.assertEqual(run.stderr, "NVML has started\n")
+
     def test_nvml_is_loaded_where_lines_are_asked_for_and_memory_is_held(self):
         program = ("import ctypes, sys, time; cuda = ctypes.CDLL('libcuda.so.1')\n"
                    "context, block = ctypes.c_void_p(), ctypes.c_uint64()\n"
@@ -556,6 +571,11 @@ class Held(unittest.TestCase):
     def test_what_is_given_back_otherwise_is_not_lost(self):
         for how in "reset", "_exit":
             self.assertEqual(self.never_freed(how, options=":strict=1:leaks=1")[0], [])
+
+    def test_stacks_of_one_frame_accuse_nobody(self):
+        for stacks in "site", "none":
+            found, last = self.never_freed(options=f":strict=1:leaks=1:stacks={stacks}")
+            self.assertEqual((found, last["exit_status"]), ([], 0), stacks)
 
     def test_what_is_kept_on_purpose_is_suppressed(self):
         file = self.folder / "s.supp"

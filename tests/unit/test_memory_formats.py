@@ -493,6 +493,16 @@ class Prometheus(Reports):
                                              families["safecopy_memory_owner_bytes"].samples})
         self.assertEqual(len(families["hw_gpu_memory_limit_bytes"].samples), 1)
 
+    def test_devices_without_a_uuid_are_their_hosts(self):
+        paths = []
+        for host in "node1", "node2":
+            member = memory([account(MB)])
+            member["devices"][0]["uuid"] = None
+            paths.append(self.write(f"{host}.jsonl", run_line(host=host), summary(member)))
+        limit = self.families(*paths)["hw_gpu_memory_limit_bytes"]
+        self.assertEqual({(sample.labels["hw_id"], sample.labels["host"]) for sample in limit.samples},
+                         {("device 0", "node1"), ("device 0", "node2")})
+
     def test_names_are_opentelemetrys(self):
         try:
             from opentelemetry.semconv._incubating.metrics import hw_metrics
@@ -541,6 +551,7 @@ class Page(Reports):
         page = self.shown(*paths, name="html")
         tags = Tags(page)
         self.assertEqual(tags.open, [])
+        self.assertLessEqual({link for link in tags.links if link.startswith("#")}, tags.ids)
         self.assertNotRegex(page, r"(?:https?:|//)[a-z]+\.|@import|url\(")
         return page, tags
 
@@ -588,7 +599,7 @@ class Page(Reports):
             texts.append(Tags(page))
             self.assertIn("forged" if word == NASTY else "x", page)
         self.assertEqual(texts[1].seen, texts[0].seen)
-        self.assertEqual(texts[1].links, ["#held"])
+        self.assertEqual(texts[1].links, ["#memory"])
 
     def test_processes_that_stand_out_come_first(self):
         files = [self.of_run(f"{pid}.jsonl", [account(GB if pid == 5 else MB)], pid=pid)

@@ -123,11 +123,13 @@ static uint64_t unused_of(const struct sc_memory_place *place)
 
 static void put_device(const struct process *process, const struct sc_memory_place *place)
 {
-    const char *const labels[] = {"hw_id", place->uuid ? place->uuid : place->name, "hw_type",
-                                  "gpu", NULL};
+    const char *const labels[] = {
+        "hw_id", place->uuid ? place->uuid : place->name, "hw_type", "gpu",
+        "host",  place->uuid ? NULL : process->host,      NULL};
     struct sc_digester digester;
     sc_digest_begin(&digester);
     sc_digest_word(&digester, labels[1]);
+    sc_digest_word(&digester, labels[5] ? labels[5] : "");
     if (!place->knows_free || !is_first(process->exposition, &digester))
         return;
     put_sample(process->exposition, USAGE, labels,

@@ -318,6 +318,6 @@ void sc_memory_section_link(FILE *out, struct sc_model *model)
 {
     struct sc_memory_ranks ranks = sc_memory_ranks_make(model);
     if (ranks.count > 0)
-        fputs("<p><a href=\"#held\">Who holds memory</a></p>\n", out);
+        fputs("<p><a href=\"#memory\">Who holds memory</a></p>\n", out);
     sc_memory_ranks_free(&ranks);
 }

@@ -247,12 +247,10 @@ static void look_at(unsigned place, struct sc_statement *statement)
         answer = compare(place, statement, &driver_bytes, &then_bytes);
         bytes = then_bytes < bytes ? then_bytes : bytes;
     }
-    if (stops()) /* what was known stays */
-        return;
     sc_brief_lock_take(&found.lock);
     found.places[place].is_asked = true;
     found.places[place].is_known =
-        answer == SAID || (answer == CHANGING && found.places[place].is_known);
+        answer == SAID || ((answer == CHANGING || stops()) && found.places[place].is_known);
     if (answer == SAID)
         note_locked(place, driver_bytes, bytes);
     sc_brief_lock_give(&found.lock);

@@ -68,14 +68,14 @@ void sc_process_uses_cuda(bool is_heard)
     atomic_store(&sc_process.is_active, true);
     if (sc_options.kernels == SC_KERNELS_OFF)
         set_simplicity((is_heard ? SC_SIMPLE_BUT_HEARD : SC_SIMPLE) | SC_UNATTENDED);
-    if (atomic_load(&captured)) /* now or before */
-        set_simplicity(SC_NOT_SIMPLE);
+    if (sc_options.kernels != SC_KERNELS_OFF || atomic_load(&captured)) /* now or before */
+        set_simplicity(SC_UNATTENDED);
 }
 
 void sc_process_note_capture(void)
 {
     atomic_store(&captured, true);
-    set_simplicity(SC_NOT_SIMPLE);
+    atomic_fetch_and(&sc_process.simplicity, (unsigned char)SC_UNATTENDED);
 }
 
 void sc_process_attend_launches(bool attends)

@@ -239,8 +239,10 @@ static struct releasing release_begins(CUdevice device)
     struct releasing releasing = {.device = device, .handle = primary_context(device)};
     if (releasing.handle)
         releasing.context = sc_contexts_known(releasing.handle);
-    if (releasing.context)
+    if (releasing.context) {
         make_quiet(releasing.context);
+        sc_balance_await();
+    }
     return releasing;
 }
 

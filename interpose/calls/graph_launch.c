@@ -320,8 +320,6 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
     note_signals(launch);
     if (launch->uses.graph && launch->uses.graph->freed_count)
         report_freed(launch);
-    if (sc_process_attends_launches())
-        sc_limits_launched(launch->uses.call, launch->uses.stream->context, NULL);
     if (launch->uses.graph && launch->uses.graph->stack_count)
         look_at_stacks(launch);
     sc_launch_uses_judge(&launch->uses, launch->hears ? SC_RUNS_FREE : SC_RUNS_ALL);
@@ -451,5 +449,8 @@ SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
         sc_permit_refused(call, result);
     if (sc_beside_is_asked() && result == CUDA_SUCCESS)
         sc_beside_graph_launched((uintptr_t)exec);
-    return sc_detour_end(&detour, launch_ended(&launch, exec, stream, result));
+    CUresult answer = sc_detour_end(&detour, launch_ended(&launch, exec, stream, result));
+    if (sc_process_attends_launches() && answer == CUDA_SUCCESS && launch.uses.stream)
+        sc_limits_launched(call, launch.uses.stream->context, NULL);
+    return answer;
 }

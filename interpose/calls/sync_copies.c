@@ -12,6 +12,7 @@
 #include "interpose/calls/issue.h"
 #include "interpose/calls/sync.h"
 #include "interpose/capture/beside.h"
+#include "interpose/capture/captures.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -201,7 +202,8 @@ static bool find_homes(const struct copy *copy, struct sc_context *homes[2])
 }
 
 /* A copy between two devices is work of the legacy streams of both (docs/driver.md, Two devices).
- * What it is in a thread's own stream nobody has asked. */
+ * What it is in a thread's own stream nobody has asked. While something captures it may be made in
+ * a private stream, which is in no such order. */
 static void meet_devices(struct copy *copy)
 {
     struct sc_context *homes[2];
@@ -210,7 +212,7 @@ static void meet_devices(struct copy *copy)
     copy->is_unsure = false;
     if (!stream || !find_homes(copy, homes))
         return;
-    copy->is_unsure = copy->call->per_thread;
+    copy->is_unsure = copy->call->per_thread || sc_captures_any_open();
     for (unsigned i = 0; i < 2 && !copy->is_unsure; i++) {
         if (homes[i]->legacy == stream->id)
             continue;
@@ -219,17 +221,30 @@ static void meet_devices(struct copy *copy)
     }
 }
 
-/* The driver did not do so: it refused the copy, or the copy is made in a private stream. What was
- * noted of its order is made true. */
-static void await_devices(const struct copy *copy)
+static CUevent event_behind(struct sc_context *context)
+{
+    CUevent event = NULL;
+    if (!sc_contexts_push(context))
+        return NULL;
+    if (sc_real.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS)
+        sc_real.cuEventRecord(event, CU_STREAM_LEGACY);
+    sc_contexts_pop();
+    return event;
+}
+
+/* The driver refused the copy. What was noted of its order is made true. */
+static void order_devices(const struct copy *copy)
 {
     for (unsigned i = 0; i < 2; i++) {
-        if (!copy->met[i] || !sc_contexts_push(copy->met[i]))
+        if (!copy->met[i] || sc_captures_any_open())
             continue;
         struct sc_relaxed relaxed = sc_relaxed_begin();
-        sc_real.cuStreamSynchronize(CU_STREAM_LEGACY);
+        CUevent event = event_behind(copy->met[i]);
+        if (event) {
+            sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, event, 0);
+            sc_real.cuEventDestroy_v2(event);
+        }
         sc_relaxed_end(&relaxed);
-        sc_contexts_pop();
     }
 }
 
@@ -247,12 +262,10 @@ static bool begins_moved(struct copy *copy)
     copy->on = NULL;
     sc_detour_begin(&copy->detour, copy->call, &copy->stream);
     bool is_moved = sc_detour_is_taken(&copy->detour);
-    if (is_moved) {
-        await_devices(copy);
+    if (is_moved)
         begin_moved(copy, copy->stream);
-    } else {
+    else
         begin_call(copy);
-    }
     return is_moved;
 }
 
@@ -321,7 +334,7 @@ static CUresult end(struct copy *copy, CUresult result)
         order_contexts(copy);
     CUresult answer = sc_detour_end(&copy->detour, result);
     if (result != CUDA_SUCCESS)
-        await_devices(copy);
+        order_devices(copy);
     return answer;
 }
 

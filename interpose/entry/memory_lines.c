@@ -139,7 +139,7 @@ static bool is_for_users(int number)
 /* A handler of the program's own stays, and so does what ignores the signal. */
 static void take_signal(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK}, old;
     int number = sc_options.memory_signal;
     const char *why = NULL;
     if (!number)

@@ -116,7 +116,8 @@ static bool ask_free(CUdevice device, struct sc_statement_place *place)
 {
     struct sc_context *context = context_of(device);
     size_t free_bytes = 0, total_bytes = 0;
-    if (!context || !sc_real.cuMemGetInfo_v2 || !sc_contexts_push(context))
+    if (!context || sc_contexts_is_quiet(context) || !sc_real.cuMemGetInfo_v2 ||
+        !sc_contexts_push(context))
         return false;
     bool is_known = sc_real.cuMemGetInfo_v2(&free_bytes, &total_bytes) == CUDA_SUCCESS;
     sc_contexts_pop();

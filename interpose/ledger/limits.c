@@ -319,7 +319,7 @@ void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, 
 
 static _Atomic int attended_left;
 static _Atomic int attended_in_all;
-static _Atomic(CUfunction) asked[ASKED_SLOTS]; /* functions behind whose launch it was */
+static _Atomic uintptr_t asked[ASKED_SLOTS]; /* functions of contexts behind whose launch it was */
 
 /* A handle may be another function's once more. */
 void sc_limits_function_met(void)
@@ -334,10 +334,12 @@ void sc_limits_function_met(void)
     sc_process_attend_launches(true);
 }
 
-static bool was_asked(CUfunction function)
+/* In the context: a kernel of a library belongs to none. */
+static bool was_asked(const struct sc_context *context, CUfunction function)
 {
-    _Atomic(CUfunction) *slot = &asked[(uintptr_t)function / 32 % ASKED_SLOTS];
-    return function && atomic_exchange_explicit(slot, function, memory_order_relaxed) == function;
+    uintptr_t both = (uintptr_t)function ^ (uintptr_t)context;
+    _Atomic uintptr_t *slot = &asked[both / 32 % ASKED_SLOTS];
+    return function && atomic_exchange_explicit(slot, both, memory_order_relaxed) == both;
 }
 
 /* A launch names a kernel by a handle of either kind. */
@@ -381,8 +383,9 @@ void sc_limits_launched(const struct sc_call *call, struct sc_context *context, 
     atomic_fetch_add_explicit(&attended_in_all, 1, memory_order_relaxed);
     if (atomic_fetch_sub_explicit(&attended_left, 1, memory_order_relaxed) <= 1)
         sc_process_attend_launches(false);
-    if (!sc_active() || sc_replaying_is_on() || sc_contexts_is_quiet(owner) ||
-        atomic_load(&owner->lost) || atomic_load(&owner->heap_user) || was_asked(function))
+    if (!atomic_load_explicit(&asks, memory_order_relaxed) || !sc_active() ||
+        sc_replaying_is_on() || sc_contexts_is_quiet(owner) || atomic_load(&owner->lost) ||
+        atomic_load(&owner->heap_user) || was_asked(owner, function))
         return;
     ask(call, owner, function);
 }

@@ -103,7 +103,8 @@ static void tell(int device, const struct sc_residence_sum *sum, bool is_asked)
 static void judge(int device, int only_device)
 {
     struct sc_residence_sum sum;
-    if (sc_residence_bytes(&sc_residence) <= room_of(device) ||
+    uint64_t bytes = sc_residence_bytes(&sc_residence);
+    if (bytes == 0 || bytes <= room_of(device) ||
         atomic_load_explicit(&told, memory_order_relaxed) & 1u << device)
         return;
     sc_residence_sum(&sc_residence, device, only_device, &sum);

@@ -260,7 +260,7 @@ static void look_at(unsigned place, struct sc_statement *statement)
 static bool forget_the_call(bool has_looked)
 {
     sc_brief_lock_take(&found.lock);
-    found.looks -= has_looked && found.looks > 0;
+    found.looks -= found.looks > 0;
     if (has_looked && (found.looks == 0 || found.weight > 1))
         found.origin = found.weight = 0;
     bool are_due = found.looks > 0;

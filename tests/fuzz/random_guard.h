@@ -15,7 +15,7 @@
 #ifndef SC_TESTS_FUZZ_RANDOM_GUARD_H
 #define SC_TESTS_FUZZ_RANDOM_GUARD_H
 
-enum { PAGE = 4096, SNAPSHOT_MAX = 32 * 1024, MAPPED_HEADER = 16 };
+enum { PAGE = 4096, SNAPSHOT_MAX = 32 * 1024, SNAPSHOT_LARGE = 256 * 1024, MAPPED_HEADER = 16 };
 
 static uintptr_t page_of(uintptr_t address)
 {
@@ -378,9 +378,11 @@ static void protect(struct copy *copy)
     if (copy->direction == H2D && !overlap)
         copy->stable = is_clear(copy->stream);
     if (copy->direction == H2D && !writers && world.healed && !copy->keeps_source &&
-        may_have_snapshot(copy, SNAPSHOT_MAX))
+        may_have_snapshot(copy, SNAPSHOT_LARGE))
         copy->snapshot = is_clear(copy->stream);
-    if (copy->snapshot == YES && writes_what_is_freed())
+    /* Of a large source the cheaper way is taken, as it was measured. */
+    bool is_sure = may_have_snapshot(copy, SNAPSHOT_MAX) && !writes_what_is_freed();
+    if (copy->snapshot == YES && !is_sure)
         copy->snapshot = MAYBE;
     if (copy->snapshot == MAYBE)
         copy->stable = NO; /* if it is not snapshotted, it is not stable either */

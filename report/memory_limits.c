@@ -26,11 +26,7 @@ static void put(struct sc_text *line, bool *has_any, const char *source, const c
 /* 0: it has none. What is larger than any machine is the older kernels' word for that. */
 static uint64_t limit_in(const char *path)
 {
-    char text[32];
-    long size = sc_file_read(path, text, sizeof text - 1);
-    uint64_t value = 0;
-    for (long i = 0; i < size && text[i] >= '0' && text[i] <= '9'; i++)
-        value = value * 10 + (uint64_t)(text[i] - '0');
+    uint64_t value = sc_file_number(path, "");
     return value >> 60 ? 0 : value;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/internals.md names each place that removes, renames or overwrites a file, and why what is there
-is ours: the table "What is removed, renamed or overwritten". A place that is not there fails.
+"""docs/removals.md names each place that removes, renames or overwrites a file, and why what is there
+is ours. A place that is not there fails.
 
     tests/unit/test_removals.py --show      what the table is to name
 """
@@ -13,7 +13,7 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE, HEADING = "docs/internals.md", "## What is removed, renamed or overwritten\n"
+PAGE, HEADING = "docs/removals.md", "# What is removed, renamed or overwritten\n"
 FOLDERS = ("cupti_hooks", "include", "interpose", "packaging", "python", "report", "scripts", "share",
            "tests", "track")
 

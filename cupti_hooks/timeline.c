@@ -7,6 +7,7 @@
 
 #include <cupti.h>
 
+#include "cupti_hooks/subscription.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/now.h"

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cupti_hooks/subscription.h"
+enum sc_cupti_state;
 
 /* CLOCK_MONOTONIC. For a launch: from the start of the first copy to the end of the last. */
 struct sc_device_times {

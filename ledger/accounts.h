@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "ledger/ledger_words.h"
-#include "track/checks.h"
 #include "track/pool.h"
 #include "track/ticks.h"
 

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "ledger/accounts.h"
-#include "ledger/ledger.h"
 #include "ledger/ledger_index.h"
 #include "track/brief_lock.h"
 

@@ -4,7 +4,6 @@
 
 #include "ledger/accounts.h"
 #include "ledger/ledger_internal.h"
-#include "track/checks.h"
 #include "track/origins.h"
 #include "track/own_pages.h"
 #include "track/text.h"

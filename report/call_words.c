@@ -5,6 +5,7 @@
 #include "report/json_lines.h"
 #include "report/plain.h"
 #include "report/symtab.h"
+#include "track/text.h"
 
 #include <string.h>
 

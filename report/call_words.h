@@ -6,9 +6,9 @@
 #ifndef SC_REPORT_CALL_WORDS_H
 #define SC_REPORT_CALL_WORDS_H
 
-#include "track/text.h"
-
 #include <stdint.h>
+
+struct sc_text;
 
 /* Appends "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", or `api` alone where the program called that.
  * The runtime's function is `runtime_api`, if CUPTI has told it; NULL: the stack tells, in which

@@ -1,7 +1,9 @@
 #include "report/guard_part.h"
 
 #include "report/json.h"
+#include "report/options.h"
 #include "report/userfaultfd.h"
+#include "track/text.h"
 
 #include <string.h>
 

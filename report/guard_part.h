@@ -5,10 +5,11 @@
 #define SC_REPORT_GUARD_PART_H
 
 #include "report/json_lines.h"
-#include "report/options.h"
-#include "report/report.h"
 #include "track/budget.h"
-#include "track/text.h"
+
+struct sc_options;
+struct sc_report_guard;
+struct sc_text;
 
 /* Call sites, those first of which most is not known, with their named stacks. */
 enum { SC_GUARD_PART_SITES_MAX = 64 };

@@ -10,13 +10,16 @@
 #include "report/memory_limits.h"
 #include "report/memory_part.h"
 #include "report/modules.h"
+#include "report/path.h"
 #include "report/roll.h"
 #include "report/suppressing.h"
+#include "report/suppressions.h"
 #include "report/version.h"
 #include "track/hazard.h"
 #include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
+#include "track/text.h"
 
 #include <string.h>
 

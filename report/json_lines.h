@@ -7,9 +7,10 @@
 #ifndef SC_REPORT_JSON_LINES_H
 #define SC_REPORT_JSON_LINES_H
 
-#include "report/path.h"
 #include "report/report.h"
 #include "track/stacks.h"
+
+struct sc_path_names;
 
 /* Named frames of one stack, innermost first. */
 struct sc_json_lines_stack {

@@ -1,6 +1,7 @@
 #include "report/mechanism.h"
 
 #include "report/file.h"
+#include "report/options.h"
 #include "track/kernel.h"
 
 #include <stdbool.h>

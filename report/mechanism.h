@@ -6,7 +6,7 @@
 #ifndef SC_REPORT_MECHANISM_H
 #define SC_REPORT_MECHANISM_H
 
-#include "report/options.h"
+enum sc_guard_mode;
 
 /* Userfaultfd is for the memory that it can serve. The rest, and all where it is not to be had
  * (report/userfaultfd.h), is mprotect's. */

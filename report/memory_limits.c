@@ -3,6 +3,7 @@
 
 #include "report/file.h"
 #include "report/json.h"
+#include "track/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef SC_REPORT_MEMORY_LIMITS_H
 #define SC_REPORT_MEMORY_LIMITS_H
 
-#include "track/text.h"
+struct sc_text;
 
 /* Appends "memory_limits" where there are any. Reads small files. Locks: none. Not for a signal
  * handler.

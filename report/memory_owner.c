@@ -1,6 +1,7 @@
 #include "report/memory_owner.h"
 
 #include "report/frame_kinds.h"
+#include "report/json_lines.h"
 #include "report/path.h"
 #include "report/report.h"
 #include "track/stacks.h"

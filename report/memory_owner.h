@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/json_lines.h"
+struct sc_json_lines_stack;
 
 /* The innermost frame that belongs to none of CUDA's own driver and run-time library, nor to libc:
  * "PyTorch", or the file name of a library that is not known by name. Of a stack without any it is

@@ -2,6 +2,7 @@
 
 #include "report/json.h"
 #include "report/json_lines.h"
+#include "track/text.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-#include "ledger/statement.h"
 #include "report/memory_part.h"
-#include "track/text.h"
+
+struct sc_text;
 
 /* Why it failed, as far as that is seen. */
 enum sc_oom_verdict {

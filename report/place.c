@@ -1,9 +1,11 @@
 #define _GNU_SOURCE 1
 #include "report/place.h"
 
+#include "report/file.h"
 #include "report/json.h"
 #include "report/options.h"
 #include "report/own_report.h"
+#include "report/path.h"
 #include "track/kernel.h"
 #include "track/text.h"
 

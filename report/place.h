@@ -20,9 +20,8 @@
 #ifndef SC_REPORT_PLACE_H
 #define SC_REPORT_PLACE_H
 
-#include "report/file.h"
-#include "report/path.h"
-
+struct sc_file_identity;
+struct sc_path_names;
 struct sc_text;
 
 /* Notes whether the descriptor that `options` names as /dev/stdout or the like is open. If not, the

@@ -7,7 +7,6 @@
 #ifndef SC_REPORT_POSTMORTEM_LINE_H
 #define SC_REPORT_POSTMORTEM_LINE_H
 
-#include "report/report.h"
 #include "track/hazard_event.h"
 #include "track/op_kinds.h"
 

@@ -18,11 +18,13 @@
 #include "report/roll.h"
 #include "report/summary.h"
 #include "report/suppressing.h"
+#include "report/suppressions.h"
 #include "report/users_frames.h"
 #include "track/checks.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
 #include "track/own_pages.h"
+#include "track/text.h"
 #include "track/trace.h"
 
 #include <errno.h>

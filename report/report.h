@@ -16,7 +16,6 @@
 #ifndef SC_REPORT_REPORT_H
 #define SC_REPORT_REPORT_H
 
-#include "report/options.h"
 #include "report/userfaultfd.h"
 #include "track/python_codes.h"
 
@@ -26,9 +25,10 @@
 struct sc_budget;
 struct sc_hazard;
 struct sc_limit_events;
-struct sc_statement;
 struct sc_no_verdicts;
+struct sc_options;
 struct sc_postmortem;
+struct sc_statement;
 
 /* What only the caller knows of the run. Versions are as CUDA numbers them (13000); 0: unknown. */
 struct sc_report_run {

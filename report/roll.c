@@ -3,6 +3,7 @@
 
 #include "report/file.h"
 #include "report/options.h"
+#include "report/path.h"
 #include "track/text.h"
 
 #include <errno.h>

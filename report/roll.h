@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/path.h"
+struct sc_path_names;
 
 #define SC_ROLL_VARIABLE "SAFECOPY_RUN"
 

@@ -4,11 +4,13 @@
 #include "report/call_words.h"
 #include "report/plain.h"
 #include "report/suppressing.h"
+#include "report/suppressions.h"
 #include "track/budget.h"
 #include "track/hazard.h"
 #include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/op_kinds.h"
+#include "track/text.h"
 
 #include <string.h>
 

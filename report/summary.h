@@ -7,7 +7,8 @@
 #include "report/hazard_counts.h"
 #include "report/postmortem_line.h"
 #include "report/report.h"
-#include "track/text.h"
+
+struct sc_text;
 
 enum { SC_SUMMARY_PLACES = 5 };
 

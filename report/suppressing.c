@@ -1,6 +1,8 @@
 #include "report/suppressing.h"
 
 #include "report/file.h"
+#include "report/json_lines.h"
+#include "report/suppressions.h"
 #include "report/symtab.h"
 #include "track/hazard.h"
 #include "track/hazard_words.h"

@@ -7,11 +7,11 @@
 #ifndef SC_REPORT_SUPPRESSING_H
 #define SC_REPORT_SUPPRESSING_H
 
-#include "report/json_lines.h"
 #include "report/options.h"
-#include "report/suppressions.h"
 
 struct sc_hazard;
+struct sc_json_lines_stacks;
+struct sc_suppression;
 
 /* Reads the file. `complain` is told what is wrong, in lines that name the file. Returns false if
  * anything is; the entries that are well formed are in force all the same. */

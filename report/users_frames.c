@@ -1,6 +1,7 @@
 #include "report/users_frames.h"
 
 #include "report/frame_kinds.h"
+#include "report/json_lines.h"
 #include "track/hazard.h"
 
 #include <string.h>

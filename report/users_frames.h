@@ -6,11 +6,10 @@
 #ifndef SC_REPORT_USERS_FRAMES_H
 #define SC_REPORT_USERS_FRAMES_H
 
-#include "report/json_lines.h"
-
 #include <stdint.h>
 
 struct sc_hazard;
+struct sc_json_lines_stacks;
 
 /* A hash of the code and of these frames, never 0. A side without any is known by its whole stack
  * and its function. */

@@ -1,5 +1,6 @@
 #include "track/allocations_internal.h"
 
+#include "track/allocations.h"
 #include "track/checks.h"
 #include "track/trace.h"
 

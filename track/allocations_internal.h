@@ -2,7 +2,6 @@
 #ifndef SC_TRACK_ALLOCATIONS_INTERNAL_H
 #define SC_TRACK_ALLOCATIONS_INTERNAL_H
 
-#include "track/allocations.h"
 #include "track/grid.h"
 #include "track/pool.h"
 

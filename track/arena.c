@@ -1,4 +1,5 @@
 #include "track/arena.h"
+#include "track/checks.h"
 
 #include <stdbool.h>
 #include <string.h>

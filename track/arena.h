@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/checks.h"
-
 /* Up to 2 GB blocks are rounded up to a power of two and recycled by size; larger ones go back to
  * the kernel. */
 enum { SC_ARENA_CLASSES = 32 };

@@ -6,7 +6,6 @@
 #ifndef SC_TRACK_CONFLICTS_INTERNAL_H
 #define SC_TRACK_CONFLICTS_INTERNAL_H
 
-#include "track/conflicts.h"
 #include "track/inflight.h"
 
 /* False only if nothing conflicts: by the counts of the range, and of what lies on none. */

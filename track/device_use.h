@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "track/op_kinds.h"
-#include "track/ordering.h"
 #include "track/shape.h"
 
 /* READS: it does nothing else there. NAMES: the address of the first byte is among a kernel's

@@ -2,7 +2,6 @@
 #ifndef SC_TRACK_EVENTS_INTERNAL_H
 #define SC_TRACK_EVENTS_INTERNAL_H
 
-#include "track/events.h"
 #include "track/handles.h"
 #include "track/pool.h"
 

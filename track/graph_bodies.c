@@ -8,6 +8,7 @@
  * that has the child, and a change of a node inside of that one may be of any of them.
  */
 #include "track/checks.h"
+#include "track/graph_place.h"
 #include "track/graphs_internal.h"
 
 #include "track/poison.h"

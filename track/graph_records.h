@@ -9,11 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/graphs.h"
 #include "track/handles.h"
 #include "track/points.h"
 
+struct sc_graph_event;
 struct sc_graph_link;
+struct sc_graph_own;
+struct sc_graph_race;
+struct sc_graph_use;
 struct sc_heard;
 
 /* What an exec has besides its uses of device memory. */

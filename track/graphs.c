@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "track/copy_manner.h"
-#include "track/inflight.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/trace.h"

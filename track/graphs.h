@@ -26,12 +26,12 @@
 #define SC_TRACK_GRAPHS_H
 
 #include "track/frames.h"
-#include "track/graph_place.h"
 #include "track/hazard_event.h"
 #include "track/op_kinds.h"
 #include "track/ordering.h"
 #include "track/shape.h"
 
+enum sc_graph_place;
 struct sc_graph;
 struct sc_graphs;
 struct sc_handles;

@@ -13,8 +13,11 @@
 #include <stdint.h>
 
 #include "track/no_verdicts.h"
-#include "track/pages.h"
 
+enum sc_guarding;
+enum sc_snapshots;
+enum sc_touch;
+struct sc_access_change;
 struct sc_inflight;
 struct sc_ops;
 struct sc_ticket;

@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/checks.h"
-
 struct sc_handle_slot {
     _Atomic uintptr_t handle;
     _Atomic uint64_t value;

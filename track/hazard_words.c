@@ -1,4 +1,5 @@
 #include "track/hazard_words.h"
+#include "track/op_kinds.h"
 
 #include <stddef.h>
 

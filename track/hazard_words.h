@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-#include "track/op_kinds.h"
+enum sc_buffer_kind;
+enum sc_direction;
 
 /* In the order of docs/hazards.md; the enum is dense, the printed code is stable. */
 enum sc_hazard_code {

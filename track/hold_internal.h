@@ -5,8 +5,9 @@
 
 #include "track/grid.h"
 #include "track/hold.h"
-#include "track/points.h"
 #include "track/pool.h"
+
+struct sc_ticket;
 
 enum { SC_HOLD_TICKETS_MAX = 4096 };
 

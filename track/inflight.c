@@ -135,12 +135,12 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
     return id;
 }
 
-static uint32_t op_count(const struct sc_range *range)
+static inline uint32_t op_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->op_count, memory_order_relaxed);
 }
 
-static uint32_t writer_count(const struct sc_range *range)
+static inline uint32_t writer_count(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->writer_count, memory_order_relaxed);
 }

@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/pages.h"
-
+enum sc_touch;
 struct sc_inflight;
 struct sc_op_info;
 struct sc_ops;

@@ -5,6 +5,8 @@
 
 #include "track/poison.h"
 
+#include "track/device_use.h"
+#include "track/graph_writes.h"
 #include "track/hazard.h"
 #include "track/own_pages.h"
 

@@ -36,8 +36,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/device_use.h"
-#include "track/graph_writes.h"
+struct sc_device_use;
+struct sc_graph_write;
 
 enum {
     SC_LEFT_OUT_CAPTURED_MAX = 8192, /* captured operations */

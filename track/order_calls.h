@@ -9,10 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/points.h"
-
 struct sc_order;
+struct sc_order_call;
+struct sc_point;
 struct sc_stream_front;
+struct sc_ticket;
 
 /* It stays where it is for as long as the process lives. */
 const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream);

@@ -1,4 +1,5 @@
 #include "track/python_codes.h"
+#include "track/python_lines.h"
 
 #include "track/depot.h"
 

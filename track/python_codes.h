@@ -18,8 +18,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/python_lines.h"
-
 /* Addresses, but for the last three. Words alone, since it is a key (track/depot.h). */
 struct sc_python_identity {
     uint64_t code, file, function, table;

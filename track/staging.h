@@ -17,10 +17,11 @@
 
 #include "track/op_kinds.h"
 #include "track/points.h"
-#include "track/shape.h"
 #include "track/staging_classes.h"
 
+struct sc_fold;
 struct sc_order;
+struct sc_shape;
 
 enum {
     SC_STAGING_BLOCK_BYTES = 2 << 20,

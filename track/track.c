@@ -1,10 +1,12 @@
 #include <errno.h>
 
+#include "track/allocations.h"
 #include "track/checks.h"
 #include "track/comparisons.h"
 #include "track/conflicts_internal.h"
 #include "track/consistency.h"
 #include "track/device.h"
+#include "track/events.h"
 #include "track/kernel_flags.h"
 #include "track/order_calls.h"
 #include "track/own_lock.h"
@@ -12,6 +14,9 @@
 #include "track/trace.h"
 #include "track/track.h"
 #include "track/track_internal.h"
+#include "track/track_ops.h"
+#include "track/track_order.h"
+#include "track/track_ranges.h"
 #include "track/track_streams.h"
 #include "track/track_views.h"
 

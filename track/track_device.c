@@ -1,4 +1,6 @@
 /* The tracker's device memory: what track/device.h has, under the tracker's lock. */
+#include "track/track_device.h"
+#include "track/allocations.h"
 #include "track/checks.h"
 #include "track/device.h"
 #include "track/kernel_flags.h"

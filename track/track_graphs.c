@@ -1,6 +1,9 @@
 /* The tracker's part for graphs and their launches. */
+#include "track/track_graphs.h"
+#include "track/allocations.h"
 #include "track/conflicts_internal.h"
 #include "track/device.h"
+#include "track/events.h"
 #include "track/graph_frees.h"
 #include "track/order_calls.h"
 #include "track/trace.h"

@@ -3,7 +3,9 @@
 
 #include "track/graph_frees.h"
 #include "track/now.h"
+#include "track/track_holds.h"
 #include "track/track_internal.h"
+#include "track/track_ranges.h"
 
 #include "track/poison.h"
 

@@ -4,14 +4,9 @@
 #define SC_TRACK_TRACK_INTERNAL_H
 
 #include "track/brief_lock.h"
-#include "track/ops.h"
-#include "track/track_device.h"
-#include "track/track_graphs.h"
-#include "track/track_holds.h"
-#include "track/track_ops.h"
-#include "track/track_order.h"
-#include "track/track_ranges.h"
 #include "track/tracker.h"
+
+struct sc_op_info;
 
 static inline void lock(struct sc_track *track) SC_ACQUIRES(*track) SC_UNFOLLOWED
 {

@@ -1,4 +1,5 @@
 /* The tracker's ranges, and what others read of them (track/track_views.h). */
+#include "track/track_ranges.h"
 #include "track/track_internal.h"
 #include "track/track_views.h"
 

@@ -5,6 +5,7 @@
 #include "track/comparisons.h"
 #include "track/conflicts_internal.h"
 #include "track/track_internal.h"
+#include "track/track_ops.h"
 #include "track/track_uploads.h"
 
 #include "track/poison.h"

@@ -1,5 +1,6 @@
 #include "track/track_views.h"
 
+#include "track/track_graphs.h"
 #include "track/track_internal.h"
 #include "track/track_parts.h"
 #include "track/track_presence.h"

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "track/pool.h"
-#include "track/unseen.h"
 
 /* A part of struct sc_order. */
 struct sc_unseen {

@@ -2,6 +2,7 @@
 
 #include "interpose/base/own_stack.h"
 #include "interpose/base/unwind.h"
+#include "track/frames.h"
 
 #include "track/poison.h"
 

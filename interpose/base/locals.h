@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/frames.h"
+struct sc_local;
 
 /* Where the calling thread runs. All but `here` is 0 at first. */
 struct sc_running {

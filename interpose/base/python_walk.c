@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "interpose/base/python_layout.h"
 #include "track/peek.h"
 #include "track/python_codes.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "interpose/base/python_layout.h"
+struct sc_python_layout;
 
 /* The words of the innermost `frames_max` frames, of which a NULL follows those that one native
  * frame of the evaluation loop runs; such a loop may have none. `words` has room for twice as many;

@@ -17,6 +17,7 @@
 #include "interpose/base/stack_cache.h"
 #include "interpose/base/unwind_library.h"
 #include "interpose/base/unwinder_pipe.h"
+#include "report/options.h"
 #include "report/report.h"
 #include "track/objects.h"
 #include "track/origins.h"

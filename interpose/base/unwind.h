@@ -14,8 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/options.h"
 #include "track/frames.h"
+
+struct sc_options;
 
 /* Before the first stack. Says on stderr (verbosity permitting) what it could not load. Threads may
  * come at once: each looks for itself and finds the same. Takes the loader's lock, and none of ours

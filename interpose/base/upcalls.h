@@ -6,8 +6,6 @@
 
 #include <stdbool.h>
 
-#include "interpose/base/compiler.h"
-
 struct sc_call;
 struct sc_stream_record;
 

@@ -19,7 +19,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/streams/streams.h"
 #include "track/op_kinds.h"
 #include "track/pages.h"
@@ -27,6 +26,7 @@
 #include "track/track_presence.h"
 #include "track/track_ranges.h"
 
+enum sc_touch;
 struct sc_op_info;
 struct sc_point;
 

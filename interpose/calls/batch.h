@@ -8,14 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/driver/call.h"
-#include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
-#include "interpose/streams/streams.h"
 #include "track/copy_manner.h"
 #include "track/points.h"
 
 struct sc_batch_source;
+struct sc_call;
+struct sc_stream_record;
 
 /* What is known of an address: behind the call the driver is not asked once more. */
 enum sc_batch_side { SC_BATCH_UNKNOWN, SC_BATCH_HOST, SC_BATCH_OTHER };

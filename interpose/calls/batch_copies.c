@@ -4,6 +4,7 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/calls/batch.h"
 #include "interpose/calls/batch_sources.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_uses.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interpose/base/process.h"
+#include "interpose/calls/issue.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/guard/door.h"

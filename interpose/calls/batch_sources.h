@@ -15,10 +15,11 @@
 #include <stdint.h>
 
 #include "interpose/calls/batch.h"
-#include "interpose/calls/issue.h"
-#include "track/copy_manner.h"
 #include "track/peek.h"
 
+enum sc_copy_call;
+struct sc_issue;
+struct sc_issue_ops;
 struct sc_slot;
 
 /* What is kept of each copy until the call is over. */

@@ -11,7 +11,6 @@
 #include "interpose/calls/batch_copies.h"
 #include "interpose/calls/batch_sources.h"
 #include "interpose/calls/issue.h"
-#include "interpose/calls/work.h"
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"

@@ -2,6 +2,8 @@
 
 #include "interpose/base/process.h"
 #include "interpose/capture/beside.h"
+#include "interpose/driver/kernel_parameters.h"
+#include "interpose/streams/streams.h"
 #include "track/device_use.h"
 
 #include "track/poison.h"

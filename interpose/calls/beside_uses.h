@@ -11,11 +11,11 @@
 
 #include <stdbool.h>
 
-#include "interpose/calls/device_uses.h"
-#include "interpose/driver/call.h"
-#include "interpose/driver/kernel_parameters.h"
 #include "interpose/graph/node_uses.h"
-#include "interpose/streams/streams.h"
+
+struct sc_call;
+struct sc_launch;
+struct sc_stream_record;
 
 /* A copy or memset became a node of a graph, on the thread that captures. */
 void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses);

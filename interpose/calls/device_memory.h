@@ -15,10 +15,11 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/driver/call.h"
 #include "track/allocations.h"
 #include "track/track_device.h"
 #include "track/track_front.h"
+
+struct sc_call;
 
 void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, size_t size_bytes);
 struct sc_allocation sc_device_memory_note_leaving(uintptr_t address);

@@ -4,6 +4,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/calls/at_once.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/edges.h"

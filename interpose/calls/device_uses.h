@@ -17,11 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/driver/call.h"
-#include "interpose/graph/copy_sides.h"
 #include "interpose/streams/streams.h"
 
 struct sc_allocation;
+struct sc_call;
 struct sc_device_use;
 struct sc_device_uses;
 struct sc_op_info;

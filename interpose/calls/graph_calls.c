@@ -3,6 +3,7 @@
 #include "interpose/base/process.h"
 #include "interpose/capture/beside.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/newer_cupti.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"

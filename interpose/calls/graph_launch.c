@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/base/locals.h"
 #include "interpose/base/process.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/kernel_uses.h"

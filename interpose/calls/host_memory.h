@@ -8,9 +8,10 @@
 
 #include <stddef.h>
 
-#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
-#include "track/op_kinds.h"
+
+enum sc_buffer_kind;
+struct sc_call;
 
 /* The memory is there from now on, as a range. */
 void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags,

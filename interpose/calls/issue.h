@@ -21,25 +21,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/base/recently.h"
-#include "interpose/calls/at_once.h"
-#include "interpose/calls/device_uses.h"
 #include "interpose/capture/beside.h"
-#include "interpose/driver/call.h"
-#include "interpose/driver/driver.h"
-#include "interpose/graph/copy_sides.h"
 #include "interpose/graph/host_use.h"
-#include "interpose/streams/streams.h"
 #include "track/device_use.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"
-#include "track/pages.h"
 #include "track/points.h"
 #include "track/track_front.h"
 
-struct sc_shape;
+enum sc_touch;
+struct sc_call;
+struct sc_copy_sides;
 struct sc_fold;
+struct sc_shape;
+struct sc_stream_record;
 struct sc_unwind_owner;
 
 enum { SC_ISSUE_HOST_MAX = 2 };

@@ -5,6 +5,7 @@
 #include "interpose/base/process.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
+#include "interpose/driver/kernel_parameters.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"

@@ -15,15 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/capture/beside.h"
-#include "interpose/driver/call.h"
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/limits.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/ledger/shortage.h"
 #include "interpose/ledger/unaccounted.h"
 #include "track/track_front.h"
+
+struct sc_call;
 
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory);
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory);

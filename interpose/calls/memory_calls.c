@@ -4,6 +4,7 @@
 #include "interpose/calls/memory.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
+#include "interpose/driver/newer_cupti.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
 #include "interpose/ledger/limits.h"

@@ -12,12 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/driver/call.h"
-#include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/points.h"
 #include "track/track_order.h"
 
+struct sc_call;
 struct sc_context;
 
 struct sc_sync {

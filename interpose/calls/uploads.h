@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
+
+enum sc_simplicity;
 
 /* False: it is not such a copy, and nothing was done. `api`, `site`, `per_thread`: of its call
  * (interpose/driver/call.h). */

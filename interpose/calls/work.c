@@ -12,7 +12,6 @@
 #include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "report/options.h"
 #include "track/history.h"
 #include "track/inflight_calls.h"
 #include "track/op_kinds.h"

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/base/process.h"
-#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "track/points.h"
 
+enum sc_simplicity;
+struct sc_call;
 struct sc_point;
 struct sc_stream_record;
 

@@ -25,7 +25,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/driver/call.h"
 #include "interpose/streams/streams.h"
 #include "track/left_out.h"

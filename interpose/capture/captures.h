@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/driver/call.h"
-#include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
-#include "track/hazard_words.h"
 
+enum sc_action;
+enum sc_hazard_code;
+struct sc_call;
 struct sc_context;
 
 /* Where a capture began. */

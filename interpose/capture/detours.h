@@ -19,7 +19,6 @@
 #include "interpose/capture/captures.h"
 #include "interpose/capture/legacy_gate.h"
 #include "interpose/driver/call.h"
-#include "interpose/driver/driver.h"
 
 struct sc_stream_record;
 struct sc_context;

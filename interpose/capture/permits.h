@@ -16,9 +16,9 @@
 #include <stddef.h>
 
 #include "interpose/capture/captures.h"
-#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
-#include "interpose/streams/capturing.h"
+
+struct sc_call;
 
 /* A call that no capture permits, between sc_permit_begin and sc_permit_end, which gets the result.
  * The thread is relaxed also while no capture is open: another thread may begin one before the

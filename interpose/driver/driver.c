@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"

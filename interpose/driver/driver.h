@@ -21,7 +21,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/driver/newer_cuda.h"
 
 struct sc_real {

@@ -1,4 +1,5 @@
 #include "interpose/driver/exported_doors.h"
+#include "interpose/driver/driver.h"
 
 #include "track/poison.h"
 

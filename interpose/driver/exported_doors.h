@@ -10,8 +10,6 @@
 #ifndef SC_INTERPOSE_DRIVER_EXPORTED_DOORS_H
 #define SC_INTERPOSE_DRIVER_EXPORTED_DOORS_H
 
-#include "interpose/driver/driver.h"
-
 /* Where each leads, and where it is. */
 #define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
     extern _Atomic(void *) sc_door_##symbol __attribute__((visibility("hidden")));                 \

@@ -2,6 +2,7 @@
 
 #include "interpose/base/own_stack.h"
 #include "interpose/base/unwind.h"
+#include "interpose/driver/call.h"
 #include "report/annotations.h"
 #include "track/origins.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "interpose/driver/call.h"
+struct sc_call;
 
 uint32_t sc_made_here(const struct sc_call *call);
 

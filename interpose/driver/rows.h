@@ -9,8 +9,6 @@
 #include <cupti_driver_cbid.h>
 #include <generated_cuda_meta.h> /* has no guard */
 
-#include "interpose/driver/newer_cupti.h"
-
 /* "(address, bytes)" as the parameters of the function, and as `a->address, a->bytes`. */
 #define SC_PARAMETERS(symbol, arguments) (SC_EACH(SC_PARAMETER, symbol, arguments))
 #define SC_PARAMETER(symbol, name) __typeof__(((symbol##_params *)0)->name) name

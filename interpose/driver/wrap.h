@@ -32,7 +32,6 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
-#include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 
 #define SC_WRAPPER(symbol) SC_PROLOGUE(symbol, false)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ledger/statement.h"
 #include "report/file.h"
 #include "track/kernel.h"
 #include "track/text.h"

@@ -5,7 +5,7 @@
 #ifndef SC_INTERPOSE_ENTRY_CHILDREN_H
 #define SC_INTERPOSE_ENTRY_CHILDREN_H
 
-#include "ledger/statement.h"
+struct sc_statement;
 
 /* Names them in the statement: the first ones that the kernel lists. */
 void sc_children_find(struct sc_statement *statement);

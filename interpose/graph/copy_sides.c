@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interpose/driver/addresses.h"
+#include "track/copy_manner.h"
 #include "track/device_use.h"
 #include "track/track_ranges.h"
 

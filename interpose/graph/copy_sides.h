@@ -11,10 +11,12 @@
 #include <stddef.h>
 
 #include "interpose/driver/driver.h"
-#include "track/copy_manner.h"
 #include "track/op_kinds.h"
 #include "track/shape.h"
 
+enum sc_copy_call;
+struct sc_copy_case;
+struct sc_copy_manner;
 struct sc_device_uses;
 
 struct sc_copy_side {

@@ -1,6 +1,7 @@
 #include "interpose/graph/device_nodes.h"
 
 #include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
 #include "interpose/driver/kernel_parameters.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/graph/node_uses.h"

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
 
 struct sc_device_use;

@@ -1,6 +1,7 @@
 #include "interpose/graph/exec_uses.h"
 
 #include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/graph/certain_bodies.h"
 #include "interpose/graph/conditional_bodies.h"
@@ -9,6 +10,7 @@
 #include "interpose/graph/device_races.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/host_nodes.h"
+#include "interpose/graph/node_uses.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/tellers.h"
 #include "interpose/graph/unjudged.h"

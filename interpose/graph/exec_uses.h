@@ -12,9 +12,9 @@
 
 #include <stdbool.h>
 
-#include "interpose/driver/driver.h"
-#include "interpose/graph/node_uses.h"
 #include "interpose/graph/stack_sources.h"
+
+struct sc_graph_call;
 
 /* The driver has made the call's exec from the graph. Its nodes bear the names of the graph's. */
 void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,

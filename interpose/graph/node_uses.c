@@ -19,6 +19,7 @@
 #include "track/device_use.h"
 #include "track/graphs.h"
 #include "track/now.h"
+#include "track/op_kinds.h"
 #include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"

@@ -10,16 +10,15 @@
 #include <stdint.h>
 
 #include "interpose/driver/call.h"
-#include "interpose/driver/driver.h"
 #include "interpose/graph/copy_sides.h"
-#include "track/op_kinds.h"
 
-struct sc_host_use;
+enum sc_direction;
 struct sc_device_uses;
-struct sc_graph_use;
-struct sc_graph_extra;
-struct sc_walked_graph;
 struct sc_fold;
+struct sc_graph_extra;
+struct sc_graph_use;
+struct sc_host_use;
+struct sc_walked_graph;
 
 /* A call that makes or changes a node. */
 struct sc_graph_call {

@@ -12,6 +12,7 @@
 #include "interpose/graph/orphan_nodes.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
+#include "track/op_kinds.h"
 #include "track/own_pages.h"
 #include "track/shape.h"
 #include "track/track.h"

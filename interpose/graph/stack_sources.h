@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "interpose/base/locals.h"
 #include "interpose/driver/driver.h"
-#include "track/op_kinds.h"
 
-struct sc_graph_use;
+enum sc_direction;
 struct sc_graph_extra;
+struct sc_graph_use;
+struct sc_running;
 
 /* A node that was made to use a copy. */
 struct sc_redirected {

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/pages.h"
+enum sc_access;
+enum sc_touch;
 
 /* Gives the host that access to whole pages, by mprotect or userfaultfd
  * (interpose/guard/userfaults.h). As sc_page_protection_set; 0 for no pages at all as well. */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/pages.h"
+enum sc_access;
 
 /* Protects whole pages. 0 or -errno: the kernel refuses, and may have changed some of the pages.
  * -ENOMEM for want of a mapping (vm.max_map_count); -EPERM where access is taken from sealed memory

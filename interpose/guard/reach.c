@@ -1,4 +1,5 @@
 #include "interpose/guard/reach.h"
+#include "interpose/signals/upwards.h"
 
 #include "interpose/base/operands.h"
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "interpose/signals/upwards.h"
+struct sc_fault;
 
 /* The bytes from the fault's address on; 0: not known, SC_OPERAND_BYTES_MAX at most but for those
  * that save a state. */

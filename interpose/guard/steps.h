@@ -11,8 +11,7 @@
 
 #include <stdbool.h>
 
-#include "track/pages.h"
-
+enum sc_touch;
 struct sc_fault;
 
 /* In the handler of a fault beside the bytes of what guards the page. True: the instruction may run

@@ -15,8 +15,10 @@
 #include "interpose/guard/page_protection.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
+#include "report/userfaultfd.h"
 #include "track/kernel.h"
 #include "track/own_pages.h"
+#include "track/pages.h"
 #include "track/source_costs.h"
 #include "track/ticks.h"
 

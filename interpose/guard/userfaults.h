@@ -29,8 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/userfaultfd.h"
-#include "track/pages.h"
+enum sc_access;
+enum sc_userfaultfd_state;
 
 /* Opens the descriptor, at the first call. False: there is none. */
 bool sc_userfaults_begin(void);

@@ -11,6 +11,7 @@
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
 #include "ledger/residence.h"
+#include "ledger/statement.h"
 #include "track/kernel.h"
 
 #include "track/poison.h"

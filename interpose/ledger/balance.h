@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "ledger/statement.h"
+struct sc_statement;
 
 /* The driver is up: learns which devices there are. */
 void sc_balance_start(void);

@@ -16,9 +16,9 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/driver/call.h"
 #include "interpose/ledger/memory_kinds.h"
 
+struct sc_call;
 struct sc_context;
 
 static inline bool sc_booking_is_on(void)

@@ -8,6 +8,7 @@
 #include "cupti_hooks/ear.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/unwind.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"

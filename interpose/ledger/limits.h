@@ -16,9 +16,9 @@
 #include <stddef.h>
 
 #include "interpose/base/process.h"
-#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 
+struct sc_call;
 struct sc_context;
 struct sc_limit_events;
 

@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/made_here.h"
 #include "interpose/ledger/booking.h"

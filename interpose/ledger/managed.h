@@ -11,9 +11,9 @@
 
 #include <stddef.h>
 
-#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 
+struct sc_call;
 struct sc_context;
 
 /* The call has given it, in that context. */

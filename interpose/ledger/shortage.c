@@ -8,6 +8,7 @@
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/driver/call.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/streams/streams.h"
 #include "ledger/ledger_words.h"

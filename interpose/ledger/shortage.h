@@ -7,10 +7,11 @@
 #define SC_INTERPOSE_LEDGER_SHORTAGE_H
 
 #include "interpose/base/compiler.h"
-#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
 #include "interpose/ledger/booking.h"
-#include "interpose/ledger/memory_kinds.h"
+
+struct sc_call;
+struct sc_memory;
 
 void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory);
 

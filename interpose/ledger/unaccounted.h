@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/driver/call.h"
-#include "interpose/ledger/memory_kinds.h"
-#include "ledger/statement.h"
+enum sc_memory_kind;
+struct sc_call;
+struct sc_statement;
 
 /* A futex that changes when a call was noted: it is the thread's, which waits there. */
 extern _Atomic uint32_t sc_unaccounted_news;

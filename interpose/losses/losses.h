@@ -17,10 +17,10 @@
 #include <stddef.h>
 
 #include "interpose/base/process.h"
-#include "track/pages.h"
 #include "track/track_front.h"
 #include "track/track_presence.h"
 
+enum sc_snapshots;
 struct sc_culprit;
 struct sc_op_info;
 

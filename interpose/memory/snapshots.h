@@ -12,13 +12,12 @@
 
 #include <stdbool.h>
 
-#include "track/op_kinds.h"
-
+enum sc_direction;
+struct sc_context;
 struct sc_fold;
 struct sc_shape;
 struct sc_slot;
 struct sc_slot_source;
-struct sc_context;
 
 /* Is such a pageable source one of which snapshots are taken? `stable`: as of a struct sc_op_info.
  */

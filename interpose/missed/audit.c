@@ -17,6 +17,7 @@
 #include "interpose/reaper/copy_times.h"
 #include "report/libraries.h"
 #include "report/options.h"
+#include "report/report.h"
 #include "track/now.h"
 #include "track/own_lock.h"
 #include "track/text.h"

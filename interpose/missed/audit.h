@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "report/report.h"
+struct sc_report_totals;
 
 /* CUDA has come up, and the report is open. */
 void sc_audit_start(void);

@@ -5,7 +5,6 @@
 #include "interpose/base/process.h"
 #include "interpose/calls/context_calls.h"
 #include "interpose/capture/beside.h"
-#include "interpose/driver/driver.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"

@@ -18,9 +18,8 @@
 
 #include <stdbool.h>
 
-#include "interpose/streams/streams.h"
-
 struct sc_op_info;
+struct sc_stream_record;
 
 /* Inserts the edge "later work on `stream`, from the call `api` on, comes after the operation".
  * False if it cannot, and where a host function before the operation is known to wait for the

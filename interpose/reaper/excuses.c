@@ -9,6 +9,7 @@
 #include "interpose/streams/host_functions.h"
 #include "report/options.h"
 #include "track/checks.h"
+#include "track/no_verdicts.h"
 #include "track/now.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"

@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/no_verdicts.h"
 #include "track/points.h"
 
+enum sc_no_verdict_reason;
 struct sc_op_info;
 
 /* What came second, or is about to. */

@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/hazard_words.h"
-#include "track/op_kinds.h"
-#include "track/pages.h"
-
+enum sc_action;
+enum sc_direction;
+enum sc_hazard_code;
+enum sc_touch;
 struct sc_culprit;
 struct sc_graph_author;
 struct sc_graph_extra;

@@ -6,7 +6,6 @@
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
-#include "report/options.h"
 #include "track/hold_kind.h"
 #include "track/now.h"
 #include "track/op_kinds.h"

@@ -16,7 +16,6 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/door.h"
-#include "report/options.h"
 #include "track/kernel.h"
 #include "track/own_lock.h"
 #include "track/uncancelled.h"

@@ -28,6 +28,7 @@
 #include "track/deadlines.h"
 #include "track/graph_frees.h"
 #include "track/hazard.h"
+#include "track/hazard_words.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/kernel.h"

@@ -22,8 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/hazard_words.h"
-
+enum sc_certainty;
 struct sc_context;
 struct sc_hazard;
 struct sc_later;

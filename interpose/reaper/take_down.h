@@ -15,8 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/hazard_words.h"
-
+enum sc_hazard_code;
 struct sc_culprit;
 struct sc_take_down;
 

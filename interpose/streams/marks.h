@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
-#include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
 

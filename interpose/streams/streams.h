@@ -20,9 +20,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/base/compiler.h"
-#include "interpose/base/process.h"
-#include "interpose/driver/driver.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"

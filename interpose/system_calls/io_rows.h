@@ -74,8 +74,6 @@
 #include <unistd.h>
 #include <utime.h>
 
-#include "interpose/base/compiler.h"
-#include "interpose/base/loader.h"
 #include "interpose/base/unwinder_pipe.h"
 #include "interpose/guard/data_limit.h"
 #include "interpose/guard/door.h"
@@ -84,13 +82,12 @@
 #include "interpose/system_calls/keep_off.h"
 #include "interpose/system_calls/look.h"
 #include "interpose/system_calls/own_memory.h"
-#include "track/frames.h"
 #include "track/kernel.h"
 #include "track/pages.h"
-#include "track/track_holds.h"
 
 #include "track/poison.h"
-#include "track/track_views.h"
+
+enum sc_touch;
 
 #undef fread_unlocked
 #undef fwrite_unlocked

@@ -16,13 +16,13 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/guard/door.h"
-#include "interpose/guard/loans.h"
 #include "interpose/reaper/culprit.h"
-#include "track/pages.h"
 #include "track/track_presence.h"
+
+enum sc_touch;
+struct sc_loans;
 
 /* What one call touches, as far as it was looked at. */
 struct sc_look {

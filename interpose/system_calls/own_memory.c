@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interpose/system_calls/look.h"
 #include "track/kernel.h"
 #include "track/pages.h"
 #include "track/text.h"

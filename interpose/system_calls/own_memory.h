@@ -14,7 +14,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#include "interpose/system_calls/look.h"
+struct sc_look;
 
 enum { SC_OWN_MEMORY_HERE = -1 }; /* where the descriptor is */
 

@@ -9,9 +9,10 @@
 
 #include "report/command/run_roll.h"
 #include "report/command/scratch.h"
-#include "track/hazard_words.h"
 
 #include <stdbool.h>
+
+enum sc_certainty;
 
 struct sc_verdict {
     /* One of the reports has a hazard of the certainty that was asked for, or of a stronger one,

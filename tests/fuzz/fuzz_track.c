@@ -17,6 +17,7 @@
  */
 #include "tests/unit/locked.h"
 #include "track/comparisons.h"
+#include "track/events.h"
 #include "track/guarded.h"
 #include "track/hazard_words.h"
 #include "track/hold.h"

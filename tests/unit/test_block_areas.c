@@ -15,6 +15,7 @@
 #include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
 #include "report/options.h"
+#include "report/userfaultfd.h"
 #include "tests/unit/locked.h"
 #include "track/pages.h"
 #include "track/spans.h"

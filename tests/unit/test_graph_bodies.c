@@ -1,5 +1,6 @@
 /* Inner nodes of an exec: sentence by sentence what track/graphs.h promises. */
 #include "track/graph_frees.h"
+#include "track/graph_place.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"
 #include "track/ordering.h"

@@ -32,6 +32,7 @@
 #include "interpose/reaper/nvtx.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/single_step.h"
+#include "interpose/signals/upwards.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"

@@ -1,8 +1,10 @@
 /* Where the report may be: what may stand at its name, and what becomes of it. Each test runs in a
  * process of its own (Check forks), in a directory of its own.
  */
+#include "report/file.h"
 #include "report/json_lines.h"
 #include "report/options.h"
+#include "report/path.h"
 #include "report/place.h"
 #include "report/version.h"
 

@@ -6,6 +6,7 @@
 #include "report/json.h"
 #include "report/json_lines.h"
 #include "report/modules.h"
+#include "report/options.h"
 #include "report/path.h"
 #include "report/postmortem_line.h"
 #include "report/report.h"

@@ -1,5 +1,6 @@
 /* The whole tracker behind its lock: sentence by sentence what track/track.h promises. */
 #include "tests/unit/locked.h"
+#include "track/events.h"
 #include "track/guarded.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE 1
 #include "report/command/baseline.h"
 #include "report/command/embed.h"
-#include "report/command/formats/escape.h"
 #include "report/command/formats/formats.h"
 #include "report/command/formats/memory_section.h"
 #include "report/command/formats/moment.h"

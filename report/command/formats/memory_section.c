@@ -1,7 +1,6 @@
 #include "report/command/formats/memory_section.h"
 
 #include "report/command/baseline.h"
-#include "report/command/fields.h"
 #include "report/command/formats/flame_graph.h"
 #include "report/command/formats/memory_chart.h"
 #include "report/command/formats/page_parts.h"

@@ -1,7 +1,7 @@
 /* What CUPTI tells besides calls: streams, contexts and graphs that come and go, waits that end.
  *
- * News is told on the thread that caused it, within the call that caused it. Of waits only those
- * for named streams and for contexts are told. The driver may hold its own locks meanwhile: the
+ * News is told on the thread that caused it, within the call that caused it. CUPTI tells of waits
+ * for named streams and for contexts only. The driver may hold its own locks meanwhile: the
  * receiver must not call the driver, nor take a lock that is held over driver calls.
  */
 #ifndef SC_CUPTI_HOOKS_NEWS_H

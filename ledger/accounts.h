@@ -40,7 +40,7 @@ uint64_t sc_accounts_peak_bytes(const struct sc_accounts *accounts,
 uint64_t sc_accounts_peak_blocks(const struct sc_accounts *accounts,
                                  const struct sc_account *account);
 
-/* Of an id, or NULL of 0. */
+/* The account of an id; NULL for 0. */
 static inline struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t id)
 {
     return id ? sc_pool_at(&accounts->accounts, id) : NULL;

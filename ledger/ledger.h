@@ -26,8 +26,8 @@
 /* All zero is an empty ledger. The process's own. Tests make others. */
 extern struct sc_ledger sc_ledger;
 
-/* The driver has given it. What had the name before is gone. Of a mapping, and of memory that is
- * opened once more, one more reference is counted. */
+/* The driver has given it. What had the name before is gone. A mapping, and memory that is opened
+ * once more, counts one more reference. */
 void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block);
 
 /* The same of memory of a pool, by its number or 0, which all programs ask for most. */

@@ -104,7 +104,7 @@ static void merge_all(struct sc_accounts *accounts, struct sc_account *merged)
         merge(merged, sc_accounts_at(accounts, id));
 }
 
-/* Of blocks without a stack nobody knows whether one place has made them. */
+/* Nobody knows whether one place has made the blocks without a stack. */
 static void consider_never_freed(struct sc_statement *statement, const struct sc_account *merged,
                                  unsigned place)
 {

@@ -110,7 +110,7 @@ void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8
  */
 void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement *statement);
 
-/* Of a million blocks as fast as of one: it looks at accounts. Needs no lock. */
+/* A million blocks take no longer than one: it looks at accounts. Needs no lock. */
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement);
 
 #endif

@@ -12,17 +12,18 @@
 
 enum sc_frame_kind { SC_FRAME_RUNTIME, SC_FRAME_LIBRARY, SC_FRAME_USER };
 
-/* Of a module, by its path. */
+/* The kind of a module, by its path. */
 enum sc_frame_kind sc_frame_kind_of_module(const char *path);
 
-/* Of a function, by its name as the linker has it, wherever it is linked in. */
+/* The kind of a function, by its name as the linker has it, wherever it is linked in. */
 enum sc_frame_kind sc_frame_kind_of_function(const char *symbol);
 
-/* Of a module or a file of Python code, by its name and else by where it lies. */
+/* The kind of a module or a file of Python code, by its name and else by where it lies. */
 enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes);
 
-/* Of the innermost frame of a stack (track/stacks.h) that is not the run-time's: whoever issued the
- * call. A Python frame is the user's. SC_FRAME_RUNTIME: no frame tells. Locks: the loader's. */
+/* The kind of the innermost frame of a stack (track/stacks.h) that is not the run-time's: whoever
+ * issued the call. A Python frame is the user's. SC_FRAME_RUNTIME: no frame tells. Locks: the
+ * loader's. */
 enum sc_frame_kind sc_frame_kind_of_stack(uint32_t stack);
 
 #endif

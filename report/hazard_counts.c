@@ -57,7 +57,7 @@ static struct sc_hazard_counts *add(const struct sc_hazard *hazard, uint16_t *sl
     return entry;
 }
 
-/* Of its entry, or the free one where that would be. */
+/* The slot of its entry, or the free one where that would be. */
 static uint16_t *slot_of(const struct sc_hazard *hazard)
 {
     for (uint64_t i = hash_of(hazard);; i++) {

@@ -11,7 +11,7 @@
 struct sc_json_lines_stack;
 
 /* The innermost frame that belongs to none of CUDA's own driver and run-time library, nor to libc:
- * "PyTorch", or the file name of a library that is not known by name. Of a stack without any it is
+ * "PyTorch", or the file name of a library that is not known by name. A stack without any has
  * "unknown". */
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size);
 

@@ -200,7 +200,7 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     sc_json_string(line, "uuid", bytes);
 }
 
-/* Of exports and steps, which have half of the line at most. */
+/* Writes the stack of an export or a step, which have half of the line at most. */
 static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack)
 {
     size_t left = line->size - line->used;

@@ -71,8 +71,8 @@ typedef void sc_options_complain(void *context, const char *line);
 /* Sets every option to its default. */
 void sc_options_defaults(struct sc_options *options);
 
-/* Applies the entries of `text` ("key=value:key=value") on top of what is there. Of two entries for
- * one key the later wins. A bad entry changes no option: `complain` is told, and `ignored` keeps
+/* Applies the entries of `text` ("key=value:key=value") on top of what is there. The later of two
+ * entries for one key wins. A bad entry changes no option: `complain` is told, and `ignored` keeps
  * the entry. `text` and `complain` may be NULL. Returns the number of bad entries. */
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);

@@ -43,7 +43,7 @@ struct sc_postmortem {
     unsigned stream_count;
     const struct sc_postmortem_operation *frees; /* the latest first */
     unsigned free_count;
-    /* Of an illegal address: the launch that took the device's heap (ledger/limit_events.h). NULL:
+    /* For an illegal address, the launch that took the device's heap (ledger/limit_events.h). NULL:
      * none is known. It lives for ever. */
     const struct sc_limit_event *heap_user;
 };

@@ -109,8 +109,8 @@ struct sc_report_counts {
 
 /* A frame as the report names it. `module` and `symbol` are NULL where unknown. Without a module,
  * `offset` is the address itself. Another thread may close the module at any moment: only
- * sc_file_read_string and its like may read at `symbol` and `base`. Of a Python frame, `python` is
- * all there is. */
+ * sc_file_read_string and its like may read at `symbol` and `base`. A Python frame has `python`
+ * alone. */
 struct sc_report_frame {
     bool is_python;
     struct sc_python_frame python;

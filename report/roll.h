@@ -2,22 +2,21 @@
  * whatever becomes of their reports.
  *
  * A report may be where nobody looks, or get lost: the disk is full, the next process takes its
- * name, a program gives its children options of their own. So each process notes in the roll
- * where its report is, once that it has found hazards or fails for another reason, and whether the
- * report has its end or could not be written, whether it has told its verdict or looks for nothing,
- * and which process of the run it has killed. The roll is a memfd of the command's. SAFECOPY_RUN
- * says how to get at it, and which file it is:
- * "/proc/PID/fd/N:DEVICE:INODE", with ":shown" behind it if the command shows the reports on
- * stderr. Of a run within a run it has both, the inner one first, with a comma between them. A
- * process that cannot get at a roll (another user, another machine, a container) notes nothing;
- * then its report alone speaks.
+ * name, a program gives its children options of their own. So each process notes in the roll where
+ * its report is, once that it has found hazards or fails for another reason, and whether the report
+ * has its end or could not be written, whether it has told its verdict or looks for nothing, and
+ * which process of the run it has killed. The roll is a memfd of the command's. SAFECOPY_RUN says
+ * how to get at it, and which file it is: "/proc/PID/fd/N:DEVICE:INODE", with ":shown" behind it if
+ * the command shows the reports on stderr. A run within a run has both there, the inner one first,
+ * with a comma between them. A process that cannot get at a roll (another user, another machine, a
+ * container) notes nothing; then its report alone speaks.
  *
  * The variable may name any file by now, or from the start. A process writes to no other file than
- * to a memfd of its own user that has the seals of a roll, exactly these, and begins with the
- * mark of one. It opens nothing else for writing, and reads nothing else but a file without a name.
+ * to a memfd of its own user that has the seals of a roll, exactly these, and begins with the mark
+ * of one. It opens nothing else for writing, and reads nothing else but a file without a name.
  *
- * A note is "PID STARTED WORD", of SC_ROLL_REPORT and SC_ROLL_OFF with " PATH", and a NUL. The
- * mark stands before them and is none. A process that gets at the roll and cannot add to it
+ * A note is "PID STARTED WORD", of SC_ROLL_REPORT and SC_ROLL_OFF with " PATH", and a NUL. The mark
+ * stands before them and is none. A process that gets at the roll and cannot add to it
  * (RLIMIT_FSIZE) changes the file's mode to SC_ROLL_MODE_LACKS instead.
  *
  * No function allocates, locks, waits for anybody, or changes errno.
@@ -41,7 +40,7 @@ struct sc_path_names;
 /* F_SEAL_SEAL | F_SEAL_SHRINK: what was noted stays, and what may be done stays as it is. */
 enum { SC_ROLL_SEALS = 0x1 | 0x2 };
 
-/* Of the file when it is made, and when a process had something to note and could not. */
+/* The mode of the file when it is made, and when a process had something to note and could not. */
 enum { SC_ROLL_MODE = 0640, SC_ROLL_MODE_LACKS = 0600 };
 
 /* A variable that is longer is cut behind one roll, and of its rolls the first are used. */

@@ -68,7 +68,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static int ask(vo
     return 0;
 }
 
-/* No signal tells of the child's end. Of a child that somebody else has waited for nothing is
+/* No signal tells of the child's end. Somebody else may have waited for the child: then nothing is
  * known. */
 static bool survives(void)
 {

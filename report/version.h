@@ -7,7 +7,7 @@
 
 #define SC_VERSION SAFECOPY_VERSION_STRING
 
-/* Of a report's lines; what makes it another number: docs/compatibility.md. */
+/* The schema of a report's lines. docs/compatibility.md says what changes the number. */
 enum { SC_REPORT_SCHEMA = 1 };
 
 /* The first bytes of every report, whatever its schema. */

@@ -1,13 +1,13 @@
 /* Which operations are guarded where only a share of the time may go into guards (guard_budget).
  *
  * Time that passes is earned at the rate of the share, and what guards took is paid of it (a token
- * bucket). What is left over is kept up to what a second earns, and debts up to what ten do. Of
- * each call site the first SC_BUDGET_FIRST operations are guarded whatever that takes. Then an
+ * bucket). What is left over is kept up to what a second earns, and debts up to what ten do. The
+ * first SC_BUDGET_FIRST operations of each call site are guarded whatever that takes. Then an
  * operation is guarded if there is time left and it is its site's turn: a site that has been
  * guarded in this round waits for those that have asked in vain, but no longer than a quarter of a
  * second. A site that has asked in vain for longer than that is guarded on credit. A site that has
- * asked in vain lets every second chance pass, by lot, so that of what alternates at one site all
- * is guarded in turn.
+ * asked in vain lets every second chance pass, by lot, so that all operations that alternate at one
+ * site are guarded in turn.
  *
  * Sites beyond SC_BUDGET_SITES share one entry. The time is the caller's, in ticks of any length.
  * Plain data, static or zeroed. Locks: one of its own, a leaf, but for sc_budget_charge, which is
@@ -60,9 +60,9 @@ static inline void sc_budget_charge(struct sc_budget *budget, uint64_t ticks)
     atomic_fetch_add_explicit(&budget->unpaid, ticks, memory_order_relaxed);
 }
 
-/* What is known of a site, without a lock; another thread may be counting. Of those with
- * operations, those of which most were left out come first: `sites` gets up to `room` of them, and
- * `totals` all together. The number of sites that it got. */
+/* What is known of a site, without a lock; another thread may be counting. The sites that have
+ * operations come with those first of which most were left out: `sites` gets up to `room` of them,
+ * and `totals` all together. The number of sites that it got. */
 unsigned sc_budget_look(const struct sc_budget *budget, struct sc_budget_site *totals,
                         struct sc_budget_site *sites, unsigned room);
 

@@ -63,7 +63,7 @@ enum { SC_CHECKS_ON = 1 };
 
 _Noreturn void sc_checks_fail(const char *file, int line, const char *function, const char *what);
 
-/* Of whoever calls: a thread's id, asked for anew each time, as a child of fork has another one. */
+/* The id of the calling thread, asked for anew each time, as a child of fork has another one. */
 int32_t sc_checks_thread(void);
 bool sc_checks_is_own(int32_t owner); /* the calling thread, or of the one that forked */
 int32_t sc_checks_owner_of_mutex(const pthread_mutex_t *lock);

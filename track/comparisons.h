@@ -59,8 +59,8 @@ static inline void sc_comparisons_note(struct sc_inflight *inflight, const struc
         sc_comparisons_expect(inflight, info->ticket.stream);
 }
 
-/* Of the operations that the point covers, those whose source is worth it: some of them. Under the
- * lock. */
+/* Begins comparisons for some of the operations that the point covers and whose source is worth it.
+ * Under the lock. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons);
 

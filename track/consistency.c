@@ -8,7 +8,7 @@
 
 #include "track/poison.h"
 
-/* Of a number that only grows under the lock. */
+/* Reads a number that only grows under the lock. */
 static uint64_t read_number(const _Atomic uint64_t *number)
 {
     return atomic_load_explicit(number, memory_order_relaxed);

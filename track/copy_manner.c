@@ -2,7 +2,7 @@
 
 #include "track/poison.h"
 
-/* Of more pageable memory a batch breaks its promises, or is late. */
+/* With more pageable memory than this a batch breaks its promises, or is late. */
 enum { BATCHED_BYTES_MAX = 64 * 1024 };
 
 /* `waits`, the source, the target. */
@@ -108,7 +108,7 @@ static bool is_small(const struct sc_copy_case *asked)
     return asked->size_bytes <= BATCHED_BYTES_MAX;
 }
 
-/* Of large copies, and of devices that work in place, the contract counts. */
+/* The contract counts for large copies, and for devices that work in place. */
 static struct sc_copy_manner batch(const struct sc_copy_case *asked)
 {
     static const struct sc_copy_manner promised = READ, late = LATE;

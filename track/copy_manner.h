@@ -12,10 +12,10 @@
 
 #include "track/op_kinds.h"
 
-/* Of more pageable memory a call in its stream waits for that. */
+/* A call with more pageable memory than this waits for its stream. */
 enum { SC_COPY_STAGED_BYTES = 1024 * 1024 };
 
-/* What makes the copy. Of a batch each access order is a call of its own. */
+/* What makes the copy. Each access order of a batch is a call of its own. */
 enum sc_copy_call {
     SC_COPY_ASYNC,
     SC_COPY_SYNC,

@@ -38,7 +38,7 @@ uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunk
  * which may be another thread's. */
 uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_words);
 
-/* Of an id that reserve gave. */
+/* The record of an id that reserve gave. */
 struct sc_depot_record *sc_depot_at(struct sc_depot *depot, uint32_t id);
 
 #endif

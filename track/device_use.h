@@ -22,7 +22,7 @@ struct sc_device_use {
     uint32_t origin; /* of the memory, where it is known already (track/origins.h) */
 };
 
-/* Of a kernel that has the address. */
+/* The use of a kernel that has the address. */
 static inline struct sc_device_use sc_device_use_named(uintptr_t address)
 {
     return (struct sc_device_use){

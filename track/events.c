@@ -14,8 +14,9 @@
 
 #include "track/poison.h"
 
-/* Of a spare one `handle` is what the pool keeps there, which is no handle of an event. Where the
- * point says more than a number of its stream, the handle has the bit WIDE, which no handle has. */
+/* In a spare record `handle` is what the pool keeps there, which is no handle of an event. Where
+ * the point says more than a number of its stream, the handle has the bit WIDE, which no handle
+ * has. */
 struct record {
     _Atomic uintptr_t handle;
     struct sc_brief_lock lock;
@@ -93,7 +94,7 @@ static inline uint64_t later_work(const struct sc_point *former, uint32_t stream
     return former->stream == stream && former->work_ticks > ticks ? former->work_ticks : ticks;
 }
 
-/* Of a point that was taken later already nothing but the work is new. */
+/* Only the work is new where a later point is there already. */
 static void put_point(struct record *record, uintptr_t event, const struct sc_point *point)
 {
     uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);

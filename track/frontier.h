@@ -1,8 +1,8 @@
 /* How far a row of things has come of which each completes after those before it.
  *
  * To ask about one may be dear, and most often either few or all of them are complete: so the steps
- * grow from the first on, and what is between is halved. Of `count` things with `complete` of them
- * complete, about 2 * log2(complete) are asked about; of none, one.
+ * grow from the first on, and what is between is halved. About 2 * log2(complete) of `count` things
+ * are asked about, where `complete` of them are complete, and one where none is.
  *
  * No state, no lock; signal-safe where `is_complete` is.
  */

@@ -25,7 +25,8 @@ struct former_search {
     bool several;   /* graphs have */
 };
 
-/* Of those that are alike one that was freed, so that none that lives is taken for it later. */
+/* Among those that are alike, looks for one that was freed, so that none that lives is taken for it
+ * later. */
 static bool look_for_former(void *context, uint32_t id)
 {
     struct former_search *search = context;

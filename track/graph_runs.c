@@ -1,4 +1,4 @@
-/* Runs: the memory of an exec as a launch uses it. Of host memory these are pieces as large as
+/* Runs: the memory of an exec as a launch uses it. In host memory these are the largest pieces that
  * there are. */
 #include "track/checks.h"
 #include "track/graphs_internal.h"

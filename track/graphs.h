@@ -159,7 +159,7 @@ static inline bool sc_graph_is_address(const struct sc_graph_use *use)
 
 const struct sc_graph *sc_graphs_of_id(struct sc_graphs *graphs, uint32_t id);
 
-/* What few uses have. Of a use that has none of it: zeros. */
+/* What few uses have. A use that has none of it has zeros. */
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
                                              const struct sc_graph_use *use);
 

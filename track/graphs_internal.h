@@ -57,9 +57,9 @@ struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_gr
                                           const struct sc_graph_use *use);
 void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses);
 
-/* The first use of the node, and the next one; 0: there is none. Of node 0 there is none. A change
- * of a node costs what the node has: a graph of many uses gets links when its nodes are looked for
- * again and again. */
+/* The first use of the node, and the next one; 0: there is none. Node 0 has none. A change of a
+ * node costs what the node has: a graph of many uses gets links when its nodes are looked for again
+ * and again. */
 uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node);
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use);
 
@@ -131,7 +131,7 @@ static inline bool sc_graph_is_disabled(struct sc_graph *graph, uintptr_t node)
     return graph->exec.disables && node && sc_handles_get(&graph->exec.disabled, node);
 }
 
-/* Of the reasons in a node's flags those of the use's space. */
+/* Those reasons in a node's flags that concern the use's space. */
 static inline unsigned sc_graph_unsure_of(const struct sc_graph_use *use, unsigned unsure)
 {
     return (sc_graph_is_of_device(use) ? unsure >> SC_UNSURE_OF_DEVICE : unsure) & SC_UNSURE_ALL;

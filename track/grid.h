@@ -38,7 +38,7 @@ struct sc_grid {
     uint32_t population[SC_GRID_LEVELS];
     _Atomic uint32_t levels;  /* bit by level: somebody lives there */
     _Atomic uint64_t version; /* odd while a change is under way */
-    /* Of all that has come since the grid was empty last. Empty: low is above high. */
+    /* The bounds of all that has come since the grid was empty last. Empty: low is above high. */
     _Atomic uintptr_t low, high;
 };
 

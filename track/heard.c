@@ -142,7 +142,7 @@ static void give_launch(struct sc_order *order, struct sc_heard_launch *launch)
     sc_arena_give(&order->arena, launch, sizeof *launch);
 }
 
-/* Of a launch whose operations are not known yet: what was before it, in any case. */
+/* The point of a launch. While its operations are not known, it is what was before the launch. */
 static struct sc_point point_of(const struct sc_heard_launch *launch, unsigned steps)
 {
     struct sc_point point = sc_order_copy_point(&launch->before);

@@ -84,9 +84,9 @@ struct sc_heard_node *sc_heard_find(const struct sc_heard *heard, uintptr_t node
 void sc_heard_leave(struct sc_order *order, struct sc_heard **heard);
 
 /* Before the driver is told to launch; takes a copy of the point. NULL: there is no memory, and the
- * exec is lost; or it was before, or has no such node. Of more than SC_HEARD_WAITING_MAX launches
- * the oldest is given up: the host may hear of it unseen (sc_order_signal). `given_up`: the place
- * of that one, or 0. */
+ * exec is lost; or it was before, or has no such node. Beyond SC_HEARD_WAITING_MAX launches the
+ * oldest is given up: the host may hear of it unseen (sc_order_signal). `given_up`: the place of
+ * that one, or 0. */
 struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *heard,
                                        const struct sc_point *before,
                                        const struct sc_heard_call *call, unsigned *given_up);

@@ -971,7 +971,7 @@ static inline void compare_upload(struct sc_inflight *inflight, const struct sc_
         add_if_changed(inflight, op, overwritten);
 }
 
-/* Of such an operation there is a snapshot, no guard, and no copy of a page. */
+/* Such an operation has a snapshot, and neither a guard nor a copy of a page. */
 static inline __attribute__((always_inline)) void renew_upload(struct sc_inflight *inflight,
                                                                uint32_t id, struct sc_op *op,
                                                                const struct sc_upload *upload,

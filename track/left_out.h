@@ -16,15 +16,15 @@
  * once to warm up; kernels that are tried one after the other.
  *
  * Captured work that reads what other captured work has written before sees that work's bytes in
- * each launch, and nothing that ran beside. So it is, from the second launch on, where a captured
- * copy or memset writes there behind it: the graph hands a state on to its next launch. Work beside
- * the capture that reads what other work beside it has written sees those bytes. Memory that was
- * allocated since the capture began is being set up, and does not count. A kernel may write from
- * each of its addresses on, up to the end of the allocation, and so speaks for what lies there.
- * What a kernel whose parameters are not known may write is not held against anything.
+ * each launch, and nothing that ran beside. The same holds from the second launch on where a
+ * captured copy or memset writes there behind it: the graph hands a state on to its next launch.
+ * Work beside the capture that reads what other work beside it has written sees those bytes. Memory
+ * that was allocated since the capture began is being set up, and does not count. A kernel may
+ * write from each of its addresses on, up to the end of the allocation, and so speaks for what lies
+ * there. What a kernel whose parameters are not known may write is not held against anything.
  *
- * The order is that of the calls. Of a thread's calls alone: what other threads capture into the
- * same graph, or write beside it, is not known.
+ * The order is that of the calls of one thread: what other threads capture into the same graph, or
+ * write beside it, is not known.
  *
  * Plain data in pages of its own, which are bounded: what does not fit is counted, and so is all
  * that comes after it. Locks: none; the caller's lock guards every call.
@@ -78,7 +78,8 @@ void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_c
                           const struct sc_left_out_op *op);
 
 /* An operation ran beside the capture. `what`: a hazard of which the event and what belongs to it
- * are known. Of operations with the same stack and the same reason to be ignored the first is told.
+ * are known. Only the first of operations with the same stack and the same reason to be ignored is
+ * told.
  */
 void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
                         const struct sc_left_out_op *op);

@@ -787,7 +787,7 @@ bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *poin
     return is_clock_known(order, pair_of(point, &pair)) && is_clock_known(order, point->joined);
 }
 
-/* Of a signal on another stream it is not known where on this one it stands. */
+/* Where on this stream a signal of another stream stands is not known. */
 static void signal_entry(struct sc_order *order, const struct entry *entry, bool own)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);

@@ -1,14 +1,14 @@
 /* What is ordered after what: the happens-before engine.
  *
  * Every stream numbers its operations. A ticket names one operation; a point names "everything
- * issued on this stream so far" together with all that it had waited for. Points flow from
- * streams into events (record), from events into streams (wait) and into the host frontier (a
- * synchronise that returned, a query that succeeded). An operation is known done when the host
- * frontier covers it. Threads are assumed to synchronise among themselves, so there is one
- * host frontier for the process.
+ * issued on this stream so far" together with all that it had waited for. Points flow from streams
+ * into events (record), from events into streams (wait) and into the host frontier (a synchronise
+ * that returned, a query that succeeded). An operation is known done when the host frontier covers
+ * it. Threads are assumed to synchronise among themselves, so there is one host frontier for the
+ * process.
  *
- * A call to the driver lasts, and other threads call meanwhile. Of two calls that overlap nobody
- * knows which the driver had first. What ended before a call began, the driver had before that
+ * A call to the driver lasts, and other threads call meanwhile. Nobody knows which of two calls
+ * that overlap the driver had first. What ended before a call began, the driver had before that
  * call. So a call notes, when it begins, what has ended. When the call has ended, its stream learns
  * of that, and its operations get their numbers.
  *
@@ -18,8 +18,8 @@
  * begun when the driver had the operation. The operation is done once a call after those is done.
  * Work on a blocking stream comes after every legacy call that had ended before.
  *
- * Locks: every function needs the owner's lock, except those that say "lock-free".
- * Numbers start at 1; stream id 0 is no stream.
+ * Locks: every function needs the owner's lock, except those that say "lock-free". Numbers start at
+ * 1; stream id 0 is no stream.
  */
 #ifndef SC_TRACK_ORDER_H
 #define SC_TRACK_ORDER_H

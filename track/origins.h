@@ -18,7 +18,7 @@ struct sc_origin {
 /* The id of the origin, the same for equal ones. `api` is a string that lives for ever. */
 uint32_t sc_origins_put(const char *api, uint32_t stack, uint32_t label);
 
-/* Of an id that put gave, or 0. */
+/* The origin of an id that put gave, or of 0. */
 struct sc_origin sc_origins_get(uint32_t id);
 
 #endif

@@ -15,8 +15,8 @@ struct sc_ticket {
     uint32_t stream;
     uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */
     uint64_t number;
-    /* Calls on `legacy` that had begun: none of them is surely behind this operation. Of an
-     * operation on a legacy stream the place of its own call, or 0 where that is unknown. */
+    /* Calls on `legacy` that had begun: none of them is surely behind this operation. An operation
+     * on a legacy stream has the place of its own call, or 0 where that is unknown. */
     uint64_t epoch;
 };
 
@@ -56,8 +56,8 @@ static inline uint64_t sc_order_place(const struct sc_order_call *call)
     return call->stream && call->is_legacy ? call->place : 0;
 }
 
-/* Of waits for the host that are not seen (track/unseen.h): those of which it stands behind one: a
- * bit for each, or for several. */
+/* The waits for the host that are not seen (track/unseen.h) and that it stands behind: a bit for
+ * each, or for several. */
 struct sc_unseen_mark {
     uint64_t waits;
     uint64_t begun; /* how many waits had begun by then; waits that began later do not count */

@@ -35,8 +35,8 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes);
 /* A zeroed record, or 0 when memory or ids are used up. */
 uint32_t sc_pool_take(struct sc_pool *pool);
 
-/* The same with whatever the record held before: for large records that are filled anyway. Of those
- * that somebody looks at without the lock, all that is looked at is stored by a release. */
+/* The same with whatever the record held before: for large records that are filled anyway. Members
+ * that somebody reads without the lock are stored by a release. */
 static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool);
 uint32_t sc_pool_take_unused(struct sc_pool *pool); /* one that was never handed out, or 0 */
 

@@ -74,8 +74,8 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
         &sc_inflight_range(inflight, info->range)->snapshots, memory_order_acquire);
 }
 
-/* Pinned memory is there as long as its range is known. Of other memory, and of pages that may be
- * protected, the kernel is asked, which costs a system call. */
+/* Pinned memory is there as long as its range is known. The kernel is asked about other memory, and
+ * about pages that may be protected, which costs a system call. */
 static inline __attribute__((always_inline)) bool can_read(struct sc_inflight *inflight,
                                                            const struct sc_op_info *info,
                                                            uintptr_t address, size_t size_bytes)

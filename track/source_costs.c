@@ -62,7 +62,7 @@ void sc_source_costs_note(enum sc_source_keeping by, size_t size_bytes, uint64_t
         add(&costs[by], size_bytes, ticks);
 }
 
-/* Of a page, in UNITs of a tick; 0: it is not known yet. */
+/* The cost of a page, in UNITs of a tick; 0: it is not known yet. */
 static uint64_t cost_of(enum sc_source_keeping by)
 {
     uint64_t pages = of(&costs[by].pages);

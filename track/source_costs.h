@@ -4,7 +4,7 @@
  * All depend on the machine, on the program's threads and on what its caches hold, so they are
  * measured while it runs: what the latest pages took, over how many pages these were. A source
  * whose pages are protected already takes nothing, and counts. Lock-free; thread safe and signal
- * safe. Of what several threads note at once something may be lost.
+ * safe. Some of what several threads note at once may be lost.
  */
 #ifndef SC_TRACK_SOURCE_COSTS_H
 #define SC_TRACK_SOURCE_COSTS_H

@@ -18,8 +18,7 @@ struct piece {
 };
 
 /* Where a live span allows no more, the end of `of` changes nothing; and if the kernel knows of
- * that span, neither does the beginning. Of a thousand spans on a page the first one that is met
- * mostly says so. */
+ * that span, neither does the beginning. The first of a thousand spans on a page mostly says so. */
 static bool silences(const struct sc_span *span, const struct piece *piece)
 {
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);

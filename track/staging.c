@@ -13,8 +13,8 @@ enum {
     TRIES_MAX = 4
 };
 
-/* Of the next block, which is as large as those before it together: to have the driver register one
- * takes as long as a hundred snapshots where threads wait for the driver. */
+/* The slots of the next block, which is as large as those before it together: to have the driver
+ * register one takes as long as a hundred snapshots where threads wait for the driver. */
 static size_t slot_count(const struct sc_slot_list *list)
 {
     size_t bytes = list->bytes < NEXT_MAX_BYTES ? list->bytes : NEXT_MAX_BYTES;

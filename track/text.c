@@ -70,7 +70,7 @@ void sc_text_hex(struct sc_text *text, uint64_t value)
     put_in_base(text, value, 16);
 }
 
-/* Of the directive, which begins behind its %: returns what follows it. */
+/* Writes the directive, which begins behind its %. Returns what follows it. */
 static const char *put_directive(struct sc_text *text, const char *directive, va_list *values)
 {
     bool is_long = false;

@@ -20,8 +20,8 @@ enum { SC_TOLD_MAX = 31 }; /* steps of a graph */
 struct sc_told {
     uint64_t last; /* the latest number; at first that of the point before the launch */
     bool broken; /* other threads' operations came in between: nobody knows what they are behind */
-    /* Of each step, the last number of that step; when all are noted, of that step and those
-     * before. 0: there is none. */
+    /* The last number of each step; when all are noted, of that step and those before. 0: there is
+     * none. */
     uint64_t ends[SC_TOLD_MAX + 1];
 };
 

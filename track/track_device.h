@@ -28,7 +28,7 @@ void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t
 void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation *allocation,
                               bool freed, struct sc_op_info *info) SC_EXCLUDES(*track);
 
-/* Of a kernel's addresses. Leaves those that lie in a block which is known, or where an operation
+/* Leaves those of a kernel's addresses that lie in a block which is known, or where an operation
  * is, each once, in their order. Returns how many. A block that is taken for flags
  * (track/kernel_flags.h) does not count. */
 unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count)

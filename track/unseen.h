@@ -9,7 +9,7 @@
  * second one.
  *
  * An operation keeps a mark of the waits that it comes after, and is unseen for as long as one of
- * them is open. Of a stream with many open waits the latest count as one.
+ * them is open. The latest of many open waits of a stream count as one.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free".
  */

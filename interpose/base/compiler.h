@@ -6,7 +6,8 @@
 #define sc_likely(condition) __builtin_expect(!!(condition), 1)
 #define sc_unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* Of a function that every copy runs through, and few others call: without a call each. */
+/* For a function that every copy runs through, and few others call: it is inlined wherever it is
+ * called. */
 #define SC_INLINED static inline __attribute__((always_inline))
 
 /* In an exported function: where it returns to. */

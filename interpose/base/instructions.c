@@ -196,7 +196,7 @@ static struct sc_instruction read_special(struct reading *reading)
     }
 }
 
-/* Of fs:0x28, from which -fstack-protector takes it. */
+/* Does it read fs:0x28, where -fstack-protector has the canary? */
 static bool is_of_canary(const struct reading *reading, unsigned length)
 {
     enum { FS = 0x64 };

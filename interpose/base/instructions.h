@@ -1,11 +1,11 @@
 /* Where machine code goes on, as far as its bytes say: for a look at what a function can do at all.
  *
- * Most instructions go on to the next one, and only their length counts. Of results of functions
- * it is told what compilers do with them directly behind the call: a comparison with a number. What
- * is not known ends the look.
+ * Most instructions go on to the next one, and only their length counts. A comparison of a
+ * function's result with a number is recognised where it stands directly behind the call. An
+ * unknown instruction ends the look.
  *
- * x86-64 and aarch64; of other machines nothing is known. No lock; signal safe; it looks at nothing
- * but what it is given.
+ * x86-64 and aarch64; other machines are unknown. No lock; signal safe; it looks at nothing but
+ * what it is given.
  */
 #ifndef SC_INTERPOSE_BASE_INSTRUCTIONS_H
 #define SC_INTERPOSE_BASE_INSTRUCTIONS_H

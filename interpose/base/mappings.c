@@ -204,7 +204,7 @@ static bool is_closed(int fd, uintptr_t address)
            !(mapping.flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE));
 }
 
-/* Of a plain mapping: does one without access end where it starts? */
+/* Does a mapping without access end where this plain one starts? */
 static bool is_closed_below(int fd, const struct query *mapping, sc_mappings_disguised *disguised)
 {
     uintptr_t start = mapping->start;

@@ -12,7 +12,8 @@ struct sc_object_range {
     uintptr_t start, end;
 };
 
-/* Of the object that has this address inside; empty where none has. Takes the loader's lock. */
+/* The range of the object that has this address inside; empty where none has. Takes the loader's
+ * lock. */
 struct sc_object_range sc_object_range_of(uintptr_t address);
 
 static inline bool sc_object_range_holds(const struct sc_object_range *range, uintptr_t address)

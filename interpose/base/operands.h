@@ -5,9 +5,9 @@
  *
  * x86-64: general, x87, SSE, AVX and AVX-512 instructions with one operand in memory, and string
  * instructions that go upwards. aarch64: loads and stores of one register, of pairs, exclusive
- * ones, and those of whole vectors. Of masked and gathering ones, of other segments and of other
- * machines nothing is known. Nor is it of a vector that is compared at once: searches for the end
- * of a text load more than they heed. No lock; signal safe; it looks at nothing but what it is
+ * ones, and those of whole vectors. The reach of masked and gathering ones, of other segments and
+ * on other machines is unknown. So is that of a vector which is compared at once: searches for the
+ * end of a text load more than they heed. No lock; signal safe; it looks at nothing but what it is
  * given.
  */
 #ifndef SC_INTERPOSE_BASE_OPERANDS_H

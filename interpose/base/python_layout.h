@@ -13,7 +13,7 @@
 
 #include "track/python_lines.h"
 
-/* Of what is read of a frame, and of a code object. */
+/* How much is read of a frame, and of a code object. */
 enum { SC_PYTHON_FRAME_BYTES = 128, SC_PYTHON_CODE_BYTES = 256 };
 
 /* Which Python frames one native frame of the evaluation loop runs, from the innermost on. */

@@ -1,10 +1,10 @@
-/* One stack of a thread's native frames and its Python frames, innermost first. Pure:
- * thread- and signal-safe, no lock.
+/* One stack of a thread's native frames and its Python frames, innermost first. Pure: thread- and
+ * signal-safe, no lock.
  *
  * The Python frames that a native frame of the evaluation loop runs stand in its place. Where no
  * frame is the loop's, all Python frames stand before the interpreter's first one, or at the end.
- * The innermost native frame stays. Of a stack that is cut the outermost frames are missing, and
- * native ones before the first Python frame from the 49th on.
+ * The innermost native frame stays. A stack that is cut lacks its outermost frames, and native ones
+ * before the first Python frame from the 49th on.
  */
 #ifndef SC_INTERPOSE_BASE_PYTHON_MERGE_H
 #define SC_INTERPOSE_BASE_PYTHON_MERGE_H

@@ -21,7 +21,7 @@ struct sc_recent_use {
     enum sc_direction direction;
 };
 
-/* The driver has accepted the operation. Of the entry the thread is left out. */
+/* The driver has accepted the operation. The entry need not have the thread. */
 SC_INLINED void sc_recently_issued(struct sc_history_entry entry)
 {
     if (!sc_options.postmortem)

@@ -31,7 +31,7 @@ enum {
 static _Atomic uint32_t taken; /* bit by shared stack */
 static _Atomic(char *) stacks;
 
-/* Of small pages: to clear a huge one takes longer than what the stack is for. */
+/* The stacks have small pages: to clear a huge one takes longer than what the stack is for. */
 static char *map_stacks(size_t size_bytes)
 {
     char *pages = sc_pages_map(size_bytes);

@@ -486,7 +486,7 @@ static uint64_t informed_entry(uintptr_t ip)
     return (uint64_t)ip ^ closed << 48;
 }
 
-/* Of code without unwind information libunwind guesses the frame, and does not say so. It does say
+/* Libunwind guesses the frame of code without unwind information, and does not say so. It does say
  * that it knows of no more than the one instruction. */
 static bool is_informed(void *cursor)
 {

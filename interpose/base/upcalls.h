@@ -36,9 +36,9 @@ void sc_detours_pay(struct sc_stream_record *stream);
  * load without a tool. May be called with locks of the library's held. */
 void sc_nvtx_name_stream(const void *stream, const char *name);
 
-/* postmortem/postmortem.c: the driver has answered the program's call with an error (CUresult). Of
- * those that leave the context unusable, the first has a line in the report when this returns. No
- * lock of the library should be held. errno is kept. */
+/* postmortem/postmortem.c: the driver has answered the program's call with an error (CUresult). The
+ * first error that leaves the context unusable has a line in the report when this returns. No lock
+ * of the library should be held. errno is kept. */
 void sc_postmortem_failed(const struct sc_call *call, int result);
 
 /* reaper/own_threads.c: makes the call. Where the calling thread may have less of its stack left

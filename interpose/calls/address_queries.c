@@ -31,7 +31,7 @@ static uintptr_t as_the_program_has_it(uintptr_t address)
     }
 #include "interpose/driver/api.def"
 
-/* Of memory that it does not know, the driver says that its host pointer is the one that was asked
+/* The driver says that the host pointer of memory which it does not know is the one that was asked
  * about. */
 static CUresult told(CUresult result, unsigned count, const CUpointer_attribute *attributes,
                      void **data, CUdeviceptr address)

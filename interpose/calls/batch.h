@@ -29,7 +29,8 @@ struct sc_batch_copy {
 
 struct sc_batch;
 
-/* Of two copies of runs of bytes. They stand on the caller's stack while the driver is called. */
+/* The words of two copies of runs of bytes. They stand on the caller's stack while the driver is
+ * called. */
 enum { SC_BATCH_FEW_WORDS = 36 };
 
 /* Describes a copy. They are asked for in the order of their indices. */

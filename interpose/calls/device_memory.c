@@ -18,7 +18,7 @@ void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, s
                               sc_made_here(call));
 }
 
-/* Of a call that the driver is about to carry out. */
+/* What the call that the driver is about to carry out takes back. */
 static __thread struct {
     uintptr_t address;
     struct sc_allocation allocation;

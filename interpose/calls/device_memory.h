@@ -32,8 +32,9 @@ static inline void sc_device_memory_made(const struct sc_call *call, uintptr_t a
         sc_device_memory_note_made(call, address, size_bytes);
 }
 
-/* The memory is about to be given back. Of a size of 0: nothing is known of it. Where a wrapper is
- * run before the call and behind it, the second time this is what was there the first time. */
+/* The memory is about to be given back. The answer has a size of 0 where the memory is not known.
+ * Where a wrapper is run before the call and behind it, the second time this is what was there the
+ * first time. */
 static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
 {
     return sc_unlikely(sc_track_watches_device(&sc_track)) && sc_active()

@@ -263,7 +263,7 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
     sc_device_uses_note_all(uses->of, uses->count, call, stream, &moment);
 }
 
-/* Of the whole allocation: nobody may use it behind its free. */
+/* A free uses the whole allocation: nobody may use any of it behind the free. */
 static struct sc_device_use free_of(const struct sc_allocation *allocation)
 {
     const size_t bytes = allocation->size_bytes;

@@ -100,7 +100,7 @@ struct exec_change {
     struct sc_graph_flags flags;
 };
 
-/* Of a node whose place is not known, it is not known either what stands before and behind. */
+/* What stands before and behind a node whose place is not known, is not known either. */
 static struct sc_graph_flags drop_changed(struct exec_change *change)
 {
     uintptr_t exec = change->by.graph, node = change->node, outer;

@@ -260,7 +260,8 @@ static bool judges_kernels(const struct launch *launch)
            !has_events(launch) && !launch->hears;
 }
 
-/* Of the nodes among themselves. What waits for an event may wait for what another one tells of. */
+/* Reports races between nodes of the launch. What waits for an event may wait for what another one
+ * tells of. */
 static void report_races(const struct launch *launch)
 {
     bool is_told = launch->signals || tells(launch);

@@ -198,8 +198,8 @@ CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
     return tell_refused(call, bytes, SC_PINNED, result);
 }
 
-/* Of the functions before CUDA 3.2 the one that has nothing to do with 32-bit device addresses.
- * What the driver makes of it is left to the driver. */
+/* The one function from before CUDA 3.2 that has nothing to do with 32-bit device addresses. The
+ * driver decides what it does. */
 CUresult cuMemAllocHost(void **address, unsigned bytes)
 {
     SC_WRAPPER(cuMemAllocHost);
@@ -542,7 +542,7 @@ static bool is_of_pool(CUdeviceptr address)
            pool;
 }
 
-/* Of device memory. What waits for nothing is judged. */
+/* A free of device memory. One that waits for nothing is judged. */
 struct device_free {
     struct sc_allocation allocation;
     bool waits;

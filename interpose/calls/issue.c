@@ -124,7 +124,7 @@ SC_INLINED struct sc_host_use *add_use(struct sc_issue *issue)
     return issue->host_count < SC_ISSUE_HOST_MAX ? &issue->host[issue->host_count++] : NULL;
 }
 
-/* Of the range, where it is and how it may be used does not count. */
+/* The address and the use flags of the range do not count. */
 SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
                        const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
@@ -233,7 +233,7 @@ static void touch(struct sc_issue *issue, enum sc_direction direction, const str
     sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
 
-/* Of memory that was unregistered meanwhile by another thread nothing is known. */
+/* Memory that another thread has unregistered meanwhile is not known. */
 static __attribute__((noinline)) void use_on(struct sc_issue *issue, enum sc_direction direction,
                                              const struct sc_shape *shape,
                                              const struct sc_range_info *range,
@@ -339,7 +339,7 @@ static bool may_read_elsewhere(const struct sc_copy_case *asked,
     return are_alike(manner, &other);
 }
 
-/* Of a graph it is known at its launch. */
+/* The manner of a graph's copy is known at the launch. */
 static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     const struct sc_copy_case asked = sc_copy_sides_case(sides, SC_COPY_ASYNC, is_in_place(issue));
@@ -662,7 +662,7 @@ static enum sc_no_verdict_reason why_not(const struct sc_issue *issue, const str
                                                                 : SC_NO_VERDICT_COUNT;
 }
 
-/* Of a pageable source what is not guarded is compared: all of a small one. */
+/* What is not guarded of a pageable source is compared: all of a small one. */
 static bool is_compared_whole(struct sc_op_info *op)
 {
     bool compared = !op->range && op->direction == SC_H2D && op->stable;

@@ -1,6 +1,6 @@
-/* What launches of kernels may do with memory (kernels=report, order). Of device memory that is
- * held against what copies, memsets and frees of other streams do there (SC501, SC502); pinned and
- * registered memory has an operation in flight there, as the source of a copy has (SC1xx, SC201,
+/* What launches of kernels may do with memory (kernels=report, order). A use of device memory is
+ * held against what copies, memsets and frees of other streams do there (SC501, SC502). A use of
+ * pinned or registered memory is an operation in flight, as the source of a copy is (SC1xx, SC201,
  * SC204, SC403).
  *
  * A kernel may use the memory that an address among its parameters lies in. It is taken to use the

@@ -204,7 +204,8 @@ void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
         judge_device(launch, which, launch->last);
 }
 
-/* Of the step, or all; from the run on, which goes on. Returns how many bytes they have. */
+/* Records the runs of the step, or of all, from `at` on, which is moved. Returns how many bytes
+ * they have. */
 static size_t record_host(const struct sc_launch_uses *launch, int step, uint32_t *at,
                           uint32_t stack)
 {

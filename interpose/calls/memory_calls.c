@@ -14,7 +14,8 @@
 
 /* ---- sizes of arrays, without what the driver adds ---- */
 
-/* Of one channel; 0: of a format of blocks or planes, whose size nobody else knows. */
+/* The bytes of one channel; 0 for a format of blocks or planes, whose size the driver alone
+ * knows. */
 static size_t channel_bytes(CUarray_format format)
 {
     switch (format) {

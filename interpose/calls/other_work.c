@@ -120,7 +120,8 @@ SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
     return end_launch(&launching, &launch, result);
 }
 
-/* Of a kernel's launch, whose blocks may still be at work then: what was before them is done. */
+/* Notes the events that the launch itself records. They may come while its blocks are still at
+ * work: what was before these is done. */
 static void note_events(const struct sc_call *call, const CUlaunchConfig *config)
 {
     struct sc_stream_record *stream = NULL;

@@ -1,6 +1,6 @@
 /* What programs ask the driver about a stream. Asked of the legacy stream while a blocking one
  * captures, or of a stream that captures, the question alone breaks the capture (docs/driver.md,
- * Q21 and Q27). Of the legacy stream the answers are known, but for its id. */
+ * Q21 and Q27). The answers for the legacy stream are known, but for its id. */
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -15,7 +15,7 @@ static CUcontext current_context(void)
     return context;
 }
 
-/* Of the legacy stream while a capture stands in its way, the answer is known. */
+/* Answers for the legacy stream while a capture stands in its way. */
 static bool is_answered(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                         const void *answer)
 {

@@ -177,7 +177,8 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
     return result;
 }
 
-/* Of the legacy stream while a blocking one captures, and of others while anything does. */
+/* The wait needs care for the legacy stream while a blocking one captures, and for others while
+ * anything does. */
 SC_HOT_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
 {
     struct sc_detour detour;

@@ -47,7 +47,7 @@ void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUc
 /* What a free of driver memory waits for. */
 void sc_sync_begin_free(struct sc_sync *sync, const struct sc_call *call);
 
-/* Of a call that is found to wait for nothing. */
+/* For a call that is found to wait for nothing. */
 void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call);
 
 void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUevent event);

@@ -107,8 +107,8 @@ static struct sc_device_uses uses_of(const struct copy *copy)
     return uses;
 }
 
-/* Of a call that blocks the host, for the same reason as above. A default stream that captures
- * refuses the call. */
+/* Judges the uses of a call that blocks the host, for the same reason as above. A default stream
+ * that captures refuses the call. */
 static void judge_uses(const struct copy *copy)
 {
     if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy) ||
@@ -129,7 +129,7 @@ static void seal(const struct copy *copy)
         sc_issue_seal(copy->call, written->shape.address, sc_shape_hull_bytes(&written->shape));
 }
 
-/* Of the legacy stream, or of the thread's own. */
+/* Begins the uses of a call on the legacy stream, or on the thread's own. */
 static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
 {
     if (!sc_track_watches_device(&sc_track) || is_serialized(copy))

@@ -78,7 +78,7 @@ static enum sc_before before_what(unsigned kind)
     return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
 }
 
-/* Of what a blocking stream has, the legacy stream's signal tells as well. */
+/* The legacy stream's signal tells of what is on each blocking stream as well. */
 static void mark_before_signal(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;

@@ -328,7 +328,7 @@ static struct sc_hazard describe(const struct sc_left_out_finding *finding)
     return hazard;
 }
 
-/* Of a kernel only one byte is known, that its parameter names. */
+/* A kernel is known by one byte only, which its parameter names. */
 static const struct sc_device_use *memory_of(const struct sc_left_out_finding *finding)
 {
     bool is_named = finding->captured_use->access == SC_DEVICE_NAMES;
@@ -378,8 +378,8 @@ static bool count_nodes(uintptr_t graph, size_t *count)
            sc_real.cuGraphGetNodes((CUgraph)graph, NULL, count) == CUDA_SUCCESS;
 }
 
-/* Of a node that nobody has told of it is not known what it writes. Out of line, so that what it
- * keeps is not on the stack while the driver is asked. */
+/* What a node writes that nobody has told of is not known. Out of line, so that what it keeps is
+ * not on the stack while the driver is asked. */
 static __attribute__((noinline)) void note_graph_writes(const struct open_capture *capture,
                                                         bool is_counted, size_t count)
 {

@@ -276,7 +276,7 @@ static uint64_t name_of(CUevent event)
                                                : 0;
 }
 
-/* Of the capture that adds to the graph, or that nobody knows. */
+/* The name of the capture that adds to the graph; 0 where nobody knows it. */
 static uint64_t name_of_graph(uintptr_t graph)
 {
     uint64_t name = unknown_name;

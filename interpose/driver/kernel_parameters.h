@@ -33,7 +33,7 @@ struct sc_launch {
     bool is_accepted; /* the driver has taken it, and has read what the arguments point to */
 };
 
-/* Of a launch that is not accepted yet, what cannot be read is not known. */
+/* Parameters that cannot be read are left out, since the driver may still refuse the launch. */
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch);
 
 #endif

@@ -12,8 +12,8 @@
 
 #include "interpose/driver/driver.h"
 
-/* Of a conditional node of the outermost graph, or of a body that is certain to run. NULL: none is,
- * or that is not known. Nobody changes the graph meanwhile. */
+/* The body that is certain to run of a conditional node of the outermost graph, or of such a body.
+ * NULL: none is, or that is not known. Nobody changes the graph meanwhile. */
 CUgraph sc_certain_bodies_of(CUgraph graph, CUgraphNode node);
 
 #endif

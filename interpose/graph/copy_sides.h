@@ -50,7 +50,7 @@ static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sid
     return sides->dst.used ? SC_D2H : sides->src.used ? SC_H2D : SC_D2D;
 }
 
-/* Of a copy by its parameters; NULL: both sides are unused. */
+/* The sides of a copy by its parameters; NULL: both are unused. */
 struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
@@ -65,9 +65,9 @@ struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes);
 /* The call says that the bytes are the device's. Where a range is known they are its. */
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes);
 
-/* Of an asynchronous copy of a run of bytes between two addresses, which are unified ones, or are
- * named as the device's. The driver is asked about as few addresses as the manner of the copy
- * depends on. `in_place`: the device works with pageable memory itself. */
+/* The sides of an asynchronous copy of a run of bytes between two addresses, which are unified
+ * ones, or are named as the device's. The driver is asked about as few addresses as the manner of
+ * the copy depends on. `in_place`: the device works with pageable memory itself. */
 void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                            size_t size_bytes, bool in_place);
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,

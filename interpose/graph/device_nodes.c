@@ -59,7 +59,7 @@ static bool meet_allocation(uintptr_t exec, CUgraphNode node)
                                     &(struct sc_graph_own){params.dptr, params.bytesize, 0}));
 }
 
-/* Of memory that another node allocates that one says how much it is. */
+/* The node that allocates the memory says how much it is. */
 static bool meet_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
 {
     CUdeviceptr address;

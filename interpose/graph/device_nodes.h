@@ -32,8 +32,8 @@ void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_copy_sides *sides, uint8_t unsure);
 
 /* The exec has the node, which is of this type, and knows it by the name. When all were met, what
- * nodes do with memory that others allocate or free is left out. Where nobody knows how much one
- * frees, all is. */
+ * nodes do with memory that others allocate or free is left out. Where it is not known how much a
+ * node frees, all of that memory is left out. */
 void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgraphNodeType type);
 void sc_device_nodes_met_all(uintptr_t exec);
 
@@ -43,9 +43,9 @@ void sc_device_nodes_met_all(uintptr_t exec);
 void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t name,
                                  CUgraphNode node);
 
-/* What a kernel node of the exec was just given, whose former addresses are dropped. Of an inner
- * node it is not known which these were: all of the outermost node around it are, and none is
- * noted. */
+/* What a kernel node of the exec was just given, whose former addresses are dropped. Which
+ * addresses an inner node had is not known: those of the outermost node around it are all dropped,
+ * and none is noted. */
 struct sc_kernel_node_given {
     CUfunction function;
     void *const *parameters;

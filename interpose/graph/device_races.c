@@ -128,8 +128,8 @@ static bool is_ordered(const struct finding *finding, uint32_t a, uint32_t b)
            has_bit(row_of(finding, node_b), a) || has_bit(row_of(finding, node_a), b);
 }
 
-/* Of a node that uses host memory, too, that is known with that memory. Where it is not, it says
- * the call that made the exec. */
+/* The author of a node that also uses host memory is known with that memory. Any other node has the
+ * call that made the exec for its author. */
 static struct sc_graph_author author_by_host(const struct finding *finding, uintptr_t name,
                                              const struct sc_hazard_event *made)
 {

@@ -346,7 +346,7 @@ static bool is_seen(void *context, CUgraphNode node)
     return is_watched(context, node) || !sc_node_walk_finds(node, is_other_signal);
 }
 
-/* Of the outermost graph it is known what its nodes tell. */
+/* Only the nodes of the outermost graph tell. */
 static bool note_tellers(struct level *level, const CUgraphNode *nodes, size_t count)
 {
     const struct sc_tellers tellers = {level, is_teller, tell_of, let_tell, unjudge};

@@ -2,8 +2,8 @@
  *
  * Some nodes signal to the host how far the graph has come, and the library does not see it. A node
  * before such a one may be known done already. Other nodes wait for the host, and the library does
- * not see that either. Until then the host may write the source of a node behind such a one. Of
- * some nodes it is seen when the host hears of them (interpose/graph/tellers.h).
+ * not see that either. Until then the host may write the source of a node behind such a one. Some
+ * nodes tell the host in a way that is seen (interpose/graph/tellers.h).
  *
  * Locks: none. Not for a signal handler: the driver is called.
  */

@@ -65,8 +65,8 @@ static uintptr_t area_of(uintptr_t address)
 }
 
 /* Sources that nobody writes between two copies stay protected at no cost, as long as they are
- * mprotect's. So it is results that decide. Where one was to change the area, the sources there are
- * to as well: of a step that copies up and down an area is busy whenever the result comes. */
+ * mprotect's. So results decide. Where one was to change the area, the sources there are to as
+ * well: of a step that copies up and down an area is busy whenever the result comes. */
 static bool is_wanted(unsigned area, const struct sc_pages *pages, bool is_result, unsigned before)
 {
     if (sc_options.guard == SC_GUARD_UFFD)

@@ -286,7 +286,7 @@ static void note_unguarded(enum sc_no_verdict_reason reason, size_t size_bytes)
     sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, reason, size_bytes);
 }
 
-/* Of a source that nobody guards the first and last page are compared in the end. */
+/* The first and last page of a source that nobody guards are compared in the end. */
 static bool edges_are_compared(const struct sc_op_info *op)
 {
     return op->direction == SC_H2D && op->stable;
@@ -318,7 +318,7 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
         pages->end = end_of_huge_page(range, op, own.end, pages->end);
 }
 
-/* Of a small source all of it is compared, which costs less than to guard what is left. */
+/* A small source is compared as a whole, which costs less than to guard what is left. */
 static bool is_small_source(const struct sc_op_info *op)
 {
     return edges_are_compared(op) && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
@@ -357,7 +357,7 @@ static bool is_guardable(const struct sc_op_info *op)
            sc_ops_is_kernel(op);
 }
 
-/* Of managed memory, which nobody may protect, the ends of a source are compared, too. */
+/* Nobody may protect managed memory, so both ends of a source there are compared, too. */
 static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *op)
 {
     bool compared = range->kind == SC_MANAGED && range->snapshots != SC_SNAPSHOTS_NONE &&

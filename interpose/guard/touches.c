@@ -142,8 +142,8 @@ static bool drop_later_than_host_function(struct sc_ops *ops)
     return kept < count;
 }
 
-/* Of a host function that the driver runs for a graph, and of a user object's destructor, nothing
- * is known: what it touches may be its to touch, by the order of some stream. */
+/* Nothing orders a host function that the driver runs for a graph, or a user object's destructor,
+ * as far as calls tell: what it touches may be its to touch, by the order of some stream. */
 static bool is_in_unknown_function(const struct sc_culprit *culprit)
 {
     return sc_host_functions_own_ticks() == 0 &&

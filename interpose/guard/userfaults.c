@@ -340,8 +340,8 @@ static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access acces
     return result;
 }
 
-/* Of pages that were only write-protected each store would fault once more: all are made ready for
- * stores together. */
+/* Each store to a page that was only write-protected would fault once more: all pages are made
+ * ready for stores together. */
 static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)

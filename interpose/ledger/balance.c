@@ -28,7 +28,7 @@ static struct {
 
 _Static_assert(sizeof(CUuuid) == SC_STATEMENT_UUID_BYTES, "a UUID");
 
-/* Of a MIG instance its own, where the driver can tell. */
+/* The UUID of a MIG instance is its own, where the driver can tell. */
 static bool ask_uuid(CUuuid *uuid, CUdevice device)
 {
     if (sc_real.cuDeviceGetUuid_v2)

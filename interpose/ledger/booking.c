@@ -79,8 +79,8 @@ void sc_booking_pools_changed(void)
         atomic_store_explicit(&current_pools[i], 0, memory_order_relaxed);
 }
 
-/* Of a device whose pool was not asked for yet. What changed while the driver was asked is asked
- * for again the next time. */
+/* Asks for the pool of a device that is not known yet. What changed while the driver was asked is
+ * asked for again the next time. */
 static __attribute__((noinline)) unsigned ask_pool(unsigned place)
 {
     const unsigned changes = atomic_load(&sc_booking_pools_changes);

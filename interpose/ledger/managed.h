@@ -29,7 +29,7 @@ void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t 
 void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                            CUmemLocation location);
 
-/* Of the arguments before CUDA 12.2. */
+/* The location that the arguments from before CUDA 12.2 name. */
 CUmemLocation sc_managed_location(CUdevice device);
 
 /* The context is gone, and its memory with it. Calls no driver. */

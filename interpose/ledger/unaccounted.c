@@ -131,7 +131,8 @@ void sc_unaccounted_start(void)
     atomic_store(&is_on, true);
 }
 
-/* Of several calls between two looks the one that takes most. 0: none that matters. */
+/* How much a call of this kind takes: of several calls between two looks the heaviest is named. 0:
+ * it does not matter. */
 static unsigned weight_of(enum sc_memory_kind kind)
 {
     switch (kind) {

@@ -20,7 +20,7 @@
 
 #include "track/poison.h"
 
-/* Of kernels that the headers may be older than. */
+/* Advice of kernels that may be newer than the headers. */
 enum {
     DONTNEED_LOCKED = 24,
     GUARD_INSTALL = 102,

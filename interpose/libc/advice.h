@@ -2,7 +2,7 @@
  *
  * A device keeps the pages that it has pinned. When the program drops them from its mapping, a copy
  * to the device still reads the old bytes, and a copy from the device lands where nobody looks, as
- * after munmap. Of pageable memory the driver finds new pages, of zeros. So the call waits.
+ * after munmap. In pageable memory the driver finds new pages, of zeros. So the call waits.
  * Afterwards a registration is of other pages than the host sees: nothing is guarded or compared
  * there.
  *

@@ -31,7 +31,8 @@
 #include "track/track_ranges.h"
 #include "track/track_views.h"
 
-/* Of an allocator that does not say, a block is as long as what is in use from its first byte. */
+/* Where the allocator does not say how long a block is, it is as long as what is in use from its
+ * first byte. */
 static __attribute__((noinline)) size_t bytes_in_use(void *block)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)block);
@@ -166,7 +167,8 @@ static bool defer_unless_far(void *block, const struct sc_culprit *culprit)
            defer_free(block, size_bytes, culprit);
 }
 
-/* Of a block that is deferred: NULL, and errno as it was, which is what glibc returns. */
+/* The answer for a block that is deferred: NULL, and errno as it was, which is what glibc
+ * returns. */
 static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
 {
     return defer_unless_far(block, culprit) ? NULL : sc_real_libc_realloc(block, 0);

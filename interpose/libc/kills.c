@@ -19,8 +19,8 @@ static bool is_to_end(int number)
            number == SIGQUIT || number == SIGABRT;
 }
 
-/* Before the signal is sent: afterwards nobody may know when the process began. Of a group its
- * leader is noted. */
+/* Before the signal is sent: afterwards nobody may know when the process began. A group is noted by
+ * its leader. */
 static void note(pid_t pid, int number)
 {
     if (!sc_roll_is_there() || !is_to_end(number) || pid == 0 || pid == -1 || pid == getpid())

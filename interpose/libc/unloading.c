@@ -57,7 +57,7 @@ struct modules {
     struct module list[MODULES_MAX];
 };
 
-/* Of the innermost dlclose under way on this thread. */
+/* The modules of the innermost dlclose under way on this thread. */
 static __thread struct modules *closing;
 
 static struct module describe(const struct dl_phdr_info *info)

@@ -245,7 +245,7 @@ static bool fill(struct sc_slot *slot, const struct sc_slot_source *source)
     return true;
 }
 
-/* Of many rows that lie far apart a snapshot would cost more than the guard does. */
+/* A snapshot of many rows that lie far apart would cost more than the guard does. */
 static __attribute__((noinline)) bool are_rows_worth_it(const struct sc_shape *shape,
                                                         const struct sc_fold *fold)
 {

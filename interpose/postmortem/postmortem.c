@@ -27,8 +27,8 @@
 
 #include "track/poison.h"
 
-/* Of these cuda.h says that the process, or the context, has to be given up; of the context that is
- * destroyed it goes without saying, and the unknown error is seen to stay. */
+/* The process, or the context, has to be given up after these, as cuda.h says. That goes without
+ * saying for a context that is destroyed, and the unknown error is seen to stay. */
 static const struct lost {
     CUresult error;
     const char *name;
@@ -65,7 +65,7 @@ static const struct lost *find(CUresult error)
     return NULL;
 }
 
-/* Of all streams whose last operations are shown, whether in flight or not. */
+/* How many streams have their last operations shown, whether in flight or not. */
 enum { SHOWN_WHOLE = 8, OPERATIONS_MAX = SC_HISTORY_RINGS * SC_HISTORY_LENGTH };
 
 enum stage { NOT_BEGUN, BEGUN, WRITTEN };
@@ -167,7 +167,7 @@ static unsigned collect_streams(void)
 
 /* ---- memory that was given back ---- */
 
-/* Of one call two hooks may tell. */
+/* Two hooks may tell of one call. */
 static bool is_told_twice(const struct sc_history_entry *one, const struct sc_history_entry *next)
 {
     return one->api == next->api && one->address == next->address && one->site == next->site &&

@@ -2,11 +2,11 @@
  * host functions that either is behind.
  *
  * A verdict on such a hazard is kept back until these functions have returned. By then one may have
- * been found to wait for the program (interpose/streams/host_functions.h). Of two operations it is
- * asked whether the host knew one of them to be done when the function returned: only then can the
- * function have put that one before the other. Of a touch by the program, or by a call without an
- * operation of its own, no such thing is known. In mode=report, where nobody waits for it, it is in
- * doubt (interpose/streams/doubts.h).
+ * been found to wait for the program (interpose/streams/host_functions.h). The function can have
+ * put one of two operations before the other only if the host knew the one to be done when the
+ * function returned. No such thing is known for a touch by the program, or by a call without an
+ * operation of its own. In mode=report, where nobody waits for it, the touch is in doubt
+ * (interpose/streams/doubts.h).
  *
  * A kernel with an address of host memory may wait for the program to write there. With
  * kernels=order the write waits for the kernel, and the verdict with it: that a kernel had not gone
@@ -46,8 +46,8 @@ struct sc_excuse {
     bool has_no_room; /* in that table, where it should have one */
 };
 
-/* Of a touch by the calling thread, just now or at a time that is not known; and of an order. The
- * excuse is ended once. Signal safe. */
+/* What may excuse a touch by the calling thread, just now or at an unknown time, and what may
+ * excuse an order. The excuse is ended once. Signal safe. */
 void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,

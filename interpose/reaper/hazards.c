@@ -251,7 +251,7 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
     }
 }
 
-/* Of many lanes more threads have something to do at the same time. */
+/* With many lanes more threads have something to do at the same time. */
 static uint64_t lanes_to_attend(const struct sc_point *point)
 {
     if (!sc_order_is_of_one_stream(point))

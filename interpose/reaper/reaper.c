@@ -130,8 +130,8 @@ static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc
         .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
 }
 
-/* Where the host may have learnt that the operation is done, that it is complete is no hazard. Of
- * an operation whose mark has other work before it, it is not known that it was incomplete. */
+/* A complete operation is no hazard where the host may have learnt that it is done. An operation
+ * whose mark has other work before it is not known to have been incomplete. */
 static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certainty)
 {
     const struct sc_ticket *ticket = &verdict->ticket;

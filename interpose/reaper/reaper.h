@@ -44,11 +44,11 @@ enum sc_finding {
  * call waits until the hazard is on disk, and then aborts.
  *
  * Where the host may have learnt of the operation's end in a way that is not seen, only an observed
- * hazard counts. Of an order the calling thread asks the device then: the reaper may come too late.
- * A touch behind a host function that has not returned is reported when the function has, unless
- * the function is found to have waited for the program (interpose/reaper/excuses.h). So is an
- * order: `later` is what came second there, which may be behind such a function, too. It is NULL
- * for the other findings. */
+ * hazard counts. The calling thread asks the device about an order: the reaper may come too late. A
+ * touch behind a host function that has not returned is reported when the function has, unless the
+ * function is found to have waited for the program (interpose/reaper/excuses.h). So is an order:
+ * `later` is what came second there, which may be behind such a function, too. It is NULL for the
+ * other findings. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
                      enum sc_finding finding, const struct sc_later *later);
 

@@ -19,7 +19,7 @@ enum { STATUS_BYTES = 1400, PAUSE_NS = 20 * 1000, WAIT_NS = 200 * 1000 * 1000 };
  * send either to another one. */
 enum { WAS_USERS = 0x5afec1, WAS_KERNELS = 0x5afec2 };
 
-/* Of each a thread may be the one that is meant: who caused it, whose time it is, whose file it is,
+/* Signals that may be meant for one thread: who caused it, whose time it is, whose file it is,
  * whose child it was. */
 #define OF_THREADS                                                                                 \
     (~SC_KERNEL_MASK_ALL_BUT_FAULTS | SC_SIGNAL_BIT(SIGPIPE) | SC_SIGNAL_BIT(SIGXFSZ) |            \

@@ -36,7 +36,8 @@ static bool send(int number, const siginfo_t *info)
                           sc_kernel_call(SYS_gettid), number, info) == 0;
 }
 
-/* Behind others of its number, if it is a real-time signal. Of others at most one is pending. */
+/* A real-time signal comes behind others of its number. Of any other signal at most one is
+ * pending. */
 static bool send_again(int number, const siginfo_t *info)
 {
     if (number < FIRST_REAL_TIME || sc_postponed_signal_ahead)

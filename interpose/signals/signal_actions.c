@@ -91,7 +91,7 @@ static int about_to_enter(const ucontext_t *context)
     return at == (uintptr_t)enter || at == (uintptr_t)enter_compared ? (int)FIRST(context) : 0;
 }
 
-/* Of handlers that come at once the innermost runs first. The outermost frame has the thread's
+/* The innermost of handlers that come at once runs first. The outermost frame has the thread's
  * mask, the others those of handlers. */
 void sc_signals_compare_mask(ucontext_t *context)
 {
@@ -191,7 +191,7 @@ static void enter(int number, siginfo_t *info, void *context)
     call(number, info, context, SC_FRAME());
 }
 
-/* Of a handler whose first instruction another one has interrupted, which has looked. */
+/* The entry of a handler whose first instruction another one has interrupted, which has looked. */
 static void enter_compared(int number, siginfo_t *info, void *context)
 {
     call(number, info, context, SC_FRAME());

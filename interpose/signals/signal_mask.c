@@ -455,7 +455,7 @@ void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
     sc_kernel_mask_set(wait->blocked);
 }
 
-/* Of the calls that hand memory to the kernel as well io.def has the wrappers. */
+/* Calls that also hand memory to the kernel have their wrappers in io.def. */
 SC_EXPORT int sigsuspend(const sigset_t *mask)
 {
     struct sc_masked_wait wait;
@@ -472,7 +472,7 @@ SC_EXPORT int __sigsuspend(const sigset_t *mask)
     return sigsuspend(mask);
 }
 
-/* Of the two that were called sigpause the symbol is BSD's, with a mask. */
+/* Two functions were called sigpause. The symbol is BSD's, with a mask. */
 SC_EXPORT int bsd_sigpause(int mask) __asm__("sigpause");
 SC_EXPORT int bsd_sigpause(int mask)
 {

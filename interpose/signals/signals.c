@@ -433,8 +433,8 @@ void sc_signals_keep_blocked(void)
     sc_signals_unlock(&lock);
 }
 
-/* Of the flags of an action that was just installed. Since Linux 5.11 the kernel forgets what it
- * does not know, and before it forgot nothing. */
+/* Which flags the kernel has kept of an action that was just installed. Since Linux 5.11 the kernel
+ * forgets what it does not know, and before it forgot nothing. */
 static int kept_flags(const struct sigaction *installed)
 {
     struct sigaction found;

@@ -15,7 +15,7 @@ enum { BUCKETS = 256, CHUNK_BYTES = 64 << 10 };
 
 typedef void notify_function(union sigval value);
 
-/* What a thread is to call. Of a timer that is gone a thread may still be about to begin: each is
+/* What a thread is to call. A thread of a timer that is gone may still be about to begin: each is
  * kept for ever, and serves all that are alike. */
 struct notified {
     notify_function *function;

@@ -24,9 +24,9 @@
 
 struct sc_op_info;
 
-/* Before the launch, with sc_ticks(); what it gives names the call below, or is 0. Of those that
- * are launched while too many are open it is known only that they are there. `function`: by which
- * it is known again, or 0. */
+/* Before the launch, with sc_ticks(); what it gives names the call below, or is 0. Those that are
+ * launched while too many are open are only counted. `function`: by which it is known again, or
+ * 0. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function);
 
 /* It was not launched after all. */

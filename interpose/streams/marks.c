@@ -446,7 +446,8 @@ void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lo
     sc_contexts_pop();
 }
 
-/* Of the context itself; of its green ones, unless another thread may be ending them. */
+/* Adds the marks of the context itself, and of its green ones unless another thread may be ending
+ * them. */
 static void add_mark(void *context, struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);

@@ -6,8 +6,8 @@
 #include "interpose/base/spare_stack.h"
 #include "track/peek.h"
 
-/* Those that wait for no thread but within an allocator or a stream of stdio, by their names in
- * the linker's table: they are not called here. Of C++: delete, and notify of a condition. */
+/* Those that wait for no thread but within an allocator or a stream of stdio, by their names in the
+ * linker's table: they are not called here. C++ adds delete, and notify of a condition. */
 #define FUNCTIONS(X)                                                                               \
     X(nanosleep, SLEEPS)                                                                           \
     X(clock_nanosleep, SLEEPS)                                                                     \

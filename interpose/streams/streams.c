@@ -582,7 +582,7 @@ static void bury_stream(struct sc_stream_record *stream)
         remove_stream(stream);
 }
 
-/* Of threads that come at once, one removes the former. */
+/* One of the threads that come at once removes the former. */
 static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUstream handle)
 {
     if (take_name(former, handle))

@@ -34,7 +34,7 @@ struct sc_joined_work {
 
 enum { SC_JOINED_MAX = 4 }; /* streams; what comes from others counts as the stream's own work */
 
-/* Of a stream; of the legacy and all blocking streams of a context together. */
+/* What a stream has; or the legacy and all blocking streams of a context together. */
 struct sc_unfinished {
     _Atomic uint64_t own_ticks;      /* the last work that may write host memory */
     _Atomic uint64_t own_host_ticks; /* the last of it that may be a function of the host's */
@@ -46,7 +46,7 @@ struct sc_unfinished {
     struct sc_joined_work joined[SC_JOINED_MAX];
 };
 
-/* Of a context. */
+/* What a context has. */
 struct sc_context_unfinished {
     struct sc_unfinished family;
     _Atomic uint64_t legacy_ticks;  /* the last work on the legacy stream */

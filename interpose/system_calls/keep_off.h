@@ -45,7 +45,7 @@ static inline struct sc_far_object *sc_keep_off_far_place(const void *object)
     return &sc_far_objects[(uintptr_t)object / sizeof(int) % SC_FAR_OBJECTS];
 }
 
-/* Of the ranges; odd while they change. */
+/* The version of the ranges; odd while they change. */
 static inline uint64_t sc_keep_off_version(void)
 {
     return sc_track_ranges_version(&sc_track);

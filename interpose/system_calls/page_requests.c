@@ -68,7 +68,7 @@ SC_EXPORT int mlock2(const void *address, size_t size, unsigned flags)
 
 /* ---- madvise ---- */
 
-/* Of kernels that the headers may be older than. */
+/* Advice of kernels that may be newer than the headers. */
 enum { PAGEOUT = 21, POPULATE_READ = 22, POPULATE_WRITE = 23, DONTNEED_LOCKED = 24 };
 
 typedef int madvise_function(void *address, size_t size_bytes, int advice);

@@ -9,7 +9,7 @@
 /* Beyond these a run shares builds with none: so much time a run may cost. */
 enum { COMPARED_MAX = 64 };
 
-/* Of a module. */
+/* The build of a module. */
 struct sc_build {
     struct sc_node node;
     struct sc_build *next;

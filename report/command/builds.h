@@ -12,7 +12,7 @@
 
 struct sc_build;
 
-/* Of one run, or of several that agree. */
+/* The builds of one run, or of several that agree. */
 struct sc_builds {
     size_t number; /* from 1; no others have it */
     struct sc_builds *next;
@@ -20,7 +20,7 @@ struct sc_builds {
     struct sc_table table; /* by path */
 };
 
-/* Of all runs. All zero is none. */
+/* The builds of all runs. All zero is none. */
 struct sc_builds_list {
     struct sc_builds *first;
     struct sc_builds *run; /* that is being read; NULL: it has named no module yet */
@@ -29,8 +29,8 @@ struct sc_builds_list {
 
 void sc_builds_free(struct sc_builds_list *list);
 
-/* Says which build id (hex, "" for none) the module at `path` has in the run. Of a path with two of
- * them the id is both, which no file has. */
+/* Says which build id (hex, "" for none) the module at `path` has in the run. A path with two of
+ * them has both for its id, which no file has. */
 void sc_builds_note(struct sc_builds_list *list, const char *path, const char *build_id);
 
 /* Says that a stack of the run has the module, whether it is listed or not. */

@@ -74,7 +74,7 @@ static void print_section(const struct row *row)
     putchar('\n');
 }
 
-/* Of a section, the paragraph below its head, which begins with the hazard's name. */
+/* Prints the paragraph below the head of a section, which begins with the hazard's name. */
 static void put_first_paragraph(FILE *out, const char *code)
 {
     size_t length;

@@ -36,7 +36,7 @@ struct sc_instants {
     struct sc_timing timing;
 };
 
-/* Of two that had as long, the first stays. */
+/* The first of two that had as long stays. */
 static void keep_longest(struct sc_timing *kept, struct sc_timing *other)
 {
     if (!other->line || (kept->line && kept->remaining_ns >= other->remaining_ns))
@@ -100,7 +100,7 @@ static void enter_instants(struct sc_findings *findings, struct sc_finding *find
         finding->instants->users++;
 }
 
-/* Of a hazard that is not the last of its equals any more there is nothing left to add it to. */
+/* A hazard that is not the last of its equals any more has nothing left to add the timing to. */
 void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
                              size_t size)
 {
@@ -233,7 +233,7 @@ static struct sc_finding *find_of_all(struct sc_findings *findings, struct sc_fi
     return of_run;
 }
 
-/* Of equal ones of two runs. */
+/* Takes the line of an equal finding of another run. */
 static void take_line(struct sc_finding *finding, struct sc_finding *of_run)
 {
     char *before = finding->line;
@@ -248,7 +248,7 @@ static void take_line(struct sc_finding *finding, struct sc_finding *of_run)
 static void take_run(struct sc_finding *finding, struct sc_finding *of_run, size_t number)
 {
     json_int_t all;
-    /* Of two runs' that had as long, the later one's stays. */
+    /* Where two runs had as long, the later one's stays. */
     keep_longest(&of_run->run_timing, &finding->timing);
     free(finding->timing.line);
     finding->timing = of_run->run_timing;

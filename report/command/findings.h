@@ -1,10 +1,9 @@
 /* The different hazards of one or more runs.
  *
  * Hazards are equal if they have the same code and the same stacks, in the same builds of modules.
- * Of equal hazards the text of
- * the last line is kept, and the frames that it shares with other lines once for all. The JSON
- * objects, which take many times as much, are not kept. So memory grows with the hazards that
- * differ, and not with the lines.
+ * The text of the last of equal hazards is kept, and the frames that it shares with other lines
+ * once for all. The JSON objects, which take many times as much, are not kept. So memory grows with
+ * the hazards that differ, and not with the lines.
  */
 #ifndef SC_REPORT_COMMAND_FINDINGS_H
 #define SC_REPORT_COMMAND_FINDINGS_H
@@ -49,7 +48,7 @@ struct sc_finding {
     size_t last_run;                /* number of the one that the last line is of, from 0 */
     struct sc_timing timing;        /* of these */
 
-    /* Of the run that is being read. */
+    /* The next finding of the run that is being read. */
     struct sc_finding *next_in_run;
     json_int_t run_count; /* 0: it has not been there */
     json_int_t run_told;  /* by lines at powers of two */
@@ -69,7 +68,7 @@ struct sc_findings {
     struct sc_table instants;                      /* of struct sc_instants, in this run */
     struct sc_builds_list builds;
     const struct sc_builds *run_builds; /* of the run that has ended last */
-    /* Of each code, how many summaries count that no line tells the finding of: they belong to
+    /* How many hazards of each code summaries count whose finding no line tells: they belong to
      * findings that have `is_least` and not `is_unbounded`. */
     json_int_t shared[SC_FINDING_CODES];
     struct sc_pieces pieces; /* with which the lines are parsed */

@@ -20,8 +20,8 @@ int sc_frame_rules_read(struct sc_frame_rules *rules, const char *path);
 /* The same with the user's own file. It is no error if there is none. */
 int sc_frame_rules_read_own(struct sc_frame_rules *rules);
 
-/* Of a frame. Each of the three may be NULL: of a frame with neither module nor file nobody knows
- * anything, and it is the run-time's. Answers for paths are remembered. */
+/* The kind of a frame. Each of the three may be NULL: a frame with neither module nor file is
+ * unknown, and counts as the run-time's. Answers for paths are remembered. */
 enum sc_frame_kind sc_frame_rules_of_frame(struct sc_frame_rules *rules, const char *module,
                                            const char *file, const char *function);
 

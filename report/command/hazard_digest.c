@@ -34,7 +34,7 @@ static bool is_frame(const json_t *frame)
            is_string_or_null(json_object_get(frame, "symbol"));
 }
 
-/* False: it is no frame. Of a frame that many lines have the meaning is made once. */
+/* False: it is no frame. The meaning of a frame that many lines have is made once. */
 static bool find_meaning(struct sc_piece *piece, const json_t *frame, struct sc_digest *meaning)
 {
     if (piece && piece->is_digested) {

@@ -62,7 +62,7 @@ static struct sc_memory_rank rank_of(const struct sc_run *run, size_t index,
 
 /* ---- who stands out ---- */
 
-/* Of one program, and room for numbers of theirs. */
+/* The processes of one program, and room for numbers of theirs. */
 struct group {
     struct sc_memory_rank *const *ranks;
     size_t count;

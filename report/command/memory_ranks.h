@@ -2,7 +2,7 @@
  *
  * A process stands out where it is further from the one in the middle than six times what half of
  * them are, and than 16 MB and a hundredth of it; or where it has memory of more devices than that
- * one. Of fewer than three nobody does.
+ * one. None does where there are fewer than three.
  */
 #ifndef SC_REPORT_COMMAND_MEMORY_RANKS_H
 #define SC_REPORT_COMMAND_MEMORY_RANKS_H

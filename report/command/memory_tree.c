@@ -49,7 +49,7 @@ static uint64_t most_of(const struct sc_memory_branch *branch)
     return branch->bytes > branch->peak_bytes ? branch->bytes : branch->peak_bytes;
 }
 
-/* Of two sorted lists. */
+/* Merges two sorted lists. */
 static struct sc_memory_branch *merge(struct sc_memory_branch *a, struct sc_memory_branch *b)
 {
     struct sc_memory_branch *first = NULL, **last = &first;

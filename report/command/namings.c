@@ -115,7 +115,7 @@ bool sc_namings_lack_id(const struct sc_open_module *open)
     return is_build(old, new) && !(old && old[0] != '\0');
 }
 
-/* Of one build the same functions have names on both sides, unless its file was there for one of
+/* The same functions of one build have names on both sides, unless its file was there for one of
  * them only. Names of another build's file are no better than offsets. */
 static bool is_open(const struct sc_open_module *open)
 {

@@ -1,6 +1,6 @@
 /* By what the functions of the user's own modules are known in hazards, build by build: by names,
- * or by offsets, which say nothing of another build. So it is known which modules hazards of two
- * sides cannot be compared in: a baseline and what is compared with it.
+ * or by offsets, which say nothing of another build. That tells in which modules hazards of two
+ * sides cannot be compared: a baseline and what is compared with it.
  */
 #ifndef SC_REPORT_COMMAND_NAMINGS_H
 #define SC_REPORT_COMMAND_NAMINGS_H
@@ -44,8 +44,8 @@ static inline bool sc_naming_has_any(const struct sc_naming *naming)
 
 void sc_namings_free(struct sc_namings *namings);
 
-/* Of the build of the module at `path`: where nothing is known of it yet, all is false. It lives as
- * long as the namings. NULL when out of memory. */
+/* The naming of the build of the module at `path`: where nothing is known of it yet, all is false.
+ * It lives as long as the namings. NULL when out of memory. */
 struct sc_naming *sc_namings_find(struct sc_namings *namings, const char *path,
                                   const char *build_id);
 

@@ -13,7 +13,7 @@
 
 enum { DEPTH_MAX = 2048, BLOCK = 256 };
 
-/* Of objects that are kept as pieces. */
+/* Limits of objects that are kept as pieces. */
 enum { PIECE_DEPTH_MAX = 8, PIECE_MIN = 32, PIECE_MAX = 1024 };
 
 struct parsing {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of one line, and of all that is read. */
+/* How many pieces one line has, and all that is read. */
 enum { SC_PIECES_OF_LINE_MAX = 192, SC_PIECES_MAX = 32 * 1024 };
 
 struct sc_piece {
@@ -32,7 +32,7 @@ struct sc_pieces {
     struct sc_table table; /* of struct sc_piece */
     struct sc_piece *first;
 
-    /* Of the text that was parsed last. */
+    /* The pieces of the text that was parsed last. */
     struct {
         const char *at;
         struct sc_piece *piece;

@@ -16,7 +16,7 @@ void sc_run_record_refuse_file(json_t *record);
 
 void sc_run_record_add_bad_line(json_t *record, size_t number, const char *problem);
 
-/* Takes a `coverage` line. Of equal ones the last is kept, which counts them all. */
+/* Takes a `coverage` line. The last of equal ones is kept, which counts them all. */
 void sc_run_record_take_miss(json_t *record, json_t *miss);
 
 #endif

@@ -274,7 +274,7 @@ static void add_up(const struct sc_memory *memory, size_t count,
     }
 }
 
-/* Of each kind it is known what is held, and of the place alone what was at the peak. */
+/* What is held is known of each kind, and what was held at the peak of the place alone. */
 static void add_rest_of_place(struct making *making, const struct sc_memory_place *place)
 {
     const struct sc_memory *memory = making->memory;

@@ -1,5 +1,5 @@
 /* Who holds which memory in one run, the same for every format: places, the accounts of each, and
- * what the run held over time. Of a run that did not end normally it is what its last `memory` line
+ * what the run held over time. A run that did not end normally has what its last `memory` line
  * says.
  *
  * Each number is at most SC_MEMORY_BYTES_MAX, whatever the report says. No word is fit for a

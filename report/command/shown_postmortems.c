@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Of what is in flight, of what was given back, and of what each stream did last. A report has all
- * of it. */
+/* How much is shown of what is in flight, of what was given back, and of what each stream did last.
+ * A report has all of it. */
 enum { IN_FLIGHT_MAX = 16, FREES_MAX = 16, LAST_MAX = 8, STREAMS_MAX = 8 };
 
 #define NUMBER "%" JSON_INTEGER_FORMAT

@@ -26,7 +26,8 @@ void sc_symbols_free(struct sc_symbols *symbols);
  * first name is asked for. */
 bool sc_symbols_add_folder(struct sc_symbols *symbols, const char *folder);
 
-/* Says which process of this machine ran. Of two, neither is asked what its code was called. */
+/* Says which process of this machine ran. If there are two, neither is asked what its code was
+ * called. */
 void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid);
 
 /* Says that the address is likely to be asked about: those that are announced last are looked up

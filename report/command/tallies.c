@@ -90,7 +90,7 @@ bool sc_tallies_read_summary(struct sc_findings *findings, json_t *by_code)
     struct sc_finding *finding = findings->first_in_run;
     for (; finding; finding = finding->next_in_run)
         finding->run_is_least = finding->run_is_unbounded = finding->run_count > 1;
-    /* Of more than these a report has no line, and what the summary says may be theirs. */
+    /* A report has no lines for more than these, and what the summary says may be theirs. */
     if (count_in_run(findings) >= SC_HAZARD_COUNTS_MAX)
         return false;
     tally_lines(findings, tallies);

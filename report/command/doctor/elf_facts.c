@@ -224,7 +224,7 @@ static void note_symbol(void *whom, const GElf_Sym *symbol, const char *name)
         note_defined(facts, name);
 }
 
-/* Of what there is once. */
+/* What there is once in a file. */
 struct found {
     const struct file *file;
     bool constants;

@@ -152,7 +152,7 @@ static int open_regular(struct sc_file_facts *file, struct stat *status)
     return fd;
 }
 
-/* Of a file that may be run and not be read nothing is known but its rights. */
+/* Only the rights are known of a file that may be run and not be read. */
 static const char *look_at_file(struct sc_file_facts *file, struct sc_scratch *scratch)
 {
     struct stat status;

@@ -108,7 +108,7 @@ static void print_lost(FILE *out, struct sc_model *model)
     }
 }
 
-/* Of the first runs in which hazards may be missing. */
+/* Prints the first runs in which hazards may be missing. */
 static void print_doubts(FILE *out, struct sc_model *model)
 {
     size_t count = 0;

@@ -248,7 +248,7 @@ static void put_bad_line(FILE *out, struct sc_scratch *scratch, const struct sc_
     fprintf(out, "},\"region\":{\"startLine\":%" JSON_INTEGER_FORMAT "}}}]}", line->number);
 }
 
-/* Of all runs, told with the first one. */
+/* What all runs have open, told with the first one. */
 static void put_open(FILE *out, struct sc_model *model, bool is_first)
 {
     for (size_t i = 0; i < model->open_module_count; i++) {

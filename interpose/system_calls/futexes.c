@@ -19,6 +19,7 @@
 #include "interpose/base/sanitizers.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/system_calls/keep_off.h"
+#include "interpose/system_calls/parameters.h"
 #include "interpose/system_calls/robust_mutexes.h"
 #include "track/blocks.h"
 #include "track/checks.h"
@@ -64,37 +65,34 @@ static inline void see_again_and_again(const void *object, size_t size_bytes)
 
 /* A process without pinned memory has two loads before the jump, and no frame. `may_matter`: the
  * driver itself locks a dozen mutexes for each copy. */
-#define HOOK(version, find, may_matter, type, name, parameters, arguments, ...)                    \
-    SC_EXPORT type name parameters;                                                                \
+#define HOOK(version, find, may_matter, type, name, parameters, ...)                               \
+    SC_EXPORT type name(SC_PARAMETERS_OF(parameters));                                             \
     NEXT_RECORD(next_##name, #name, version);                                                      \
-    static __attribute__((noinline)) type see_##name parameters                                    \
+    static __attribute__((noinline)) type see_##name(SC_PARAMETERS_OF(parameters))                 \
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
         __VA_ARGS__;                                                                               \
-        return (sc_likely(next != NULL) ? next : (__typeof__(&name))find(&next_##name)) arguments; \
+        return (sc_likely(next != NULL) ? next : (__typeof__(&name))find(&next_##name))(           \
+            SC_ARGUMENTS_OF(parameters));                                                          \
     }                                                                                              \
-    type name parameters                                                                           \
+    type name(SC_PARAMETERS_OF(parameters))                                                        \
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
         if (sc_unlikely(!next) || sc_unlikely(may_matter))                                         \
-            return see_##name arguments;                                                           \
-        return next arguments;                                                                     \
+            return see_##name(SC_ARGUMENTS_OF(parameters));                                        \
+        return next(SC_ARGUMENTS_OF(parameters));                                                  \
     }
 
 #define WAITS sc_host_functions_waits()
 #define MATTERS(object)                                                                            \
     (is_among_ranges(object, sizeof *(object)) && !sc_keep_off_is_known_far(object))
-#define SC_FUTEX(type, name, ...)                                                                  \
-    HOOK(NULL, sc_loader_find, sc_keep_off_may_be_needed(), type, name, __VA_ARGS__)
-#define SC_FUTEX_SINCE(version, type, name, ...)                                                   \
-    HOOK(SC_GLIBC_SINCE(version), sc_loader_find, sc_keep_off_may_be_needed(), type, name,         \
-         __VA_ARGS__)
-#define SC_FUTEX_ONE(name, parameters, arguments, object)                                          \
-    HOOK(NULL, sc_loader_find, MATTERS(object), int, name, parameters, arguments,                  \
-         SEEN_AGAIN(object))
-#define SC_FUTEX_OR(libc_name, name, parameters, arguments, object)                                \
-    HOOK(NULL, find_or_##libc_name, MATTERS(object), int, name, parameters, arguments,             \
-         SEEN_AGAIN(object))
+#define SC_FUTEX(...) HOOK(NULL, sc_loader_find, sc_keep_off_may_be_needed(), __VA_ARGS__)
+#define SC_FUTEX_SINCE(version, ...)                                                               \
+    HOOK(SC_GLIBC_SINCE(version), sc_loader_find, sc_keep_off_may_be_needed(), __VA_ARGS__)
+#define SC_FUTEX_ONE(name, parameters, object)                                                     \
+    HOOK(NULL, sc_loader_find, MATTERS(object), int, name, parameters, SEEN_AGAIN(object))
+#define SC_FUTEX_OR(libc_name, name, parameters, object)                                           \
+    HOOK(NULL, find_or_##libc_name, MATTERS(object), int, name, parameters, SEEN_AGAIN(object))
 
 /* ---- mutexes, which allocators lock ---- */
 

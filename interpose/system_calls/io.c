@@ -28,13 +28,14 @@
 
 /* Defined with the parameters of their rows. An argument that is not as wide as a register is taken
  * from one all the same. */
-#define SC_RAW(name, hook) sc_io_look sc_io_look_##hook;
+#define SC_RAW(name) SC_RAW_AS(name, name)
+#define SC_RAW_AS(name, hook) sc_io_look sc_io_look_##hook;
 #include "interpose/system_calls/raw_calls.def"
-#undef SC_RAW
+#undef SC_RAW_AS
 
 sc_io_look *sc_io_look_of(long number)
 {
-#define SC_RAW(name, hook)                                                                         \
+#define SC_RAW_AS(name, hook)                                                                      \
     case SYS_##name:                                                                               \
         return sc_io_look_##hook;
     switch (number) {

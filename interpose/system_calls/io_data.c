@@ -12,7 +12,7 @@
 
 /* ---- without a result ---- */
 
-LOOK(arc4random_buf, "arc4random_buf", (void *into, size_t size), WRITES(into, size))
+LOOK(arc4random_buf, "arc4random_buf", (void *, into, size_t, size), WRITES(into, size))
 
 typedef void random_function(void *into, size_t size);
 

@@ -5,39 +5,41 @@
 #include "interpose/system_calls/look.h"
 
 LOOK(futex, "futex",
-     (const void *word, int operation, long value, const void *timeout, const void *second),
+     (const void *, word, int, operation, long, value, const void *, timeout, const void *, second),
      sc_look_at_futex(look, word, operation, timeout, second))
 LOOK(futex_waitv, "futex_waitv",
-     (const void *waiters, unsigned count, long flags, const struct timespec *deadline),
+     (const void *, waiters, unsigned, count, long, flags, const struct timespec *, deadline),
      sc_look_at_futexes(look, waiters, count), IN(deadline))
-LOOK(futex_wake, "futex_wake", (const void *word), sc_keep_off_always(word, sizeof(uint32_t)))
+LOOK(futex_wake, "futex_wake", (const void *, word), sc_keep_off_always(word, sizeof(uint32_t)))
 LOOK(futex_wait, "futex_wait",
-     (const void *word, long value, long mask, long flags, const struct timespec *deadline),
+     (const void *, word, long, value, long, mask, long, flags, const struct timespec *, deadline),
      sc_keep_off_always(word, sizeof(uint32_t)), IN(deadline))
-LOOK(futex_requeue, "futex_requeue", (const void *waiters), sc_look_at_futexes(look, waiters, 2))
+LOOK(futex_requeue, "futex_requeue", (const void *, waiters), sc_look_at_futexes(look, waiters, 2))
 
-LOOK(getcpu, "getcpu", (unsigned *processor, unsigned *node), OUT(processor), OUT(node))
-LOOK(sched_getattr, "sched_getattr", (pid_t thread, void *into, unsigned size), WRITES(into, size))
-LOOK(get_robust_list, "get_robust_list", (int thread, void **head, size_t *size), OUT(head),
+LOOK(getcpu, "getcpu", (unsigned *, processor, unsigned *, node), OUT(processor), OUT(node))
+LOOK(sched_getattr, "sched_getattr", (pid_t, thread, void *, into, unsigned, size),
+     WRITES(into, size))
+LOOK(get_robust_list, "get_robust_list", (int, thread, void **, head, size_t *, size), OUT(head),
      OUT(size))
-LOOK(get_mempolicy, "get_mempolicy", (int *mode, unsigned long *nodes, unsigned long most),
+LOOK(get_mempolicy, "get_mempolicy", (int *, mode, unsigned long *, nodes, unsigned long, most),
      OUT(mode), WRITES(nodes, (most + 7) / 8))
-LOOK(prctl, "prctl", (int option, void *argument), BY_PRCTL(option, argument))
+LOOK(prctl, "prctl", (int, option, void *, argument), BY_PRCTL(option, argument))
 
-LOOK(rt_sigaction, "rt_sigaction", (int number, const void *action, void *old, size_t mask_bytes),
+LOOK(rt_sigaction, "rt_sigaction",
+     (int, number, const void *, action, void *, old, size_t, mask_bytes),
      READS(action, KERNEL_ACTION_BYTES), WRITES(old, KERNEL_ACTION_BYTES))
-LOOK(rt_sigpending, "rt_sigpending", (sigset_t * into, size_t size), WRITES(into, size))
-LOOK(rt_sigsuspend, "rt_sigsuspend", (const sigset_t *mask, size_t size), READS(mask, size))
+LOOK(rt_sigpending, "rt_sigpending", (sigset_t *, into, size_t, size), WRITES(into, size))
+LOOK(rt_sigsuspend, "rt_sigsuspend", (const sigset_t *, mask, size_t, size), READS(mask, size))
 LOOK(rt_sigtimedwait, "rt_sigtimedwait",
-     (const sigset_t *set, siginfo_t *info, const struct timespec *timeout, size_t size),
+     (const sigset_t *, set, siginfo_t *, info, const struct timespec *, timeout, size_t, size),
      READS(set, size), OUT(info), IN(timeout))
-LOOK(rt_sigqueueinfo, "rt_sigqueueinfo", (pid_t process, int number, const siginfo_t *info),
+LOOK(rt_sigqueueinfo, "rt_sigqueueinfo", (pid_t, process, int, number, const siginfo_t *, info),
      IN(info))
 LOOK(rt_tgsigqueueinfo, "rt_tgsigqueueinfo",
-     (pid_t process, pid_t thread, int number, const siginfo_t *info), IN(info))
+     (pid_t, process, pid_t, thread, int, number, const siginfo_t *, info), IN(info))
 
 /* What the kernel looks at when the thread ends, or goes on. */
-LOOK(robust_list, "set_robust_list", (const void *head, size_t size),
+LOOK(robust_list, "set_robust_list", (const void *, head, size_t, size),
      sc_keep_off_always(head, size))
-LOOK(tid_address, "set_tid_address", (const int *word), sc_keep_off_always(word, sizeof *word))
-LOOK(rseq, "rseq", (const void *area, uint32_t size), sc_keep_off_always(area, size))
+LOOK(tid_address, "set_tid_address", (const int *, word), sc_keep_off_always(word, sizeof *word))
+LOOK(rseq, "rseq", (const void *, area, uint32_t, size), sc_keep_off_always(area, size))

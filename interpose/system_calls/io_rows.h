@@ -82,6 +82,7 @@
 #include "interpose/system_calls/keep_off.h"
 #include "interpose/system_calls/look.h"
 #include "interpose/system_calls/own_memory.h"
+#include "interpose/system_calls/parameters.h"
 #include "track/kernel.h"
 #include "track/pages.h"
 
@@ -223,9 +224,9 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 
 /* raw_calls.def names them as well. */
 #define LOOK(hook, symbol, parameters, ...)                                                        \
-    bool sc_io_look_##hook(struct sc_loans *loans, void *site, LIST parameters);                   \
+    bool sc_io_look_##hook(struct sc_loans *loans, void *site, SC_PARAMETERS_OF(parameters));      \
     __attribute__((noinline)) bool sc_io_look_##hook(struct sc_loans *loans, void *site,           \
-                                                     LIST parameters)                              \
+                                                     SC_PARAMETERS_OF(parameters))                 \
     {                                                                                              \
         struct sc_look looked = {.culprit = {.api = symbol, .site = site}, .loans = loans};        \
         struct sc_look *const look __attribute__((unused)) = &looked;                              \
@@ -236,124 +237,125 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 #define NEXT(hook) ((__typeof__(&hook))sc_loader_get(&next_##hook))
 
 /* While it fails for what may be a guarded page. */
-#define REPEAT(type, call, hook, parameters, arguments)                                            \
-    static __attribute__((noinline)) type repeat_##hook(type result, void *site, LIST parameters)  \
+#define REPEAT(type, call, hook, parameters)                                                       \
+    static __attribute__((noinline))                                                               \
+    type repeat_##hook(type result, void *site, SC_PARAMETERS_OF(parameters))                      \
     {                                                                                              \
-        for (unsigned repeats = 0;                                                                 \
-             result == -1 && sc_io_may_be_guards(errno) && sc_look_is_allowed() &&                 \
-             repeats < SC_IO_REPEATS_MAX && sc_io_look_##hook(NULL, site, LIST arguments);         \
+        for (unsigned repeats = 0; result == -1 && sc_io_may_be_guards(errno) &&                   \
+                                   sc_look_is_allowed() && repeats < SC_IO_REPEATS_MAX &&          \
+                                   sc_io_look_##hook(NULL, site, SC_ARGUMENTS_OF(parameters));     \
              repeats++)                                                                            \
-            result = call(hook) arguments;                                                         \
+            result = call(hook)(SC_ARGUMENTS_OF(parameters));                                      \
         return result;                                                                             \
     }
 
-#define IF_FAILED(hook, arguments)                                                                 \
+#define IF_FAILED(hook, parameters)                                                                \
     if (sc_unlikely(result == -1))                                                                 \
-        result = repeat_##hook(result, SC_SITE(), LIST arguments);
+        result = repeat_##hook(result, SC_SITE(), SC_ARGUMENTS_OF(parameters));
 
-#define NO_REPEAT(type, call, hook, parameters, arguments)
-#define NO_MATTER(hook, arguments)
+#define NO_REPEAT(type, call, hook, parameters)
+#define NO_MATTER(hook, parameters)
 
 /* What runs where nothing can be guarded is a load, a branch and the call. */
-#define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, arguments,  \
-             ...)                                                                                  \
+#define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, ...)        \
     NEXT_RECORD(next_##hook, symbol, version);                                                     \
     LOOK(hook, symbol, parameters, __VA_ARGS__)                                                    \
-    repeat(type, call, hook, parameters, arguments) static __attribute__((noinline))               \
-    type lend_##hook(void *site, LIST parameters)                                                  \
+    repeat(type, call, hook, parameters) static __attribute__((noinline))                          \
+    type lend_##hook(void *site, SC_PARAMETERS_OF(parameters))                                     \
     {                                                                                              \
         struct sc_loans loans = {.frame = SC_FRAME()};                                             \
-        sc_io_look_##hook(&loans, site, LIST arguments);                                           \
-        type result = call(hook) arguments;                                                        \
-        if_failed(hook, arguments) sc_loans_end(&loans);                                           \
+        sc_io_look_##hook(&loans, site, SC_ARGUMENTS_OF(parameters));                              \
+        type result = call(hook)(SC_ARGUMENTS_OF(parameters));                                     \
+        if_failed(hook, parameters) sc_loans_end(&loans);                                          \
         return result;                                                                             \
     }                                                                                              \
-    type hook parameters                                                                           \
+    type hook(SC_PARAMETERS_OF(parameters))                                                        \
     {                                                                                              \
         if (sc_unlikely(needed))                                                                   \
-            return lend_##hook(SC_SITE(), LIST arguments);                                         \
-        type result = call(hook) arguments;                                                        \
-        if_failed(hook, arguments) return result;                                                  \
+            return lend_##hook(SC_SITE(), SC_ARGUMENTS_OF(parameters));                            \
+        type result = call(hook)(SC_ARGUMENTS_OF(parameters));                                     \
+        if_failed(hook, parameters) return result;                                                 \
     }
 
-#define DECLARE(type, name, parameters) SC_EXPORT type name parameters;
-#define DECLARE_AS(type, hook, symbol, parameters) SC_EXPORT type hook parameters __asm__(symbol);
+#define DECLARE(type, name, parameters) SC_EXPORT type name(SC_PARAMETERS_OF(parameters));
+#define DECLARE_AS(type, hook, symbol, parameters)                                                 \
+    SC_EXPORT type hook(SC_PARAMETERS_OF(parameters)) __asm__(symbol);
 
-#define SC_IO(type, name, parameters, ...)                                                         \
+/* A row's function, or a look of ours that bears its name, `needed` where something is to be seen.
+ */
+#define IO(version, call, needed, type, name, parameters, ...)                                     \
     DECLARE(type, name, parameters)                                                                \
-    HOOK(NULL, NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, parameters,        \
+    HOOK(version, call, REPEAT, IF_FAILED, needed, type, name, #name, parameters, __VA_ARGS__)
+#define ONCE(version, type, name, parameters, ...)                                                 \
+    DECLARE(type, name, parameters)                                                                \
+    HOOK(version, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name, parameters,  \
          __VA_ARGS__)
-#define SC_IO_SINCE(version, type, name, parameters, ...)                                          \
-    DECLARE(type, name, parameters)                                                                \
-    HOOK(SC_GLIBC_SINCE(version), NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, \
-         parameters, __VA_ARGS__)
+
+#define SC_IO(...) IO(NULL, NEXT, sc_look_is_needed(), __VA_ARGS__)
+#define SC_IO_SINCE(version, ...)                                                                  \
+    IO(SC_GLIBC_SINCE(version), NEXT, sc_look_is_needed(), __VA_ARGS__)
+#define SC_IO_LIMIT(...) IO(NULL, NEXT, which == RLIMIT_DATA || sc_look_is_needed(), __VA_ARGS__)
+#define SC_IO_QUICK(type, name, parameters, into)                                                  \
+    IO(NULL, NEXT, sc_track_range_may_be_near(&sc_track, into) && sc_look_is_needed(), type, name, \
+       parameters, OUT(into))
 #define SC_IO_AS(type, hook, symbol, parameters, ...)                                              \
     DECLARE_AS(type, hook, symbol, parameters)                                                     \
     HOOK(NULL, NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, hook, symbol, parameters,       \
          __VA_ARGS__)
-#define SC_IO_QUICK(type, name, parameters, arguments, into)                                       \
-    DECLARE(type, name, parameters)                                                                \
-    HOOK(NULL, NEXT, REPEAT, IF_FAILED,                                                            \
-         sc_track_range_may_be_near(&sc_track, into) && sc_look_is_needed(), type, name, #name,    \
-         parameters, arguments, OUT(into))
+#define SC_ONCE(...) ONCE(NULL, __VA_ARGS__)
+#define SC_ONCE_SINCE(version, ...) ONCE(SC_GLIBC_SINCE(version), __VA_ARGS__)
+#define SC_ONCE_AS(type, hook, symbol, parameters, ...)                                            \
+    DECLARE_AS(type, hook, symbol, parameters)                                                     \
+    HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,    \
+         __VA_ARGS__)
+
+/* And the function with large offsets, which takes the same here. */
+#define SC_IO_LARGE(type, name, ...)                                                               \
+    SC_IO(type, name, __VA_ARGS__) SC_IO_AS(type, name##_64, #name "64", __VA_ARGS__)
+#define SC_IO_LARGE_AS(type, hook, symbol, ...)                                                    \
+    SC_IO_AS(type, hook, symbol, __VA_ARGS__) SC_IO_AS(type, hook##64, symbol "64", __VA_ARGS__)
+#define SC_ONCE_LARGE(type, name, ...)                                                             \
+    SC_ONCE(type, name, __VA_ARGS__) SC_ONCE_AS(type, name##_64, #name "64", __VA_ARGS__)
+#define SC_ONCE_LARGE_AS(type, hook, symbol, ...)                                                  \
+    SC_ONCE_AS(type, hook, symbol, __VA_ARGS__)                                                    \
+    SC_ONCE_AS(type, hook##64, symbol "64", __VA_ARGS__)
 
 /* Under a mask of its own for as long as the call lasts. */
 #define UNDER_MASK(hook) masked_##hook
-#define SC_IO_MASKED(type, name, parameters, arguments, ...)                                       \
-    DECLARE(type, name, parameters)                                                                \
-    static type masked_##name parameters;                                                          \
-    HOOK(NULL, UNDER_MASK, REPEAT, IF_FAILED, sc_look_is_needed(), type, name, #name, parameters,  \
-         arguments, READS(mask, MASK_BYTES), __VA_ARGS__)                                          \
-    static __attribute__((noinline)) type masked_##name parameters                                 \
+#define SC_IO_MASKED(type, name, parameters, ...)                                                  \
+    static type masked_##name(SC_PARAMETERS_OF(parameters));                                       \
+    IO(NULL, UNDER_MASK, sc_look_is_needed(), type, name, parameters, READS(mask, MASK_BYTES),     \
+       __VA_ARGS__)                                                                                \
+    static __attribute__((noinline)) type masked_##name(SC_PARAMETERS_OF(parameters))              \
     {                                                                                              \
         struct sc_masked_wait wait;                                                                \
         mask = sc_signal_mask_begin_wait(&wait, mask, SC_FRAME());                                 \
-        type result = NEXT(name) arguments;                                                        \
+        type result = NEXT(name)(SC_ARGUMENTS_OF(parameters));                                     \
         sc_signal_mask_end_wait(&wait);                                                            \
         return result;                                                                             \
     }
 
 /* Perhaps of threads that call the program. */
 #define OF_THREADS(hook) threaded_##hook
-#define SC_IO_TIMER(version, type, name, parameters, arguments, ...)                               \
-    DECLARE(type, name, parameters)                                                                \
-    static type threaded_##name parameters;                                                        \
-    HOOK(SC_GLIBC_SINCE(version), OF_THREADS, REPEAT, IF_FAILED, sc_look_is_needed(), type, name,  \
-         #name, parameters, arguments, __VA_ARGS__)                                                \
-    static __attribute__((noinline)) type threaded_##name parameters                               \
+#define SC_IO_TIMER(version, type, name, parameters, ...)                                          \
+    static type threaded_##name(SC_PARAMETERS_OF(parameters));                                     \
+    IO(SC_GLIBC_SINCE(version), OF_THREADS, sc_look_is_needed(), type, name, parameters,           \
+       __VA_ARGS__)                                                                                \
+    static __attribute__((noinline)) type threaded_##name(SC_PARAMETERS_OF(parameters))            \
     {                                                                                              \
         struct sigevent room;                                                                      \
         event = sc_timer_threads_event(event, &room);                                              \
-        return NEXT(name) arguments;                                                               \
+        return NEXT(name)(SC_ARGUMENTS_OF(parameters));                                            \
     }
 
 /* libunwind's are answered (interpose/base/unwinder_pipe.h). */
-#define SC_IO_ANSWERED(type, name, parameters, arguments, look, is_unwinders, answer)              \
-    DECLARE(type, name, parameters)                                                                \
-    HOOK(NULL, NEXT, REPEAT, IF_FAILED, ({                                                         \
-             if (sc_unlikely(is_unwinders))                                                        \
-                 return answer;                                                                    \
-             sc_look_is_needed();                                                                  \
-         }),                                                                                       \
-         type, name, #name, parameters, arguments, look)
-
-#define SC_IO_LIMIT(type, name, parameters, ...)                                                   \
-    DECLARE(type, name, parameters)                                                                \
-    HOOK(NULL, NEXT, REPEAT, IF_FAILED, which == RLIMIT_DATA || sc_look_is_needed(), type, name,   \
-         #name, parameters, __VA_ARGS__)
-
-#define SC_ONCE(type, name, parameters, ...)                                                       \
-    DECLARE(type, name, parameters)                                                                \
-    HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name, parameters,     \
-         __VA_ARGS__)
-#define SC_ONCE_SINCE(version, type, name, parameters, ...)                                        \
-    DECLARE(type, name, parameters)                                                                \
-    HOOK(SC_GLIBC_SINCE(version), NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name,     \
-         #name, parameters, __VA_ARGS__)
-#define SC_ONCE_AS(type, hook, symbol, parameters, ...)                                            \
-    DECLARE_AS(type, hook, symbol, parameters)                                                     \
-    HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,    \
-         __VA_ARGS__)
+#define SC_IO_ANSWERED(type, name, parameters, look, is_unwinders, answer)                         \
+    IO(NULL, NEXT, ({                                                                              \
+           if (sc_unlikely(is_unwinders))                                                          \
+               return answer;                                                                      \
+           sc_look_is_needed();                                                                    \
+       }),                                                                                         \
+       type, name, parameters, look)
 
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* of sc_io_look_*: most look at the memory */
 

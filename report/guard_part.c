@@ -19,7 +19,7 @@ static void put_option(struct sc_text *line, const char *name, const struct sc_o
     const char *key;
     for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof value)) != NULL; i++)
         if (strcmp(key, wanted) == 0)
-            sc_json_string(line, name, value);
+            sc_json_put(line, "%s:%s", name, value);
 }
 
 void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_part_sites *sites)
@@ -36,51 +36,41 @@ void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_pa
     }
 }
 
-/* Each of those that are left has room for as much of its stack. */
-static size_t reserve_for(const struct sc_text *line, unsigned sites_left)
-{
-    size_t left = line->size - line->used;
-    return left > RESERVE ? left - (left - RESERVE) / (sites_left + 1) : RESERVE;
-}
-
 static void put_sites(struct sc_text *line, const struct sc_guard_part_sites *sites)
 {
-    sc_json_open(line, "sites", '[');
+    sc_json_put(line, "sites:[");
     for (unsigned i = 0; i < sites->count; i++) {
         size_t before = line->used;
-        sc_json_open(line, NULL, '{');
-        sc_json_number(line, "operations", sites->sites[i].operations);
-        sc_json_number(line, "guarded", sites->sites[i].guarded);
-        sc_json_lines_put_stack(line, &sites->stacks[i], reserve_for(line, sites->count - i));
-        sc_json_close(line, '}');
-        if (line->cut || line->size - line->used < RESERVE) {
-            sc_text_rewind(line, before);
+        sc_json_put(line, "{operations:%lu guarded:%lu", sites->sites[i].operations,
+                    sites->sites[i].guarded);
+        sc_json_lines_put_stack(line, &sites->stacks[i],
+                                sc_json_lines_share(line, sites->count - i, RESERVE));
+        sc_json_put(line, "}");
+        if (!sc_json_lines_keep(line, before, RESERVE))
             break;
-        }
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
 }
 
 static void put_budget(struct sc_text *line, const struct sc_options *options,
                        const struct sc_guard_part_sites *sites)
 {
-    sc_json_open(line, "budget", '{');
+    sc_json_put(line, "budget:{");
     put_option(line, "share", options, "guard_budget");
-    sc_json_number(line, "operations", sites->totals.operations);
-    sc_json_number(line, "guarded", sites->totals.guarded);
+    sc_json_put(line, "operations:%lu guarded:%lu", sites->totals.operations,
+                sites->totals.guarded);
     put_sites(line, sites);
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
 }
 
 void sc_guard_part_put(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_guard *guard, const struct sc_guard_part_sites *sites)
 {
-    sc_json_open(line, "guard", '{');
+    sc_json_put(line, "guard:{");
     put_option(line, "option", options, "guard");
-    sc_json_number(line, "mprotect", guard->by_mprotect);
-    sc_json_number(line, "userfaultfd", guard->by_userfaultfd);
-    sc_json_string(line, "userfaultfd_state", sc_userfaultfd_name(guard->userfaultfd));
+    sc_json_put(line, "mprotect:%lu userfaultfd:%lu userfaultfd_state:%s", guard->by_mprotect,
+                guard->by_userfaultfd, sc_userfaultfd_name(guard->userfaultfd));
     if (sites)
         put_budget(line, options, sites);
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
 }

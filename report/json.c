@@ -3,6 +3,7 @@
 #include "report/plain.h"
 #include "track/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "track/poison.h"
@@ -35,68 +36,83 @@ static void put_escaped(struct sc_text *text, const char *bytes, size_t count)
 
 /* A value needs a comma unless it is the first of all or the first within a bracket. What precedes
  * tells: no complete value ends in '{', '[' or ':'. */
-static void begin(struct sc_text *text, const char *key)
+static void separate(struct sc_text *text)
 {
     if (text->used > 0 && !strchr("{[:", text->bytes[text->used - 1]))
         sc_text_char(text, ',');
-    if (!key)
-        return;
-    sc_text_format(text, "\"%s\":", key);
 }
 
-void sc_json_open(struct sc_text *text, const char *key, char bracket)
+static void put_string(struct sc_text *text, const char *bytes, size_t count)
 {
-    begin(text, key);
-    sc_text_char(text, bracket);
-}
-
-void sc_json_close(struct sc_text *text, char bracket)
-{
-    sc_text_char(text, bracket);
-}
-
-void sc_json_null(struct sc_text *text, const char *key)
-{
-    begin(text, key);
-    sc_text_put(text, "null");
-}
-
-void sc_json_true(struct sc_text *text, const char *key)
-{
-    begin(text, key);
-    sc_text_put(text, "true");
-}
-
-void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count)
-{
-    begin(text, key);
     sc_text_char(text, '"');
     put_escaped(text, bytes, count);
     sc_text_char(text, '"');
 }
 
-void sc_json_string(struct sc_text *text, const char *key, const char *value)
+/* Returns what follows the key, if there is one: the value. */
+static const char *put_key(struct sc_text *text, const char *at, va_list *values)
 {
-    if (!value)
-        sc_json_null(text, key);
-    else
-        sc_json_bytes(text, key, value, strlen(value));
+    size_t length = strcspn(at, ": %{[]}");
+    if (strncmp(at, "%s:", 3) == 0) {
+        sc_text_format(text, "\"%s\":", va_arg(*values, const char *));
+        return at + 3;
+    }
+    if (at[length] != ':')
+        return at;
+    sc_text_char(text, '"');
+    sc_text_bytes(text, at, length);
+    sc_text_put(text, "\":");
+    return at + length + 1;
 }
 
-void sc_json_number(struct sc_text *text, const char *key, uint64_t value)
+/* Returns what follows the value. */
+static const char *put_value(struct sc_text *text, const char *at, va_list *values)
 {
-    begin(text, key);
-    sc_text_decimal(text, value);
+    size_t length = *at == '{' || *at == '[' ? 1 : strcspn(at, " }]\n");
+    const char *string;
+    if (*at == '\'')
+        put_string(text, at + 1, length - 2);
+    else if (*at != '%')
+        sc_text_bytes(text, at, length);
+    if (*at != '%')
+        return at + length;
+    switch (at[1]) {
+    case 's':
+        string = va_arg(*values, const char *);
+        if (string)
+            put_string(text, string, strlen(string));
+        else
+            sc_text_put(text, "null");
+        return at + 2;
+    case '#':
+        sc_text_format(text, "\"%#lx\"", va_arg(*values, unsigned long));
+        return at + 4;
+    default:
+        return sc_text_directive(text, at + 1, values);
+    }
 }
 
-void sc_json_signed(struct sc_text *text, const char *key, int64_t value)
+void sc_json_put(struct sc_text *text, const char *members, ...)
 {
-    begin(text, key);
-    sc_text_signed(text, value);
+    va_list values;
+    va_start(values, members);
+    for (const char *at = members; *at != '\0';) {
+        if (*at == ' ') {
+            at++;
+        } else if (strchr("}]\n", *at)) {
+            sc_text_char(text, *at++);
+        } else {
+            separate(text);
+            at = put_value(text, put_key(text, at, &values), &values);
+        }
+    }
+    va_end(values);
 }
 
-void sc_json_hex(struct sc_text *text, const char *key, uint64_t value)
+void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count)
 {
-    begin(text, key);
-    sc_text_format(text, "\"%#lx\"", value);
+    separate(text);
+    if (key)
+        sc_text_format(text, "\"%s\":", key);
+    put_string(text, bytes, count);
 }

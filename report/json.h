@@ -1,26 +1,25 @@
 /* JSON into a struct sc_text. These functions write commas and escapes; nesting is the caller's.
  *
- * `key` is NULL for an element of an array and for the outermost value. A string need not be UTF-8:
- * each stray byte becomes the four characters \xNN. Pure: safe in a signal handler.
+ * A string need not be UTF-8: each stray byte becomes the four characters \xNN. Pure: safe in a
+ * signal handler.
  */
 #ifndef SC_REPORT_JSON_H
 #define SC_REPORT_JSON_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct sc_text;
 
-void sc_json_open(struct sc_text *text, const char *key, char bracket); /* '{' or '[' */
-void sc_json_close(struct sc_text *text, char bracket);                 /* '}' or ']' */
+/* Writes what `members` shows: brackets, and between blanks `key:value`, or a value alone for an
+ * element of an array. A value is a bracket that opens, `true`, `null`, or a directive of
+ * sc_text_format: %s is a string, or null where there is none, and %#lx the string "0x1f". A key
+ * may be a %s as well.
+ *
+ *     sc_json_put(text, "{name:%s sizes:[%lu %lu]}", name, first, second); */
+void sc_json_put(struct sc_text *text, const char *members, ...)
+    __attribute__((format(printf, 2, 3)));
 
-void sc_json_null(struct sc_text *text, const char *key);
-void sc_json_true(struct sc_text *text, const char *key);
-void sc_json_string(struct sc_text *text, const char *key, const char *value); /* NULL: null */
+/* A string of `count` bytes. `key` is NULL for an element of an array. */
 void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count);
-void sc_json_number(struct sc_text *text, const char *key, uint64_t value);
-void sc_json_signed(struct sc_text *text, const char *key, int64_t value);
-void sc_json_hex(struct sc_text *text, const char *key, uint64_t value); /* the string "0x1f" */
 
 #endif

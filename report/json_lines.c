@@ -28,19 +28,12 @@
 /* Room for everything that follows a list that was filled to the brim. */
 enum { RESERVE = 1024, SYMBOL_MAX = 2048, ACCOUNTS_MAX = 10 };
 
-/* Takes back the element that began at `before` if it leaves no room for the end of the line. */
-static bool keep(struct sc_text *line, size_t before, size_t reserve)
+bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve)
 {
     if (!line->cut && line->used + reserve < line->size)
         return true;
     sc_text_rewind(line, before);
     return false;
-}
-
-static void end_line(struct sc_text *line)
-{
-    sc_json_close(line, '}');
-    sc_text_char(line, '\n');
 }
 
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
@@ -60,19 +53,19 @@ static void put_module(struct sc_text *line, const char *key, const char *name, 
     const char *known = NULL;
     if (name && strchr(name, '/'))
         known = sc_mapped_file_of_module(name, base, path, sizeof path);
-    sc_json_string(line, key, known ? known : name);
+    sc_json_put(line, "%s:%s", key, known ? known : name);
 }
 
 static void put_python_frame(struct sc_text *line, const struct sc_python_frame *frame)
 {
-    sc_json_open(line, NULL, '{');
+    sc_json_put(line, "{");
     sc_json_bytes(line, "file", frame->file, frame->file_bytes);
     if (frame->line > 0)
-        sc_json_signed(line, "line", frame->line);
+        sc_json_put(line, "line:%d", frame->line);
     else
-        sc_json_null(line, "line");
+        sc_json_put(line, "line:null");
     sc_json_bytes(line, "function", frame->function, frame->function_bytes);
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
 }
 
 static void put_frame(struct sc_text *line, const struct sc_report_frame *frame, int memory)
@@ -85,25 +78,29 @@ static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
     /* A name of which a part is missing cannot be demangled; offline it is found again. */
     bool has_symbol =
         frame->symbol && sc_file_read_string(memory, frame->symbol, symbol, sizeof symbol);
-    sc_json_open(line, NULL, '{');
+    sc_json_put(line, "{");
     put_module(line, "module", frame->module, frame->base);
-    sc_json_hex(line, "offset", frame->offset);
-    sc_json_string(line, "symbol", has_symbol ? symbol : NULL);
-    sc_json_close(line, '}');
+    sc_json_put(line, "offset:%#lx symbol:%s}", frame->offset, has_symbol ? symbol : NULL);
+}
+
+size_t sc_json_lines_share(const struct sc_text *line, unsigned more, size_t reserve)
+{
+    size_t left = line->size - line->used;
+    return left > reserve ? left - (left - reserve) / (more + 1) : reserve;
 }
 
 void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
                              size_t reserve)
 {
     int memory = sc_file_open_memory();
-    sc_json_open(line, "stack", '[');
+    sc_json_put(line, "stack:[");
     for (unsigned i = 0; i < stack->count; i++) {
         size_t before = line->used;
         put_frame(line, &stack->frames[i], memory);
-        if (!keep(line, before, reserve))
+        if (!sc_json_lines_keep(line, before, reserve))
             break;
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
     if (memory >= 0)
         sc_file_close(memory);
 }
@@ -111,9 +108,9 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
 /* The driver's function, and the runtime's that the program called, where CUPTI told of it. */
 static void put_api(struct sc_text *line, const char *api, const char *runtime_api)
 {
-    sc_json_string(line, "api", api);
+    sc_json_put(line, "api:%s", api);
     if (runtime_api)
-        sc_json_string(line, "runtime_api", runtime_api);
+        sc_json_put(line, "runtime_api:%s", runtime_api);
 }
 
 /* What made a buffer or a stream. Its stack tells less than the others, which are to have room. */
@@ -123,10 +120,9 @@ static void put_origin(struct sc_text *line, const char *key, uint32_t id,
     struct sc_origin origin = sc_origins_get(id);
     if (!origin.api)
         return;
-    sc_json_open(line, key, '{');
-    sc_json_string(line, "api", origin.api);
+    sc_json_put(line, "%s:{api:%s", key, origin.api);
     sc_json_lines_put_stack(line, stack, RESERVE + (line->size - line->used) / 4 * 3);
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
 }
 
 static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
@@ -146,7 +142,7 @@ static void put_thread(struct sc_text *line, int32_t thread, const char *name,
                        const struct sc_path_names *names)
 {
     char found[SC_THREAD_NAME_SIZE], process[SC_THREAD_NAME_SIZE];
-    sc_json_signed(line, "thread", thread);
+    sc_json_put(line, "thread:%d", thread);
     if (name[0] == '\0') {
         find_thread_name(thread, found);
         name = found;
@@ -155,7 +151,7 @@ static void put_thread(struct sc_text *line, int32_t thread, const char *name,
         return;
     find_thread_name(names->pid, process);
     if (strcmp(name, process) != 0)
-        sc_json_string(line, "thread_name", name);
+        sc_json_put(line, "thread_name:%s", name);
 }
 
 static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy,
@@ -163,57 +159,48 @@ static void put_copy(struct sc_text *line, const struct sc_hazard_copy *copy,
 {
     put_api(line, copy->api, copy->runtime_api);
     if (copy->correlation_id != 0)
-        sc_json_number(line, "correlation_id", copy->correlation_id);
-    sc_json_string(line, "direction", sc_hazard_direction_string(copy->direction));
-    sc_json_hex(line, "address", copy->address);
-    sc_json_number(line, "size", copy->size_bytes);
-    sc_json_hex(line, "stream", copy->stream);
-    sc_json_signed(line, "device", copy->device);
-    sc_json_number(line, "seq", copy->seq);
+        sc_json_put(line, "correlation_id:%u", copy->correlation_id);
+    sc_json_put(line, "direction:%s address:%#lx size:%lu stream:%#lx device:%d seq:%lu",
+                sc_hazard_direction_string(copy->direction), copy->address, copy->size_bytes,
+                copy->stream, copy->device, copy->seq);
     put_thread(line, copy->thread, "", names);
-    sc_json_number(line, "time_ns", copy->time_ns);
+    sc_json_put(line, "time_ns:%lu", copy->time_ns);
 }
 
 static void put_event(struct sc_text *line, const char *key, const struct sc_hazard_event *event,
                       const struct sc_json_lines_stack *stack, size_t reserve,
                       const struct sc_path_names *names)
 {
-    sc_json_open(line, key, '{');
+    sc_json_put(line, "%s:{", key);
     put_api(line, event->api, event->runtime_api);
     put_thread(line, event->thread, event->thread_name, names);
-    sc_json_number(line, "time_ns", event->time_ns);
+    sc_json_put(line, "time_ns:%lu", event->time_ns);
     sc_json_lines_put_stack(line, stack, reserve);
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
 }
 
 /* What two nodes of a graph do, and who added them. */
 static void put_nodes(struct sc_text *line, const struct sc_hazard *hazard,
                       const struct sc_json_lines_stacks *stacks, const struct sc_path_names *names)
 {
-    sc_json_open(line, "nodes", '[');
+    sc_json_put(line, "nodes:[");
     for (unsigned i = 0; i < 2; i++) {
         const struct sc_hazard_node *node = &hazard->nodes[i];
-        sc_json_open(line, NULL, '{');
-        sc_json_string(line, "direction", sc_hazard_direction_string(node->direction));
-        sc_json_string(line, "use", node->reads ? "read" : "write");
-        sc_json_hex(line, "address", node->address);
-        sc_json_number(line, "size", node->size_bytes);
+        sc_json_put(line, "{direction:%s use:%s address:%#lx size:%lu",
+                    sc_hazard_direction_string(node->direction), node->reads ? "read" : "write",
+                    node->address, node->size_bytes);
         if (node->author.api)
             put_event(line, "author", &node->author, &stacks->nodes[i],
                       RESERVE + (i ? 0 : (line->size - line->used) / 2), names);
-        sc_json_close(line, '}');
+        sc_json_put(line, "}");
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
 }
 
 static void put_limit(struct sc_text *line, const struct sc_hazard_limit *limit)
 {
-    sc_json_open(line, "limit", '{');
-    sc_json_string(line, "name", limit->name);
-    sc_json_number(line, "asked", limit->asked);
-    sc_json_number(line, "in_force", limit->in_force);
-    sc_json_string(line, "kernel", limit->kernel);
-    sc_json_close(line, '}');
+    sc_json_put(line, "limit:{name:%s asked:%lu in_force:%lu kernel:%s}", limit->name, limit->asked,
+                limit->in_force, limit->kernel);
 }
 
 static size_t event_reserve(const struct sc_text *line, const struct sc_hazard *hazard)
@@ -226,28 +213,24 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
                           const struct sc_json_lines_stacks *stacks,
                           const struct sc_path_names *names)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "hazard");
-    sc_json_string(line, "code", sc_hazard_code_string(hazard->code));
-    sc_json_string(line, "name", sc_hazard_name(hazard->code));
-    sc_json_string(line, "certainty", sc_hazard_certainty_string(hazard->certainty));
-    sc_json_string(line, "action", sc_hazard_action_string(hazard->action));
-    sc_json_open(line, "buffer", '{');
-    sc_json_hex(line, "address", hazard->buffer_address);
-    sc_json_number(line, "size", hazard->buffer_size_bytes);
-    sc_json_string(line, "kind", sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_json_put(line,
+                "{type:'hazard' code:%s name:%s certainty:%s action:%s buffer:{address:%#lx "
+                "size:%lu kind:%s",
+                sc_hazard_code_string(hazard->code), sc_hazard_name(hazard->code),
+                sc_hazard_certainty_string(hazard->certainty),
+                sc_hazard_action_string(hazard->action), hazard->buffer_address,
+                hazard->buffer_size_bytes, sc_hazard_buffer_kind_string(hazard->buffer_kind));
     if (hazard->blocks)
-        sc_json_number(line, "blocks", hazard->blocks);
+        sc_json_put(line, "blocks:%lu", hazard->blocks);
     if (hazard->room_bytes)
-        sc_json_number(line, "room", hazard->room_bytes);
+        sc_json_put(line, "room:%lu", hazard->room_bytes);
     put_origin(line, "origin", hazard->buffer_origin, &stacks->buffer);
-    sc_json_close(line, '}');
-    sc_json_open(line, "copy", '{');
+    sc_json_put(line, "} copy:{");
     put_copy(line, &hazard->copy, names);
     /* A stack may take half of what is left, so that the next one has room too. */
     sc_json_lines_put_stack(line, &stacks->copy, RESERVE + (line->size - line->used) / 2);
     put_origin(line, "stream_origin", hazard->copy.stream_origin, &stacks->stream);
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
     put_event(line, "event", &hazard->event, &stacks->event, event_reserve(line, hazard), names);
     if (sc_hazard_is_race(hazard))
         put_nodes(line, hazard, stacks, names);
@@ -256,64 +239,58 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
     if (hazard->limit.name)
         put_limit(line, &hazard->limit);
     if (sc_hazard_is_advisory(hazard->code))
-        sc_json_true(line, "advisory");
+        sc_json_put(line, "advisory:true");
     if (hazard->found_later)
-        sc_json_true(line, "found_later");
+        sc_json_put(line, "found_later:true");
     if (hazard->label[0] != '\0')
-        sc_json_string(line, "label", hazard->label);
-    sc_json_number(line, "count", count);
-    end_line(line);
+        sc_json_put(line, "label:%s", hazard->label);
+    sc_json_put(line, "count:%lu}\n", count);
 }
 
 /* `code`, `stream`, `seq` and `event_time_ns` name the hazard line that this belongs to. */
 void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                           const struct sc_report_timing *timing)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "timing");
-    sc_json_string(line, "code", sc_hazard_code_string(hazard->code));
-    sc_json_hex(line, "stream", hazard->copy.stream);
-    sc_json_number(line, "seq", hazard->copy.seq);
-    sc_json_number(line, "correlation_id", hazard->copy.correlation_id);
-    sc_json_number(line, "event_time_ns", hazard->event.time_ns);
-    sc_json_number(line, "device_start_ns", timing->start_ns);
-    sc_json_number(line, "device_end_ns", timing->end_ns);
-    sc_json_signed(line, "remaining_ns", (int64_t)(timing->end_ns - hazard->event.time_ns));
-    end_line(line);
+    sc_json_put(line,
+                "{type:'timing' code:%s stream:%#lx seq:%lu correlation_id:%u event_time_ns:%lu "
+                "device_start_ns:%lu device_end_ns:%lu remaining_ns:%ld}\n",
+                sc_hazard_code_string(hazard->code), hazard->copy.stream, hazard->copy.seq,
+                hazard->copy.correlation_id, hazard->event.time_ns, timing->start_ns,
+                timing->end_ns, (int64_t)(timing->end_ns - hazard->event.time_ns));
 }
 
 static void put_command(struct sc_text *line)
 {
     static char arguments[16384]; /* sc_json_lines_run has one caller at a time */
     long size = sc_file_read("/proc/self/cmdline", arguments, sizeof arguments - 1);
-    sc_json_open(line, "command", '[');
+    sc_json_put(line, "command:[");
     for (long at = 0; at < size;) {
         arguments[size] = '\0';
         size_t before = line->used;
-        sc_json_string(line, NULL, arguments + at);
-        if (!keep(line, before, line->size / 2))
+        sc_json_put(line, "%s", arguments + at);
+        if (!sc_json_lines_keep(line, before, line->size / 2))
             break;
         at += (long)strlen(arguments + at) + 1;
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
 }
 
 static void put_version(struct sc_text *line, const char *key, int version)
 {
     if (version > 0)
-        sc_json_signed(line, key, version);
+        sc_json_put(line, "%s:%d", key, version);
     else
-        sc_json_null(line, key);
+        sc_json_put(line, "%s:null", key);
 }
 
 static void put_options(struct sc_text *line, const struct sc_options *options)
 {
     static char value[SC_OPTIONS_PATH_SIZE];
     const char *key;
-    sc_json_open(line, "options", '{');
+    sc_json_put(line, "options:{");
     for (unsigned i = 0; (key = sc_options_get(options, i, value, sizeof value)) != NULL; i++)
-        sc_json_string(line, key, value);
-    sc_json_close(line, '}');
+        sc_json_put(line, "%s:%s", key, value);
+    sc_json_put(line, "}");
 }
 
 /* Without the preload; in the words of the documentation. */
@@ -322,10 +299,10 @@ static void put_protections_off(struct sc_text *line)
     static const char *const off[] = {
         "free, realloc, munmap and their like", "page protection of buffers in flight",
         "snapshots of sources", "repair of captures", "memory that graphs name"};
-    sc_json_open(line, "protections_off", '[');
+    sc_json_put(line, "protections_off:[");
     for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
-        sc_json_string(line, NULL, off[i]);
-    sc_json_close(line, ']');
+        sc_json_put(line, "%s", off[i]);
+    sc_json_put(line, "]");
 }
 
 struct module_writer {
@@ -345,13 +322,11 @@ static int put_loaded_module(const struct sc_module *module, void *context)
         sc_text_format(&id, "%c%c", "0123456789abcdef"[module->build_id[i] >> 4],
                        "0123456789abcdef"[module->build_id[i] & 15]);
     }
-    sc_json_open(line, NULL, '{');
+    sc_json_put(line, "{");
     put_module(line, "path", module->name[0] != '\0' ? module->name : writer->names->executable,
                module->base);
-    sc_json_hex(line, "base", module->base);
-    sc_json_string(line, "build_id", id.used > 0 ? hex : NULL);
-    sc_json_close(line, '}');
-    bool is_kept = keep(line, before, RESERVE);
+    sc_json_put(line, "base:%#lx build_id:%s}", module->base, id.used > 0 ? hex : NULL);
+    bool is_kept = sc_json_lines_keep(line, before, RESERVE);
     writer->has_any = writer->has_any || is_kept;
     return is_kept;
 }
@@ -360,93 +335,82 @@ static int put_loaded_module(const struct sc_module *module, void *context)
 static bool put_modules(struct sc_text *line, const struct sc_path_names *names)
 {
     struct module_writer writer = {line, names, false};
-    sc_json_open(line, "modules", '[');
+    sc_json_put(line, "modules:[");
     sc_modules_each_new(put_loaded_module, &writer);
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
     return writer.has_any;
 }
 
 void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host)
 {
-    sc_json_signed(line, "pid", pid);
-    sc_json_number(line, "started", started);
-    sc_json_string(line, "host", host);
+    sc_json_put(line, "pid:%d started:%lu host:%s", pid, started, host);
 }
 
 void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_run *run, const struct sc_path_names *names)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "run");
-    sc_json_number(line, "schema", SC_REPORT_SCHEMA);
-    sc_json_string(line, "version", SC_VERSION);
+    sc_json_put(line, "{type:'run' schema:%d version:%s", SC_REPORT_SCHEMA, SC_VERSION);
     put_command(line);
     sc_json_lines_process(line, names->pid, names->started, names->host);
-    sc_json_string(line, "rank", names->rank[0] != '\0' ? names->rank : NULL);
+    sc_json_put(line, "rank:%s", names->rank[0] != '\0' ? names->rank : NULL);
     if (sc_roll_value()[0] != '\0')
-        sc_json_string(line, "ledger", sc_roll_value());
+        sc_json_put(line, "ledger:%s", sc_roll_value());
     put_version(line, "driver_version", run->driver_version);
     put_version(line, "runtime_version", run->runtime_version);
-    sc_json_open(line, "devices", '[');
+    sc_json_put(line, "devices:[");
     for (unsigned i = 0; i < run->device_count; i++)
-        sc_json_string(line, NULL, run->device_names[i]);
-    sc_json_close(line, ']');
+        sc_json_put(line, "%s", run->device_names[i]);
+    sc_json_put(line, "]");
     sc_memory_limits_put(line);
     if (run->alone)
         put_protections_off(line);
     if (run->unreached)
-        sc_json_true(line, "unreached");
+        sc_json_put(line, "unreached:true");
     put_options(line, options);
     put_modules(line, names);
-    end_line(line);
+    sc_json_put(line, "}\n");
 }
 
 bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *names)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "modules");
+    sc_json_put(line, "{type:'modules'");
     bool has_any = put_modules(line, names);
-    end_line(line);
+    sc_json_put(line, "}\n");
     return has_any;
 }
 
 static void put_ignored(struct sc_text *line, const char *ignored)
 {
-    sc_json_open(line, "options_ignored", '[');
+    sc_json_put(line, "options_ignored:[");
     while (*ignored != '\0') {
         size_t before = line->used;
         size_t length = strcspn(ignored, ":");
         sc_json_bytes(line, NULL, ignored, length);
-        if (!keep(line, before, RESERVE))
+        if (!sc_json_lines_keep(line, before, RESERVE))
             break;
         ignored += length;
         ignored += *ignored == ':';
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
 }
 
 void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss, uint64_t count,
                         const struct sc_json_lines_stack *stack)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "coverage");
-    sc_json_string(line, "api", miss->api);
-    sc_json_string(line, "runtime_api", miss->runtime_api);
-    sc_json_signed(line, "thread", miss->thread);
-    sc_json_number(line, "time_ns", miss->time_ns);
+    sc_json_put(line, "{type:'coverage' api:%s runtime_api:%s thread:%d time_ns:%lu", miss->api,
+                miss->runtime_api, miss->thread, miss->time_ns);
     sc_json_lines_put_stack(line, stack, RESERVE);
-    sc_json_number(line, "count", count);
-    end_line(line);
+    sc_json_put(line, "count:%lu}\n", count);
 }
 
 static void put_text_or_null(struct sc_text *line, const char *key, const char *text)
 {
-    sc_json_string(line, key, text && text[0] != '\0' ? text : NULL);
+    sc_json_put(line, "%s:%s", key, text && text[0] != '\0' ? text : NULL);
 }
 
 static void put_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
 {
-    sc_json_string(line, "state", cupti->state ? cupti->state : "unused");
+    sc_json_put(line, "state:%s", cupti->state ? cupti->state : "unused");
     put_version(line, "version", (int)cupti->version);
     put_text_or_null(line, "library", cupti->library);
     put_text_or_null(line, "detail", cupti->detail);
@@ -454,22 +418,26 @@ static void put_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
 
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "cupti");
+    sc_json_put(line, "{type:'cupti'");
     put_cupti(line, cupti);
-    end_line(line);
+    sc_json_put(line, "}\n");
 }
 
 static void put_timeline(struct sc_text *line, const struct sc_report_timeline *timeline)
 {
     if (!timeline->state)
         return;
-    sc_json_open(line, "timeline", '{');
-    sc_json_string(line, "state", timeline->state);
-    sc_json_number(line, "records", timeline->records);
-    sc_json_number(line, "dropped", timeline->dropped);
-    sc_json_number(line, "matched", timeline->matched);
-    sc_json_close(line, '}');
+    sc_json_put(line, "timeline:{state:%s records:%lu dropped:%lu matched:%lu}", timeline->state,
+                timeline->records, timeline->dropped, timeline->matched);
+}
+
+void sc_json_lines_put_by_code(struct sc_text *line, const uint64_t *by_code)
+{
+    sc_json_put(line, "by_code:{");
+    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++)
+        if (by_code[code] > 0)
+            sc_json_put(line, "%s:%lu", sc_hazard_code_string(code), by_code[code]);
+    sc_json_put(line, "}");
 }
 
 static const char *const reason_names[] = {
@@ -488,21 +456,16 @@ static uint64_t bytes_of_all(const struct sc_no_verdicts *counts)
 
 static void put_unguarded(struct sc_text *line, const struct sc_no_verdicts *counts)
 {
-    sc_json_open(line, "unguarded", '{');
-    sc_json_number(line, "operations", sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED));
-    sc_json_number(line, "bytes", bytes_of_all(counts));
-    sc_json_open(line, "by_reason", '{');
+    sc_json_put(line, "unguarded:{operations:%lu bytes:%lu by_reason:{",
+                sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED), bytes_of_all(counts));
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++) {
         uint64_t operations = sc_no_verdicts_of(counts, SC_NO_VERDICT_UNWATCHED, i);
         if (operations == 0)
             continue;
-        sc_json_open(line, reason_names[i], '{');
-        sc_json_number(line, "operations", operations);
-        sc_json_number(line, "bytes", sc_no_verdicts_bytes_of(counts, i));
-        sc_json_close(line, '}');
+        sc_json_put(line, "%s:{operations:%lu bytes:%lu}", reason_names[i], operations,
+                    sc_no_verdicts_bytes_of(counts, i));
     }
-    sc_json_close(line, '}');
-    sc_json_close(line, '}');
+    sc_json_put(line, "}}");
 }
 
 /* What is not watched is not judged. */
@@ -511,14 +474,11 @@ static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *coun
     uint64_t uses = 0;
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
         uses += sc_no_verdicts_for(counts, i);
-    sc_json_open(line, "unjudged", '{');
-    sc_json_number(line, "uses", uses);
-    sc_json_open(line, "by_reason", '{');
+    sc_json_put(line, "unjudged:{uses:%lu by_reason:{", uses);
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
         if (sc_no_verdicts_for(counts, i) > 0)
-            sc_json_number(line, reason_names[i], sc_no_verdicts_for(counts, i));
-    sc_json_close(line, '}');
-    sc_json_close(line, '}');
+            sc_json_put(line, "%s:%lu", reason_names[i], sc_no_verdicts_for(counts, i));
+    sc_json_put(line, "}}");
 }
 
 static void put_suppressed_by(struct sc_text *line, struct sc_part name, struct sc_part reason,
@@ -527,30 +487,29 @@ static void put_suppressed_by(struct sc_text *line, struct sc_part name, struct 
     size_t before = line->used;
     if (count == 0)
         return;
-    sc_json_open(line, NULL, '{');
+    sc_json_put(line, "{");
     if (name.length > 0)
         sc_json_bytes(line, "name", name.bytes, name.length);
     else
-        sc_json_null(line, "name");
+        sc_json_put(line, "name:null");
     sc_json_bytes(line, "reason", reason.bytes, reason.length);
-    sc_json_number(line, "count", count);
-    sc_json_close(line, '}');
-    keep(line, before, line->size / 2);
+    sc_json_put(line, "count:%lu}", count);
+    sc_json_lines_keep(line, before, line->size / 2);
 }
 
 /* The names of the suppressions that have expired, or of the others that were not used. */
 static void put_names(struct sc_text *line, const char *key, bool expired)
 {
     const struct sc_suppression *entry;
-    sc_json_open(line, key, '[');
+    sc_json_put(line, "%s:[", key);
     for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++) {
         size_t before = line->used;
         if (entry->is_expired == expired && entry->used == 0)
             sc_json_bytes(line, NULL, entry->name.bytes, entry->name.length);
-        if (!keep(line, before, line->size / 4))
+        if (!sc_json_lines_keep(line, before, line->size / 4))
             break;
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
 }
 
 /* What was left out, and why: by a suppression, or by the program itself (its name is null). */
@@ -558,31 +517,30 @@ static void put_suppressed(struct sc_text *line, const uint64_t *by_reason)
 {
     const struct sc_suppression *entry;
     const char *reason;
-    sc_json_open(line, "suppressed_by", '[');
+    sc_json_put(line, "suppressed_by:[");
     for (unsigned i = 0; (entry = sc_suppressing_entry(i)) != NULL; i++)
         put_suppressed_by(line, entry->name, entry->reason, entry->used);
     for (unsigned i = 1; (reason = sc_annotations_reason(i)) != NULL; i++)
         put_suppressed_by(line, (struct sc_part){NULL, 0}, (struct sc_part){reason, strlen(reason)},
                           by_reason[i]);
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
     put_names(line, "suppressions_unused", false);
     put_names(line, "suppressions_expired", true);
 }
 
 void sc_json_lines_memory(struct sc_text *line, const struct sc_memory_part *memory)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "memory");
+    sc_json_put(line, "{type:'memory'");
     sc_memory_part_put(line, memory, ACCOUNTS_MAX, RESERVE);
-    end_line(line);
+    sc_json_put(line, "}\n");
 }
 
 void sc_json_lines_held(struct sc_text *text, const struct sc_memory_part *memory)
 {
-    sc_json_open(text, NULL, '{');
+    sc_json_put(text, "{");
     if (memory)
         sc_memory_part_put(text, memory, SC_STATEMENT_ACCOUNTS, RESERVE);
-    sc_json_close(text, '}');
+    sc_json_put(text, "}");
 }
 
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
@@ -591,42 +549,28 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
                            const uint64_t *by_reason, const struct sc_guard_part_sites *sites,
                            const struct sc_memory_part *memory, const struct sc_limits_part *limits)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "summary");
-    sc_json_number(line, "hazards", counts->hazards);
-    sc_json_number(line, "observed", counts->observed);
-    sc_json_number(line, "latent", counts->latent);
+    sc_json_put(line, "{type:'summary' hazards:%lu observed:%lu latent:%lu", counts->hazards,
+                counts->observed, counts->latent);
     if (counts->advisories > 0)
-        sc_json_number(line, "advisories", counts->advisories);
-    sc_json_number(line, "suppressed", counts->suppressed);
+        sc_json_put(line, "advisories:%lu", counts->advisories);
+    sc_json_put(line, "suppressed:%lu", counts->suppressed);
     put_suppressed(line, by_reason);
-    sc_json_open(line, "by_code", '{');
-    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
-        if (by_code[code] > 0)
-            sc_json_number(line, sc_hazard_code_string(code), by_code[code]);
-    }
-    sc_json_close(line, '}');
-    sc_json_number(line, "operations", totals->operations);
-    sc_json_number(line, "held_peak_bytes", totals->held_peak_bytes);
-    sc_json_number(line, "held_peak_ns", totals->held_peak_ns);
-    sc_json_number(line, "taken_early", totals->taken_early);
-    sc_json_number(line, "driver_late", totals->driver_late);
-    sc_json_number(line, "shared_memory", totals->shared_memory);
-    sc_json_number(line, "beside_unjudged",
-                   sc_no_verdicts_for(totals->no_verdicts, SC_NO_VERDICT_CAPTURE));
+    sc_json_lines_put_by_code(line, by_code);
+    sc_json_put(line,
+                "operations:%lu held_peak_bytes:%lu held_peak_ns:%lu taken_early:%lu "
+                "driver_late:%lu shared_memory:%lu beside_unjudged:%lu",
+                totals->operations, totals->held_peak_bytes, totals->held_peak_ns,
+                totals->taken_early, totals->driver_late, totals->shared_memory,
+                sc_no_verdicts_for(totals->no_verdicts, SC_NO_VERDICT_CAPTURE));
     if (totals->no_verdicts) {
         put_unguarded(line, totals->no_verdicts);
         put_unjudged(line, totals->no_verdicts);
         sc_guard_part_put(line, options, &totals->guard, sites);
     }
-    sc_json_open(line, "coverage", '{');
-    sc_json_number(line, "calls", totals->coverage.calls);
-    sc_json_number(line, "wrapped", totals->coverage.wrapped);
-    sc_json_number(line, "missed", totals->coverage.missed);
-    sc_json_close(line, '}');
-    sc_json_open(line, "cupti", '{');
+    sc_json_put(line, "coverage:{calls:%lu wrapped:%lu missed:%lu} cupti:{", totals->coverage.calls,
+                totals->coverage.wrapped, totals->coverage.missed);
     put_cupti(line, &totals->cupti);
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
     put_timeline(line, &totals->timeline);
     put_ignored(line, options->ignored);
     if (limits)
@@ -634,8 +578,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     if (memory)
         sc_memory_part_put(line, memory, SC_STATEMENT_ACCOUNTS, RESERVE);
     if (totals->exit_status >= 0)
-        sc_json_signed(line, "exit_status", totals->exit_status);
+        sc_json_put(line, "exit_status:%d}\n", totals->exit_status);
     else
-        sc_json_null(line, "exit_status");
-    end_line(line);
+        sc_json_put(line, "exit_status:null}\n");
 }

@@ -39,6 +39,15 @@ struct sc_text;
 /* Looks up the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock. */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);
 
+/* Takes back the element that began at `before` if it leaves no room for the end of the line. */
+bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve);
+
+/* What is to be left behind an element, so that each of `more` has as much room. */
+size_t sc_json_lines_share(const struct sc_text *line, unsigned more, size_t reserve);
+
+/* The counts of hazards, by enum sc_hazard_code. */
+void sc_json_lines_put_by_code(struct sc_text *line, const uint64_t *by_code);
+
 /* The member "stack". What leaves less than `reserve` bytes is left out: outer frames. */
 void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
                              size_t reserve);

@@ -16,12 +16,9 @@ enum { PATH_BYTES = 1024, GROUPS_BYTES = 4096 };
 static void put(struct sc_text *line, bool *has_any, const char *source, const char *value)
 {
     if (!*has_any)
-        sc_json_open(line, "memory_limits", '[');
+        sc_json_put(line, "memory_limits:[");
     *has_any = true;
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "source", source);
-    sc_json_string(line, "value", value);
-    sc_json_close(line, '}');
+    sc_json_put(line, "{source:%s value:%s}", source, value);
 }
 
 /* 0: it has none. What is larger than any machine is the older kernels' word for that. */
@@ -86,5 +83,5 @@ void sc_memory_limits_put(struct sc_text *line)
     put_group(line, &has_any, groups, ":memory:", "/sys/fs/cgroup/memory",
               "/memory.limit_in_bytes");
     if (has_any)
-        sc_json_close(line, ']');
+        sc_json_put(line, "]");
 }

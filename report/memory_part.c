@@ -96,39 +96,37 @@ void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_
 static void put_place(struct sc_text *line, unsigned place)
 {
     if (place == SC_LEDGER_HOST)
-        sc_json_null(line, "device");
+        sc_json_put(line, "device:null");
     else
-        sc_json_number(line, "device", place);
+        sc_json_put(line, "device:%u", place);
 }
 
 static void put_count(struct sc_text *line, const struct sc_ledger_count *count)
 {
-    sc_json_number(line, "bytes", count->bytes);
-    sc_json_number(line, "blocks", count->blocks);
-    sc_json_number(line, "peak_bytes", count->peak_bytes);
+    sc_json_put(line, "bytes:%lu blocks:%lu peak_bytes:%lu", count->bytes, count->blocks,
+                count->peak_bytes);
     if (count->peak_ticks)
-        sc_json_number(line, "peak_ns", sc_ticks_to_ns(count->peak_ticks));
+        sc_json_put(line, "peak_ns:%lu", sc_ticks_to_ns(count->peak_ticks));
 }
 
 static void put_kinds(struct sc_text *line, const struct sc_statement *statement,
                       const struct sc_statement_place *place)
 {
-    sc_json_open(line, "kinds", '{');
+    sc_json_put(line, "kinds:{");
     for (unsigned kind = 0; kind < SC_LEDGER_KINDS; kind++) {
         const struct sc_ledger_count *count = &place->kinds[kind];
         if (!count->blocks && !count->peak_bytes)
             continue;
-        sc_json_open(line, kind_names[kind], '{');
+        sc_json_put(line, "%s:{", kind_names[kind]);
         put_count(line, count);
         if (kind == SC_LEDGER_DEVICE)
-            sc_json_number(line, "backed_bytes", place->backed_bytes);
-        if (kind == SC_LEDGER_HELD) {
-            sc_json_number(line, "longest_ns", statement->longest_ns);
-            sc_json_number(line, "settled", statement->settled);
-        }
-        sc_json_close(line, '}');
+            sc_json_put(line, "backed_bytes:%lu", place->backed_bytes);
+        if (kind == SC_LEDGER_HELD)
+            sc_json_put(line, "longest_ns:%lu settled:%lu", statement->longest_ns,
+                        statement->settled);
+        sc_json_put(line, "}");
     }
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
 }
 
 static uint64_t unused_bytes(const struct sc_statement_pool *pool)
@@ -140,52 +138,47 @@ static uint64_t unused_bytes(const struct sc_statement_pool *pool)
 static void put_threshold(struct sc_text *line, uint64_t bytes)
 {
     if (bytes > INT64_MAX)
-        sc_json_null(line, "threshold_bytes");
+        sc_json_put(line, "threshold_bytes:null");
     else
-        sc_json_number(line, "threshold_bytes", bytes);
+        sc_json_put(line, "threshold_bytes:%lu", bytes);
 }
 
 static void put_pool(struct sc_text *line, const struct sc_statement_pool *pool)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_hex(line, "pool", pool->handle);
-    sc_json_string(line, "made_by", sc_origins_get(pool->origin).api);
+    sc_json_put(line, "{pool:%#lx made_by:%s", pool->handle, sc_origins_get(pool->origin).api);
     if (pool->is_imported)
-        sc_json_true(line, "imported");
+        sc_json_put(line, "imported:true");
     if (pool->is_gone)
-        sc_json_true(line, "destroyed");
+        sc_json_put(line, "destroyed:true");
     if (pool->exported_ns)
-        sc_json_number(line, "exported_ns", pool->exported_ns);
+        sc_json_put(line, "exported_ns:%lu", pool->exported_ns);
     put_count(line, &pool->used);
     if (pool->is_known) {
-        sc_json_number(line, "reserved_bytes", pool->reserved_bytes);
-        sc_json_number(line, "reserved_peak_bytes", pool->reserved_peak_bytes);
-        sc_json_number(line, "unused_bytes", unused_bytes(pool));
+        sc_json_put(line, "reserved_bytes:%lu reserved_peak_bytes:%lu unused_bytes:%lu",
+                    pool->reserved_bytes, pool->reserved_peak_bytes, unused_bytes(pool));
         put_threshold(line, pool->threshold_bytes);
         if (unused_bytes(pool) > 0)
-            sc_json_string(line, "given_back_by", "cuMemPoolTrimTo");
+            sc_json_put(line, "given_back_by:'cuMemPoolTrimTo'");
     }
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
 }
 
 static void put_pools(struct sc_text *line, const struct sc_statement *statement, unsigned place)
 {
-    sc_json_open(line, "pools", '[');
+    sc_json_put(line, "pools:[");
     for (unsigned i = 0; i < statement->pool_count && i < POOLS_MAX; i++)
         if (statement->pools[i].place == place)
             put_pool(line, &statement->pools[i]);
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
 }
 
 static void put_graphs(struct sc_text *line, const struct sc_statement_place *place)
 {
     if (!place->knows_graphs || !place->graphs_reserved_bytes)
         return;
-    sc_json_open(line, "graphs", '{');
-    sc_json_number(line, "used_bytes", place->graphs_used_bytes);
-    sc_json_number(line, "reserved_bytes", place->graphs_reserved_bytes);
-    sc_json_string(line, "given_back_by", "cuDeviceGraphMemTrim");
-    sc_json_close(line, '}');
+    sc_json_put(line,
+                "graphs:{used_bytes:%lu reserved_bytes:%lu given_back_by:'cuDeviceGraphMemTrim'}",
+                place->graphs_used_bytes, place->graphs_reserved_bytes);
 }
 
 static void put_uuid(struct sc_text *line, const struct sc_statement_place *place)
@@ -193,11 +186,11 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     char bytes[48];
     struct sc_text text = sc_text_in(bytes, sizeof bytes);
     if (!place->has_uuid) {
-        sc_json_null(line, "uuid");
+        sc_json_put(line, "uuid:null");
         return;
     }
     sc_statement_put_uuid(&text, "GPU", place->uuid);
-    sc_json_string(line, "uuid", bytes);
+    sc_json_put(line, "uuid:%s", bytes);
 }
 
 /* Writes the stack of an export or a step, which have half of the line at most. */
@@ -211,12 +204,10 @@ static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *st
 static void put_step(struct sc_text *line, const struct sc_memory_part *part, unsigned i)
 {
     const struct sc_statement_step *step = &part->statement->steps[i];
-    sc_json_open(line, NULL, '{');
-    sc_json_number(line, "bytes", step->bytes);
-    sc_json_number(line, "times", step->times);
-    sc_json_string(line, "api", sc_origins_get(step->origin).api);
+    sc_json_put(line, "{bytes:%lu times:%lu api:%s", step->bytes, step->times,
+                sc_origins_get(step->origin).api);
     put_stack(line, &part->step_stacks[i]);
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
 }
 
 /* What the driver has for itself, as far as somebody looks. */
@@ -224,37 +215,30 @@ static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *p
 {
     const struct sc_statement_unaccounted *row = &part->statement->places[place].unaccounted;
     if (row->is_asked && !row->is_known)
-        sc_json_null(line, "unaccounted");
+        sc_json_put(line, "unaccounted:null");
     if (!row->is_known)
         return;
-    sc_json_open(line, "unaccounted", '{');
-    sc_json_number(line, "bytes", row->bytes);
-    sc_json_number(line, "peak_bytes", row->peak_bytes);
-    sc_json_number(line, "driver_bytes", row->driver_bytes);
-    sc_json_open(line, "steps", '[');
+    sc_json_put(line, "unaccounted:{bytes:%lu peak_bytes:%lu driver_bytes:%lu steps:[", row->bytes,
+                row->peak_bytes, row->driver_bytes);
     for (unsigned i = 0; i < part->statement->step_count; i++)
         if (part->statement->steps[i].place == place)
             put_step(line, part, i);
-    sc_json_close(line, ']');
-    sc_json_close(line, '}');
+    sc_json_put(line, "]}");
 }
 
 static void put_exports(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
 {
-    sc_json_open(line, "exports", '[');
+    sc_json_put(line, "exports:[");
     for (unsigned i = 0; i < part->statement->export_count; i++) {
         const struct sc_ledger_export *export = &part->statement->exports[i];
         if (export->place != place)
             continue;
-        sc_json_open(line, NULL, '{');
-        sc_json_string(line, "kind", kind_names[export->kind]);
-        sc_json_number(line, "bytes", export->size_bytes);
-        sc_json_number(line, "since_ns", export->since_ns);
-        sc_json_string(line, "api", sc_origins_get(export->origin).api);
+        sc_json_put(line, "{kind:%s bytes:%lu since_ns:%lu api:%s", kind_names[export->kind],
+                    export->size_bytes, export->since_ns, sc_origins_get(export->origin).api);
         put_stack(line, &part->export_stacks[i]);
-        sc_json_close(line, '}');
+        sc_json_put(line, "}");
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
 }
 
 static void put_content(struct sc_text *line, const struct sc_memory_part *part,
@@ -271,70 +255,54 @@ static void put_content(struct sc_text *line, const struct sc_memory_part *part,
 static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
 {
     const struct sc_statement *statement = part->statement;
-    sc_json_open(line, "devices", '[');
+    sc_json_put(line, "devices:[");
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++) {
         const struct sc_statement_place *place = &statement->places[i];
         if (!place->is_used)
             continue;
-        sc_json_open(line, NULL, '{');
+        sc_json_put(line, "{");
         put_place(line, i);
         put_uuid(line, place);
         put_content(line, part, i);
         put_graphs(line, place);
         put_unaccounted(line, part, i);
-        if (place->knows_free) {
-            sc_json_number(line, "free_bytes", place->free_bytes);
-            sc_json_number(line, "total_bytes", place->total_bytes);
-        }
-        sc_json_close(line, '}');
+        if (place->knows_free)
+            sc_json_put(line, "free_bytes:%lu total_bytes:%lu", place->free_bytes,
+                        place->total_bytes);
+        sc_json_put(line, "}");
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
 }
 
 static void put_owners(struct sc_text *line, const struct sc_memory_part *part, unsigned max)
 {
-    sc_json_open(line, "owners", '[');
     for (unsigned i = 0; i < part->owner_count && i < max; i++) {
         const struct sc_memory_part_owner *owner = &part->owners[i];
-        sc_json_open(line, NULL, '{');
-        sc_json_string(line, "owner", owner->name);
+        sc_json_put(line, "{owner:%s", owner->name);
         put_place(line, owner->place);
-        sc_json_number(line, "bytes", owner->bytes);
-        sc_json_number(line, "blocks", owner->blocks);
-        sc_json_number(line, "peak_bytes", owner->peak_bytes);
-        sc_json_close(line, '}');
+        sc_json_put(line, "bytes:%lu blocks:%lu peak_bytes:%lu}", owner->bytes, owner->blocks,
+                    owner->peak_bytes);
     }
-    sc_json_close(line, ']');
-}
-
-/* Each of those that are left has room for as much of its stack. */
-static size_t reserve_for(const struct sc_text *line, unsigned accounts_left, size_t reserve)
-{
-    size_t left = line->size - line->used;
-    return left > reserve ? left - (left - reserve) / (accounts_left + 1) : reserve;
 }
 
 static void put_account(struct sc_text *line, const struct sc_memory_part *part, unsigned i,
                         size_t reserve)
 {
     const struct sc_statement_account *account = &part->statement->accounts[i];
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "kind", kind_names[account->account.kind]);
+    sc_json_put(line, "{kind:%s", kind_names[account->account.kind]);
     put_place(line, account->place);
-    sc_json_string(line, "owner", part->owners_of[i]);
     const struct sc_origin origin = sc_origins_get(account->account.origin);
     const char *label = sc_annotations_label_text(origin.label);
-    sc_json_string(line, "api", origin.api);
+    sc_json_put(line, "owner:%s api:%s", part->owners_of[i], origin.api);
     if (label)
-        sc_json_string(line, "label", label);
-    sc_json_number(line, "bytes", account->account.bytes);
-    sc_json_number(line, "blocks", account->account.blocks);
-    sc_json_number(line, "peak_bytes", account->peak_bytes);
-    sc_json_number(line, "peak_blocks", account->peak_blocks);
-    sc_json_number(line, "ever_bytes", account->account.ever_bytes);
-    sc_json_number(line, "ever_blocks", account->account.ever_blocks);
+        sc_json_put(line, "label:%s", label);
+    sc_json_put(line,
+                "bytes:%lu blocks:%lu peak_bytes:%lu peak_blocks:%lu ever_bytes:%lu "
+                "ever_blocks:%lu",
+                account->account.bytes, account->account.blocks, account->peak_bytes,
+                account->peak_blocks, account->account.ever_bytes, account->account.ever_blocks);
     sc_json_lines_put_stack(line, &part->stacks[i], reserve);
-    sc_json_close(line, '}');
+    sc_json_put(line, "}");
 }
 
 static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
@@ -342,46 +310,38 @@ static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *
 {
     unsigned count = part->statement->account_count, i = 0;
     count = count < max ? count : max;
-    sc_json_open(line, "accounts", '[');
+    sc_json_put(line, "accounts:[");
     for (; i < count; i++) {
         size_t before = line->used;
-        put_account(line, part, i, reserve_for(line, count - i, reserve));
-        if (line->cut || line->size - line->used < reserve) {
-            sc_text_rewind(line, before);
+        put_account(line, part, i, sc_json_lines_share(line, count - i, reserve));
+        if (!sc_json_lines_keep(line, before, reserve))
             break;
-        }
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
     return i;
 }
 
 /* Managed memory of which something is said. */
 static void put_managed(struct sc_text *line, const struct sc_statement *statement)
 {
-    sc_json_open(line, "managed_to", '[');
     for (unsigned i = 0; i < SC_LEDGER_PLACES; i++) {
         if (!statement->places[i].to_lie_bytes)
             continue;
-        sc_json_open(line, NULL, '{');
+        sc_json_put(line, "{");
         put_place(line, i);
-        sc_json_number(line, "bytes", statement->places[i].to_lie_bytes);
-        sc_json_close(line, '}');
+        sc_json_put(line, "bytes:%lu}", statement->places[i].to_lie_bytes);
     }
-    sc_json_close(line, ']');
 }
 
 static void put_children(struct sc_text *line, const struct sc_statement *statement)
 {
     if (!statement->child_count)
         return;
-    sc_json_open(line, "children", '[');
-    for (unsigned i = 0; i < statement->child_count; i++) {
-        sc_json_open(line, NULL, '{');
-        sc_json_signed(line, "pid", statement->children[i].pid);
-        sc_json_string(line, "name", statement->children[i].name);
-        sc_json_close(line, '}');
-    }
-    sc_json_close(line, ']');
+    sc_json_put(line, "children:[");
+    for (unsigned i = 0; i < statement->child_count; i++)
+        sc_json_put(line, "{pid:%d name:%s}", statement->children[i].pid,
+                    statement->children[i].name);
+    sc_json_put(line, "]");
 }
 
 void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
@@ -391,20 +351,19 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
     uint64_t accounts = 0;
     for (unsigned i = 0; i < SC_LEDGER_PLACES; i++)
         accounts += statement->places[i].accounts;
-    sc_json_open(line, "memory", '{');
-    sc_json_number(line, "time_ns", part->time_ns);
+    sc_json_put(line, "memory:{time_ns:%lu", part->time_ns);
     put_devices(line, part);
-    sc_json_open(line, "host", '{');
+    sc_json_put(line, "host:{");
     put_content(line, part, SC_LEDGER_HOST);
-    sc_json_close(line, '}');
+    sc_json_put(line, "} managed_to:[");
     put_managed(line, statement);
+    sc_json_put(line, "] owners:[");
     put_owners(line, part, max);
+    sc_json_put(line, "]");
     put_children(line, statement);
     uint64_t shown = put_accounts(line, part, max, reserve);
-    sc_json_number(line, "accounts_left_out", accounts - shown);
-    sc_json_number(line, "unknown_frees", statement->unknown_frees);
-    sc_json_number(line, "unrecorded", statement->unrecorded);
-    sc_json_close(line, '}');
+    sc_json_put(line, "accounts_left_out:%lu unknown_frees:%lu unrecorded:%lu}", accounts - shown,
+                statement->unknown_frees, statement->unrecorded);
 }
 
 /* ---- for people ---- */

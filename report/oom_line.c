@@ -27,47 +27,36 @@ static const struct words {
                               "the process may have no more mappings (vm.max_map_count)", NULL},
 };
 
-const char *sc_oom_line_verdict(enum sc_oom_verdict verdict)
-{
-    return verdicts[verdict].name;
-}
-
 static void put_verdict(struct sc_text *line, const struct sc_oom *oom)
 {
     const struct words *verdict = &verdicts[oom->verdict];
-    sc_json_string(line, "verdict", verdict->name);
+    sc_json_put(line, "verdict:%s", verdict->name);
     if (oom->verdict == SC_OOM_POOL)
-        sc_json_hex(line, "pool", oom->pool);
+        sc_json_put(line, "pool:%#lx", oom->pool);
     if (verdict->remedy)
-        sc_json_string(line, "given_back_by", verdict->remedy);
-    sc_json_number(line, "unused_bytes", oom->unused_bytes);
-    sc_json_number(line, "own_bytes", oom->own_bytes);
+        sc_json_put(line, "given_back_by:%s", verdict->remedy);
+    sc_json_put(line, "unused_bytes:%lu own_bytes:%lu", oom->unused_bytes, oom->own_bytes);
     if (oom->total_bytes == 0)
         return;
-    sc_json_number(line, "free_bytes", oom->free_bytes);
-    sc_json_number(line, "total_bytes", oom->total_bytes);
+    sc_json_put(line, "free_bytes:%lu total_bytes:%lu", oom->free_bytes, oom->total_bytes);
 }
 
 void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
                        const struct sc_json_lines_stack *stack, const struct sc_memory_part *part)
 {
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "oom");
-    sc_json_string(line, "api", oom->api);
+    sc_json_put(line, "{type:'oom' api:%s", oom->api);
     if (oom->place == SC_LEDGER_HOST)
-        sc_json_null(line, "device");
+        sc_json_put(line, "device:null");
     else
-        sc_json_number(line, "device", oom->place);
-    sc_json_number(line, "size", oom->size_bytes < INT64_MAX ? oom->size_bytes : INT64_MAX);
-    sc_json_number(line, "count", oom->count);
-    sc_json_signed(line, "thread", oom->thread);
-    sc_json_number(line, "time_ns", oom->time_ns);
+        sc_json_put(line, "device:%u", oom->place);
+    sc_json_put(line, "size:%lu count:%lu thread:%d time_ns:%lu",
+                oom->size_bytes < INT64_MAX ? oom->size_bytes : INT64_MAX, oom->count, oom->thread,
+                oom->time_ns);
     put_verdict(line, oom);
     sc_json_lines_put_stack(line, stack, line->size / 2);
     if (part)
         sc_memory_part_put(line, part, ACCOUNTS_MAX, RESERVE);
-    sc_json_close(line, '}');
-    sc_text_char(line, '\n');
+    sc_json_put(line, "}\n");
 }
 
 void sc_oom_line_say(struct sc_text *text, const struct sc_oom *oom,

@@ -38,8 +38,6 @@ struct sc_oom {
     uint64_t free_bytes, total_bytes; /* of the place; total 0: not known */
 };
 
-const char *sc_oom_line_verdict(enum sc_oom_verdict verdict);
-
 /* Writes the line, with its newline. `stack` is that of the call. */
 void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
                        const struct sc_json_lines_stack *stack, const struct sc_memory_part *part);

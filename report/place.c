@@ -141,7 +141,7 @@ static bool is_on_this_host(const struct sc_own_report_author *author, const cha
 {
     char own[sizeof author->host + 2];
     struct sc_text text = sc_text_in(own, sizeof own);
-    sc_json_string(&text, NULL, host);
+    sc_json_put(&text, "%s", host);
     size_t length = strlen(author->host);
     return !text.cut && text.used == length + 2 && memcmp(own + 1, author->host, length) == 0;
 }

@@ -28,75 +28,61 @@ static void put_stack(struct writing *writing, uint32_t stack)
     while (i < writing->stack_count && stacks[i] != stack)
         i++;
     if (stack == 0 || i == STACKS_MAX) {
-        sc_json_null(writing->line, "stack");
+        sc_json_put(writing->line, "stack:null");
         return;
     }
     if (i == writing->stack_count)
         stacks[writing->stack_count++] = stack;
-    sc_json_number(writing->line, "stack", i);
-}
-
-static void put_address(struct sc_text *line, const char *key, uintptr_t address)
-{
-    if (address)
-        sc_json_hex(line, key, address);
-}
-
-static void put_bytes(struct sc_text *line, size_t size_bytes)
-{
-    if (size_bytes)
-        sc_json_number(line, "size", size_bytes);
+    sc_json_put(writing->line, "stack:%u", i);
 }
 
 static void put_moment(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
     uint64_t then_ns = operation->time_ns;
-    sc_json_signed(writing->line, "thread", operation->thread);
-    sc_json_number(writing->line, "time_ns", then_ns);
-    sc_json_number(writing->line, "age_ns",
-                   writing->now_ns > then_ns ? writing->now_ns - then_ns : 0);
+    sc_json_put(writing->line, "thread:%d time_ns:%lu age_ns:%lu", operation->thread, then_ns,
+                writing->now_ns > then_ns ? writing->now_ns - then_ns : 0);
     put_stack(writing, operation->stack);
 }
 
 static void put_operation(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
-    sc_json_open(writing->line, NULL, '{');
-    sc_json_string(writing->line, "api", operation->api);
-    sc_json_string(writing->line, "direction", sc_hazard_direction_string(operation->direction));
-    put_address(writing->line, "address", operation->address);
-    put_address(writing->line, "source", operation->source);
-    put_bytes(writing->line, operation->size_bytes);
+    sc_json_put(writing->line, "{api:%s direction:%s", operation->api,
+                sc_hazard_direction_string(operation->direction));
+    if (operation->address)
+        sc_json_put(writing->line, "address:%#lx", operation->address);
+    if (operation->source)
+        sc_json_put(writing->line, "source:%#lx", operation->source);
+    if (operation->size_bytes)
+        sc_json_put(writing->line, "size:%lu", operation->size_bytes);
     if (operation->in_flight)
-        sc_json_true(writing->line, "in_flight");
+        sc_json_put(writing->line, "in_flight:true");
     put_moment(writing, operation);
-    sc_json_close(writing->line, '}');
+    sc_json_put(writing->line, "}");
 }
 
 static void put_free(struct writing *writing, const struct sc_postmortem_operation *freed)
 {
-    sc_json_open(writing->line, NULL, '{');
-    sc_json_string(writing->line, "api", freed->api);
-    sc_json_hex(writing->line, "address", freed->address);
-    put_bytes(writing->line, freed->size_bytes);
+    sc_json_put(writing->line, "{api:%s address:%#lx", freed->api, freed->address);
+    if (freed->size_bytes)
+        sc_json_put(writing->line, "size:%lu", freed->size_bytes);
     put_moment(writing, freed);
-    sc_json_close(writing->line, '}');
+    sc_json_put(writing->line, "}");
 }
 
 /* Takes back what began at `before` if it leaves no room. */
 static bool keep(struct writing *writing, size_t before, unsigned stack_count, size_t reserve)
 {
-    if (!writing->line->cut && writing->line->used + reserve < writing->line->size)
-        return true;
-    sc_text_rewind(writing->line, before);
-    writing->stack_count = stack_count;
-    return false;
+    bool is_kept = sc_json_lines_keep(writing->line, before, reserve);
+    if (!is_kept)
+        writing->stack_count = stack_count;
+    return is_kept;
 }
 
 static void put_list(struct writing *writing, const char *key,
                      const struct sc_postmortem_operation *list, unsigned count,
                      void (*put)(struct writing *, const struct sc_postmortem_operation *))
 {
-    sc_json_open(writing->line, key, '[');
+    sc_json_put(writing->line, "%s:[", key);
     for (unsigned i = 0; i < count; i++) {
         size_t before = writing->line->used;
         unsigned known = writing->stack_count;
@@ -104,28 +90,24 @@ static void put_list(struct writing *writing, const char *key,
         if (!keep(writing, before, known, FOR_STACKS))
             break;
     }
-    sc_json_close(writing->line, ']');
+    sc_json_put(writing->line, "]");
 }
 
 static void put_stream(struct writing *writing, const struct sc_postmortem_stream *stream)
 {
-    sc_json_open(writing->line, NULL, '{');
-    sc_json_hex(writing->line, "stream", stream->handle);
-    sc_json_signed(writing->line, "device", stream->device);
+    sc_json_put(writing->line, "{stream:%#lx device:%d", stream->handle, stream->device);
     put_list(writing, "operations", stream->operations, stream->count, put_operation);
-    sc_json_close(writing->line, '}');
+    sc_json_put(writing->line, "}");
 }
 
 static void put_call(struct writing *writing, const struct sc_hazard_event *call)
 {
-    sc_json_open(writing->line, "call", '{');
-    sc_json_string(writing->line, "api", call->api);
+    sc_json_put(writing->line, "call:{api:%s", call->api);
     if (call->runtime_api)
-        sc_json_string(writing->line, "runtime_api", call->runtime_api);
-    sc_json_signed(writing->line, "thread", call->thread);
-    sc_json_number(writing->line, "time_ns", call->time_ns);
+        sc_json_put(writing->line, "runtime_api:%s", call->runtime_api);
+    sc_json_put(writing->line, "thread:%d time_ns:%lu", call->thread, call->time_ns);
     put_stack(writing, call->stack);
-    sc_json_close(writing->line, '}');
+    sc_json_put(writing->line, "}");
 }
 
 /* A kernel that gets NULL from malloc, and does not look, writes there. */
@@ -133,49 +115,27 @@ static void put_heap(struct writing *writing, const struct sc_limit_event *user)
 {
     if (!user)
         return;
-    sc_json_open(writing->line, "heap", '{');
-    sc_json_number(writing->line, "limit", user->in_force);
-    sc_json_string(writing->line, "kernel", user->kernel[0] != '\0' ? user->kernel : NULL);
-    sc_json_string(writing->line, "api", user->api);
-    sc_json_signed(writing->line, "thread", user->thread);
-    sc_json_number(writing->line, "time_ns", user->time_ns);
+    sc_json_put(writing->line, "heap:{limit:%lu kernel:%s api:%s thread:%d time_ns:%lu",
+                user->in_force, user->kernel[0] != '\0' ? user->kernel : NULL, user->api,
+                user->thread, user->time_ns);
     put_stack(writing, user->stack);
-    sc_json_close(writing->line, '}');
-}
-
-static void put_error(struct sc_text *line, const struct sc_postmortem *postmortem)
-{
-    sc_json_open(line, "error", '{');
-    sc_json_signed(line, "code", postmortem->error);
-    sc_json_string(line, "name", postmortem->name);
-    sc_json_close(line, '}');
-}
-
-static void put_found(struct sc_text *line, uint64_t hazards, const uint64_t *by_code)
-{
-    sc_json_number(line, "hazards", hazards);
-    sc_json_open(line, "by_code", '{');
-    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
-        if (by_code[code] > 0)
-            sc_json_number(line, sc_hazard_code_string(code), by_code[code]);
-    }
-    sc_json_close(line, '}');
+    sc_json_put(writing->line, "}");
 }
 
 static void put_stacks(struct writing *writing)
 {
-    sc_json_open(writing->line, "stacks", '[');
+    sc_json_put(writing->line, "stacks:[");
     for (unsigned i = 0; i < writing->stack_count; i++) {
         struct sc_json_lines_stack stack;
         size_t before = writing->line->used;
         sc_json_lines_name_stack(stacks[i], &stack);
-        sc_json_open(writing->line, NULL, '{');
+        sc_json_put(writing->line, "{");
         sc_json_lines_put_stack(writing->line, &stack, FOR_THE_END);
-        sc_json_close(writing->line, '}');
+        sc_json_put(writing->line, "}");
         if (!keep(writing, before, writing->stack_count, FOR_THE_END / 2))
             break;
     }
-    sc_json_close(writing->line, ']');
+    sc_json_put(writing->line, "]");
 }
 
 static unsigned count_in_flight(const struct sc_postmortem_stream *stream)
@@ -194,15 +154,14 @@ void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *
     unsigned in_flight = 0;
     for (unsigned i = 0; i < postmortem->stream_count; i++)
         in_flight += count_in_flight(&postmortem->streams[i]);
-    sc_json_open(line, NULL, '{');
-    sc_json_string(line, "type", "postmortem");
-    put_error(line, postmortem);
+    sc_json_put(line, "{type:'postmortem' error:{code:%d name:%s}", postmortem->error,
+                postmortem->name);
     put_call(&writing, &postmortem->call);
     put_heap(&writing, postmortem->heap_user);
-    put_found(line, hazards, by_code);
+    sc_json_put(line, "hazards:%lu", hazards);
+    sc_json_lines_put_by_code(line, by_code);
     put_list(&writing, "frees", postmortem->frees, postmortem->free_count, put_free);
-    sc_json_number(line, "in_flight", in_flight);
-    sc_json_open(line, "streams", '[');
+    sc_json_put(line, "in_flight:%u streams:[", in_flight);
     for (unsigned i = 0; i < postmortem->stream_count; i++) {
         size_t before = line->used;
         unsigned known = writing.stack_count;
@@ -210,10 +169,9 @@ void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *
         if (!keep(&writing, before, known, FOR_STACKS / 2))
             break;
     }
-    sc_json_close(line, ']');
+    sc_json_put(line, "]");
     put_stacks(&writing);
-    sc_json_close(line, '}');
-    sc_text_char(line, '\n');
+    sc_json_put(line, "}\n");
 }
 
 static void note_stream(struct sc_postmortem_brief *brief,

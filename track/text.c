@@ -70,8 +70,7 @@ void sc_text_hex(struct sc_text *text, uint64_t value)
     put_in_base(text, value, 16);
 }
 
-/* Writes the directive, which begins behind its %. Returns what follows it. */
-static const char *put_directive(struct sc_text *text, const char *directive, va_list *values)
+const char *sc_text_directive(struct sc_text *text, const char *directive, va_list *values)
 {
     bool is_long = false;
     for (; *directive == '#' || *directive == 'l'; directive++)
@@ -104,7 +103,7 @@ void sc_text_format(struct sc_text *text, const char *format, ...)
     va_start(values, format);
     for (const char *sign; (sign = strchr(format, '%'));) {
         sc_text_bytes(text, format, (size_t)(sign - format));
-        format = put_directive(text, sign + 1, &values);
+        format = sc_text_directive(text, sign + 1, &values);
     }
     sc_text_put(text, format);
     va_end(values);

@@ -6,6 +6,7 @@
 #ifndef SC_TRACK_TEXT_H
 #define SC_TRACK_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,9 @@ void sc_text_hex(struct sc_text *text, uint64_t value); /* "0x1f" */
 /* What printf makes of %s, %c, %u, %d, %lu, %ld and %#lx (of 0 too: "0x0"), and of no others. */
 void sc_text_format(struct sc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* One such directive, which begins behind its %, and its value. Returns what follows it. */
+const char *sc_text_directive(struct sc_text *text, const char *directive, va_list *values);
 
 /* For people: "4 KB", "1.5 MB". */
 void sc_text_size(struct sc_text *text, uint64_t bytes);

@@ -1444,7 +1444,7 @@ START_TEST(strings_are_escaped)
 {
     char bytes[128];
     struct sc_text text = sc_text_in(bytes, sizeof bytes);
-    sc_json_string(&text, NULL, strings[_i].text);
+    sc_json_put(&text, "%s", strings[_i].text);
     ck_assert_str_eq(bytes, strings[_i].json);
 }
 END_TEST

@@ -44,33 +44,23 @@ static void drop(struct sc_allocations *allocations, uint32_t id)
     sc_pool_give(&allocations->blocks, id);
 }
 
-/* Blocks to be dropped: of one context, or of any (0). */
-struct removal {
-    struct sc_allocations *allocations;
-    uint32_t context;
-    uint32_t found[REMOVED_AT_ONCE];
-    unsigned count;
-};
-
-static bool note_for_removal(void *context, uint32_t id)
-{
-    struct removal *removal = context;
-    if (!removal->context || at(removal->allocations, id)->context == removal->context)
-        removal->found[removal->count++] = id;
-    return removal->count < REMOVED_AT_ONCE;
-}
-
+/* Those of one context, or of any (0). */
 static void remove_overlapping(struct sc_allocations *allocations, uintptr_t address,
                                size_t size_bytes, uint32_t context)
 {
-    struct removal removal;
+    uint32_t found[REMOVED_AT_ONCE];
+    unsigned count;
     do {
-        removal = (struct removal){.allocations = allocations, .context = context};
-        sc_grid_overlaps_locked(&allocations->grid, address, size_bytes, note_for_removal,
-                                &removal);
-        for (unsigned i = 0; i < removal.count; i++)
-            drop(allocations, removal.found[i]);
-    } while (removal.count == REMOVED_AT_ONCE);
+        count = 0;
+        SC_GRID_EACH (walk, &allocations->grid, address, size_bytes) {
+            if (!context || at(allocations, walk.id)->context == context)
+                found[count++] = walk.id;
+            if (count == REMOVED_AT_ONCE)
+                break;
+        }
+        for (unsigned i = 0; i < count; i++)
+            drop(allocations, found[i]);
+    } while (count == REMOVED_AT_ONCE);
 }
 
 void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, size_t size_bytes,

@@ -57,9 +57,8 @@ static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
            sc_kernel_flags_tell(inflight, id);
 }
 
-static bool visit_conflict(void *context, uint32_t id)
+static bool visit_conflict(struct conflict_visit *search, uint32_t id)
 {
-    struct conflict_visit *search = context;
     struct sc_order *order = search->inflight->order;
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
     const struct sc_op_info *later = search->later;
@@ -87,12 +86,13 @@ static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range 
         visit_conflict(search, id);
 }
 
-static void visit_grid_ops(struct sc_grid *grid, struct conflict_visit *search)
+static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
+                           struct conflict_visit *search)
 {
     const struct sc_shape *shape = &search->later->shape;
-    if (!search->stopped)
-        sc_grid_overlaps_locked(grid, shape->address, sc_shape_hull_bytes(shape), visit_conflict,
-                                search);
+    SC_GRID_EACH_OF_TWO (walk, grid, behind, shape->address, sc_shape_hull_bytes(shape))
+        if (!visit_conflict(search, walk.id))
+            return;
 }
 
 /* Operations on common bytes lie on one range, or on none if theirs was replaced: two lists to
@@ -110,8 +110,7 @@ static __attribute__((noinline)) void visit_host_ops(const struct sc_range *rang
         visit_range_ops(inflight, range, search);
         visit_range_ops(inflight, no_range, search);
     } else {
-        visit_grid_ops(&inflight->op_grid, search);
-        visit_grid_ops(&inflight->heap_grid, search);
+        visit_grid_ops(&inflight->op_grid, &inflight->heap_grid, search);
     }
 }
 
@@ -132,7 +131,7 @@ void sc_conflicts_visit_some(struct sc_inflight *inflight, const struct sc_op_in
     SC_ASSERT_GUARDED(&inflight->ops);
     struct conflict_visit search = {inflight, info, visit, context, false};
     if (info->kind == SC_DEVICE)
-        visit_grid_ops(&inflight->device_grid, &search);
+        visit_grid_ops(&inflight->device_grid, NULL, &search);
     else
         visit_host(&search);
 }

@@ -38,13 +38,6 @@ static bool is_done(struct sc_inflight *inflight, const struct sc_op_info *info)
 
 /* ---- what a later one stands for ---- */
 
-struct drop_search {
-    struct sc_inflight *inflight;
-    const struct sc_op_info *later;
-    uint32_t found[DROPPED_AT_ONCE];
-    unsigned count;
-};
-
 static bool contains(const struct sc_op_info *outer, const struct sc_op_info *inner)
 {
     size_t offset = inner->shape.address - outer->shape.address;
@@ -70,23 +63,21 @@ static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *la
            sc_conflicts_covers(inflight->order, later, &earlier->ticket);
 }
 
-static bool note_needless(void *context, uint32_t id)
-{
-    struct drop_search *search = context;
-    const struct sc_op_info *earlier = info_of(search->inflight, id);
-    if (is_done(search->inflight, earlier) || stands_for(search->inflight, search->later, earlier))
-        search->found[search->count++] = id;
-    return search->count < DROPPED_AT_ONCE;
-}
-
 /* What is left over goes with the next operation there. */
 static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info *later)
 {
-    struct drop_search search = {.inflight = inflight, .later = later};
-    sc_grid_overlaps_locked(&inflight->device_grid, later->shape.address,
-                            sc_shape_hull_bytes(&later->shape), note_needless, &search);
-    for (unsigned i = 0; i < search.count; i++)
-        sc_inflight_take_out(inflight, search.found[i]);
+    uint32_t found[DROPPED_AT_ONCE];
+    unsigned count = 0;
+    SC_GRID_EACH (walk, &inflight->device_grid, later->shape.address,
+                  sc_shape_hull_bytes(&later->shape)) {
+        const struct sc_op_info *earlier = info_of(inflight, walk.id);
+        if (is_done(inflight, earlier) || stands_for(inflight, later, earlier))
+            found[count++] = walk.id;
+        if (count == DROPPED_AT_ONCE)
+            break;
+    }
+    for (unsigned i = 0; i < count; i++)
+        sc_inflight_take_out(inflight, found[i]);
 }
 
 static void retire_oldest(struct sc_inflight *inflight)
@@ -146,23 +137,21 @@ void sc_device_see(struct sc_inflight *inflight, uint32_t stream, uint64_t numbe
 
 /* ---- memory that comes or goes ---- */
 
-static bool note_any(void *context, uint32_t id)
-{
-    struct drop_search *search = context;
-    search->found[search->count++] = id;
-    return search->count < DROPPED_AT_ONCE;
-}
-
 void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    struct drop_search search;
+    uint32_t found[DROPPED_AT_ONCE];
+    unsigned count;
     do {
-        search = (struct drop_search){.inflight = inflight};
-        sc_grid_overlaps_locked(&inflight->device_grid, address, size_bytes, note_any, &search);
-        for (unsigned i = 0; i < search.count; i++)
-            sc_inflight_take_out(inflight, search.found[i]);
-    } while (search.count == DROPPED_AT_ONCE);
+        count = 0;
+        SC_GRID_EACH (walk, &inflight->device_grid, address, size_bytes) {
+            found[count++] = walk.id;
+            if (count == DROPPED_AT_ONCE)
+                break;
+        }
+        for (unsigned i = 0; i < count; i++)
+            sc_inflight_take_out(inflight, found[i]);
+    } while (count == DROPPED_AT_ONCE);
 }
 
 /* A green context's memory and work are its primary one's. */

@@ -5,15 +5,8 @@
 
 #include "track/poison.h"
 
-/* Until visit returns false, of each grid. */
-static void each_interval(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
-                          bool (*visit)(void *context, uint32_t id), void *context)
-{
-    if (!sc_grid_is_empty(&graphs->grid))
-        sc_grid_overlaps_locked(&graphs->grid, address, size_bytes, visit, context);
-    if (!sc_grid_is_empty(&graphs->heap_grid))
-        sc_grid_overlaps_locked(&graphs->heap_grid, address, size_bytes, visit, context);
-}
+#define EACH_INTERVAL(walk, graphs, address, size_bytes)                                           \
+    SC_GRID_EACH_OF_TWO (walk, &(graphs)->grid, &(graphs)->heap_grid, address, size_bytes)
 
 /* ---- uses of nodes without a name ---- */
 
@@ -27,14 +20,13 @@ struct former_search {
 
 /* Among those that are alike, looks for one that was freed, so that none that lives is taken for it
  * later. */
-static bool look_for_former(void *context, uint32_t id)
+static void look_for_former(struct former_search *search, uint32_t id)
 {
-    struct former_search *search = context;
     const struct sc_graph_interval *interval = sc_graphs_interval_at(search->graphs, id);
     const struct sc_graph *graph = sc_graphs_at(search->graphs, interval->graph);
     const struct sc_graph_use *list = graph->uses.list;
     if (graph->is_exec || sc_graphs_find(search->graphs, graph->handle) != interval->graph)
-        return true;
+        return;
     for (uint32_t i = interval->first_use; i; i = list[i - 1].interval_next) {
         if (list[i - 1].node || !sc_graph_uses_alike(&list[i - 1], search->former))
             continue;
@@ -43,15 +35,14 @@ static bool look_for_former(void *context, uint32_t id)
             search->use = i;
         search->graph = interval->graph;
     }
-    return !search->several;
 }
 
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct former_search search = {.graphs = graphs, .former = former};
-    each_interval(graphs, former->shape.address, sc_shape_hull_bytes(&former->shape),
-                  look_for_former, &search);
+    EACH_INTERVAL(walk, graphs, former->shape.address, sc_shape_hull_bytes(&former->shape))
+    look_for_former(&search, walk.id);
     if (!search.graph || search.several)
         return;
     sc_graphs_drop_use(graphs, sc_graphs_at(graphs, search.graph), search.use);
@@ -69,27 +60,19 @@ static bool is_touched(const struct freed *freed, const struct sc_graph_use *use
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;
 }
 
-struct name_search {
-    struct freed at;
-    bool found;
-};
-
-static bool look_for_name(void *context, uint32_t id)
-{
-    struct name_search *search = context;
-    const struct sc_graph_interval *interval = sc_graphs_interval_at(search->at.graphs, id);
-    const struct sc_graph_use *list = sc_graphs_at(search->at.graphs, interval->graph)->uses.list;
-    for (uint32_t i = interval->first_use; i && !search->found; i = list[i - 1].interval_next)
-        search->found = is_touched(&search->at, &list[i - 1]);
-    return !search->found;
-}
-
 bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     size_t whole = size_bytes ? size_bytes : 1;
-    struct name_search search = {{graphs, address, address + whole, NULL}, false};
-    each_interval(graphs, address, whole, look_for_name, &search);
-    return search.found;
+    const struct freed at = {graphs, address, address + whole, NULL};
+    EACH_INTERVAL(walk, graphs, address, whole)
+    {
+        const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, walk.id);
+        const struct sc_graph_use *list = sc_graphs_at(graphs, interval->graph)->uses.list;
+        for (uint32_t i = interval->first_use; i; i = list[i - 1].interval_next)
+            if (is_touched(&at, &list[i - 1]))
+                return true;
+    }
+    return false;
 }
 
 static void mark(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
@@ -106,30 +89,28 @@ static void mark(const struct freed *freed, struct sc_graph *graph, struct sc_gr
     }
 }
 
-static bool mark_uses(void *context, uint32_t id)
+static void mark_all(const struct freed *freed)
 {
-    const struct freed *freed = context;
-    const struct sc_graph_interval *interval = sc_graphs_interval_at(freed->graphs, id);
-    struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
-    for (uint32_t i = interval->first_use; i; i = graph->uses.list[i - 1].interval_next)
-        if (is_touched(freed, &graph->uses.list[i - 1]))
-            mark(freed, graph, &graph->uses.list[i - 1]);
-    graph->exec.is_stale = graph->is_exec;
-    return true;
+    EACH_INTERVAL(walk, freed->graphs, freed->address, freed->end - freed->address)
+    {
+        const struct sc_graph_interval *interval = sc_graphs_interval_at(freed->graphs, walk.id);
+        struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
+        for (uint32_t i = interval->first_use; i; i = graph->uses.list[i - 1].interval_next)
+            if (is_touched(freed, &graph->uses.list[i - 1]))
+                mark(freed, graph, &graph->uses.list[i - 1]);
+        graph->exec.is_stale = graph->is_exec;
+    }
 }
 
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct freed freed = {graphs, address, address + size_bytes, NULL};
-    if (size_bytes)
-        each_interval(graphs, address, size_bytes, mark_uses, &freed);
+    mark_all(&(struct freed){graphs, address, address + size_bytes, NULL});
 }
 
 void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
                           const struct sc_hazard_event *by)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct freed freed = {graphs, address, address + (size_bytes ? size_bytes : 1), by};
-    each_interval(graphs, address, freed.end - address, mark_uses, &freed);
+    mark_all(&(struct freed){graphs, address, address + (size_bytes ? size_bytes : 1), by});
 }

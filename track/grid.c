@@ -309,13 +309,6 @@ bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t s
     return false;
 }
 
-struct query {
-    uintptr_t address;
-    size_t size_bytes;
-    bool (*visit)(void *context, uint32_t id);
-    void *context;
-};
-
 /* An item of two cells is met twice; it counts in the first of its cells that the walk covers, and
  * by the link of that cell, since both cells may have the same chain. */
 static bool counts_here(const struct sc_grid_node *node, uint32_t entry, int level, uint64_t cell,
@@ -325,40 +318,6 @@ static bool counts_here(const struct sc_grid_node *node, uint32_t entry, int lev
     uint64_t counted_in = span.first > first_cell ? span.first : first_cell;
     uint64_t linked_from = entry & SECOND_SIDE ? span.last : span.first;
     return span.level == level && counted_in == cell && linked_from == cell;
-}
-
-static bool visit_chain(struct sc_grid *grid, const struct query *query, uint32_t slot, int level,
-                        uint64_t cell, uint64_t first_cell)
-{
-    uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
-    while (at) {
-        uint32_t id = at & ~SECOND_SIDE;
-        struct sc_grid_node *node = node_at(grid, id);
-        uint32_t next =
-            atomic_load_explicit(&node->next[at & SECOND_SIDE ? 1 : 0], memory_order_relaxed);
-        if (overlaps(node, query->address, query->size_bytes) &&
-            counts_here(node, at, level, cell, first_cell) && !query->visit(query->context, id))
-            return false;
-        at = next;
-    }
-    return true;
-}
-
-static bool visit_table(struct sc_grid *grid, const struct query *query)
-{
-    for (uint32_t slot = 0; slot <= grid->mask; slot++) {
-        uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
-        while (at) {
-            uint32_t id = at & ~SECOND_SIDE;
-            struct sc_grid_node *node = node_at(grid, id);
-            bool counted = !(at & SECOND_SIDE);
-            at = atomic_load_explicit(&node->next[at & SECOND_SIDE ? 1 : 0], memory_order_relaxed);
-            if (counted && overlaps(node, query->address, query->size_bytes) &&
-                !query->visit(query->context, id))
-                return false;
-        }
-    }
-    return true;
 }
 
 uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
@@ -371,23 +330,70 @@ uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t si
     return cells;
 }
 
-void sc_grid_overlaps_locked(struct sc_grid *grid, uintptr_t address, size_t size_bytes,
-                             bool (*visit)(void *context, uint32_t id), void *context)
+static void enter(struct sc_grid_walk *walk, struct sc_grid *grid)
 {
     SC_ASSERT_GUARDED(grid->pool);
-    struct query query = {address, size_bytes, visit, context};
-    if (size_bytes == 0)
-        return;
-    if (sc_grid_overlap_cost(grid, address, size_bytes) > grid->mask) {
-        visit_table(grid, &query);
-        return;
+    bool is_any = walk->size_bytes != 0;
+    bool by_table =
+        is_any && sc_grid_overlap_cost(grid, walk->address, walk->size_bytes) > grid->mask;
+    walk->grid = grid;
+    walk->levels = is_any && !by_table ? levels_of(grid) : 0;
+    walk->level = by_table ? -1 : 0;
+    walk->cell = by_table ? UINT64_MAX : 0; /* before the first one */
+    walk->end_cell = by_table ? (uint64_t)grid->mask + 1 : 0;
+}
+
+/* To the next chain. False: there is none. */
+static bool advance(struct sc_grid_walk *walk)
+{
+    if (++walk->cell >= walk->end_cell && walk->levels) {
+        walk->level = lowest(walk->levels);
+        walk->levels &= walk->levels - 1;
+        walk->cell = walk->first_cell = walk->address >> cell_shift(walk->level);
+        walk->end_cell = ((walk->address + walk->size_bytes - 1) >> cell_shift(walk->level)) + 1;
+    } else if (walk->cell >= walk->end_cell) {
+        return false;
     }
-    for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
-        int level = lowest(levels);
-        uint64_t first = address >> cell_shift(level);
-        uint64_t last = (address + size_bytes - 1) >> cell_shift(level);
-        for (uint64_t cell = first; cell <= last; cell++)
-            if (!visit_chain(grid, &query, slot_of(grid, level, cell), level, cell, first))
+    uint32_t slot =
+        walk->level < 0 ? (uint32_t)walk->cell : slot_of(walk->grid, walk->level, walk->cell);
+    walk->entry = atomic_load_explicit(&walk->grid->heads[slot], memory_order_relaxed);
+    return true;
+}
+
+static bool is_met(const struct sc_grid_walk *walk, const struct sc_grid_node *node, uint32_t entry)
+{
+    return overlaps(node, walk->address, walk->size_bytes) &&
+           (walk->level < 0 ? !(entry & SECOND_SIDE)
+                            : counts_here(node, entry, walk->level, walk->cell, walk->first_cell));
+}
+
+void sc_grid_next(struct sc_grid_walk *walk)
+{
+    for (;;) {
+        while (walk->entry) {
+            uint32_t entry = walk->entry;
+            struct sc_grid_node *node = node_at(walk->grid, entry & ~SECOND_SIDE);
+            walk->entry = atomic_load_explicit(&node->next[entry & SECOND_SIDE ? 1 : 0],
+                                               memory_order_relaxed);
+            walk->id = entry & ~SECOND_SIDE;
+            if (is_met(walk, node, entry))
                 return;
+        }
+        walk->id = 0;
+        if (advance(walk))
+            continue;
+        if (!walk->behind)
+            return;
+        enter(walk, walk->behind);
+        walk->behind = NULL;
     }
+}
+
+struct sc_grid_walk sc_grid_overlaps(struct sc_grid *grid, struct sc_grid *behind,
+                                     uintptr_t address, size_t size_bytes)
+{
+    struct sc_grid_walk walk = {.behind = behind, .address = address, .size_bytes = size_bytes};
+    enter(&walk, grid);
+    sc_grid_next(&walk);
+    return walk;
 }

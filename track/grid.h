@@ -55,10 +55,36 @@ void sc_grid_remove(struct sc_grid *grid, uint32_t id);
 uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address);
 uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address);
 
-/* Calls visit for each item that overlaps the interval, once, in no particular order, until it
- * returns false. The visitor must not change the grid. */
-void sc_grid_overlaps_locked(struct sc_grid *grid, uintptr_t address, size_t size_bytes,
-                             bool (*visit)(void *context, uint32_t id), void *context);
+/* A walk over the items that overlap an interval: each once, in no particular order. The grid must
+ * not change while the walk goes on. */
+struct sc_grid_walk {
+    uint32_t id;          /* where the walk is; 0: it is over */
+    struct sc_grid *grid; /* of one pool with `behind` */
+    struct sc_grid *behind;
+    uintptr_t address;
+    size_t size_bytes;
+    uint32_t entry;  /* the next one of its chain */
+    uint32_t levels; /* that are still to come */
+    int level;       /* below 0: it goes by the table, chain by chain */
+    uint64_t cell, first_cell, end_cell;
+};
+
+/* The begin of a walk over a grid and, unless it is NULL, over the one behind it. */
+struct sc_grid_walk sc_grid_overlaps(struct sc_grid *grid, struct sc_grid *behind,
+                                     uintptr_t address, size_t size_bytes);
+void sc_grid_next(struct sc_grid_walk *walk);
+
+#define SC_GRID_EACH(walk, grid, address, size_bytes)                                              \
+    SC_GRID_EACH_OF_TWO (walk, grid, NULL, address, size_bytes)
+#define SC_GRID_EACH_OF_TWO(walk, grid, behind, address, size_bytes)                               \
+    for (struct sc_grid_walk walk = sc_grid_overlaps(grid, behind, address, size_bytes); walk.id;  \
+         sc_grid_next(&walk))
+
+/* One of these items, or 0. */
+static inline uint32_t sc_grid_any(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
+{
+    return sc_grid_overlaps(grid, NULL, address, size_bytes).id;
+}
 
 /* Cells that an overlap look-up of this interval would examine. */
 uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes);

@@ -10,9 +10,8 @@
 void sc_guarded_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, struct sc_ops *found)
 {
-    struct sc_ops_collector collector = {inflight, found, false};
     found->count = 0;
-    sc_inflight_touched(inflight, address, size_bytes, touch, sc_inflight_collect, &collector);
+    sc_inflight_touched(inflight, address, size_bytes, touch, found);
 }
 
 void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticket *ticket)
@@ -23,11 +22,9 @@ void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticke
 void sc_guarded_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                enum sc_touch touch, struct sc_ops *found)
 {
-    struct sc_ops_collector collector = {inflight, found, false};
     found->count = 0;
     if (inflight->awaited.stream && !sc_order_known_done(inflight->order, &inflight->awaited))
-        sc_inflight_touched_beside(inflight, address, size_bytes, touch, sc_inflight_collect,
-                                   &collector);
+        sc_inflight_touched_beside(inflight, address, size_bytes, touch, found);
 }
 
 void sc_guarded_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
@@ -98,21 +95,15 @@ void sc_guarded_end_all(struct sc_inflight *inflight)
     sc_inflight_let_go(inflight, 0, whole_pages_end(inflight), SC_TOUCH_WRITE, false, &unused);
 }
 
-static bool note_given_up(void *context, uint32_t span)
-{
-    struct sc_inflight *inflight = context;
-    uint32_t id = sc_spans_at(&inflight->guards, span)->op;
-    const struct sc_op *op = sc_inflight_op(inflight, id);
-    if (op->first_span == span)
-        sc_no_verdicts_note_unwatched(inflight->no_verdicts, SC_NO_VERDICT_MAPPINGS,
-                                      sc_shape_hull_bytes(&op->info.shape));
-    return true;
-}
-
 void sc_guarded_give_up(struct sc_inflight *inflight)
 {
-    sc_grid_overlaps_locked(&inflight->guards.grid, 0, whole_pages_end(inflight), note_given_up,
-                            inflight);
+    SC_GRID_EACH (walk, &inflight->guards.grid, 0, whole_pages_end(inflight)) {
+        const struct sc_op *op =
+            sc_inflight_op(inflight, sc_spans_at(&inflight->guards, walk.id)->op);
+        if (op->first_span == walk.id)
+            sc_no_verdicts_note_unwatched(inflight->no_verdicts, SC_NO_VERDICT_MAPPINGS,
+                                          sc_shape_hull_bytes(&op->info.shape));
+    }
     sc_guarded_end_all(inflight);
 }
 
@@ -137,28 +128,8 @@ void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_chan
     }
 }
 
-struct change {
-    struct sc_inflight *inflight;
-    void (*apply)(struct sc_range *range, uint32_t value);
-    uint32_t value;
-};
-
-static bool change_range(void *context, uint32_t id)
-{
-    const struct change *change = context;
-    change->apply(sc_inflight_range(change->inflight, id), change->value);
-    return true;
-}
-
-static void change_ranges(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                          void (*apply)(struct sc_range *range, uint32_t value), uint32_t value)
-{
-    struct change change = {inflight, apply, value};
-    sc_grid_overlaps_locked(&inflight->range_grid, address, size_bytes, change_range, &change);
-}
-
 /* Memory that was found forbidden stays so, whoever has looked at it in the meantime. */
-static void set_guarding(struct sc_range *range, uint32_t guarding)
+static void set_guarding(struct sc_range *range, enum sc_guarding guarding)
 {
     if (atomic_load_explicit(&range->guarding, memory_order_relaxed) != SC_GUARDING_FORBIDDEN)
         atomic_store_explicit(&range->guarding, guarding, memory_order_release);
@@ -168,14 +139,15 @@ void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size
                     enum sc_guarding guarding)
 {
     struct sc_unwatched unwatched = {0, 0};
-    change_ranges(inflight, address, size_bytes, set_guarding, guarding);
+    SC_GRID_EACH (walk, &inflight->range_grid, address, size_bytes)
+        set_guarding(sc_inflight_range(inflight, walk.id), guarding);
     if (guarding == SC_GUARDING_FORBIDDEN)
         sc_inflight_let_go(inflight, address, size_bytes, SC_TOUCH_WRITE, false, &unwatched);
     sc_no_verdicts_add_unwatched(inflight->no_verdicts, SC_NO_VERDICT_MEMORY, unwatched.operations,
                                  unwatched.bytes);
 }
 
-static void limit_snapshots(struct sc_range *range, uint32_t snapshots)
+static void limit_snapshots(struct sc_range *range, enum sc_snapshots snapshots)
 {
     if (atomic_load_explicit(&range->snapshots, memory_order_relaxed) < snapshots)
         atomic_store_explicit(&range->snapshots, snapshots, memory_order_release);
@@ -184,6 +156,7 @@ static void limit_snapshots(struct sc_range *range, uint32_t snapshots)
 void sc_guarded_limit_snapshots(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                 enum sc_snapshots snapshots)
 {
-    change_ranges(inflight, address, size_bytes, limit_snapshots, snapshots);
+    SC_GRID_EACH (walk, &inflight->range_grid, address, size_bytes)
+        limit_snapshots(sc_inflight_range(inflight, walk.id), snapshots);
     sc_comparisons_await_all(inflight);
 }

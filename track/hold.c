@@ -119,32 +119,21 @@ static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
     return true;
 }
 
-struct hold_search {
-    struct sc_holds *holds;
-    uintptr_t address;
-    unsigned mask;
-    uint32_t found;
-};
-
-static bool note_found(void *context, uint32_t id)
+static bool is_asked_for(const struct sc_hold *hold, uintptr_t address, unsigned mask)
 {
-    struct hold_search *search = context;
-    const struct sc_hold *hold = sc_holds_at(search->holds, id);
-    if ((search->mask >> hold->kind & 1) &&
-        (!(search->mask & SC_HOLDS_BY_GRAPH) || hold->by_graph) &&
-        (!(search->mask & SC_HOLDS_STARTING) || address_of(hold) == search->address))
-        search->found = id;
-    return !search->found;
+    return (mask >> hold->kind & 1) && (!(mask & SC_HOLDS_BY_GRAPH) || hold->by_graph) &&
+           (!(mask & SC_HOLDS_STARTING) || address_of(hold) == address);
 }
 
 uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask)
 {
     SC_ASSERT_GUARDED(&holds->pool);
-    struct hold_search search = {holds, address, mask, 0};
-    if (holds->oldest)
-        sc_grid_overlaps_locked(&holds->grid, address, size_bytes ? size_bytes : 1, note_found,
-                                &search);
-    return search.found;
+    if (!holds->oldest)
+        return 0;
+    SC_GRID_EACH (walk, &holds->grid, address, size_bytes ? size_bytes : 1)
+        if (is_asked_for(sc_holds_at(holds, walk.id), address, mask))
+            return walk.id;
+    return 0;
 }
 
 /* A registration that is no longer for graphs is about to end, and nothing waits for it. */
@@ -162,30 +151,19 @@ bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hol
            is_registered(holds, hold);
 }
 
-struct older_search {
-    struct sc_holds *holds;
-    uint64_t age;
-    bool waits; /* a thread waits, and not for what only the program can end */
-    bool found;
-};
-
-static bool note_older(void *context, uint32_t id)
-{
-    struct older_search *search = context;
-    const struct sc_hold *older = sc_holds_at(search->holds, id);
-    search->found = older->age < search->age && older->kind != SC_HOLD_UNREGISTER &&
-                    !(search->waits && sc_holds_wait_for_program(search->holds, older));
-    return !search->found;
-}
-
+/* A thread that waits does not wait for what only the program can end. */
 static bool waits_for_older(struct sc_holds *holds, uint32_t id)
 {
     const struct sc_hold *hold = sc_holds_at(holds, id);
-    struct older_search search = {holds, hold->age, hold->kind == SC_HOLD_WAIT, false};
     if (hold->kind == SC_HOLD_UNREGISTER)
         return false;
-    sc_grid_overlaps_locked(&holds->grid, address_of(hold), bytes_of(hold), note_older, &search);
-    return search.found;
+    SC_GRID_EACH (walk, &holds->grid, address_of(hold), bytes_of(hold)) {
+        const struct sc_hold *older = sc_holds_at(holds, walk.id);
+        if (older->age < hold->age && older->kind != SC_HOLD_UNREGISTER &&
+            !(hold->kind == SC_HOLD_WAIT && sc_holds_wait_for_program(holds, older)))
+            return true;
+    }
+    return false;
 }
 
 uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
@@ -233,33 +211,10 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
 
 /* ---- what changes for holds that there are ---- */
 
-struct hold_change {
-    struct sc_holds *holds;
-    const struct sc_ticket *ticket; /* to wait for; NULL: graphs are forgotten */
-};
-
-static bool change_hold(void *context, uint32_t id)
-{
-    const struct hold_change *change = context;
-    struct sc_hold *hold = sc_holds_at(change->holds, id);
-    if (!change->ticket)
-        hold->by_graph = false;
-    else if (hold->kind != SC_HOLD_WAIT)
-        sc_holds_require(change->holds, id, change->ticket);
-    return true;
-}
-
-static void change_holds(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
-                         const struct sc_ticket *ticket)
-{
-    struct hold_change change = {holds, ticket};
-    sc_grid_overlaps_locked(&holds->grid, address, size_bytes ? size_bytes : 1, change_hold,
-                            &change);
-}
-
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes)
 {
-    change_holds(holds, address, size_bytes, NULL);
+    SC_GRID_EACH (walk, &holds->grid, address, size_bytes ? size_bytes : 1)
+        sc_holds_at(holds, walk.id)->by_graph = false;
 }
 
 void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
@@ -272,37 +227,25 @@ void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
 void sc_holds_wait_longer(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
                           const struct sc_ticket *ticket)
 {
-    change_holds(holds, address, size_bytes, ticket);
-}
-
-struct earlier_search {
-    struct sc_holds *holds;
-    const struct sc_op_info *later;
-    struct sc_ticket *tickets;
-    unsigned count, max;
-};
-
-static bool note_earlier(void *context, uint32_t id)
-{
-    struct earlier_search *search = context;
-    const struct sc_hold *hold = sc_holds_at(search->holds, id);
-    const struct sc_op_info *later = search->later;
-    if (!hold->written && !sc_direction_writes_host(later->direction))
-        return true;
-    for (uint32_t i = 0; i < hold->ticket_count && search->count < search->max; i++)
-        if (hold->tickets[i].stream != later->ticket.stream &&
-            !sc_conflicts_covers(search->holds->order, later, &hold->tickets[i]))
-            search->tickets[search->count++] = hold->tickets[i];
-    return true;
+    SC_GRID_EACH (walk, &holds->grid, address, size_bytes ? size_bytes : 1)
+        if (sc_holds_at(holds, walk.id)->kind != SC_HOLD_WAIT)
+            sc_holds_require(holds, walk.id, ticket);
 }
 
 unsigned sc_holds_before(struct sc_holds *holds, const struct sc_op_info *info,
                          struct sc_ticket *tickets, unsigned max)
 {
-    struct earlier_search search = {holds, info, tickets, 0, max};
-    sc_grid_overlaps_locked(&holds->grid, info->shape.address, sc_shape_hull_bytes(&info->shape),
-                            note_earlier, &search);
-    return search.count;
+    unsigned count = 0;
+    SC_GRID_EACH (walk, &holds->grid, info->shape.address, sc_shape_hull_bytes(&info->shape)) {
+        const struct sc_hold *hold = sc_holds_at(holds, walk.id);
+        if (!hold->written && !sc_direction_writes_host(info->direction))
+            continue;
+        for (uint32_t i = 0; i < hold->ticket_count && count < max; i++)
+            if (hold->tickets[i].stream != info->ticket.stream &&
+                !sc_conflicts_covers(holds->order, info, &hold->tickets[i]))
+                tickets[count++] = hold->tickets[i];
+    }
+    return count;
 }
 
 void sc_holds_end(struct sc_holds *holds, uint32_t hold)

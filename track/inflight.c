@@ -69,12 +69,6 @@ static struct sc_range *home_of(struct sc_inflight *inflight, const struct sc_op
     return sc_inflight_range(inflight, sc_inflight_home(inflight, info));
 }
 
-static bool note_range(void *context, uint32_t range)
-{
-    *(uint32_t *)context = range;
-    return false;
-}
-
 /* After the operation was added, or moved. */
 static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
 {
@@ -112,15 +106,10 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     SC_TRACE("range-add address bytes kind context", address, size_bytes, kind, context);
-    uint32_t old = 0;
     if (size_bytes == 0)
         return 0;
-    do {
-        old = 0;
-        sc_grid_overlaps_locked(&inflight->range_grid, address, size_bytes, note_range, &old);
-        if (old)
-            sc_inflight_remove_range(inflight, old);
-    } while (old);
+    for (uint32_t old; (old = sc_grid_any(&inflight->range_grid, address, size_bytes)) != 0;)
+        sc_inflight_remove_range(inflight, old);
     uint32_t id = sc_pool_take(&inflight->ranges);
     if (!id)
         return 0;
@@ -236,30 +225,20 @@ void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address
         sc_inflight_remove_range(inflight, range);
 }
 
-struct range_search {
-    struct sc_inflight *inflight;
-    uint32_t context;
-    uint32_t found;
-};
-
-static bool note_range_of_context(void *context, uint32_t id)
+static uint32_t range_of_context(struct sc_inflight *inflight, uint32_t context)
 {
-    struct range_search *search = context;
-    struct sc_range *range = sc_inflight_range(search->inflight, id);
-    if (atomic_load_explicit(&range->context, memory_order_relaxed) == search->context)
-        search->found = id;
-    return !search->found;
+    SC_GRID_EACH (walk, &inflight->range_grid, 0, SIZE_MAX) {
+        struct sc_range *range = sc_inflight_range(inflight, walk.id);
+        if (atomic_load_explicit(&range->context, memory_order_relaxed) == context)
+            return walk.id;
+    }
+    return 0;
 }
 
 void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context)
 {
-    struct range_search search = {inflight, context, 0};
-    do {
-        search.found = 0;
-        sc_grid_overlaps_locked(&inflight->range_grid, 0, SIZE_MAX, note_range_of_context, &search);
-        if (search.found)
-            sc_inflight_remove_range(inflight, search.found);
-    } while (search.found);
+    for (uint32_t range; (range = range_of_context(inflight, context)) != 0;)
+        sc_inflight_remove_range(inflight, range);
 }
 
 uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
@@ -498,39 +477,28 @@ static void release(struct sc_inflight *inflight, uint32_t id)
     inflight->released_count++;
 }
 
-struct span_search {
-    struct sc_inflight *inflight;
-    enum sc_touch touch;
-    uint32_t span;
-};
-
 static struct sc_op *op_of_span(struct sc_inflight *inflight, uint32_t span)
 {
     return sc_inflight_op(inflight, sc_spans_at(&inflight->guards, span)->op);
 }
 
-static bool note_protecting(void *context, uint32_t span)
-{
-    struct span_search *search = context;
-    if (is_protected_from(op_of_span(search->inflight, span), search->touch))
-        search->span = span;
-    return !search->span;
-}
-
-static bool note_watching(void *context, uint32_t span)
-{
-    struct span_search *search = context;
-    if (forbids(search->inflight, op_of_span(search->inflight, span), search->touch))
-        search->span = span;
-    return !search->span;
-}
-
 bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    struct span_search search = {.inflight = inflight, .touch = touch};
-    sc_grid_overlaps_locked(&inflight->guards.grid, address, 1, note_watching, &search);
-    return search.span != 0;
+    SC_GRID_EACH (walk, &inflight->guards.grid, address, 1)
+        if (forbids(inflight, op_of_span(inflight, walk.id), touch))
+            return true;
+    return false;
+}
+
+/* That protects a page of the interval from such a touch, or NULL. */
+static struct sc_op *find_protecting(struct sc_inflight *inflight, uintptr_t address,
+                                     size_t size_bytes, enum sc_touch touch)
+{
+    SC_GRID_EACH (walk, &inflight->guards.grid, address, size_bytes)
+        if (is_protected_from(op_of_span(inflight, walk.id), touch))
+            return op_of_span(inflight, walk.id);
+    return NULL;
 }
 
 /* The pages from `start` to `end` are let go because the interval is touched. */
@@ -551,13 +519,8 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_shape touched = {address, size_bytes, size_bytes, 1};
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
-    for (;;) {
-        struct span_search search = {inflight, touch, 0};
-        sc_grid_overlaps_locked(&inflight->guards.grid, address, size_bytes, note_protecting,
-                                &search);
-        if (!search.span)
-            return;
-        struct sc_op *op = op_of_span(inflight, search.span);
+    struct sc_op *op;
+    while ((op = find_protecting(inflight, address, size_bytes, touch)) != NULL) {
         bool watched = !is_released(inflight, op);
         bool copied = keep_copies;
         for (uint32_t id = keep_copies && watched ? op->first_span : 0; id;
@@ -570,68 +533,49 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
     }
 }
 
-struct touch_visit {
-    struct sc_inflight *inflight;
-    struct sc_shape touched;
-    enum sc_touch touch;
-    sc_inflight_visit *visit;
-    void *context;
-};
-
-static bool visit_touched(void *context, uint32_t id)
+/* Does the operation use a byte that is touched so, and may not be before it is done? */
+static bool is_too_early(const struct sc_op_info *info, const struct sc_shape *touched,
+                         enum sc_touch touch)
 {
-    struct touch_visit *search = context;
-    const struct sc_op *op = sc_inflight_op(search->inflight, id);
-    if (!forbids(search->inflight, op, search->touch) ||
-        !sc_shape_row_touches_folded(&search->touched, &op->info.shape, &op->info.fold))
-        return true;
-    return search->visit(search->context, id);
+    return (touch == SC_TOUCH_WRITE || sc_direction_writes_host(info->direction)) &&
+           sc_shape_row_touches_folded(touched, &info->shape, &info->fold);
 }
 
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                         enum sc_touch touch, sc_inflight_visit *visit, void *context)
+                         enum sc_touch touch, struct sc_ops *found)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    struct touch_visit search = {
-        inflight, {address, size_bytes, size_bytes, 1}, touch, visit, context};
-    sc_inflight_overlaps(inflight, address, size_bytes, visit_touched, &search);
+    const struct sc_shape touched = {address, size_bytes, size_bytes, 1};
+    struct sc_ops_collector collector = {inflight, found, false};
+    SC_INFLIGHT_EACH (walk, inflight, address, size_bytes)
+        if (forbids(inflight, walk.op, touch) && is_too_early(&walk.op->info, &touched, touch))
+            sc_inflight_collect(&collector, walk.at.id);
 }
 
-struct early_search {
-    struct sc_shape touched;
-    enum sc_touch touch;
-    struct sc_inflight *inflight;
-    bool found;
-};
-
-static bool note_early(void *context, uint32_t id)
+static bool any_too_early(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                          enum sc_touch touch)
 {
-    struct early_search *search = context;
-    const struct sc_op_info *op = &sc_inflight_op(search->inflight, id)->info;
-    search->found = (search->touch == SC_TOUCH_WRITE || sc_direction_writes_host(op->direction)) &&
-                    sc_shape_row_touches_folded(&search->touched, &op->shape, &op->fold);
-    return !search->found;
-}
-
-static bool visit_incomplete(void *context, uint32_t id)
-{
-    struct touch_visit *search = context;
-    const struct sc_op *op = sc_inflight_op(search->inflight, id);
-    return sc_order_complete(search->inflight->order, &op->info.ticket) ||
-           visit_touched(context, id);
+    const struct sc_shape touched = {address, size_bytes, size_bytes, 1};
+    SC_INFLIGHT_EACH (walk, inflight, address, size_bytes)
+        if (is_too_early(&walk.op->info, &touched, touch))
+            return true;
+    return false;
 }
 
 void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                                enum sc_touch touch, sc_inflight_visit *visit, void *context)
+                                enum sc_touch touch, struct sc_ops *found)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     size_t whole = pages.end - pages.start;
-    struct early_search early = {{address, size_bytes, size_bytes, 1}, touch, inflight, false};
-    struct touch_visit beside = {inflight, {pages.start, whole, whole, 1}, touch, visit, context};
-    sc_inflight_overlaps(inflight, address, size_bytes, note_early, &early);
-    if (early.found)
-        sc_inflight_overlaps(inflight, pages.start, whole, visit_incomplete, &beside);
+    const struct sc_shape touched = {pages.start, whole, whole, 1};
+    struct sc_ops_collector collector = {inflight, found, false};
+    if (!any_too_early(inflight, address, size_bytes, touch))
+        return;
+    SC_INFLIGHT_EACH (walk, inflight, pages.start, whole)
+        if (!sc_order_complete(inflight->order, &walk.op->info.ticket) &&
+            forbids(inflight, walk.op, touch) && is_too_early(&walk.op->info, &touched, touch))
+            sc_inflight_collect(&collector, walk.at.id);
 }
 
 /* What differs is only what the device has read from snapshots, unless pages were copied later. */
@@ -646,22 +590,6 @@ static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
     return true;
 }
 
-struct seal_visit {
-    struct sc_inflight *inflight;
-    struct sc_ops *ops;
-    struct sc_shape sealed;
-};
-
-static bool seal_op(void *context, uint32_t id)
-{
-    struct seal_visit *seal = context;
-    struct sc_op *op = sc_inflight_op(seal->inflight, id);
-    bool changed = add_if_changed(seal->inflight, op, seal->ops);
-    if (changed || sc_shape_hulls_touch(&op->info.shape, &seal->sealed))
-        op->info.stable = false;
-    return true;
-}
-
 /* Sources beside it on the same pages are compared too: what writes the interval may be guarded,
  * and until a touch lets those pages go, they cannot be read. */
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
@@ -669,8 +597,12 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
-    struct seal_visit seal = {inflight, overwritten, {address, size_bytes, size_bytes, 1}};
-    sc_inflight_overlaps(inflight, pages.start, pages.end - pages.start, seal_op, &seal);
+    const struct sc_shape sealed = {address, size_bytes, size_bytes, 1};
+    SC_INFLIGHT_EACH (walk, inflight, pages.start, pages.end - pages.start) {
+        bool changed = add_if_changed(inflight, walk.op, overwritten);
+        if (changed || sc_shape_hulls_touch(&walk.op->info.shape, &sealed))
+            walk.op->info.stable = false;
+    }
 }
 
 /* For the last time, if the source is still to be compared and comes before `later`. */
@@ -713,27 +645,16 @@ void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_i
     }
 }
 
-struct writer_search {
-    struct sc_inflight *inflight;
-    bool found;
-};
-
-static bool note_writer(void *context, uint32_t id)
-{
-    struct writer_search *search = context;
-    search->found = sc_direction_writes_host(sc_inflight_op(search->inflight, id)->info.direction);
-    return !search->found;
-}
-
 bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
                             const struct sc_shape *shape)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    struct writer_search search = {inflight, false};
-    if (sc_inflight_may_be_written(inflight, range))
-        sc_inflight_overlaps(inflight, shape->address, sc_shape_hull_bytes(shape), note_writer,
-                             &search);
-    return search.found;
+    if (!sc_inflight_may_be_written(inflight, range))
+        return false;
+    SC_INFLIGHT_EACH (walk, inflight, shape->address, sc_shape_hull_bytes(shape))
+        if (sc_direction_writes_host(walk.op->info.direction))
+            return true;
+    return false;
 }
 
 static inline bool is_stable(struct sc_inflight *inflight, const struct sc_op_info *info)
@@ -1052,21 +973,34 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     take_out(inflight, id);
 }
 
-struct in_flight_visit {
-    struct sc_inflight *inflight;
-    sc_inflight_visit *visit;
-    void *context;
-    bool stopped;
-};
-
-static bool visit_in_flight(void *context, uint32_t id)
+/* From where the walk over the grids is, to what is in flight. */
+static void stop_at_next(struct sc_inflight_walk *walk)
 {
-    struct in_flight_visit *visiting = context;
-    const struct sc_op *op = sc_inflight_op(visiting->inflight, id);
-    visiting->stopped = !sc_order_known_done(visiting->inflight->order, &op->info.ticket) &&
-                        !sc_kernel_flags_tell(visiting->inflight, id) &&
-                        !visiting->visit(visiting->context, id);
-    return !visiting->stopped;
+    for (; walk->at.id; sc_grid_next(&walk->at)) {
+        walk->op = sc_inflight_op(walk->inflight, walk->at.id);
+        if (!sc_order_known_done(walk->inflight->order, &walk->op->info.ticket) &&
+            !sc_kernel_flags_tell(walk->inflight, walk->at.id))
+            return;
+    }
+    walk->op = NULL;
+}
+
+struct sc_inflight_walk sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address,
+                                             size_t size_bytes)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    struct sc_inflight_walk walk = {
+        .inflight = inflight,
+        .at = sc_grid_overlaps(&inflight->op_grid, &inflight->heap_grid, address, size_bytes),
+    };
+    stop_at_next(&walk);
+    return walk;
+}
+
+void sc_inflight_next(struct sc_inflight_walk *walk)
+{
+    sc_grid_next(&walk->at);
+    stop_at_next(walk);
 }
 
 bool sc_inflight_collect(void *context, uint32_t op)
@@ -1080,23 +1014,13 @@ bool sc_inflight_collect(void *context, uint32_t op)
     return true;
 }
 
-void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                          sc_inflight_visit *visit, void *context)
-{
-    SC_ASSERT_GUARDED(&inflight->ops);
-    struct in_flight_visit visiting = {inflight, visit, context, false};
-    sc_grid_overlaps_locked(&inflight->op_grid, address, size_bytes, visit_in_flight, &visiting);
-    if (!visiting.stopped)
-        sc_grid_overlaps_locked(&inflight->heap_grid, address, size_bytes, visit_in_flight,
-                                &visiting);
-}
-
 void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *found)
 {
     struct sc_ops_collector collector = {inflight, found, false};
     found->count = 0;
-    sc_inflight_overlaps(inflight, address, size_bytes, sc_inflight_collect, &collector);
+    SC_INFLIGHT_EACH (walk, inflight, address, size_bytes)
+        sc_inflight_collect(&collector, walk.at.id);
 }
 
 /* Has the function returned whose local the operation uses? The stack may be another thread's, and

@@ -220,13 +220,25 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
  * False: nothing has changed, since the pages of the operation are to be looked at anew. */
 bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t op, bool guarded);
 
-/* Calls visit for each operation not known done whose hull overlaps the interval, until it returns
- * false. The visitor must not change anything. */
+/* A walk over the operations not known done whose hulls overlap an interval. No operation may come
+ * or go while it goes on. */
+struct sc_inflight_walk {
+    struct sc_op *op; /* where the walk is; NULL: it is over */
+    struct sc_inflight *inflight;
+    struct sc_grid_walk at;
+};
+struct sc_inflight_walk sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address,
+                                             size_t size_bytes);
+void sc_inflight_next(struct sc_inflight_walk *walk);
+
+#define SC_INFLIGHT_EACH(walk, inflight, address, size_bytes)                                      \
+    for (struct sc_inflight_walk walk = sc_inflight_overlaps(inflight, address, size_bytes);       \
+         walk.op; sc_inflight_next(&walk))
+
+/* False: no more are wanted. */
 typedef bool sc_inflight_visit(void *context, uint32_t op);
 /* One whose context is a struct sc_ops_collector: adds the operation. */
 bool sc_inflight_collect(void *collector, uint32_t op);
-void sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                          sc_inflight_visit *visit, void *context);
 
 /* Why its order is not certain now. */
 static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_info *info)
@@ -250,15 +262,15 @@ bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned 
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten);
 
-/* Calls visit for each operation not known done, guarded anywhere, that forbids the host to touch
- * one of these bytes so, until it returns false. The visitor must not change anything. */
+/* Adds the operations not known done, guarded anywhere, that forbid the host to touch one of these
+ * bytes so, and are to be judged. */
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                         enum sc_touch touch, sc_inflight_visit *visit, void *context);
+                         enum sc_touch touch, struct sc_ops *found);
 
 /* The same of the incomplete ones that have bytes on the pages of the interval, where such a touch
  * of the interval comes too early for some operation, guarded or not. */
 void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                                enum sc_touch touch, sc_inflight_visit *visit, void *context);
+                                enum sc_touch touch, struct sc_ops *found);
 
 /* Lets go of the pages that the interval touches, as far as operations forbid such a touch. With
  * `keep_copies`, the bytes of sources on these pages are copied first, and compared when the

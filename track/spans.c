@@ -275,28 +275,15 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
 
 /* ---- what holds of pages ---- */
 
-struct least {
-    struct sc_spans *spans;
-    enum sc_access access;
-};
-
-static bool narrow_access(void *context, uint32_t id)
-{
-    struct least *least = context;
-    const struct sc_span *span = sc_spans_at(least->spans, id);
-    if (span->access > least->access)
-        least->access = span->access;
-    return true;
-}
-
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
-    struct least least = {spans, SC_ACCESS_ALL};
+    enum sc_access least = SC_ACCESS_ALL;
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    sc_grid_overlaps_locked(&spans->grid, pages.start, pages.end - pages.start, narrow_access,
-                            &least);
-    return least.access;
+    SC_GRID_EACH (walk, &spans->grid, pages.start, pages.end - pages.start)
+        if (sc_spans_at(spans, walk.id)->access > least)
+            least = sc_spans_at(spans, walk.id)->access;
+    return least;
 }
 
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
@@ -353,13 +340,6 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 
 /* ---- areas ---- */
 
-static bool stop(void *any, uint32_t id)
-{
-    (void)id;
-    *(bool *)any = true;
-    return false;
-}
-
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -367,9 +347,8 @@ bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
     unsigned lane = sc_spans_lane(spans, start);
     bool any = is_in_list(spans, spans->unapplied[lane], start, SC_SPANS_LANE_BYTES) ||
                is_in_list(spans, spans->due_ended[lane], start, SC_SPANS_LANE_BYTES) ||
-               is_in_list(spans, spans->refused[lane], start, SC_SPANS_LANE_BYTES);
-    if (!any)
-        sc_grid_overlaps_locked(&spans->grid, start, SC_SPANS_LANE_BYTES, stop, &any);
+               is_in_list(spans, spans->refused[lane], start, SC_SPANS_LANE_BYTES) ||
+               sc_grid_any(&spans->grid, start, SC_SPANS_LANE_BYTES);
     if (!any)
         set_lane(spans, start);
     return !any;

@@ -24,10 +24,9 @@ static bool silences(const struct sc_span *span, const struct piece *piece)
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
 }
 
-static bool narrow_piece(void *context, uint32_t id)
+/* False: no other span changes anything. */
+static bool narrow_piece(struct piece *piece, const struct sc_span *span)
 {
-    struct piece *piece = context;
-    const struct sc_span *span = sc_spans_at(piece->spans, id);
     if (sc_span_start(span) > piece->at) {
         if (sc_span_start(span) < piece->until)
             piece->until = sc_span_start(span);
@@ -57,8 +56,9 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
     if (spans->live == (uint32_t)span->live)
         piece.access = span->live ? span->access : SC_ACCESS_ALL;
     else
-        sc_grid_overlaps_locked(&spans->grid, piece.at, piece.until - piece.at, narrow_piece,
-                                &piece);
+        SC_GRID_EACH (walk, &spans->grid, piece.at, piece.until - piece.at)
+            if (!narrow_piece(&piece, sc_spans_at(spans, walk.id)))
+                break;
     return piece;
 }
 

@@ -9,52 +9,12 @@
 
 #include "track/poison.h"
 
-enum { TAKE_DOWN_BATCH = 64 };
+enum { DROPPED_AT_ONCE = 64 };
 
-struct op_batch {
-    struct sc_track *track;
-    bool complete_only;
-    unsigned count;
-    uint32_t ids[TAKE_DOWN_BATCH];
-};
-
-static bool note_op(void *context, uint32_t id)
+static bool is_hurt(const struct sc_take_down *request, const struct sc_op *op)
 {
-    struct op_batch *batch = context;
-    const struct sc_op *op = sc_inflight_op(&batch->track->inflight, id);
-    if (!batch->complete_only || sc_order_complete(&batch->track->order, &op->info.ticket))
-        batch->ids[batch->count++] = id;
-    return batch->count < TAKE_DOWN_BATCH;
+    return !request->hurts || request->hurts(&op->info);
 }
-
-struct hurt_visit {
-    struct sc_track *track;
-    const struct sc_take_down *request;
-    sc_inflight_visit *visit;
-    void *context;
-};
-
-static bool visit_hurt(void *context, uint32_t id)
-{
-    const struct hurt_visit *hurt = context;
-    return !hurt->request->hurts(&sc_inflight_op(&hurt->track->inflight, id)->info) ||
-           hurt->visit(hurt->context, id);
-}
-
-static void find_ops(struct sc_track *track, const struct sc_take_down *request,
-                     sc_inflight_visit *visit, void *context)
-{
-    struct hurt_visit hurt = {track, request, visit, context};
-    sc_inflight_overlaps(&track->inflight, request->address, request->size_bytes,
-                         request->hurts ? visit_hurt : visit, request->hurts ? &hurt : context);
-}
-
-struct hold_filler {
-    struct sc_track *track;
-    uint32_t hold;
-    bool passes_kernels;
-    bool failed;
-};
 
 /* The device reads the snapshot, so the memory need not stay. The driver's own memory does: to give
  * it back would make the driver wait. */
@@ -63,17 +23,20 @@ static bool does_without(const struct sc_hold *hold, const struct sc_op_info *in
     return sc_ops_is_copied(info) && !sc_hold_is_drivers(hold->kind);
 }
 
-static bool require_op(void *context, uint32_t op)
+/* False: the hold has no room for all of them. */
+static bool require_ops(struct sc_track *track, const struct sc_take_down *request, uint32_t id)
 {
-    struct hold_filler *filler = context;
-    struct sc_holds *holds = &filler->track->holds;
-    const struct sc_op_info *info = &sc_inflight_op(&filler->track->inflight, op)->info;
-    if (does_without(sc_holds_at(holds, filler->hold), info) ||
-        (filler->passes_kernels && sc_ops_is_kernel(info)))
-        return true;
-    filler->failed = !sc_holds_require(holds, filler->hold, &info->ticket);
-    sc_holds_at(holds, filler->hold)->written |= sc_direction_writes_host(info->direction);
-    return !filler->failed;
+    struct sc_hold *hold = sc_holds_at(&track->holds, id);
+    SC_INFLIGHT_EACH (walk, &track->inflight, request->address, request->size_bytes) {
+        const struct sc_op_info *info = &walk.op->info;
+        if (!is_hurt(request, walk.op) || does_without(hold, info) ||
+            (request->passes_kernels && sc_ops_is_kernel(info)))
+            continue;
+        hold->written |= sc_direction_writes_host(info->direction);
+        if (!sc_holds_require(&track->holds, id, &info->ticket))
+            return false;
+    }
+    return true;
 }
 
 /* A hold that waits for every operation in flight, or none. */
@@ -84,19 +47,17 @@ static bool make_hold(struct sc_track *track, struct sc_take_down *request)
         holds->held_bytes + request->size_bytes > request->max_held_bytes)
         return false;
     uint64_t now_ns = sc_now_ns();
-    struct hold_filler filler = {.track = track, .passes_kernels = request->passes_kernels};
-    filler.hold = sc_holds_add(holds, request->kind, request->address, request->size_bytes,
-                               request->context, now_ns);
-    if (!filler.hold)
+    uint32_t hold = sc_holds_add(holds, request->kind, request->address, request->size_bytes,
+                                 request->context, now_ns);
+    if (!hold)
         return false;
-    find_ops(track, request, require_op, &filler);
-    if (filler.failed) {
-        sc_holds_remove(holds, filler.hold, now_ns);
+    if (!require_ops(track, request, hold)) {
+        sc_holds_remove(holds, hold, now_ns);
         return false;
     }
-    sc_holds_at(holds, filler.hold)->by_graph = request->by_graph;
-    request->held = filler.hold;
-    request->held_age = sc_holds_at(holds, filler.hold)->age;
+    sc_holds_at(holds, hold)->by_graph = request->by_graph;
+    request->held = hold;
+    request->held_age = sc_holds_at(holds, hold)->age;
     return true;
 }
 
@@ -122,13 +83,20 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_
 
 static void drop_ops(struct sc_track *track, const struct sc_take_down *request, bool complete_only)
 {
-    struct op_batch batch = {.track = track, .complete_only = complete_only};
+    uint32_t found[DROPPED_AT_ONCE];
+    unsigned count;
     do {
-        batch.count = 0;
-        find_ops(track, request, note_op, &batch);
-        for (unsigned i = 0; i < batch.count; i++)
-            sc_inflight_drop(&track->inflight, batch.ids[i]);
-    } while (batch.count == TAKE_DOWN_BATCH);
+        count = 0;
+        SC_INFLIGHT_EACH (walk, &track->inflight, request->address, request->size_bytes) {
+            if (is_hurt(request, walk.op) &&
+                (!complete_only || sc_order_complete(&track->order, &walk.op->info.ticket)))
+                found[count++] = walk.at.id;
+            if (count == DROPPED_AT_ONCE)
+                break;
+        }
+        for (unsigned i = 0; i < count; i++)
+            sc_inflight_drop(&track->inflight, found[i]);
+    } while (count == DROPPED_AT_ONCE);
 }
 
 void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes, bool again)
@@ -151,49 +119,42 @@ static void end_range(struct sc_track *track, const struct sc_take_down *request
         sc_inflight_remove_range(&track->inflight, range);
 }
 
-struct judged_visit {
-    struct sc_ops_collector collector; /* first */
-    struct sc_shape taken;
-    bool passes_kernels;
-    bool any; /* is to be held */
-};
-
-/* What lies between the rows of an operation is not used. It is held all the same: the pages are
- * guarded along with the rows. */
-static bool judge_op(void *context, uint32_t id)
+/* Finds what is to be judged. True: there are others besides. What lies between the rows of an
+ * operation is not used. It is held all the same: the pages are guarded along with the rows. */
+static bool find_judged(struct sc_track *track, struct sc_take_down *request, bool *to_be_held)
 {
-    struct judged_visit *judged = context;
-    const struct sc_op_info *info = &sc_inflight_op(judged->collector.inflight, id)->info;
-    judged->any |= !judged->passes_kernels || !sc_ops_is_kernel(info);
-    if (sc_shape_row_touches_folded(&judged->taken, &info->shape, &info->fold))
-        return sc_inflight_collect(&judged->collector, id);
-    judged->collector.any_unjudged = true;
-    return true;
+    const struct sc_shape taken = {request->address, request->size_bytes, request->size_bytes, 1};
+    struct sc_ops_collector collector = {&track->inflight, &request->found, false};
+    SC_INFLIGHT_EACH (walk, &track->inflight, request->address, request->size_bytes) {
+        const struct sc_op_info *info = &walk.op->info;
+        if (!is_hurt(request, walk.op))
+            continue;
+        *to_be_held |= !request->passes_kernels || !sc_ops_is_kernel(info);
+        if (sc_shape_row_touches_folded(&taken, &info->shape, &info->fold))
+            sc_inflight_collect(&collector, walk.at.id);
+        else
+            collector.any_unjudged = true;
+    }
+    return collector.any_unjudged;
 }
 
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 {
-    struct judged_visit judged = {
-        {&track->inflight, &request->found, false},
-        {request->address, request->size_bytes, request->size_bytes, 1},
-        request->passes_kernels,
-        false,
-    };
+    bool to_be_held = false;
     request->found.count = 0;
     request->held = 0;
     request->must_wait = false;
     lock(track);
     if (request->settles && request->kind == SC_HOLD_WAIT)
         sc_holds_forget_graphs(&track->holds, request->address, request->size_bytes);
-    find_ops(track, request, judge_op, &judged);
+    bool has_others = find_judged(track, request, &to_be_held);
     request->by_graph = request->kind != SC_HOLD_WAIT &&
                         sc_graphs_name(&track->graphs, request->address, request->size_bytes);
     if (request->hold &&
-        (judged.any || request->by_graph ||
+        (to_be_held || request->by_graph ||
          sc_holds_find(&track->holds, request->address, request->size_bytes, SC_HOLDS_ALL)))
         request->must_wait = !make_hold(track, request);
-    if ((request->found.count || judged.collector.any_unjudged) && !request->must_wait &&
-        !request->stays)
+    if ((request->found.count || has_others) && !request->must_wait && !request->stays)
         drop_ops(track, request, false);
     if (request->by_graph)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
@@ -202,22 +163,12 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     unlock(track);
 }
 
-static bool note_any(void *found, uint32_t id)
-{
-    (void)id;
-    *(bool *)found = true;
-    return false;
-}
-
 bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
-    bool found = false;
     lock(track);
-    sc_inflight_overlaps(&track->inflight, address, size_bytes, note_any, &found);
-    if (!found)
-        sc_grid_overlaps_locked(&track->inflight.range_grid, address, size_bytes, note_any, &found);
-    if (!found)
-        found = sc_holds_find(&track->holds, address, size_bytes, SC_HOLDS_ALL) != 0;
+    bool found = sc_inflight_overlaps(&track->inflight, address, size_bytes).op ||
+                 sc_grid_any(&track->inflight.range_grid, address, size_bytes) ||
+                 sc_holds_find(&track->holds, address, size_bytes, SC_HOLDS_ALL);
     unlock(track);
     return found;
 }

@@ -427,22 +427,14 @@ static bool is_live(uintptr_t start)
     return live;
 }
 
-static bool note_any(void *any, uint32_t id)
-{
-    (void)id;
-    *(bool *)any = true;
-    return false;
-}
-
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
 {
-    bool any = false;
     if (size_bytes > UINTPTR_MAX - address)
         size_bytes = UINTPTR_MAX - address;
     if (!size_bytes || is_in_child())
         return false;
     pthread_mutex_lock(&lock);
-    sc_grid_overlaps_locked(&grid, address, size_bytes, note_any, &any);
+    bool any = sc_grid_any(&grid, address, size_bytes) != 0;
     pthread_mutex_unlock(&lock);
     return any;
 }
@@ -511,19 +503,6 @@ CUresult sc_pinned_free(void *address)
     return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
 }
 
-struct search {
-    CUcontext context;
-    uint32_t found;
-};
-
-static bool is_of_context(void *argument, uint32_t id)
-{
-    struct search *search = argument;
-    if (block_at(id)->request.context == search->context)
-        search->found = id;
-    return !search->found;
-}
-
 /* What the driver has unregistered is unmapped, as memory that it allocated would be. */
 static bool is_registered(uintptr_t start)
 {
@@ -532,25 +511,14 @@ static bool is_registered(uintptr_t start)
            CUDA_SUCCESS;
 }
 
-struct renaming {
-    CUcontext from, to;
-};
-
-static bool rename_block(void *argument, uint32_t id)
-{
-    const struct renaming *renaming = argument;
-    if (block_at(id)->request.context == renaming->from)
-        block_at(id)->request.context = renaming->to;
-    return true;
-}
-
 static void rename_blocks(CUcontext from, CUcontext to)
 {
-    struct renaming renaming = {from, to};
     if (is_in_child())
         return;
     pthread_mutex_lock(&lock);
-    sc_grid_overlaps_locked(&grid, 0, SIZE_MAX, rename_block, &renaming);
+    SC_GRID_EACH (walk, &grid, 0, SIZE_MAX)
+        if (block_at(walk.id)->request.context == from)
+            block_at(walk.id)->request.context = to;
     pthread_mutex_unlock(&lock);
 }
 
@@ -573,13 +541,14 @@ void sc_pinned_context_named(const struct sc_context *context)
 /* A block of the context, whose it is no longer. 0: there is none. */
 static uintptr_t take_one_of(CUcontext context)
 {
-    struct search search = {.context = context};
     uintptr_t start = 0;
     pthread_mutex_lock(&lock);
-    sc_grid_overlaps_locked(&grid, 0, SIZE_MAX, is_of_context, &search);
-    if (search.found) {
-        start = start_of(block_at(search.found));
-        block_at(search.found)->request.context = NULL;
+    SC_GRID_EACH (walk, &grid, 0, SIZE_MAX) {
+        if (block_at(walk.id)->request.context != context)
+            continue;
+        start = start_of(block_at(walk.id));
+        block_at(walk.id)->request.context = NULL;
+        break;
     }
     pthread_mutex_unlock(&lock);
     return start;

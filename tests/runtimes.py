@@ -16,7 +16,7 @@ from toolkit import linked_alone, toolkit_library
 
 PROGRAM = "sc101_free_h2d"
 WRAPPERS = ROOT / "interpose" / "driver" / "api.def"
-WRAPPED = re.compile(r"^SC_(?!USE)\w+\(\s*\w+,\s*(\w+),", re.M)
+WRAPPED = re.compile(r"^SC_(?!USE)\w+\(\s*(\w+),", re.M)
 DRIVER = ROOT / "tests" / "sim" / "cuda" / "driver.def"
 HAS = re.compile(r"^SIM_(?:FUNCTION|STUB)\(\w+, (\w+), (\d+),", re.M)
 

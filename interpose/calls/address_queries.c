@@ -22,10 +22,10 @@ static uintptr_t as_the_program_has_it(uintptr_t address)
 
 #define ABOUT(address) ((__typeof__(address))as_the_program_has_it((uintptr_t)(address)))
 
-#define SC_ASKS(symbol, name, version, arguments, address)                                         \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_ASKS(name, suffix, version, arguments, address)                                         \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         address = ABOUT(address);                                                                  \
         return real arguments;                                                                     \
     }

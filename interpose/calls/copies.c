@@ -298,10 +298,10 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
     src = (__typeof__(src))(uintptr_t)source(&copy, (const void *)(uintptr_t)(src))
 #define CALL_NONE sc_issue_call(&copy.issue)
 
-#define SC_ISSUES(symbol, name, version, per_thread_version, arguments, uses, source)              \
-    ISSUES(SC_PAIR, symbol, arguments, uses, source)
-#define SC_ISSUES_SIMPLY(symbol, name, version, per_thread_version, arguments, uses, source)       \
-    ISSUES(SC_SIMPLE_PAIR, symbol, arguments, uses, source)
+#define SC_ISSUES(name, suffix, version, per_thread_version, arguments, uses, source)              \
+    ISSUES(SC_PAIR, name##suffix, arguments, uses, source)
+#define SC_ISSUES_SIMPLY(name, suffix, version, per_thread_version, arguments, uses, source)       \
+    ISSUES(SC_SIMPLE_PAIR, name##suffix, arguments, uses, source)
 #define ISSUES(PAIR, symbol, arguments, uses, source)                                              \
     PAIR(symbol, _ptsz, SC_PARAMETERS(symbol, arguments), arguments)                               \
     {                                                                                              \

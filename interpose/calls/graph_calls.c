@@ -107,10 +107,10 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
 #define NODE_CHILD(child) ((void)node, sc_node_uses_note_all(by.graph, child))
 #define NODE_KERNEL ((void)by, (void)node)
 
-#define SC_ADDS_NODE(symbol, name, version, replay, arguments, does)                               \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_ADDS_NODE(name, suffix, version, replay, arguments, does)                               \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         CUresult result = real arguments;                                                          \
         if (result == CUDA_SUCCESS && sc_active()) {                                               \
             const struct sc_graph_call by = sc_graph_call((uintptr_t)hGraph, call);                \
@@ -120,10 +120,10 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
         return added(result, hGraph);                                                              \
     }
 
-#define SC_SETS_NODE(symbol, name, version, arguments, does)                                       \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_SETS_NODE(name, suffix, version, arguments, does)                                       \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         const struct sc_former former = sc_orphan_nodes_former(hNode);                             \
         CUresult result = real arguments;                                                          \
         if (result == CUDA_SUCCESS && sc_active()) {                                               \

@@ -62,10 +62,10 @@ static void tell_made(const struct sc_call *call, CUgraphExec exec)
         sc_memory_given(call, &memory);
 }
 
-#define SC_INSTANTIATES(symbol, name, version, variant, arguments)                                 \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_INSTANTIATES(name, suffix, version, variant, arguments)                                 \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         struct sc_stack_sources redirects = sc_stack_sources_begin(hGraph);                        \
         CUresult result = SC_PERMITTED(real arguments);                                            \
         CUgraphExec exec = result == CUDA_SUCCESS ? *phGraphExec : NULL;                           \
@@ -189,10 +189,10 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
 #define NODE_RECORD(event) sc_exec_uses_note_event(&change.by, change.node, event, false)
 #define NODE_WAIT(event) sc_exec_uses_note_event(&change.by, change.node, event, true)
 
-#define SC_SETS_EXEC(symbol, name, version, arguments, does)                                       \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_SETS_EXEC(name, suffix, version, arguments, does)                                       \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         CUresult result = real arguments;                                                          \
         if (result != CUDA_SUCCESS || !sc_active())                                                \
             return result;                                                                         \

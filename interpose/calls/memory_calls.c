@@ -73,10 +73,10 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
 #define MEMORY(kind, name, size_bytes, of)                                                         \
     (&(const struct sc_memory){SC_MEMORY_##kind, (uintptr_t)(name), size_bytes, (uintptr_t)(of), 0})
 
-#define SC_GIVES(symbol, name, version, replay, arguments, capture, kind, memory, bytes, of)       \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_GIVES(name, suffix, version, replay, arguments, capture, kind, memory, bytes, of)       \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         CUresult result = CALL_##capture(real arguments);                                          \
         if (result == CUDA_SUCCESS)                                                                \
             sc_memory_given(call, MEMORY(kind, memory, bytes, of));                                \
@@ -85,30 +85,30 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
         return result;                                                                             \
     }
 
-#define SC_TAKES(symbol, name, version, replay, arguments, capture, kind, memory, bytes, of)       \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_TAKES(name, suffix, version, replay, arguments, capture, kind, memory, bytes, of)       \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         sc_memory_leaves(call, MEMORY(kind, memory, bytes, of));                                   \
         CUresult result = CALL_##capture(real arguments);                                          \
         sc_memory_left(MEMORY(kind, memory, bytes, of), sc_memory_is_taken(result));               \
         return result;                                                                             \
     }
 
-#define SC_RESERVES(symbol, name, version, arguments, capture, kind)                               \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_RESERVES(name, suffix, version, arguments, capture, kind)                               \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         CUresult result = CALL_##capture(real arguments);                                          \
         if (result == CUDA_SUCCESS)                                                                \
             sc_memory_reserved(call, SC_MEMORY_##kind);                                            \
         return result;                                                                             \
     }
 
-#define SC_EXPORTS(symbol, name, version, arguments, capture, kind, memory)                        \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_EXPORTS(name, suffix, version, arguments, capture, kind, memory)                        \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         CUresult result = CALL_##capture(real arguments);                                          \
         if (result == CUDA_SUCCESS)                                                                \
             sc_memory_exported(call, MEMORY(kind, memory, 0, 0));                                  \
@@ -117,10 +117,10 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
 
 #define NEW SC_LIMITS_NEW
 
-#define SC_MAKES_CONTEXT(symbol, name, version, arguments, primary)                                \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_MAKES_CONTEXT(name, suffix, version, arguments, primary)                                \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         bool is_due = sc_limits_are_wanted() && sc_limits_are_due(primary);                        \
         CUresult result = real arguments;                                                          \
         if (result == CUDA_SUCCESS)                                                                \
@@ -130,10 +130,10 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
         return result;                                                                             \
     }
 
-#define SC_FORBIDDEN(symbol, name, version, arguments)                                             \
-    CUresult symbol SC_PARAMETERS(symbol, arguments)                                               \
+#define SC_FORBIDDEN(name, suffix, version, arguments)                                             \
+    CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
-        SC_WRAPPER(symbol);                                                                        \
+        SC_WRAPPER(name##suffix);                                                                  \
         return SC_PERMITTED(real arguments);                                                       \
     }
 

@@ -366,8 +366,8 @@ static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned
     return ops.waits ? kind | SC_WORK_AWAITS_HOST : kind;
 }
 
-#define SC_WORKS(symbol, name, version, per_thread_version, arguments, stream, kind)               \
-    SC_PAIR(symbol, _ptsz, SC_PARAMETERS(symbol, arguments), arguments)                            \
+#define SC_WORKS(name, suffix, version, per_thread_version, arguments, stream, kind)               \
+    SC_PAIR(name##suffix, _ptsz, SC_PARAMETERS(name##suffix, arguments), arguments)                \
     {                                                                                              \
         struct work work;                                                                          \
         begin(&work, call, &stream, kind);                                                         \

@@ -438,8 +438,8 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
 #define NO_SIDE ((struct sc_copy_side){0})
 #define WITH_STREAM(...) (__VA_ARGS__, copy.stream)
 
-#define SC_COPIES(symbol, name, version, per_thread_version, replay, arguments, in_stream, uses)   \
-    SC_PAIR(symbol, _ptds, SC_PARAMETERS(symbol, arguments), arguments)                            \
+#define SC_COPIES(name, suffix, version, per_thread_version, replay, arguments, in_stream, uses)   \
+    SC_PAIR(name##suffix, _ptds, SC_PARAMETERS(name##suffix, arguments), arguments)                \
     {                                                                                              \
         struct copy copy;                                                                          \
         copy.call = call;                                                                          \

@@ -32,10 +32,11 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
+#define SC_ROW(symbol, name, version, variant, replay, arguments)                                  \
     {#symbol, offsetof(struct sc_real, symbol), (void *)symbol, sc_exported_##symbol,              \
      &sc_door_##symbol},
-#define SC_USE(symbol, name, version) {#symbol, offsetof(struct sc_real, symbol), NULL, NULL, NULL},
+#define SC_USED(symbol, name, version)                                                             \
+    {#symbol, offsetof(struct sc_real, symbol), NULL, NULL, NULL},
 #include "interpose/driver/api.def"
 };
 

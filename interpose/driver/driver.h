@@ -24,9 +24,9 @@
 #include "interpose/driver/newer_cuda.h"
 
 struct sc_real {
-#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
+#define SC_ROW(symbol, name, version, variant, replay, arguments)                                  \
     PFN_##name##_v##version##variant symbol;
-#define SC_USE(symbol, name, version) PFN_##name##_v##version symbol;
+#define SC_USED(symbol, name, version) PFN_##name##_v##version symbol;
 #include "interpose/driver/api.def"
 };
 
@@ -34,7 +34,7 @@ extern struct sc_real sc_real;
 
 /* Our wrappers have the types of the table: a wrong signature does not compile. The symbol itself
  * is a jump (exported_doors.h). */
-#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
+#define SC_ROW(symbol, name, version, variant, replay, arguments)                                  \
     __typeof__(*(PFN_##name##_v##version##variant)0) symbol __asm__("sc_wrapper_" #symbol);
 #include "interpose/driver/api.def"
 

@@ -11,7 +11,7 @@
 #error "how does this machine jump through a pointer?"
 #endif
 
-#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
+#define SC_ROW(symbol, name, version, variant, replay, arguments)                                  \
     _Atomic(void *) sc_door_##symbol = (void *)symbol;                                             \
     __asm__(".pushsection .text\n\t.balign 16\n\t.globl " #symbol "\n\t.type " #symbol             \
             ", %function\n" #symbol ":\n\t.hidden sc_exported_" #symbol                            \

@@ -11,7 +11,7 @@
 #define SC_INTERPOSE_DRIVER_EXPORTED_DOORS_H
 
 /* Where each leads, and where it is. */
-#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
+#define SC_ROW(symbol, name, version, variant, replay, arguments)                                  \
     extern _Atomic(void *) sc_door_##symbol __attribute__((visibility("hidden")));                 \
     extern const char sc_exported_##symbol[] __attribute__((visibility("hidden")));
 #include "interpose/driver/api.def"

@@ -64,7 +64,7 @@ typedef void cuCtxSynchronize_params;
 typedef void cuProfilerStart_params;
 typedef void cuProfilerStop_params;
 
-#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
+#define SC_ROW(symbol, name, version, variant, replay, arguments)                                  \
     static void replay_##symbol(const void *parameters)                                            \
     {                                                                                              \
         const symbol##_params *const a = parameters;                                               \
@@ -96,7 +96,7 @@ struct replay {
 enum { REPLAYS = 1024 };
 
 static const struct replay replays[REPLAYS] = {
-#define SC_WRAP(symbol, name, version, variant, replay, arguments)                                 \
+#define SC_ROW(symbol, name, version, variant, replay, arguments)                                  \
     [CUPTI_DRIVER_TRACE_CBID_##symbol] = {replay_##symbol, ROW_##replay},
 #include "interpose/driver/api.def"
 };

@@ -379,8 +379,7 @@ void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part
             continue;
         sc_text_put(text, said++ ? ", " : ": ");
         sc_plain_put(text, owner->name, strlen(owner->name));
-        sc_text_char(text, ' ');
-        sc_text_size(text, owner->bytes);
+        sc_text_format(text, " %'lu", owner->bytes);
     }
 }
 
@@ -401,15 +400,11 @@ void sc_memory_part_say(struct sc_text *text, const struct sc_memory_part *part)
         const struct sc_statement_place *place = &part->statement->places[i];
         if (!place->all.peak_bytes)
             continue;
-        sc_text_put(text, "  memory: ");
         if (i == SC_LEDGER_HOST)
-            sc_text_put(text, "page-locked on the host: ");
+            sc_text_put(text, "  memory: page-locked on the host");
         else
-            sc_text_format(text, "device %u: ", i);
-        sc_text_size(text, place->all.bytes);
-        sc_text_put(text, ", ");
-        sc_text_size(text, place->all.peak_bytes);
-        sc_text_put(text, " at most");
+            sc_text_format(text, "  memory: device %u", i);
+        sc_text_format(text, ": %'lu, %'lu at most", place->all.bytes, place->all.peak_bytes);
         sc_memory_part_say_owners(text, part, i);
         sc_text_char(text, '\n');
     }

@@ -62,25 +62,16 @@ void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
 void sc_oom_line_say(struct sc_text *text, const struct sc_oom *oom,
                      const struct sc_memory_part *part)
 {
-    sc_text_format(text, "%s", oom->api);
-    if (oom->size_bytes) {
-        sc_text_put(text, " of ");
-        sc_text_size(text, oom->size_bytes);
-    }
+    sc_text_put(text, oom->api);
+    if (oom->size_bytes)
+        sc_text_format(text, " of %'lu", oom->size_bytes);
     sc_text_put(text, " failed for want of memory");
-    if (oom->total_bytes) {
-        sc_text_put(text, " (");
-        sc_text_size(text, oom->free_bytes);
-        sc_text_put(text, " of ");
-        sc_text_size(text, oom->total_bytes);
-        sc_text_put(text, " is free)");
-    }
+    if (oom->total_bytes)
+        sc_text_format(text, " (%'lu of %'lu is free)", oom->free_bytes, oom->total_bytes);
     sc_text_format(text, ": %s", verdicts[oom->verdict].words);
-    if (oom->verdict == SC_OOM_POOL || oom->verdict == SC_OOM_GRAPHS) {
-        sc_text_put(text, ", ");
-        sc_text_size(text, oom->unused_bytes);
-        sc_text_format(text, ", which %s gives back", verdicts[oom->verdict].remedy);
-    }
+    if (oom->verdict == SC_OOM_POOL || oom->verdict == SC_OOM_GRAPHS)
+        sc_text_format(text, ", %'lu, which %s gives back", oom->unused_bytes,
+                       verdicts[oom->verdict].remedy);
     if (part)
         sc_memory_part_say_owners(text, part, oom->place);
 }

@@ -530,11 +530,11 @@ int sc_options_find_choice(const char *text, const char *key)
 
 static void put_share(struct sc_text *text, uint64_t value)
 {
-    sc_text_decimal(text, value / 100);
+    sc_text_format(text, "%lu", value / 100);
     if (value % 100)
         sc_text_format(text, ".%lu", value % 100 / 10);
     if (value % 10)
-        sc_text_decimal(text, value % 10);
+        sc_text_format(text, "%lu", value % 10);
     sc_text_char(text, '%');
 }
 
@@ -548,7 +548,7 @@ static void put_value(struct sc_text *text, const struct option *option, const v
         sc_text_put(text, option->words[*(const int *)member]);
         break;
     case NUMBER:
-        sc_text_signed(text, *(const int *)member);
+        sc_text_format(text, "%d", *(const int *)member);
         break;
     case SIZE:
         if (*(const uint64_t *)member == 0 && option->words[0])

@@ -114,7 +114,7 @@ static bool put_sequence(struct sc_text *text, char letter, const struct sc_path
 {
     switch (letter) {
     case 'p':
-        sc_text_signed(text, names->pid);
+        sc_text_format(text, "%d", names->pid);
         break;
     case 'e':
         put_name(text, names->executable[0] != '\0' ? sc_path_base(names->executable) : "unknown");

@@ -16,11 +16,29 @@
 
 #include "track/poison.h"
 
-static void put_count(struct sc_text *text, uint64_t count, const char *noun)
+static const char *plural(uint64_t count)
 {
-    sc_text_format(text, "%lu %s", count, noun);
-    if (count != 1)
-        sc_text_put(text, strcmp(noun, "touch") == 0 ? "es" : "s");
+    return count == 1 ? "" : "s";
+}
+
+static const char *plural_touch(uint64_t count)
+{
+    return count == 1 ? "" : "es";
+}
+
+static const char *kind_of(const struct sc_hazard *hazard)
+{
+    return sc_hazard_buffer_kind_string(hazard->buffer_kind);
+}
+
+/* Of a record that says who called: its function, and behind the preposition from where. */
+#define CALL_OF(record) (record).api, (record).runtime_api, (record).stack
+
+static void put_call(struct sc_text *text, const char *api, const char *runtime_api, uint32_t stack,
+                     const char *preposition)
+{
+    sc_call_words_put_api(text, api, runtime_api, stack);
+    sc_call_words_put_place(text, preposition, stack);
 }
 
 /* A name may neither steer the terminal nor begin a line. */
@@ -52,12 +70,12 @@ static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
     bool observed = hazard->certainty == SC_OBSERVED;
     if (hazard->found_later) {
         sc_text_put(text, "found changed what ");
-        sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
+        sc_call_words_put_api(text, CALL_OF(hazard->copy));
         sc_text_put(text, " was to read: ");
         return;
     }
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
-    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
+    sc_call_words_put_api(text, CALL_OF(hazard->copy));
     sc_text_format(text, "%s%s", observed ? " was still to " : " to ", verb_of(hazard));
 }
 
@@ -65,8 +83,7 @@ static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
 static void put_capture(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(text, "while stream %#lx captures, begun by ", hazard->copy.stream);
-    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
-    sc_call_words_put_place(text, " at ", hazard->copy.stack);
+    put_call(text, CALL_OF(hazard->copy), " at ");
 }
 
 static const char *use_of(enum sc_direction direction)
@@ -77,26 +94,22 @@ static const char *use_of(enum sc_direction direction)
 /* A node and memory that is gone. */
 static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    sc_text_format(text, "of a graph that %s", use_of(hazard->copy.direction));
-    sc_text_size(text, hazard->copy.size_bytes);
-    sc_text_format(text, " of %s memory, by ", sc_hazard_buffer_kind_string(hazard->buffer_kind));
-    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
-    sc_call_words_put_place(text, " at ", hazard->copy.stack);
+    sc_text_format(text, "of a graph that %s%'lu of %s memory, by ", use_of(hazard->copy.direction),
+                   hazard->copy.size_bytes, kind_of(hazard));
+    put_call(text, CALL_OF(hazard->copy), " at ");
     if (!hazard->freed.api)
         return;
     sc_text_put(text, "\n    freed before by ");
-    sc_call_words_put_api(text, hazard->freed.api, hazard->freed.runtime_api, hazard->freed.stack);
-    sc_call_words_put_place(text, " at ", hazard->freed.stack);
+    put_call(text, CALL_OF(hazard->freed), " at ");
 }
 
 /* "ran once, beside the capture of a kernel's launch with an address in 4 KB of device memory" */
 static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, "ran once, beside a capture whose graph has ");
-    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
-    sc_text_put(text, " on the same ");
-    sc_text_size(text, hazard->buffer_size_bytes);
-    sc_text_format(text, " of %s memory", sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_call_words_put_api(text, CALL_OF(hazard->copy));
+    sc_text_format(text, " on the same %'lu of %s memory", hazard->buffer_size_bytes,
+                   kind_of(hazard));
     sc_call_words_put_place(text, ", captured at ", hazard->copy.stack);
 }
 
@@ -105,7 +118,7 @@ static void put_kernel(struct sc_text *text, const struct sc_hazard *hazard)
 {
     bool observed = hazard->certainty == SC_OBSERVED;
     sc_text_put(text, observed ? "while " : "with nothing that waits for ");
-    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
+    sc_call_words_put_api(text, CALL_OF(hazard->copy));
     sc_text_format(text, "%s, of a kernel with an address there among its parameters",
                    observed ? " was still to run" : "");
     sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
@@ -120,9 +133,8 @@ static void put_raced(struct sc_text *text, const struct sc_hazard_node *node)
         [SC_NO_DIRECTION] = NULL,
     };
     const char *word = words[node->direction];
-    sc_text_format(text, "%s%s", word ? word : "a node",
-                   node->reads ? " that reads " : " that writes ");
-    sc_text_size(text, node->size_bytes);
+    sc_text_format(text, "%s that %s %'lu", word ? word : "a node",
+                   node->reads ? "reads" : "writes", node->size_bytes);
 }
 
 static void put_author(struct sc_text *text, const struct sc_hazard_node *node)
@@ -130,15 +142,14 @@ static void put_author(struct sc_text *text, const struct sc_hazard_node *node)
     if (!node->author.api)
         return;
     sc_text_put(text, ", added by ");
-    sc_call_words_put_api(text, node->author.api, node->author.runtime_api, node->author.stack);
-    sc_call_words_put_place(text, " at ", node->author.stack);
+    put_call(text, CALL_OF(node->author), " at ");
 }
 
 static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, "of a graph with no order between ");
     put_raced(text, &hazard->nodes[0]);
-    sc_text_format(text, " of %s memory", sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_text_format(text, " of %s memory", kind_of(hazard));
     put_author(text, &hazard->nodes[0]);
     sc_text_put(text, "\n    and ");
     put_raced(text, &hazard->nodes[1]);
@@ -147,46 +158,34 @@ static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
     if (hazard->nodes[0].author.api)
         return;
     sc_text_put(text, "\n    made ready by ");
-    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
-    sc_call_words_put_place(text, " at ", hazard->copy.stack);
-}
-
-static void put_room(struct sc_text *text, const struct sc_hazard *hazard)
-{
-    sc_text_format(text, ", for device %u, which has ", (unsigned)hazard->copy.device);
-    sc_text_size(text, hazard->room_bytes);
-    sc_text_put(text, ": the rest lies on the host, and on no other GPU\n    most of it by ");
+    put_call(text, CALL_OF(hazard->copy), " at ");
 }
 
 static void put_memory(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    sc_text_put(text, "with ");
-    put_count(text, hazard->blocks, "block");
-    sc_text_put(text, hazard->room_bytes ? ", " : " still held, ");
-    sc_text_size(text, hazard->buffer_size_bytes);
-    sc_text_format(text, " of %s memory in all", sc_hazard_buffer_kind_string(hazard->buffer_kind));
+    sc_text_format(text, "with %lu block%s%s, %'lu of %s memory in all, ", hazard->blocks,
+                   plural(hazard->blocks), hazard->room_bytes ? "" : " still held",
+                   hazard->buffer_size_bytes, kind_of(hazard));
     if (hazard->room_bytes)
-        put_room(text, hazard);
-    else
-        sc_text_put(text, ", by ");
-    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
-    sc_call_words_put_place(text, " at ", hazard->copy.stack);
+        sc_text_format(text,
+                       "for device %d, which has %'lu: the rest lies on the host, and on no other "
+                       "GPU\n    most of it ",
+                       hazard->copy.device, hazard->room_bytes);
+    sc_text_put(text, "by ");
+    put_call(text, CALL_OF(hazard->copy), " at ");
 }
 
 /* "64 MB was asked for, and 8 MB stays in force since cuLaunchKernel of take at a.c:3" */
 static void put_limit(struct sc_text *text, const struct sc_hazard *hazard)
 {
     const struct sc_hazard_limit *limit = &hazard->limit;
-    sc_text_format(text, "of %s: ", limit->name);
-    sc_text_size(text, limit->asked);
-    sc_text_put(text, " was asked for, and ");
-    sc_text_size(text, limit->in_force);
-    sc_text_put(text, " stays in force since ");
+    sc_text_format(text, "of %s: %'lu was asked for, and %'lu stays in force since ", limit->name,
+                   limit->asked, limit->in_force);
     if (!hazard->copy.stack) {
         sc_text_put(text, "a launch that is not known");
         return;
     }
-    sc_call_words_put_api(text, hazard->copy.api, hazard->copy.runtime_api, hazard->copy.stack);
+    sc_call_words_put_api(text, CALL_OF(hazard->copy));
     if (limit->kernel) {
         sc_text_put(text, " of ");
         put_name(text, limit->kernel);
@@ -194,40 +193,31 @@ static void put_limit(struct sc_text *text, const struct sc_hazard *hazard)
     sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }
 
+static void put_any(struct sc_text *text, const struct sc_hazard *hazard)
+{
+    put_relation(text, hazard);
+    sc_text_format(text, "%'lu of %s memory", hazard->copy.size_bytes, kind_of(hazard));
+    sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
+}
+
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    if (hazard->limit.name) {
+    if (hazard->limit.name)
         put_limit(text, hazard);
-        return;
-    }
-    if (sc_hazard_is_race(hazard)) {
+    else if (sc_hazard_is_race(hazard))
         put_race(text, hazard);
-        return;
-    }
-    if (sc_hazard_subject(hazard->code) == SC_OF_MEMORY) {
+    else if (sc_hazard_subject(hazard->code) == SC_OF_MEMORY)
         put_memory(text, hazard);
-        return;
-    }
-    if (sc_hazard_subject(hazard->code) == SC_OF_NEIGHBOUR) {
+    else if (sc_hazard_subject(hazard->code) == SC_OF_NEIGHBOUR)
         put_neighbour(text, hazard);
-        return;
-    }
-    if (sc_hazard_subject(hazard->code) == SC_OF_NODE) {
+    else if (sc_hazard_subject(hazard->code) == SC_OF_NODE)
         put_node(text, hazard);
-        return;
-    }
-    if (hazard->buffer_kind == SC_NO_BUFFER) {
+    else if (hazard->buffer_kind == SC_NO_BUFFER)
         put_capture(text, hazard);
-        return;
-    }
-    if (hazard->copy.direction == SC_NO_DIRECTION) {
+    else if (hazard->copy.direction == SC_NO_DIRECTION)
         put_kernel(text, hazard);
-        return;
-    }
-    put_relation(text, hazard);
-    sc_text_size(text, hazard->copy.size_bytes);
-    sc_text_format(text, " of %s memory", sc_hazard_buffer_kind_string(hazard->buffer_kind));
-    sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
+    else
+        put_any(text, hazard);
 }
 
 static const char *outcome(const struct sc_hazard *hazard)
@@ -283,12 +273,10 @@ static void put_label(struct sc_text *text, const struct sc_hazard_counts *seen)
 void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     const struct sc_hazard *hazard = &seen->first;
-    sc_text_format(text, "  %s %s, %s, ", sc_hazard_code_string(hazard->code),
-                   sc_hazard_name(hazard->code), sc_hazard_certainty_string(hazard->certainty));
-    put_count(text, seen->count, "time");
-    sc_text_put(text, "\n    ");
-    sc_call_words_put_api(text, hazard->event.api, hazard->event.runtime_api, hazard->event.stack);
-    sc_call_words_put_place(text, " at ", hazard->event.stack);
+    sc_text_format(text, "  %s %s, %s, %lu time%s\n    ", sc_hazard_code_string(hazard->code),
+                   sc_hazard_name(hazard->code), sc_hazard_certainty_string(hazard->certainty),
+                   seen->count, plural(seen->count));
+    put_call(text, CALL_OF(hazard->event), " at ");
     sc_text_put(text, "\n    ");
     put_copy(text, hazard);
     sc_text_char(text, '\n');
@@ -304,41 +292,34 @@ static void put_what_is_not_judged(struct sc_text *text, const struct sc_no_verd
     uint64_t unwatched = sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED);
     uint64_t touches = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES);
     uint64_t operations = sc_no_verdicts_sum(counts, SC_NO_VERDICT_OPERATIONS);
-    if (unwatched > 0) {
-        sc_text_put(text, ", ");
-        put_count(text, unwatched, "operation");
-        sc_text_put(text, " not watched");
-    }
+    if (unwatched > 0)
+        sc_text_format(text, ", %lu operation%s not watched", unwatched, plural(unwatched));
     if (touches == 0 && operations == 0)
         return;
     sc_text_put(text, ", ");
     if (touches > 0)
-        put_count(text, touches, "touch");
+        sc_text_format(text, "%lu touch%s", touches, plural_touch(touches));
     sc_text_put(text, touches > 0 && operations > 0 ? " and " : "");
     if (operations > 0)
-        put_count(text, operations, "operation");
+        sc_text_format(text, "%lu operation%s", operations, plural(operations));
     sc_text_put(text, " not judged");
 }
 
 static void put_head(struct sc_text *text, const struct sc_summary *summary)
 {
-    sc_text_put(text, "safecopy: ");
-    if (summary->counts.hazards == 0) {
-        sc_text_put(text, "no hazards in ");
-        put_count(text, summary->operations, "operation");
-    } else {
-        put_count(text, summary->counts.hazards, "hazard");
-        sc_text_put(text, " at ");
-        put_count(text, summary->distinct, "place");
-        sc_text_format(text, " (%lu observed, %lu latent)", summary->counts.observed,
-                       summary->counts.latent);
-    }
-    if (summary->counts.advisories > 0) {
-        sc_text_put(text, ", ");
-        put_count(text, summary->counts.advisories, "advisory note");
-    }
-    if (summary->counts.suppressed > 0)
-        sc_text_format(text, ", %lu suppressed", summary->counts.suppressed);
+    const struct sc_report_counts *counts = &summary->counts;
+    if (counts->hazards == 0)
+        sc_text_format(text, "safecopy: no hazards in %lu operation%s", summary->operations,
+                       plural(summary->operations));
+    else
+        sc_text_format(text, "safecopy: %lu hazard%s at %u place%s (%lu observed, %lu latent)",
+                       counts->hazards, plural(counts->hazards), summary->distinct,
+                       plural(summary->distinct), counts->observed, counts->latent);
+    if (counts->advisories > 0)
+        sc_text_format(text, ", %lu advisory note%s", counts->advisories,
+                       plural(counts->advisories));
+    if (counts->suppressed > 0)
+        sc_text_format(text, ", %lu suppressed", counts->suppressed);
     put_what_is_not_judged(text, summary->no_verdicts);
     sc_text_char(text, '\n');
 }
@@ -346,14 +327,12 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
 /* "2 operations on 1 stream in flight, the last ..." */
 static void put_in_flight(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
-    sc_text_put(text, "    in flight: ");
-    put_count(text, brief->in_flight, "operation");
+    sc_text_format(text, "    in flight: %u operation%s", brief->in_flight,
+                   plural(brief->in_flight));
     if (brief->in_flight > 0) {
-        sc_text_put(text, " on ");
-        put_count(text, brief->streams, "stream");
-        sc_text_put(text, "; the latest ");
-        sc_call_words_put_api(text, brief->operation.api, NULL, brief->operation.stack);
-        sc_call_words_put_place(text, " at ", brief->operation.stack);
+        sc_text_format(text, " on %u stream%s; the latest ", brief->streams,
+                       plural(brief->streams));
+        put_call(text, brief->operation.api, NULL, brief->operation.stack, " at ");
     }
     sc_text_char(text, '\n');
 }
@@ -364,11 +343,9 @@ static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *br
     uint64_t now_ns = brief->call.time_ns;
     if (brief->frees == 0)
         return;
-    sc_text_put(text, "    memory given back before: ");
-    put_count(text, brief->frees, "block");
-    sc_text_format(text, "; the latest %#lx by ", freed->address);
-    sc_call_words_put_api(text, freed->api, NULL, freed->stack);
-    sc_call_words_put_place(text, " at ", freed->stack);
+    sc_text_format(text, "    memory given back before: %u block%s; the latest %#lx by ",
+                   brief->frees, plural(brief->frees), freed->address);
+    put_call(text, freed->api, NULL, freed->stack, " at ");
     sc_text_put(text, ", ");
     put_time(text, now_ns > freed->time_ns ? now_ns - freed->time_ns : 0);
     sc_text_put(text, " before\n");
@@ -381,9 +358,9 @@ static void put_heap(struct sc_text *text, const struct sc_postmortem_brief *bri
     const struct sc_limit_event *user = brief->heap_user;
     if (!user)
         return;
-    sc_text_put(text, "    a kernel that calls malloc gets NULL when the heap (");
-    sc_text_size(text, user->in_force);
-    sc_text_put(text, ") is used up: ");
+    sc_text_format(text,
+                   "    a kernel that calls malloc gets NULL when the heap (%'lu) is used up: ",
+                   user->in_force);
     put_name(text, user->kernel[0] != '\0' ? user->kernel : user->api);
     sc_call_words_put_place(text, " uses it, launched at ", user->stack);
     sc_text_char(text, '\n');
@@ -399,7 +376,7 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
         brief->error ? "  the context was lost: " : "  the program aborted: ", brief->name);
     if (brief->error) {
         sc_text_format(text, " (%d), first returned by ", brief->error);
-        sc_call_words_put_api(text, brief->call.api, brief->call.runtime_api, brief->call.stack);
+        sc_call_words_put_api(text, CALL_OF(brief->call));
     }
     sc_call_words_put_place(text, brief->error ? " at " : ", at ", brief->call.stack);
     sc_text_char(text, '\n');
@@ -429,11 +406,9 @@ static const char *why_unheard(const char *state)
 static void put_coverage(struct sc_text *text, const struct sc_summary *summary)
 {
     const char *why = summary->wants_cupti ? why_unheard(summary->cupti.state) : NULL;
-    if (summary->missed > 0) {
-        sc_text_format(text, "  %lu of ", summary->missed);
-        put_count(text, summary->calls, "call");
-        sc_text_put(text, " passed the library by and were only followed\n");
-    }
+    if (summary->missed > 0)
+        sc_text_format(text, "  %lu of %lu call%s passed the library by and were only followed\n",
+                       summary->missed, summary->calls, plural(summary->calls));
     if (!why)
         return;
     sc_text_format(text, "  coverage not checked: %s", why);
@@ -476,9 +451,8 @@ static void put_guard(struct sc_text *text, const struct sc_summary *summary)
     bool is_had = state == SC_USERFAULTFD_OPENED || state == SC_USERFAULTFD_UNASKED;
     if (!summary->tells_guard)
         return;
-    sc_text_put(text, "  guarded: ");
-    put_count(text, guard->by_mprotect, "range");
-    sc_text_format(text, " by mprotect, %lu by userfaultfd%s%s\n", guard->by_userfaultfd,
+    sc_text_format(text, "  guarded: %lu range%s by mprotect, %lu by userfaultfd%s%s\n",
+                   guard->by_mprotect, plural(guard->by_mprotect), guard->by_userfaultfd,
                    is_had ? "" : "; no userfaultfd: ", is_had ? "" : sc_userfaultfd_words(state));
 }
 
@@ -492,9 +466,8 @@ static void put_budget(struct sc_text *text, const struct sc_budget *budget)
     unsigned count = sc_budget_look(budget, &totals, sites, SITES_SHOWN);
     if (totals.guarded == totals.operations)
         return;
-    sc_text_format(text, "  guard_budget: %lu of ", totals.guarded);
-    put_count(text, totals.operations, "operation");
-    sc_text_put(text, " guarded\n");
+    sc_text_format(text, "  guard_budget: %lu of %lu operation%s guarded\n", totals.guarded,
+                   totals.operations, plural(totals.operations));
     for (unsigned i = 0; i < count && sites[i].guarded < sites[i].operations; i++) {
         sc_text_format(text, "    %lu of %lu", sites[i].guarded, sites[i].operations);
         sc_call_words_put_place(text, " at ", sites[i].stack);
@@ -504,16 +477,16 @@ static void put_budget(struct sc_text *text, const struct sc_budget *budget)
 
 static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
 {
-    if (summary->timeline.dropped == 0)
-        return;
-    sc_text_format(text, "  timeline: %lu of ", summary->timeline.dropped);
-    put_count(text, summary->timeline.dropped + summary->timeline.records, "record");
-    sc_text_put(text, " dropped\n");
+    uint64_t all = summary->timeline.dropped + summary->timeline.records;
+    if (summary->timeline.dropped > 0)
+        sc_text_format(text, "  timeline: %lu of %lu record%s dropped\n", summary->timeline.dropped,
+                       all, plural(all));
 }
 
 /* A line for each reason that operations or touches of this kind have. */
 static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *counts,
-                        const char *title, enum sc_no_verdict_unit unit, const char *noun)
+                        const char *title, enum sc_no_verdict_unit unit, const char *noun,
+                        const char *plural_of(uint64_t count))
 {
     static const char *const words[] = {
 #define X(reason, name, in_words) [SC_NO_VERDICT_##reason] = in_words,
@@ -524,11 +497,8 @@ static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *count
         sc_text_put(text, title);
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++) {
         uint64_t uses = sc_no_verdicts_of(counts, unit, i);
-        if (uses == 0)
-            continue;
-        sc_text_put(text, "    ");
-        put_count(text, uses, noun);
-        sc_text_format(text, ": %s\n", words[i]);
+        if (uses > 0)
+            sc_text_format(text, "    %lu %s%s: %s\n", uses, noun, plural_of(uses), words[i]);
     }
 }
 
@@ -536,10 +506,10 @@ static void put_no_verdicts(struct sc_text *text, const struct sc_no_verdicts *c
 {
     bool has_touches = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES) > 0;
     static const char not_judged[] = "  not judged:\n";
-    put_reasons(text, counts, "  not watched:\n", SC_NO_VERDICT_UNWATCHED, "operation");
-    put_reasons(text, counts, not_judged, SC_NO_VERDICT_TOUCHES, "touch");
+    put_reasons(text, counts, "  not watched:\n", SC_NO_VERDICT_UNWATCHED, "operation", plural);
+    put_reasons(text, counts, not_judged, SC_NO_VERDICT_TOUCHES, "touch", plural_touch);
     put_reasons(text, counts, has_touches ? NULL : not_judged, SC_NO_VERDICT_OPERATIONS,
-                "operation");
+                "operation", plural);
 }
 
 static bool is_idle(const struct sc_suppression *entry, bool expired)
@@ -605,11 +575,9 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_head(text, summary);
     for (unsigned i = 0; i < summary->place_count; i++)
         sc_summary_write_hazard(text, &summary->places[i]);
-    if (summary->distinct > summary->place_count) {
-        sc_text_put(text, "  and ");
-        put_count(text, summary->distinct - summary->place_count, "more place");
-        sc_text_char(text, '\n');
-    }
+    unsigned left_out = summary->distinct - summary->place_count;
+    if (summary->distinct > summary->place_count)
+        sc_text_format(text, "  and %u more place%s\n", left_out, plural(left_out));
     put_postmortem(text, &summary->postmortem);
     put_coverage(text, summary);
     put_what_was_noted(text, summary);

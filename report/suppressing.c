@@ -182,7 +182,7 @@ static const char *python_word(struct named *named, unsigned index, enum sc_fram
     sc_text_bytes(&text, frame->file, frame->file_bytes);
     sc_text_char(&text, ':');
     if (is_line)
-        sc_text_signed(&text, frame->line);
+        sc_text_format(&text, "%d", frame->line);
     else
         sc_text_bytes(&text, frame->function, frame->function_bytes);
     return text.cut || (is_line && frame->line == 0) ? NULL : text.bytes;

@@ -52,28 +52,25 @@ static void put_in_base(struct sc_text *text, uint64_t value, unsigned base)
     sc_text_bytes(text, digits + at, sizeof digits - at);
 }
 
-void sc_text_decimal(struct sc_text *text, uint64_t value)
-{
-    put_in_base(text, value, 10);
-}
-
-void sc_text_signed(struct sc_text *text, int64_t value)
+static void put_signed(struct sc_text *text, int64_t value)
 {
     if (value < 0)
         sc_text_char(text, '-');
     put_in_base(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
 }
 
-void sc_text_hex(struct sc_text *text, uint64_t value)
+static void put_unsigned(struct sc_text *text, uint64_t value, bool is_size)
 {
-    sc_text_put(text, "0x");
-    put_in_base(text, value, 16);
+    if (is_size)
+        sc_text_size(text, value);
+    else
+        put_in_base(text, value, 10);
 }
 
 const char *sc_text_directive(struct sc_text *text, const char *directive, va_list *values)
 {
-    bool is_long = false;
-    for (; *directive == '#' || *directive == 'l'; directive++)
+    bool is_long = false, is_size = *directive == '\'';
+    for (; *directive == '#' || *directive == 'l' || *directive == '\''; directive++)
         is_long |= *directive == 'l';
     switch (*directive) {
     case 's':
@@ -83,13 +80,15 @@ const char *sc_text_directive(struct sc_text *text, const char *directive, va_li
         sc_text_char(text, (char)va_arg(*values, int));
         break;
     case 'd':
-        sc_text_signed(text, is_long ? va_arg(*values, long) : va_arg(*values, int));
+        put_signed(text, is_long ? va_arg(*values, long) : va_arg(*values, int));
         break;
     case 'u':
-        sc_text_decimal(text, is_long ? va_arg(*values, unsigned long) : va_arg(*values, unsigned));
+        put_unsigned(text, is_long ? va_arg(*values, unsigned long) : va_arg(*values, unsigned),
+                     is_size);
         break;
     case 'x':
-        sc_text_hex(text, va_arg(*values, unsigned long));
+        sc_text_put(text, "0x");
+        put_in_base(text, va_arg(*values, unsigned long), 16);
         break;
     default: /* %% */
         sc_text_char(text, *directive);
@@ -119,14 +118,11 @@ void sc_text_size(struct sc_text *text, uint64_t bytes)
         unit *= 1024;
         index++;
     }
-    sc_text_decimal(text, bytes / unit);
     uint64_t tenth = bytes % unit * 10 / unit;
-    if (bytes / unit < 10 && tenth != 0) {
-        sc_text_char(text, '.');
-        sc_text_decimal(text, tenth);
-    }
-    sc_text_char(text, ' ');
-    sc_text_put(text, units[index]);
+    sc_text_format(text, "%lu", bytes / unit);
+    if (bytes / unit < 10 && tenth != 0)
+        sc_text_format(text, ".%lu", tenth);
+    sc_text_format(text, " %s", units[index]);
 }
 
 /* strerror is not used: it reads message catalogues, and those allocate. */
@@ -161,6 +157,5 @@ void sc_text_error(struct sc_text *text, int error)
             return;
         }
     }
-    sc_text_put(text, "error ");
-    sc_text_signed(text, error);
+    sc_text_format(text, "error %d", error);
 }

@@ -27,11 +27,9 @@ void sc_text_rewind(struct sc_text *text, size_t used);
 void sc_text_char(struct sc_text *text, char c);
 void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count);
 void sc_text_put(struct sc_text *text, const char *string);
-void sc_text_decimal(struct sc_text *text, uint64_t value);
-void sc_text_signed(struct sc_text *text, int64_t value);
-void sc_text_hex(struct sc_text *text, uint64_t value); /* "0x1f" */
 
-/* What printf makes of %s, %c, %u, %d, %lu, %ld and %#lx (of 0 too: "0x0"), and of no others. */
+/* What printf makes of %s, %c, %u, %d, %lu, %ld and %#lx (of 0 too: "0x0"), and of no others; and
+ * %'lu, as sc_text_size has it. */
 void sc_text_format(struct sc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -160,10 +160,9 @@ static void say(const struct wish *wish, const struct sc_limit_event *event)
     bool is_ours = event->by == SC_LIMIT_BY_OPTION;
     char bytes[256];
     struct sc_text text = sc_text_in(bytes, sizeof bytes);
-    sc_text_format(&text, "%s: the %s ", wish->option,
-                   is_ours ? "driver refuses" : "program itself sets");
-    sc_text_size(&text, event->asked);
-    sc_text_format(&text, " as %s", sc_limit_events_word(event->limit));
+    sc_text_format(&text, "%s: the %s %'lu as %s", wish->option,
+                   is_ours ? "driver refuses" : "program itself sets", event->asked,
+                   sc_limit_events_word(event->limit));
     if (is_ours)
         sc_text_format(&text, ": error %d", event->result);
     if (!atomic_exchange(&said[is_ours][wish - wishes], true) && sc_options.verbosity > 0)

@@ -114,7 +114,7 @@ bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 {
     char name[16], status[STATUS_BYTES];
     struct sc_text put = sc_text_in(name, sizeof name);
-    sc_text_decimal(&put, (uint64_t)thread);
+    sc_text_format(&put, "%d", thread);
     if (read_of_thread(name, "/status", status) <= 0)
         return false;
     *blocks = mask_in(status) & SC_SIGNAL_BIT(SIGSEGV);

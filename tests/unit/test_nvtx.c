@@ -38,7 +38,7 @@ static void tell(const char *what, uint64_t number, const char *words)
     text = sc_text_in(told + used, sizeof told - used);
     sc_text_put(&text, what);
     sc_text_char(&text, ' ');
-    sc_text_decimal(&text, number);
+    sc_text_format(&text, "%lu", (unsigned long)number);
     sc_text_char(&text, ' ');
     sc_text_put(&text, words);
     sc_text_char(&text, '\n');

@@ -1457,7 +1457,7 @@ START_TEST(text_is_cut_and_not_overrun)
     text = sc_text_in(bytes, 7);
     sc_text_put(&text, "12345");
     ck_assert(!text.cut);
-    sc_text_decimal(&text, 678);
+    sc_text_format(&text, "%u", 678);
     ck_assert(text.cut);
     ck_assert_str_eq(bytes, "123456");
     ck_assert_int_eq(bytes[7], 'x');
@@ -1468,11 +1468,11 @@ START_TEST(numbers_and_units)
 {
     char bytes[256];
     struct sc_text text = sc_text_in(bytes, sizeof bytes);
-    sc_text_decimal(&text, UINT64_MAX);
+    sc_text_format(&text, "%lu", UINT64_MAX);
     sc_text_char(&text, ' ');
-    sc_text_signed(&text, INT64_MIN);
+    sc_text_format(&text, "%ld", INT64_MIN);
     sc_text_char(&text, ' ');
-    sc_text_hex(&text, UINT64_MAX);
+    sc_text_format(&text, "%#lx", UINT64_MAX);
     sc_text_char(&text, ' ');
     sc_text_size(&text, 1536);
     sc_text_char(&text, ' ');

@@ -14,24 +14,6 @@
 #include "ledger/ledger_words.h"
 #include "track/pool.h"
 
-struct sc_ledger_entry {
-    uint64_t name;
-    uint64_t size_bytes;
-    union {
-        uint64_t
-            of; /* of a mapping the memory's handle; of pooled memory the pool's place, from 1 */
-        struct {
-            uint32_t references, mappings; /* of what may have more than one */
-        };
-    };
-    uint32_t next;
-    uint32_t account; /* accounts.h */
-    uint32_t context;
-    uint8_t space, kind, place;
-    bool is_exported : 1;
-    bool leaves : 1; /* it is counted no more, and the driver has not answered yet */
-};
-
 /* The first part of the table has so many cells, and each later one as many as all before it. */
 enum { SC_LEDGER_CELLS_SHIFT = 10, SC_LEDGER_PARTS = 16 };
 

@@ -89,6 +89,31 @@ struct sc_ledger_export {
     uint8_t space, kind, place;
 };
 
+/* A block by its name. */
+struct sc_ledger_entry {
+    uint64_t name;
+    uint64_t size_bytes;
+    union {
+        uint64_t
+            of; /* of a mapping the memory's handle; of pooled memory the pool's place, from 1 */
+        struct {
+            uint32_t references, mappings; /* of what may have more than one */
+        };
+    };
+    uint32_t next;
+    uint32_t account; /* accounts.h */
+    uint32_t context;
+    uint8_t space, kind, place;
+    bool is_exported;
+};
+
+/* What a call takes back, from before it until the driver has answered. */
+struct sc_ledger_leaving {
+    struct sc_ledger_entry was; /* name 0: nothing; with references or mappings it is there still */
+    uint64_t pool;              /* the handle of its pool */
+    unsigned ends;              /* how many contexts had ended */
+};
+
 struct sc_ledger_block {
     enum sc_ledger_space space;
     enum sc_ledger_kind kind;

@@ -267,46 +267,29 @@ void sc_booking_exported(const struct sc_call *call, const struct sc_memory *mem
 
 /* ---- taken back ---- */
 
-__thread struct sc_booking_leaving sc_booking_leaving;
-
-static void note_leaving(enum sc_ledger_space space, uint64_t name)
-{
-    enum sc_ledger_leaving how = sc_ledger_leaves(&sc_ledger, space, name);
-    if (how == SC_LEDGER_NOT_THERE)
-        return;
-    sc_booking_leaving = (struct sc_booking_leaving){name, how == SC_LEDGER_IS_OUT};
-}
+__thread struct sc_ledger_leaving sc_booking_leaving;
 
 void sc_booking_leaves_in_order(uintptr_t address)
 {
-    note_leaving(SC_LEDGER_ADDRESS, address);
-}
-
-/* The blocks of a range of mappings, of which the driver takes whole ones alone: before the call,
- * and behind it (`is_over`). */
-static void each_mapping(const struct sc_memory *memory, bool is_over, bool taken)
-{
-    const uint64_t end = memory->name + memory->size_bytes;
-    struct sc_ledger_block block;
-    for (uint64_t at = memory->name; at < end; at += block.size_bytes) {
-        if (!sc_ledger_find(&sc_ledger, SC_LEDGER_MAPPING, at, &block))
-            block.size_bytes = 0;
-        else if (is_over)
-            sc_ledger_left(&sc_ledger, SC_LEDGER_MAPPING, at, taken);
-        else
-            sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at);
-        block.size_bytes += block.size_bytes ? 0 : GRANULE_BYTES;
-    }
+    sc_ledger_leaves(&sc_ledger, SC_LEDGER_ADDRESS, address, &sc_booking_leaving);
 }
 
 void sc_booking_leaves(const struct sc_memory *memory)
 {
     if (is_pool(memory))
         sc_balance_pool_leaves();
-    else if (memory->kind == SC_MEMORY_MAPPING)
-        each_mapping(memory, false, false);
-    else
-        note_leaving(rows[memory->kind].space, memory->name);
+    else if (memory->kind != SC_MEMORY_MAPPING)
+        sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &sc_booking_leaving);
+}
+
+/* The driver takes whole mappings alone. No other thread is given addresses that are mapped, so
+ * they need not leave before. */
+static void unmapped(const struct sc_memory *memory, bool taken)
+{
+    const uint64_t end = taken ? memory->name + memory->size_bytes : 0;
+    for (uint64_t at = memory->name, size_bytes; at < end;
+         at += size_bytes ? size_bytes : GRANULE_BYTES)
+        size_bytes = sc_ledger_unmapped(&sc_ledger, at);
 }
 
 static void pool_left(const struct sc_memory *memory, bool taken)
@@ -320,17 +303,14 @@ static void pool_left(const struct sc_memory *memory, bool taken)
 
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
-    bool is_known = sc_booking_leaving.name == memory->name;
-    sc_booking_leaving.name = 0;
-    if (is_known && sc_booking_leaving.is_out && taken)
-        return;
+    bool is_known = sc_booking_leaving.was.name == memory->name;
     if (is_pool(memory))
         pool_left(memory, taken);
     else if (memory->kind == SC_MEMORY_MAPPING)
-        each_mapping(memory, true, taken);
-    else if (is_known)
-        sc_ledger_left(&sc_ledger, rows[memory->kind].space, memory->name, taken);
-    else if (taken && rows[memory->kind].space == SC_LEDGER_ADDRESS)
+        unmapped(memory, taken);
+    else if (!taken && is_known)
+        sc_ledger_refused(&sc_ledger, &sc_booking_leaving);
+    else if (taken && !is_known && rows[memory->kind].space == SC_LEDGER_ADDRESS)
         sc_ledger_free_unknown(&sc_ledger);
 }
 

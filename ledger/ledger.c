@@ -4,22 +4,30 @@
 #include "ledger/ledger_index.h"
 #include "ledger/ledger_internal.h"
 #include "ledger/ledger_words.h"
-#include "track/brief_lock.h"
+#include "track/brief_lock_here.h"
 #include "track/checks.h"
 
 #include "track/poison.h"
 
 struct sc_ledger sc_ledger;
 
-static void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
+static inline void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
 {
-    sc_brief_lock_take(&ledger->lock);
+    sc_brief_lock_here_take(&ledger->lock);
     SC_GUARD(&ledger->index.entries, &ledger->lock);
 }
 
-static void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
+static inline void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
 {
-    sc_brief_lock_give(&ledger->lock);
+    sc_brief_lock_here_give(&ledger->lock);
+}
+
+/* Where it lies is found once: the compiler would else find it for each access. */
+static inline struct sc_accounts *accounts_at(struct sc_ledger *ledger, unsigned place)
+{
+    struct sc_accounts *accounts = &ledger->places[place];
+    __asm__("" : "+r"(accounts));
+    return accounts;
 }
 
 /* ---- pools ---- */
@@ -131,7 +139,7 @@ static inline __attribute__((always_inline)) void
 debit_of(struct sc_ledger *ledger, const struct sc_ledger_entry *entry, enum sc_ledger_kind kind)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_accounts *accounts = &ledger->places[entry->place];
+    struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     sc_accounts_debit(accounts, kind, sc_accounts_at(accounts, entry->account), entry->size_bytes);
     if (kind != SC_LEDGER_POOLED || !entry->of)
         return;
@@ -149,7 +157,7 @@ static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
 static void restore(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_accounts *accounts = &ledger->places[entry->place];
+    struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     sc_accounts_credit(accounts, entry->kind, sc_accounts_at(accounts, entry->account),
                        entry->size_bytes, false);
     if (entry->kind == SC_LEDGER_POOLED)
@@ -194,7 +202,7 @@ static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     if (entry->size_bytes || entry->kind != SC_LEDGER_IMPORTED)
         return;
     entry->size_bytes = size_bytes;
-    struct sc_accounts *accounts = &ledger->places[entry->place];
+    struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     sc_accounts_grow(accounts, entry->kind, sc_accounts_at(accounts, entry->account), size_bytes);
 }
 
@@ -232,7 +240,7 @@ static inline __attribute__((always_inline)) void
 credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_accounts *accounts = &ledger->places[block->place];
+    struct sc_accounts *accounts = accounts_at(ledger, block->place);
     entry->size_bytes = block->size_bytes;
     entry->of = block->of;
     if (is_shared(block->space, block->kind)) {

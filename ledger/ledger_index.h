@@ -26,7 +26,7 @@ struct sc_ledger_index {
 
 static inline struct sc_ledger_entry *sc_ledger_index_at(struct sc_ledger_index *index, uint32_t id)
 {
-    return sc_pool_at(&index->entries, id);
+    return sc_pool_at_of(&index->entries, id, sizeof(struct sc_ledger_entry));
 }
 
 static inline unsigned sc_ledger_index_part(uint32_t cell)

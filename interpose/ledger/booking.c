@@ -45,7 +45,9 @@ static const struct row {
 
 static unsigned place_of_device(int device)
 {
-    return device < 0 ? 0 : device < SC_LEDGER_DEVICES ? (unsigned)device : SC_LEDGER_DEVICES - 1;
+    if (sc_likely((unsigned)device < SC_LEDGER_DEVICES))
+        return (unsigned)device;
+    return device < 0 ? 0 : SC_LEDGER_DEVICES - 1;
 }
 
 /* SC_MEMORY_AT. */
@@ -98,12 +100,12 @@ static __attribute__((noinline)) unsigned ask_pool(unsigned place)
     return number;
 }
 
-static unsigned current_pool(unsigned place)
+static inline unsigned current_pool(unsigned place)
 {
-    unsigned pool = place < SC_LEDGER_DEVICES
-                        ? atomic_load_explicit(&current_pools[place], memory_order_relaxed)
-                        : 0;
-    return pool || place == SC_LEDGER_HOST ? pool : ask_pool(place);
+    if (sc_unlikely(place == SC_LEDGER_HOST))
+        return 0;
+    unsigned pool = atomic_load_explicit(&current_pools[place], memory_order_relaxed);
+    return sc_likely(pool != 0) ? pool : ask_pool(place);
 }
 
 /* A device's own pool may serve another device's stream. */
@@ -247,12 +249,23 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
         book(call, memory);
 }
 
+static __attribute__((noinline)) void given_of_named_pool(const struct sc_call *call,
+                                                          uintptr_t address, size_t size_bytes,
+                                                          unsigned place, uintptr_t pool)
+{
+    unsigned number = named_pool(pool, &place);
+    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place, sc_made_here(call));
+}
+
 void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,
                                int device, uintptr_t pool)
 {
     unsigned place = place_of_device(device);
-    unsigned number = pool ? named_pool(pool, &place) : current_pool(place);
-    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place, sc_made_here(call));
+    if (pool)
+        given_of_named_pool(call, address, size_bytes, place, pool);
+    else
+        sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, current_pool(place), place,
+                                sc_made_here(call));
 }
 
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory)

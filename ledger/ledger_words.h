@@ -23,7 +23,8 @@ enum sc_ledger_kind {
     SC_LEDGER_HELD, /* given back by the program, and the driver has it still to get */
     SC_LEDGER_MAPPED,
     SC_LEDGER_ADDRESSES,
-    SC_LEDGER_EXECS, /* of graphs: how many */
+    SC_LEDGER_EXECS,    /* of graphs: how many */
+    SC_LEDGER_CONTEXTS, /* how many */
     SC_LEDGER_KINDS
 };
 
@@ -58,7 +59,7 @@ enum sc_ledger_space {
     SC_LEDGER_RESERVATION, /* addresses that are reserved */
     SC_LEDGER_MEMORY,      /* handles of physical memory */
     SC_LEDGER_EXTERNAL,    /* handles of external memory */
-    SC_LEDGER_HANDLE,      /* of other things: arrays, execs */
+    SC_LEDGER_HANDLE,      /* of other things: arrays, execs, contexts */
     SC_LEDGER_HOLD,        /* of what is held: the age of the hold (track/hold.h) */
 };
 

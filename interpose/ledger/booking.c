@@ -41,6 +41,7 @@ static const struct row {
     [SC_MEMORY_ADDRESSES] = {SC_LEDGER_RESERVATION, SC_LEDGER_ADDRESSES, false},
     [SC_MEMORY_EXTERNAL] = {SC_LEDGER_EXTERNAL, SC_LEDGER_IMPORTED, true},
     [SC_MEMORY_EXEC] = {SC_LEDGER_HANDLE, SC_LEDGER_EXECS, false},
+    [SC_MEMORY_CONTEXT] = {SC_LEDGER_HANDLE, SC_LEDGER_CONTEXTS, false},
 };
 
 static unsigned place_of_device(int device)
@@ -343,8 +344,26 @@ void sc_booking_process_ends(void)
     atomic_store(&process_ends, true);
 }
 
+/* It is known by its device. */
+static void forget_primary(int device)
+{
+    struct sc_ledger_leaving leaving;
+    sc_ledger_leaves(&sc_ledger, SC_LEDGER_HANDLE, (uint64_t)device + 1, &leaving);
+}
+
+void sc_booking_primary_released(int device)
+{
+    unsigned flags = 0;
+    int is_alive = 0;
+    if (sc_booking_is_on() &&
+        sc_real.cuDevicePrimaryCtxGetState(device, &flags, &is_alive) == CUDA_SUCCESS && !is_alive)
+        forget_primary(device);
+}
+
 void sc_booking_device_reset(int device)
 {
-    if (sc_booking_is_on())
-        sc_ledger_outlive(&sc_ledger, place_of_device(device), true);
+    if (!sc_booking_is_on())
+        return;
+    sc_ledger_outlive(&sc_ledger, place_of_device(device), true);
+    forget_primary(device);
 }

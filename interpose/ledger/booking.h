@@ -36,7 +36,7 @@ static inline bool sc_booking_has(enum sc_memory_kind kind)
     case SC_MEMORY_TRIMMED:
         return false;
     default:
-        return kind < SC_MEMORY_MULTICAST;
+        return kind < SC_MEMORY_MULTICAST || kind == SC_MEMORY_CONTEXT;
     }
 }
 
@@ -87,6 +87,9 @@ void sc_booking_pools_changed(void);
 
 /* The context is gone, and its memory with it. */
 void sc_booking_context_ended(const struct sc_context *context);
+
+/* The device's primary context has one reference less, which may have been the last. */
+void sc_booking_primary_released(int device);
 
 /* The process ends: contexts that end now are the runtime's own business. */
 void sc_booking_process_ends(void);

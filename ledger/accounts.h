@@ -43,7 +43,7 @@ uint64_t sc_accounts_peak_blocks(const struct sc_accounts *accounts,
 /* The account of an id; NULL for 0. */
 static inline struct sc_account *sc_accounts_at(struct sc_accounts *accounts, uint32_t id)
 {
-    return id ? sc_pool_at(&accounts->accounts, id) : NULL;
+    return id ? sc_pool_at_of(&accounts->accounts, id, sizeof(struct sc_account)) : NULL;
 }
 
 /* The place has no context any more. What does not go with one stays. */
@@ -56,15 +56,17 @@ uint64_t sc_accounts_never_freed(const struct sc_account *account);
 
 void sc_accounts_destroy(struct sc_accounts *accounts);
 
-/* Bytes and a block more, or less. */
-static inline void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
+/* Bytes and a block more, or less. True: there were never so many bytes. */
+static inline bool sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
 {
-    count->bytes += size_bytes;
+    const uint64_t bytes = count->bytes + size_bytes;
+    count->bytes = bytes;
     count->blocks++;
-    if (count->bytes <= count->peak_bytes)
-        return;
-    count->peak_bytes = count->bytes;
+    if (__builtin_expect(bytes <= count->peak_bytes, 1))
+        return false;
+    count->peak_bytes = bytes;
     count->peak_ticks = sc_ticks();
+    return true;
 }
 
 static inline void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t size_bytes)
@@ -126,11 +128,8 @@ static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledg
     sc_accounts_count(&accounts->kinds[kind], size_bytes);
     if (kind == SC_LEDGER_DEVICE)
         sc_accounts_count_backed(accounts, size_bytes, true);
-    if (kind >= SC_LEDGER_OWN_KINDS)
-        return;
-    uint64_t peak_bytes = accounts->all.peak_bytes;
-    sc_accounts_count(&accounts->all, size_bytes);
-    accounts->peak += accounts->all.peak_bytes != peak_bytes;
+    if (kind < SC_LEDGER_OWN_KINDS && sc_accounts_count(&accounts->all, size_bytes))
+        accounts->peak++;
 }
 
 /* Taken back, of the account for which it was given. */

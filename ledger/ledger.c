@@ -4,22 +4,30 @@
 #include "ledger/ledger_index.h"
 #include "ledger/ledger_internal.h"
 #include "ledger/ledger_words.h"
-#include "track/brief_lock.h"
+#include "track/brief_lock_here.h"
 #include "track/checks.h"
 
 #include "track/poison.h"
 
 struct sc_ledger sc_ledger;
 
-static void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
+static inline void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
 {
-    sc_brief_lock_take(&ledger->lock);
+    sc_brief_lock_here_take(&ledger->lock);
     SC_GUARD(&ledger->index.entries, &ledger->lock);
 }
 
-static void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
+static inline void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
 {
-    sc_brief_lock_give(&ledger->lock);
+    sc_brief_lock_here_give(&ledger->lock);
+}
+
+/* Where it lies is found once: the compiler would else find it for each access. */
+static inline struct sc_accounts *accounts_at(struct sc_ledger *ledger, unsigned place)
+{
+    struct sc_accounts *accounts = &ledger->places[place];
+    __asm__("" : "+r"(accounts));
+    return accounts;
 }
 
 /* ---- pools ---- */
@@ -131,7 +139,7 @@ static inline __attribute__((always_inline)) void
 debit_of(struct sc_ledger *ledger, const struct sc_ledger_entry *entry, enum sc_ledger_kind kind)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_accounts *accounts = &ledger->places[entry->place];
+    struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     sc_accounts_debit(accounts, kind, sc_accounts_at(accounts, entry->account), entry->size_bytes);
     if (kind != SC_LEDGER_POOLED || !entry->of)
         return;
@@ -149,7 +157,7 @@ static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
 static void restore(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_accounts *accounts = &ledger->places[entry->place];
+    struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     sc_accounts_credit(accounts, entry->kind, sc_accounts_at(accounts, entry->account),
                        entry->size_bytes, false);
     if (entry->kind == SC_LEDGER_POOLED)
@@ -191,10 +199,10 @@ static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     if (!entry)
         return;
     entry->mappings++;
-    if (entry->size_bytes || entry->kind != SC_LEDGER_IMPORTED || entry->leaves)
+    if (entry->size_bytes || entry->kind != SC_LEDGER_IMPORTED)
         return;
     entry->size_bytes = size_bytes;
-    struct sc_accounts *accounts = &ledger->places[entry->place];
+    struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     sc_accounts_grow(accounts, entry->kind, sc_accounts_at(accounts, entry->account), size_bytes);
 }
 
@@ -204,7 +212,7 @@ static void unmap(struct sc_ledger *ledger, uint64_t handle) SC_REQUIRES(ledger-
     struct sc_ledger_entry *entry = found.entry;
     if (entry && entry->mappings > 0)
         entry->mappings--;
-    if (!entry || entry->references || entry->mappings || entry->leaves)
+    if (!entry || entry->references || entry->mappings)
         return;
     debit(ledger, entry);
     sc_ledger_index_drop(&ledger->index, found);
@@ -213,8 +221,7 @@ static void unmap(struct sc_ledger *ledger, uint64_t handle) SC_REQUIRES(ledger-
 /* It was opened before, and has one reference more. */
 static bool is_once_more(struct sc_ledger_entry *entry, const struct sc_ledger_block *block)
 {
-    bool is_open =
-        !entry->leaves && block->kind == SC_LEDGER_IMPORTED && entry->kind == SC_LEDGER_IMPORTED;
+    bool is_open = block->kind == SC_LEDGER_IMPORTED && entry->kind == SC_LEDGER_IMPORTED;
     entry->references += is_open;
     return is_open;
 }
@@ -223,8 +230,7 @@ static bool is_once_more(struct sc_ledger_entry *entry, const struct sc_ledger_b
 static void displace(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
-    if (!entry->leaves)
-        debit(ledger, entry);
+    debit(ledger, entry);
     if (entry->space == SC_LEDGER_MAPPING)
         unmap(ledger, entry->of);
 }
@@ -234,7 +240,7 @@ static inline __attribute__((always_inline)) void
 credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_accounts *accounts = &ledger->places[block->place];
+    struct sc_accounts *accounts = accounts_at(ledger, block->place);
     entry->size_bytes = block->size_bytes;
     entry->of = block->of;
     if (is_shared(block->space, block->kind)) {
@@ -245,7 +251,6 @@ credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_
     entry->kind = (uint8_t)block->kind;
     entry->place = (uint8_t)block->place;
     entry->is_exported = false;
-    entry->leaves = false;
     struct sc_account *account = sc_accounts_find(accounts, block->kind, block->origin);
     entry->account = account ? account->id : 0;
     sc_accounts_credit(accounts, block->kind, account, block->size_bytes, true);
@@ -296,56 +301,49 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
 
 /* ---- taken back ---- */
 
-/* The block that the calling thread's call takes back, where that is out, and the handle of its
- * pool. No other thread's call has a part in it, and no context takes it along. */
-static __thread struct sc_ledger_entry out;
-static __thread uint64_t out_of;
-
-static bool is_name_out(enum sc_ledger_space space, uint64_t name)
-{
-    return out.name == name && out.space == space;
-}
-
 /* One reference less. The last one takes the block along. */
-static enum sc_ledger_leaving let_go(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
-    SC_REQUIRES(ledger->lock)
-{
-    bool shared = is_shared(entry->space, entry->kind);
-    if (shared && entry->references == 0)
-        return SC_LEDGER_NOT_THERE;
-    if (is_name_out(entry->space, entry->name))
-        out.name = 0; /* an older block of the name, which the driver has taken */
-    if (shared && (--entry->references || entry->mappings))
-        return SC_LEDGER_LEAVES;
-    entry->leaves = true;
-    debit(ledger, entry);
-    return SC_LEDGER_LEAVES;
-}
-
-static inline enum sc_ledger_leaving leave(struct sc_ledger *ledger, struct sc_ledger_found found)
-    SC_REQUIRES(ledger->lock)
+static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
+                   struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_entry *entry = found.entry;
-    if (!entry || entry->leaves)
-        return SC_LEDGER_NOT_THERE;
-    if (__builtin_expect(entry->kind != SC_LEDGER_POOLED, 0))
-        return let_go(ledger, entry);
-    if (entry->of)
-        out_of = handle_of_pool(ledger, entry->of);
-    debit_of(ledger, entry, SC_LEDGER_POOLED);
-    out = *entry;
+    bool shared = is_shared(entry->space, entry->kind);
+    if (shared && entry->references == 0)
+        return false;
+    entry->references -= shared;
+    leaving->was = *entry;
+    leaving->ends = ledger->ends;
+    if (shared && (entry->references || entry->mappings))
+        return true;
+    debit(ledger, entry);
     sc_ledger_index_drop(&ledger->index, found);
-    return SC_LEDGER_IS_OUT;
+    return true;
 }
 
-enum sc_ledger_leaving sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space,
-                                        uint64_t name)
+/* Memory of a pool, which has one reference and no context. */
+static inline void let_go_of_pool(struct sc_ledger *ledger, struct sc_ledger_found found,
+                                  struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
+{
+    leaving->was = *found.entry;
+    if (leaving->was.of)
+        leaving->pool = handle_of_pool(ledger, leaving->was.of);
+    debit_of(ledger, found.entry, SC_LEDGER_POOLED);
+    sc_ledger_index_drop(&ledger->index, found);
+}
+
+bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
+                      struct sc_ledger_leaving *leaving)
 {
     take(ledger);
-    enum sc_ledger_leaving leaving =
-        leave(ledger, sc_ledger_index_seek(&ledger->index, space, name));
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, space, name);
+    bool is_known = found.entry;
+    if (is_known && __builtin_expect(found.entry->kind == SC_LEDGER_POOLED, 1))
+        let_go_of_pool(ledger, found, leaving);
+    else if (is_known)
+        is_known = let_go(ledger, found, leaving);
     give(ledger);
-    return leaving;
+    if (!is_known)
+        leaving->was.name = 0;
+    return is_known;
 }
 
 void sc_ledger_free_unknown(struct sc_ledger *ledger)
@@ -353,54 +351,63 @@ void sc_ledger_free_unknown(struct sc_ledger *ledger)
     atomic_fetch_add_explicit(&ledger->unknown_frees, 1, memory_order_relaxed);
 }
 
-/* Unless the name is another block's by now. The pool's number may be another pool's. */
-static void put_back(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
+/* Has the block's context ended since it left? */
+static bool is_over(const struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
+    SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, out.space, out.name);
+    for (unsigned i = leaving->ends; leaving->was.context && i != ledger->ends; i++)
+        if (ledger->ended[i % SC_LEDGER_ENDS] == leaving->was.context)
+            return true;
+    return false;
+}
+
+/* The pool's number may be another pool's. */
+static void put_back(struct sc_ledger *ledger, uint32_t *link,
+                     const struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
+{
+    const struct sc_ledger_entry *was = &leaving->was;
     struct sc_ledger_entry *entry =
-        found.link && !found.entry
-            ? sc_ledger_index_add(&ledger->index, found.link, out.space, out.name)
-            : NULL;
+        sc_ledger_index_add(&ledger->index, link, was->space, was->name);
     if (!entry)
         return;
-    out.next = entry->next;
-    if (out.of && handle_of_pool(ledger, out.of) != out_of)
-        out.of = 0;
-    *entry = out;
+    uint32_t next = entry->next;
+    *entry = *was;
+    entry->next = next;
+    entry->references += is_shared(was->space, was->kind);
+    if (was->kind == SC_LEDGER_POOLED && was->of &&
+        handle_of_pool(ledger, was->of) != leaving->pool)
+        entry->of = 0;
     restore(ledger, entry);
 }
 
-static void answer(struct sc_ledger *ledger, struct sc_ledger_found found, bool taken)
-    SC_REQUIRES(ledger->lock)
+void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
 {
-    struct sc_ledger_entry *entry = found.entry;
-    if (!entry)
+    const struct sc_ledger_entry *was = &leaving->was;
+    bool is_there = is_shared(was->space, was->kind) && (was->references || was->mappings);
+    if (!was->name)
         return;
-    bool left = entry->leaves;
-    uint64_t mapped = entry->space == SC_LEDGER_MAPPING ? entry->of : 0;
-    if (left && taken) {
-        sc_ledger_index_drop(&ledger->index, found);
-        if (mapped)
-            unmap(ledger, mapped);
-    } else if (!taken) {
-        entry->leaves = false;
-        entry->references += is_shared(entry->space, entry->kind);
-        if (left)
-            restore(ledger, entry);
-    }
+    take(ledger);
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, was->space, was->name);
+    if (found.entry)
+        found.entry->references += is_there;
+    else if (!is_there && found.link && !is_over(ledger, leaving))
+        put_back(ledger, found.link, leaving);
+    give(ledger);
 }
 
-void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name, bool taken)
+uint64_t sc_ledger_unmapped(struct sc_ledger *ledger, uint64_t address)
 {
-    bool is_out = is_name_out(space, name);
     take(ledger);
-    if (!is_out)
-        answer(ledger, sc_ledger_index_seek(&ledger->index, space, name), taken);
-    else if (!taken)
-        put_back(ledger);
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_MAPPING, address);
+    uint64_t size_bytes = found.entry ? found.entry->size_bytes : 0;
+    if (found.entry) {
+        const uint64_t handle = found.entry->of;
+        debit(ledger, found.entry);
+        sc_ledger_index_drop(&ledger->index, found);
+        unmap(ledger, handle);
+    }
     give(ledger);
-    if (is_out)
-        out.name = 0;
+    return size_bytes;
 }
 
 /* ---- exports ---- */
@@ -410,7 +417,7 @@ static bool is_open(struct sc_ledger *ledger, const struct sc_ledger_export *exp
 {
     const struct sc_ledger_entry *entry =
         export->name ? find(ledger, export->space, export->name) : NULL;
-    return entry && entry->is_exported && !entry->leaves;
+    return entry && entry->is_exported;
 }
 
 /* Where the name's is listed, be it an older block's, or a place for another one; or NULL. */
@@ -517,16 +524,23 @@ static void end_context_in(struct sc_ledger *ledger, uint32_t *link, uint32_t co
             link = &entry->next;
             continue;
         }
-        if (!entry->leaves)
-            debit(ledger, entry);
+        debit(ledger, entry);
         sc_ledger_index_drop(&ledger->index, (struct sc_ledger_found){entry, link});
     }
+}
+
+static void note_end(struct sc_ledger *ledger, uint32_t context)
+{
+    take(ledger);
+    ledger->ended[ledger->ends++ % SC_LEDGER_ENDS] = context;
+    give(ledger);
 }
 
 /* Cells that come meanwhile have entries of cells that were not looked at, or of such that were. */
 void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context)
 {
     uint32_t from = 0, end = context ? UINT32_MAX : 0;
+    note_end(ledger, context);
     while (from < end) {
         take(ledger);
         end = ledger->index.cells;

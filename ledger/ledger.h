@@ -5,9 +5,9 @@
  * (accounts.h). What is asked for is counted, in bytes, and never what else the driver takes for
  * it.
  *
- * Memory is noted when the driver has given it. Before it is taken back it is counted no more
- * (sc_ledger_leaves), and it is forgotten, or counted again, when the driver has answered
- * (sc_ledger_left). So a block that another thread is handed meanwhile under the same name is
+ * Memory is noted when the driver has given it, and is out of the ledger from before it is taken
+ * back (sc_ledger_leaves). Who takes it keeps it, and puts it back where the driver refuses
+ * (sc_ledger_refused). So a block that another thread is handed meanwhile under the same name is
  * another one. No count goes below zero.
  *
  * Thread-safe, not signal-safe. The ledger's own lock is a brief leaf. Nothing fails: what there is
@@ -38,22 +38,20 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
 bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                     struct sc_ledger_block *block);
 
-/* The block is about to be taken back, or one reference to it: the last one takes it along. */
-enum sc_ledger_leaving {
-    SC_LEDGER_NOT_THERE, /* or it is being taken back already */
-    SC_LEDGER_LEAVES,
-    SC_LEDGER_IS_OUT, /* it is forgotten, unless the driver refuses */
-};
-enum sc_ledger_leaving sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space,
-                                        uint64_t name);
+/* The block is about to be taken back, or one reference to it: the last one takes it along. False:
+ * nothing is known by that name. */
+bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
+                      struct sc_ledger_leaving *leaving);
+
+/* The driver has refused to take it: it is there as before, unless its name is another block's by
+ * now, or its context has ended. */
+void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving);
+
+/* The driver has taken a mapping away. Returns how large it was; 0: nothing is known there. */
+uint64_t sc_ledger_unmapped(struct sc_ledger *ledger, uint64_t address);
 
 /* A block is taken back of which nothing is known. */
 void sc_ledger_free_unknown(struct sc_ledger *ledger);
-
-/* The driver has answered a call of this thread's before which the block was there: where it is
- * out, and the driver has taken it, there is nothing to say. */
-void sc_ledger_left(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
-                    bool taken);
 
 /* Page-locked memory that the program has given back is held, and goes back after `held_ns`. */
 void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin);

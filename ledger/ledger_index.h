@@ -14,24 +14,6 @@
 #include "ledger/ledger_words.h"
 #include "track/pool.h"
 
-struct sc_ledger_entry {
-    uint64_t name;
-    uint64_t size_bytes;
-    union {
-        uint64_t
-            of; /* of a mapping the memory's handle; of pooled memory the pool's place, from 1 */
-        struct {
-            uint32_t references, mappings; /* of what may have more than one */
-        };
-    };
-    uint32_t next;
-    uint32_t account; /* accounts.h */
-    uint32_t context;
-    uint8_t space, kind, place;
-    bool is_exported : 1;
-    bool leaves : 1; /* it is counted no more, and the driver has not answered yet */
-};
-
 /* The first part of the table has so many cells, and each later one as many as all before it. */
 enum { SC_LEDGER_CELLS_SHIFT = 10, SC_LEDGER_PARTS = 16 };
 
@@ -44,7 +26,7 @@ struct sc_ledger_index {
 
 static inline struct sc_ledger_entry *sc_ledger_index_at(struct sc_ledger_index *index, uint32_t id)
 {
-    return sc_pool_at(&index->entries, id);
+    return sc_pool_at_of(&index->entries, id, sizeof(struct sc_ledger_entry));
 }
 
 static inline unsigned sc_ledger_index_part(uint32_t cell)

@@ -23,7 +23,8 @@ enum sc_ledger_kind {
     SC_LEDGER_HELD, /* given back by the program, and the driver has it still to get */
     SC_LEDGER_MAPPED,
     SC_LEDGER_ADDRESSES,
-    SC_LEDGER_EXECS, /* of graphs: how many */
+    SC_LEDGER_EXECS,    /* of graphs: how many */
+    SC_LEDGER_CONTEXTS, /* how many */
     SC_LEDGER_KINDS
 };
 
@@ -58,7 +59,7 @@ enum sc_ledger_space {
     SC_LEDGER_RESERVATION, /* addresses that are reserved */
     SC_LEDGER_MEMORY,      /* handles of physical memory */
     SC_LEDGER_EXTERNAL,    /* handles of external memory */
-    SC_LEDGER_HANDLE,      /* of other things: arrays, execs */
+    SC_LEDGER_HANDLE,      /* of other things: arrays, execs, contexts */
     SC_LEDGER_HOLD,        /* of what is held: the age of the hold (track/hold.h) */
 };
 
@@ -87,6 +88,31 @@ struct sc_ledger_export {
     uint64_t since_ns;
     uint32_t origin; /* of the first such call */
     uint8_t space, kind, place;
+};
+
+/* A block by its name. */
+struct sc_ledger_entry {
+    uint64_t name;
+    uint64_t size_bytes;
+    union {
+        uint64_t
+            of; /* of a mapping the memory's handle; of pooled memory the pool's place, from 1 */
+        struct {
+            uint32_t references, mappings; /* of what may have more than one */
+        };
+    };
+    uint32_t next;
+    uint32_t account; /* accounts.h */
+    uint32_t context;
+    uint8_t space, kind, place;
+    bool is_exported;
+};
+
+/* What a call takes back, from before it until the driver has answered. */
+struct sc_ledger_leaving {
+    struct sc_ledger_entry was; /* name 0: nothing; with references or mappings it is there still */
+    uint64_t pool;              /* the handle of its pool */
+    unsigned ends;              /* how many contexts had ended */
 };
 
 struct sc_ledger_block {

@@ -46,6 +46,15 @@ static void consider(struct sc_statement *statement, const struct sc_statement_a
     statement->accounts[at] = *account;
 }
 
+static void note_contexts(struct sc_statement *statement, const struct sc_account *account,
+                          unsigned place)
+{
+    statement->places[place].accounts--;
+    if (account->blocks && statement->context_count < SC_STATEMENT_CONTEXTS)
+        statement->contexts[statement->context_count++] =
+            (struct sc_statement_context){place, account->origin, account->blocks};
+}
+
 static void note_share(struct sc_statement *statement, const struct sc_statement_account *account)
 {
     bool has_room = statement->share_count < SC_STATEMENT_SHARES;
@@ -70,7 +79,9 @@ static void consider_all(struct sc_statement *statement, struct sc_accounts *acc
             .peak_bytes = sc_accounts_peak_bytes(accounts, account),
             .peak_blocks = sc_accounts_peak_blocks(accounts, account),
         };
-        if (account->blocks || drawn.peak_blocks || account->kind == SC_LEDGER_HELD)
+        if (account->kind == SC_LEDGER_CONTEXTS)
+            note_contexts(statement, account, place);
+        else if (account->blocks || drawn.peak_blocks || account->kind == SC_LEDGER_HELD)
             consider(statement, &drawn);
         if (account->kind < SC_LEDGER_OWN_KINDS && (account->blocks || drawn.peak_blocks))
             note_share(statement, &drawn);
@@ -125,8 +136,7 @@ static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement,
     drawn->all = accounts->all;
     drawn->backed_bytes = sc_accounts_backed(accounts);
     drawn->accounts = accounts->accounts.live;
-    for (unsigned kind = 0; kind < SC_LEDGER_KINDS; kind++)
-        drawn->is_used |= drawn->kinds[kind].peak_ticks != 0 || drawn->kinds[kind].blocks != 0;
+    drawn->is_used = drawn->accounts != 0;
     consider_all(statement, accounts, place);
     sc_brief_lock_give(&ledger->lock);
 }

@@ -12,7 +12,12 @@
 
 #include "ledger/ledger.h"
 
-enum { SC_STATEMENT_ACCOUNTS = 48, SC_STATEMENT_STEPS = 16, SC_STATEMENT_UUID_BYTES = 16 };
+enum {
+    SC_STATEMENT_ACCOUNTS = 48,
+    SC_STATEMENT_STEPS = 16,
+    SC_STATEMENT_CONTEXTS = 16,
+    SC_STATEMENT_UUID_BYTES = 16
+};
 
 /* What the driver says; 0 bytes where `is_known` is false. */
 struct sc_statement_pool {
@@ -47,7 +52,7 @@ struct sc_statement_place {
     struct sc_ledger_count kinds[SC_LEDGER_KINDS];
     struct sc_ledger_count all;
     uint64_t backed_bytes; /* of SC_LEDGER_DEVICE */
-    uint64_t accounts;     /* how many there are */
+    uint64_t accounts;     /* how many there are, but for those of contexts */
     uint64_t
         to_lie_bytes; /* managed memory, wherever allocated, by the latest advice or prefetch */
 
@@ -56,6 +61,13 @@ struct sc_statement_place {
     uint64_t graphs_used_bytes, graphs_reserved_bytes;
     uint64_t free_bytes, total_bytes; /* of the device, whoever uses it */
     struct sc_statement_unaccounted unaccounted;
+};
+
+/* Who made contexts of the place that live. */
+struct sc_statement_context {
+    unsigned place;
+    uint32_t origin;
+    uint64_t count;
 };
 
 /* A child that lives, and has a device open. */
@@ -88,6 +100,8 @@ struct sc_statement {
     unsigned pool_count;
     struct sc_statement_account accounts[SC_STATEMENT_ACCOUNTS]; /* those with most come first */
     unsigned account_count;
+    struct sc_statement_context contexts[SC_STATEMENT_CONTEXTS];
+    unsigned context_count;
     struct sc_statement_child children[SC_STATEMENT_CHILDREN];
     unsigned child_count;
     struct sc_statement_share shares[SC_STATEMENT_SHARES + SC_LEDGER_PLACES];

@@ -83,6 +83,9 @@ void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_
     for (unsigned i = 0; i < SC_STATEMENT_SHARES + SC_LEDGER_PLACES; i++)
         add_share(part, &statement->shares[i]);
     sort_owners(part);
+    for (unsigned i = 0; i < statement->context_count; i++)
+        sc_json_lines_name_stack(sc_origins_get(statement->contexts[i].origin).stack,
+                                 &part->context_stacks[i]);
     for (unsigned i = 0; i < statement->export_count; i++)
         sc_json_lines_name_stack(sc_origins_get(statement->exports[i].origin).stack,
                                  &part->export_stacks[i]);
@@ -115,7 +118,7 @@ static void put_kinds(struct sc_text *line, const struct sc_statement *statement
     sc_json_put(line, "kinds:{");
     for (unsigned kind = 0; kind < SC_LEDGER_KINDS; kind++) {
         const struct sc_ledger_count *count = &place->kinds[kind];
-        if (!count->blocks && !count->peak_bytes)
+        if (kind == SC_LEDGER_CONTEXTS || (!count->blocks && !count->peak_bytes))
             continue;
         sc_json_put(line, "%s:{", kind_names[kind]);
         put_count(line, count);
@@ -193,11 +196,11 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     sc_json_put(line, "uuid:%s", bytes);
 }
 
-/* Writes the stack of an export or a step, which have half of the line at most. */
+/* Writes the stack of a context, an export or a step, which have half of the line at most. */
 static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack)
 {
     size_t left = line->size - line->used;
-    size_t most = line->size / 2 / (SC_LEDGER_EXPORTS + SC_STATEMENT_STEPS);
+    size_t most = line->size / 2 / (SC_STATEMENT_CONTEXTS + SC_LEDGER_EXPORTS + SC_STATEMENT_STEPS);
     sc_json_lines_put_stack(line, stack, left > most ? left - most : left);
 }
 
@@ -224,6 +227,21 @@ static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *p
         if (part->statement->steps[i].place == place)
             put_step(line, part, i);
     sc_json_put(line, "]}");
+}
+
+static void put_contexts(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
+{
+    sc_json_put(line, "contexts:[");
+    for (unsigned i = 0; i < part->statement->context_count; i++) {
+        const struct sc_statement_context *contexts = &part->statement->contexts[i];
+        if (contexts->place != place)
+            continue;
+        sc_json_put(line, "{count:%lu api:%s", contexts->count,
+                    sc_origins_get(contexts->origin).api);
+        put_stack(line, &part->context_stacks[i]);
+        sc_json_put(line, "}");
+    }
+    sc_json_put(line, "]");
 }
 
 static void put_exports(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
@@ -263,6 +281,7 @@ static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
         sc_json_put(line, "{");
         put_place(line, i);
         put_uuid(line, place);
+        put_contexts(line, part, i);
         put_content(line, part, i);
         put_graphs(line, place);
         put_unaccounted(line, part, i);

@@ -58,6 +58,14 @@ static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
     return chunk + (size_t)(id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * pool->record_bytes;
 }
 
+/* The same for who knows at compile time how large a record is. */
+static inline void *sc_pool_at_of(struct sc_pool *pool, uint32_t id, size_t record_bytes)
+{
+    char *chunk =
+        atomic_load_explicit(&pool->chunks[id >> SC_POOL_CHUNK_SHIFT], memory_order_acquire);
+    return chunk + (id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * record_bytes;
+}
+
 /* The id of a record that is at this place; 0: of none. Looks at each chunk. */
 uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record);
 

@@ -419,17 +419,22 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
     return sc_likely(known) ? known->id : take_here(site, depth);
 }
 
+static __attribute__((noinline)) uint32_t make_origin(struct sc_stack_known *known, const char *api,
+                                                      uint32_t stack, uint32_t label)
+{
+    uint32_t origin = sc_origins_put(api, stack, label);
+    if (known && origin)
+        *known = (struct sc_stack_known){stack, origin, label, api};
+    return origin;
+}
+
 __attribute__((noinline)) uint32_t sc_unwind_origin(const char *api, void *site, uint32_t label)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
     struct sc_stack_known *known = find_known(site, depth);
     if (sc_likely(known && known->api == api && known->label == label))
         return known->origin;
-    uint32_t stack = known ? known->id : take_here(site, depth);
-    uint32_t origin = sc_origins_put(api, stack, label);
-    if (known && origin)
-        *known = (struct sc_stack_known){stack, origin, label, api};
-    return origin;
+    return make_origin(known, api, known ? known->id : take_here(site, depth), label);
 }
 
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)

@@ -7,6 +7,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/calls/memory.h"
 #include "interpose/capture/captures.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/driver.h"
@@ -17,6 +18,7 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/limits.h"
 #include "interpose/ledger/managed.h"
+#include "interpose/ledger/memory_kinds.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/nvtx.h"
@@ -213,8 +215,12 @@ static CUcontext primary_context(CUdevice device)
 
 SC_VERSIONS(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext handle), (handle))
 {
+    const struct sc_memory memory = {SC_MEMORY_CONTEXT, (uintptr_t)handle, 0, 0, 0};
     struct sc_context *context = ending(handle);
-    return ended(context, real(handle));
+    sc_memory_leaves(call, &memory);
+    CUresult result = ended(context, real(handle));
+    sc_memory_left(&memory, sc_memory_is_taken(result));
+    return result;
 }
 
 SC_VERSIONS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
@@ -250,6 +256,8 @@ static CUresult released(CUresult result, const struct releasing *releasing)
 {
     unsigned flags = 0;
     int alive = 1;
+    if (result == CUDA_SUCCESS)
+        sc_booking_primary_released(releasing->device);
     if (!releasing->context)
         return result;
     if (result == CUDA_SUCCESS &&

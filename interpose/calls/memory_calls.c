@@ -7,6 +7,7 @@
 #include "interpose/driver/newer_cupti.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
+#include "interpose/ledger/booking.h"
 #include "interpose/ledger/limits.h"
 #include "interpose/ledger/memory_kinds.h"
 
@@ -117,16 +118,26 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
 
 #define NEW SC_LIMITS_NEW
 
-#define SC_MAKES_CONTEXT(name, suffix, version, arguments, primary)                                \
+/* A primary context is known by its device. */
+#define PRIMARY(device) ((device) + 1)
+
+static void context_made(const struct sc_call *call, uintptr_t handle, CUdevice device, int primary)
+{
+    sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_CONTEXT, handle, 0, 0, device + 1});
+    sc_memory_reserved(call, SC_MEMORY_CONTEXT);
+    if (sc_unlikely(sc_limits_are_wanted()))
+        sc_limits_apply(call, primary);
+}
+
+#define SC_MAKES_CONTEXT(name, suffix, version, arguments, primary, handle)                        \
     CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
         SC_WRAPPER(name##suffix);                                                                  \
-        bool is_due = sc_limits_are_wanted() && sc_limits_are_due(primary);                        \
+        bool is_new =                                                                              \
+            (sc_booking_is_on() || sc_limits_are_wanted()) && sc_limits_are_due(primary);          \
         CUresult result = real arguments;                                                          \
-        if (result == CUDA_SUCCESS)                                                                \
-            sc_memory_reserved(call, SC_MEMORY_CONTEXT);                                           \
-        if (sc_unlikely(is_due) && result == CUDA_SUCCESS)                                         \
-            sc_limits_apply(call, primary);                                                        \
+        if (is_new && result == CUDA_SUCCESS)                                                      \
+            context_made(call, (uintptr_t)(handle), dev, primary);                                 \
         return result;                                                                             \
     }
 

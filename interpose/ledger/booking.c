@@ -41,11 +41,14 @@ static const struct row {
     [SC_MEMORY_ADDRESSES] = {SC_LEDGER_RESERVATION, SC_LEDGER_ADDRESSES, false},
     [SC_MEMORY_EXTERNAL] = {SC_LEDGER_EXTERNAL, SC_LEDGER_IMPORTED, true},
     [SC_MEMORY_EXEC] = {SC_LEDGER_HANDLE, SC_LEDGER_EXECS, false},
+    [SC_MEMORY_CONTEXT] = {SC_LEDGER_HANDLE, SC_LEDGER_CONTEXTS, false},
 };
 
 static unsigned place_of_device(int device)
 {
-    return device < 0 ? 0 : device < SC_LEDGER_DEVICES ? (unsigned)device : SC_LEDGER_DEVICES - 1;
+    if (sc_likely((unsigned)device < SC_LEDGER_DEVICES))
+        return (unsigned)device;
+    return device < 0 ? 0 : SC_LEDGER_DEVICES - 1;
 }
 
 /* SC_MEMORY_AT. */
@@ -98,12 +101,12 @@ static __attribute__((noinline)) unsigned ask_pool(unsigned place)
     return number;
 }
 
-static unsigned current_pool(unsigned place)
+static inline unsigned current_pool(unsigned place)
 {
-    unsigned pool = place < SC_LEDGER_DEVICES
-                        ? atomic_load_explicit(&current_pools[place], memory_order_relaxed)
-                        : 0;
-    return pool || place == SC_LEDGER_HOST ? pool : ask_pool(place);
+    if (sc_unlikely(place == SC_LEDGER_HOST))
+        return 0;
+    unsigned pool = atomic_load_explicit(&current_pools[place], memory_order_relaxed);
+    return sc_likely(pool != 0) ? pool : ask_pool(place);
 }
 
 /* A device's own pool may serve another device's stream. */
@@ -247,12 +250,23 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
         book(call, memory);
 }
 
+static __attribute__((noinline)) void given_of_named_pool(const struct sc_call *call,
+                                                          uintptr_t address, size_t size_bytes,
+                                                          unsigned place, uintptr_t pool)
+{
+    unsigned number = named_pool(pool, &place);
+    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place, sc_made_here(call));
+}
+
 void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,
                                int device, uintptr_t pool)
 {
     unsigned place = place_of_device(device);
-    unsigned number = pool ? named_pool(pool, &place) : current_pool(place);
-    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place, sc_made_here(call));
+    if (pool)
+        given_of_named_pool(call, address, size_bytes, place, pool);
+    else
+        sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, current_pool(place), place,
+                                sc_made_here(call));
 }
 
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory)
@@ -267,46 +281,29 @@ void sc_booking_exported(const struct sc_call *call, const struct sc_memory *mem
 
 /* ---- taken back ---- */
 
-__thread struct sc_booking_leaving sc_booking_leaving;
-
-static void note_leaving(enum sc_ledger_space space, uint64_t name)
-{
-    enum sc_ledger_leaving how = sc_ledger_leaves(&sc_ledger, space, name);
-    if (how == SC_LEDGER_NOT_THERE)
-        return;
-    sc_booking_leaving = (struct sc_booking_leaving){name, how == SC_LEDGER_IS_OUT};
-}
+__thread struct sc_ledger_leaving sc_booking_leaving;
 
 void sc_booking_leaves_in_order(uintptr_t address)
 {
-    note_leaving(SC_LEDGER_ADDRESS, address);
-}
-
-/* The blocks of a range of mappings, of which the driver takes whole ones alone: before the call,
- * and behind it (`is_over`). */
-static void each_mapping(const struct sc_memory *memory, bool is_over, bool taken)
-{
-    const uint64_t end = memory->name + memory->size_bytes;
-    struct sc_ledger_block block;
-    for (uint64_t at = memory->name; at < end; at += block.size_bytes) {
-        if (!sc_ledger_find(&sc_ledger, SC_LEDGER_MAPPING, at, &block))
-            block.size_bytes = 0;
-        else if (is_over)
-            sc_ledger_left(&sc_ledger, SC_LEDGER_MAPPING, at, taken);
-        else
-            sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at);
-        block.size_bytes += block.size_bytes ? 0 : GRANULE_BYTES;
-    }
+    sc_ledger_leaves(&sc_ledger, SC_LEDGER_ADDRESS, address, &sc_booking_leaving);
 }
 
 void sc_booking_leaves(const struct sc_memory *memory)
 {
     if (is_pool(memory))
         sc_balance_pool_leaves();
-    else if (memory->kind == SC_MEMORY_MAPPING)
-        each_mapping(memory, false, false);
-    else
-        note_leaving(rows[memory->kind].space, memory->name);
+    else if (memory->kind != SC_MEMORY_MAPPING)
+        sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &sc_booking_leaving);
+}
+
+/* The driver takes whole mappings alone. No other thread is given addresses that are mapped, so
+ * they need not leave before. */
+static void unmapped(const struct sc_memory *memory, bool taken)
+{
+    const uint64_t end = taken ? memory->name + memory->size_bytes : 0;
+    for (uint64_t at = memory->name, size_bytes; at < end;
+         at += size_bytes ? size_bytes : GRANULE_BYTES)
+        size_bytes = sc_ledger_unmapped(&sc_ledger, at);
 }
 
 static void pool_left(const struct sc_memory *memory, bool taken)
@@ -320,17 +317,14 @@ static void pool_left(const struct sc_memory *memory, bool taken)
 
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
-    bool is_known = sc_booking_leaving.name == memory->name;
-    sc_booking_leaving.name = 0;
-    if (is_known && sc_booking_leaving.is_out && taken)
-        return;
+    bool is_known = sc_booking_leaving.was.name == memory->name;
     if (is_pool(memory))
         pool_left(memory, taken);
     else if (memory->kind == SC_MEMORY_MAPPING)
-        each_mapping(memory, true, taken);
-    else if (is_known)
-        sc_ledger_left(&sc_ledger, rows[memory->kind].space, memory->name, taken);
-    else if (taken && rows[memory->kind].space == SC_LEDGER_ADDRESS)
+        unmapped(memory, taken);
+    else if (!taken && is_known)
+        sc_ledger_refused(&sc_ledger, &sc_booking_leaving);
+    else if (taken && !is_known && rows[memory->kind].space == SC_LEDGER_ADDRESS)
         sc_ledger_free_unknown(&sc_ledger);
 }
 
@@ -350,8 +344,26 @@ void sc_booking_process_ends(void)
     atomic_store(&process_ends, true);
 }
 
+/* It is known by its device. */
+static void forget_primary(int device)
+{
+    struct sc_ledger_leaving leaving;
+    sc_ledger_leaves(&sc_ledger, SC_LEDGER_HANDLE, (uint64_t)device + 1, &leaving);
+}
+
+void sc_booking_primary_released(int device)
+{
+    unsigned flags = 0;
+    int is_alive = 0;
+    if (sc_booking_is_on() &&
+        sc_real.cuDevicePrimaryCtxGetState(device, &flags, &is_alive) == CUDA_SUCCESS && !is_alive)
+        forget_primary(device);
+}
+
 void sc_booking_device_reset(int device)
 {
-    if (sc_booking_is_on())
-        sc_ledger_outlive(&sc_ledger, place_of_device(device), true);
+    if (!sc_booking_is_on())
+        return;
+    sc_ledger_outlive(&sc_ledger, place_of_device(device), true);
+    forget_primary(device);
 }

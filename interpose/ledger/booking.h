@@ -17,6 +17,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/ledger/memory_kinds.h"
+#include "ledger/ledger_words.h"
 
 struct sc_call;
 struct sc_context;
@@ -35,7 +36,7 @@ static inline bool sc_booking_has(enum sc_memory_kind kind)
     case SC_MEMORY_TRIMMED:
         return false;
     default:
-        return kind < SC_MEMORY_MULTICAST;
+        return kind < SC_MEMORY_MULTICAST || kind == SC_MEMORY_CONTEXT;
     }
 }
 
@@ -62,20 +63,12 @@ void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, si
                                int device, uintptr_t pool);
 void sc_booking_leaves_in_order(uintptr_t address);
 
-/* What the calling thread's call takes back; name 0: nothing. */
-struct sc_booking_leaving {
-    uint64_t name;
-    bool is_out;
-};
-
-extern __thread struct sc_booking_leaving sc_booking_leaving;
+/* What the calling thread's call takes back. */
+extern __thread struct sc_ledger_leaving sc_booking_leaving;
 
 static inline void sc_booking_left_in_order(uintptr_t address, bool taken)
 {
-    struct sc_booking_leaving *leaving = &sc_booking_leaving;
-    if (sc_likely(taken && leaving->is_out && leaving->name == address))
-        leaving->name = 0;
-    else
+    if (sc_unlikely(!taken || sc_booking_leaving.was.name != address))
         sc_booking_left(&(const struct sc_memory){SC_MEMORY_POOLED, address, 0, 0, 0}, taken);
 }
 
@@ -94,6 +87,9 @@ void sc_booking_pools_changed(void);
 
 /* The context is gone, and its memory with it. */
 void sc_booking_context_ended(const struct sc_context *context);
+
+/* The device's primary context has one reference less, which may have been the last. */
+void sc_booking_primary_released(int device);
 
 /* The process ends: contexts that end now are the runtime's own business. */
 void sc_booking_process_ends(void);

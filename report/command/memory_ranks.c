@@ -33,14 +33,13 @@ static struct sc_digest digest_of_program(const struct sc_run *run)
     return sc_digest_end(&digester);
 }
 
-static void add_device(struct sc_memory_rank *rank, const struct sc_memory_place *place,
-                       uint64_t *least)
+static void add_device(struct sc_memory_rank *rank, const struct sc_memory_place *place)
 {
     sc_shown_memory_add(&rank->values[SC_MEMORY_HELD], place->bytes);
     sc_shown_memory_add(&rank->values[SC_MEMORY_PEAK], place->peak_bytes);
     sc_shown_memory_add(&rank->values[SC_MEMORY_UNACCOUNTED], place->unaccounted_bytes);
-    if (rank->devices++ == 0 || place->peak_bytes < *least) {
-        *least = place->peak_bytes;
+    if (rank->devices++ == 0 || place->peak_bytes < rank->least_bytes) {
+        rank->least_bytes = place->peak_bytes;
         rank->least = place->device;
     }
 }
@@ -49,13 +48,12 @@ static struct sc_memory_rank rank_of(const struct sc_run *run, size_t index,
                                      const struct sc_memory *memory)
 {
     struct sc_memory_rank rank = {.run = index, .program = digest_of_program(run)};
-    uint64_t least = 0;
     for (size_t i = 0; i < memory->place_count; i++) {
         const struct sc_memory_place *place = &memory->places[i];
         if (place->device == SC_MEMORY_HOST)
             rank.values[SC_MEMORY_LOCKED] = place->bytes;
         else
-            add_device(&rank, place, &least);
+            add_device(&rank, place);
     }
     return rank;
 }
@@ -149,7 +147,8 @@ static void find_strays(struct sc_memory_ranks *ranks, const struct group *group
         struct sc_memory_rank *rank = group->ranks[i];
         if (rank->devices > typical)
             name(ranks, rank,
-                 (struct sc_memory_outlier){.typical = rank->run, .stray = rank->least});
+                 (struct sc_memory_outlier){
+                     .typical = rank->run, .stray = rank->least, .value = rank->least_bytes});
     }
 }
 
@@ -225,9 +224,9 @@ const char *sc_memory_ranks_words(struct sc_scratch *scratch,
     };
     if (outlier->stray != SC_MEMORY_HOST)
         return sc_scratch_print(scratch,
-                                "has memory of device %" JSON_INTEGER_FORMAT
+                                "has %s device %" JSON_INTEGER_FORMAT
                                 " besides, where most have one device less",
-                                outlier->stray);
+                                outlier->value > 0 ? "memory of" : "a context on", outlier->stray);
     const char *const *verb = words[outlier->quantity];
     return sc_scratch_print(
         scratch, "%s %s %s%s than most", verb[0],

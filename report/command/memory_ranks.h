@@ -29,8 +29,9 @@ struct sc_memory_rank {
     size_t run;
     struct sc_digest program;
     uint64_t values[SC_MEMORY_QUANTITIES];
-    uint64_t devices; /* of which it has memory */
+    uint64_t devices; /* of which it has memory, or a context */
     json_int_t least; /* of these the one of which it has least */
+    uint64_t least_bytes;
     bool stands_out;
 };
 

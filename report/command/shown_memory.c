@@ -86,6 +86,14 @@ static void make_export(struct making *making, struct sc_memory_call *export, co
         (double)age / 1e9);
 }
 
+static void make_context(struct making *making, struct sc_memory_call *context,
+                         const json_t *record)
+{
+    uint64_t count = sc_shown_memory_bytes(record, "count");
+    context->words = sc_scratch_print(making->scratch, "%" PRIu64 " context%s, by %s", count,
+                                      count == 1 ? "" : "s", sc_field_string(record, "api", "?"));
+}
+
 static struct sc_memory_call *
 make_calls(struct making *making, const json_t *records,
            void make(struct making *, struct sc_memory_call *, const json_t *), size_t *count)
@@ -114,6 +122,8 @@ static void add_calls(struct making *making, struct sc_memory_place *place, cons
     place->driver_bytes = sc_shown_memory_bytes(unaccounted, "driver_bytes");
     place->steps =
         make_calls(making, json_object_get(unaccounted, "steps"), make_step, &place->step_count);
+    place->contexts = make_calls(making, json_object_get(record, "contexts"), make_context,
+                                 &place->context_count);
     place->exports =
         make_calls(making, json_object_get(record, "exports"), make_export, &place->export_count);
 }

@@ -44,8 +44,8 @@ struct sc_memory_place {
     uint64_t unaccounted_bytes, unaccounted_peak_bytes; /* the process has them, for what is not
                                                          * known */
     uint64_t driver_bytes;                              /* that the driver says the process has */
-    struct sc_memory_call *steps, *exports;
-    size_t step_count, export_count;
+    struct sc_memory_call *steps, *exports, *contexts;
+    size_t step_count, export_count, context_count;
 };
 
 struct sc_memory_account {
@@ -110,7 +110,7 @@ uint64_t sc_shown_memory_bytes(const json_t *object, const char *key);
 static inline bool sc_shown_memory_has_any(const struct sc_memory_place *place)
 {
     return json_object_size(json_object_get(place->record, "kinds")) > 0 ||
-           place->unaccounted_peak_bytes > 0;
+           place->context_count > 0 || place->unaccounted_peak_bytes > 0;
 }
 
 /* "1.5 GB", and with its sign. */

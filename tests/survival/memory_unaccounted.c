@@ -40,6 +40,7 @@ int main(int argc, char **argv)
     if (argc > 1) {
         raise(atoi(argv[1]));
         await("\"unaccounted\"");
+        CHECK(cuDevicePrimaryCtxRetain(&context, 0)); /* which takes nothing */
         CHECK(cuModuleLoadData(&module, image));
         await("cuModuleLoadData");
         CHECK(cuModuleGetFunction(&function, module, "nothing"));

@@ -55,12 +55,22 @@ static void give_in(enum sc_ledger_space space, enum sc_ledger_kind kind, uint64
                                                             .origin = ONE});
 }
 
+static struct sc_ledger_leaving leaving;
+
+static bool leaves(enum sc_ledger_space space, uint64_t name)
+{
+    return sc_ledger_leaves(ledger, space, name, &leaving);
+}
+
+static void refuse(void)
+{
+    sc_ledger_refused(ledger, &leaving);
+}
+
 static bool take_from(enum sc_ledger_space space, uint64_t name)
 {
-    bool is_known = sc_ledger_leaves(ledger, space, name);
-    if (is_known)
-        sc_ledger_left(ledger, space, name, true);
-    return is_known;
+    struct sc_ledger_leaving taken;
+    return sc_ledger_leaves(ledger, space, name, &taken);
 }
 
 static bool take(uint64_t name)
@@ -133,10 +143,10 @@ END_TEST
 START_TEST(a_free_that_the_driver_refuses_changes_nothing)
 {
     give(SC_LEDGER_PINNED, 1, 5 * MB, ONE);
-    ck_assert(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1));
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
     ck_assert_uint_eq(held(SC_LEDGER_PINNED), 0);
-    ck_assert(!sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1)); /* another thread's */
-    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    ck_assert(!take(1)); /* another thread's */
+    refuse();
     ck_assert_uint_eq(held(SC_LEDGER_PINNED), 5 * MB);
     ck_assert_uint_eq(account_of(SC_LEDGER_PINNED, ONE)->account.ever_bytes, 5 * MB);
     ck_assert(take(1));
@@ -148,9 +158,8 @@ END_TEST
 START_TEST(a_block_that_is_handed_out_during_a_free_is_another_one)
 {
     give(SC_LEDGER_DEVICE, 1, 5 * MB, ONE);
-    ck_assert(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1));
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
     give(SC_LEDGER_DEVICE, 1, 2 * MB, TWO);
-    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, true);
     ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 2 * MB);
     ck_assert_uint_eq(statement.places[0].all.peak_bytes, 5 * MB);
     ck_assert(take(1));
@@ -158,21 +167,53 @@ START_TEST(a_block_that_is_handed_out_during_a_free_is_another_one)
 }
 END_TEST
 
+START_TEST(who_frees_what_another_thread_was_handed_meanwhile_knows_its_own)
+{
+    give(SC_LEDGER_DEVICE, 1, 5 * MB, ONE);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    give(SC_LEDGER_DEVICE, 1, 2 * MB, TWO);
+    ck_assert(take(1)); /* the other thread's, which the first one's answer overtakes */
+    give(SC_LEDGER_DEVICE, 1, 3 * MB, THREE);
+    refuse();
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 3 * MB);
+    ck_assert(take(1));
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 0);
+}
+END_TEST
+
+START_TEST(a_block_whose_context_ends_meanwhile_does_not_come_back)
+{
+    give(SC_LEDGER_DEVICE, 1, 5 * MB, ONE);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    sc_ledger_end_context(ledger, OTHER);
+    refuse();
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 5 * MB);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    sc_ledger_end_context(ledger, CONTEXT);
+    refuse();
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 0);
+    give(SC_LEDGER_DEVICE, 1, 2 * MB, ONE); /* of a later context of that number */
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    refuse();
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 2 * MB);
+}
+END_TEST
+
 START_TEST(a_pools_block_comes_back_if_the_driver_refuses_its_free)
 {
     sc_ledger_pool_met(ledger, 99, 0, 0, false);
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
-    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_IS_OUT);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 0);
     ck_assert_uint_eq(statement.pools[0].used.bytes, 0);
-    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_NOT_THERE);
-    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    ck_assert(!take(1));
+    refuse();
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
     ck_assert_uint_eq(statement.pools[0].used.bytes, 5 * MB);
     ck_assert_uint_eq(account_of(SC_LEDGER_POOLED, ONE)->account.ever_bytes, 5 * MB);
-    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_IS_OUT);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
     sc_ledger_given_of_pool(ledger, 1, 2 * MB, 1, 0, TWO); /* another thread's */
-    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    refuse();
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 2 * MB);
     ck_assert(take(1));
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 0);
@@ -184,9 +225,9 @@ START_TEST(what_leaves_meanwhile_loses_no_block_whose_free_the_driver_refuses)
 {
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 0, 0, ONE);
     give(SC_LEDGER_PINNED, 2, 3 * MB, TWO);
-    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_IS_OUT);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
     ck_assert(take(2));
-    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    refuse();
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
 }
 END_TEST
@@ -195,10 +236,10 @@ START_TEST(a_block_that_comes_back_is_none_of_a_later_pool)
 {
     sc_ledger_pool_met(ledger, 99, 0, 0, false);
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
-    ck_assert_int_eq(sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1), SC_LEDGER_IS_OUT);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
     sc_ledger_pool_gone(ledger, 99);
     sc_ledger_pool_met(ledger, 98, 0, 0, false);
-    sc_ledger_left(ledger, SC_LEDGER_ADDRESS, 1, false);
+    refuse();
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
     ck_assert_uint_eq(statement.pools[0].handle, 98);
     ck_assert_uint_eq(statement.pools[0].used.bytes, 0);
@@ -246,7 +287,7 @@ START_TEST(physical_memory_lives_as_long_as_references_and_mappings)
     ck_assert(!take_from(SC_LEDGER_MEMORY, 7)); /* the driver refuses it, too */
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
     ck_assert_uint_eq(held(SC_LEDGER_MAPPED), 64 * MB);
-    ck_assert(take_from(SC_LEDGER_MAPPING, 0x10000));
+    ck_assert(sc_ledger_unmapped(ledger, 0x10000));
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 0);
     ck_assert_uint_eq(held(SC_LEDGER_MAPPED), 0);
     ck_assert(!sc_ledger_refer(ledger, 7));
@@ -257,10 +298,10 @@ START_TEST(unmapped_memory_lives_until_it_is_released)
 {
     give_physical(7);
     give_in(SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, 0x10000, 64 * MB, 7);
-    ck_assert(take_from(SC_LEDGER_MAPPING, 0x10000));
+    ck_assert(sc_ledger_unmapped(ledger, 0x10000));
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
-    ck_assert(sc_ledger_leaves(ledger, SC_LEDGER_MEMORY, 7));
-    sc_ledger_left(ledger, SC_LEDGER_MEMORY, 7, false);
+    ck_assert(leaves(SC_LEDGER_MEMORY, 7));
+    refuse();
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
     ck_assert(take_from(SC_LEDGER_MEMORY, 7));
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 0);
@@ -289,9 +330,9 @@ START_TEST(imported_memory_is_as_large_as_its_mapping)
     ck_assert_uint_eq(statement.places[0].kinds[SC_LEDGER_IMPORTED].blocks, 1);
     ck_assert_uint_eq(account_of(SC_LEDGER_IMPORTED, ONE)->account.bytes, 4 * MB);
     ck_assert(take_from(SC_LEDGER_MEMORY, 7));
-    ck_assert(take_from(SC_LEDGER_MAPPING, 0x10000));
+    ck_assert(sc_ledger_unmapped(ledger, 0x10000));
     ck_assert_uint_eq(held(SC_LEDGER_IMPORTED), 4 * MB);
-    ck_assert(take_from(SC_LEDGER_MAPPING, 0x20000));
+    ck_assert(sc_ledger_unmapped(ledger, 0x20000));
     ck_assert_uint_eq(held(SC_LEDGER_IMPORTED), 0);
 }
 END_TEST
@@ -510,6 +551,8 @@ int main(void)
     tcase_add_test(test, who_held_what_at_the_peak_is_kept_when_it_is_over);
     tcase_add_test(test, a_free_that_the_driver_refuses_changes_nothing);
     tcase_add_test(test, a_block_that_is_handed_out_during_a_free_is_another_one);
+    tcase_add_test(test, who_frees_what_another_thread_was_handed_meanwhile_knows_its_own);
+    tcase_add_test(test, a_block_whose_context_ends_meanwhile_does_not_come_back);
     tcase_add_test(test, a_pools_block_comes_back_if_the_driver_refuses_its_free);
     tcase_add_test(test, what_leaves_meanwhile_loses_no_block_whose_free_the_driver_refuses);
     tcase_add_test(test, a_block_that_comes_back_is_none_of_a_later_pool);

@@ -344,6 +344,22 @@ class Held(unittest.TestCase):
         self.assertEqual(labels["further labels"], 45)
         self.assertEqual(sum(owner["blocks"] for owner in lines[-1]["memory"]["owners"]), 300)
 
+    @simulated
+    def test_contexts_by_who_made_them(self):
+        stacks, memory = [], self.memory(name="memory_contexts", SIM_GPU="devices=3")
+        self.assertEqual([device["device"] for device in memory["devices"]], [0, 1, 2])
+        for device in memory["devices"]:
+            self.assertEqual((device["kinds"], device["bytes"]), ({}, 0))
+            stacks.append({(context["api"], context["count"]): context["stack"]
+                           for context in device["contexts"]})
+        self.assertEqual([list(stack) for stack in stacks],
+                         [[("cuDevicePrimaryCtxRetain", 1), ("cuCtxCreate_v4", 2)], [],
+                          [("cuDevicePrimaryCtxRetain", 1)]])
+        shown = self.shown()
+        self.assertRegex(shown, r"device 2 \(GPU-.*\n +1 context, by cuDevicePrimaryCtxRetain\n"
+                                r" +#0 retain \(")
+        self.assertIn("2 contexts, by cuCtxCreate_v4\n        #0 create", shown)
+
     def test_what_is_free_where_no_context_is_current(self):
         program = ("import ctypes, json, sys; sys.path.insert(0, sys.argv[1]); import libsafecopy\n"
                    "cuda = ctypes.CDLL('libcuda.so.1'); context = ctypes.c_void_p()\n"
@@ -361,11 +377,12 @@ class Held(unittest.TestCase):
         device, = json.loads(run.stdout)["devices"]
         self.assertLess(device["free_bytes"], device["total_bytes"])
 
+    def shown(self):
+        return subprocess.run([OUT / "safecopy", "report", "--format", "memory", self.folder / "r.jsonl"],
+                              check=True, capture_output=True, text=True).stdout
+
     def kept(self, *arguments):
-        memory = self.memory(*arguments, name="memory_kept")
-        shown = subprocess.run([OUT / "safecopy", "report", "--format", "memory", self.folder / "r.jsonl"],
-                               check=True, capture_output=True, text=True).stdout
-        return memory, shown
+        return self.memory(*arguments, name="memory_kept"), self.shown()
 
     def test_physical_memory_that_is_never_released(self):
         memory, _ = self.kept("vmm")
@@ -507,8 +524,9 @@ class Held(unittest.TestCase):
         program = ("import ctypes, sys, time; cuda = ctypes.CDLL('libcuda.so.1')\n"
                    "context, block = ctypes.c_void_p(), ctypes.c_uint64()\n"
                    "assert cuda.cuInit(0) == 0\n"
-                   "assert cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0\n"
                    "assert sys.argv[1] == 'no' or "
+                   "cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0) == 0\n"
+                   "assert sys.argv[1] != 'yes' or "
                    "cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20)) == 0\n"
                    "for _ in range(int(sys.argv[2])):\n"
                    "    if 'libnvidia-ml' in open('/proc/self/maps').read(): break\n"
@@ -516,6 +534,7 @@ class Held(unittest.TestCase):
                    "print('libnvidia-ml' in open('/proc/self/maps').read())\n")
         for options, holds, tries, loaded in (
                 ("memory_every=20ms", "yes", 6000, "True"), ("memory_every=20ms", "no", 20, "False"),
+                ("memory_every=20ms", "context", 6000, "True"),
                 ("memory_every=20ms:memory=off", "yes", 20, "False"), ("memory=on", "yes", 20, "False")):
             run = subprocess.run([sys.executable, "-c", program, holds, str(tries)], check=True,
                                  capture_output=True, text=True, cwd=self.folder,

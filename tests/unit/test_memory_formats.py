@@ -96,15 +96,20 @@ class Ranks(Reports):
             if rank == 3:
                 stray = memory([account(0, device=0)], unaccounted={**unaccounted, "steps": [step]})
                 member["devices"].insert(0, {**stray["devices"][0], "bytes": 0, "blocks": 0,
-                                             "kinds": {}})
+                                             "kinds": {}, "contexts": [{
+                                                 "count": 1, "api": "cuDevicePrimaryCtxRetain",
+                                                 "stack": [frame("ask_what_is_free")]}]})
             files.append(self.write(f"{rank}.jsonl", run_line(rank=str(rank), pid=1 + rank),
                                     summary(member)))
         text = self.shown(*files)
         self.assertEqual(self.standing_out(text), ["rank 3"])
-        self.assertRegex(text, r"rank 3: .*: has memory of device 0 besides.*\n"
+        self.assertRegex(text, r"rank 3: .*: has a context on device 0 besides.*\n"
+                               r"      1 context, by cuDevicePrimaryCtxRetain\n"
+                               r"        #0 ask_what_is_free /home/ada/train.py:8\n"
                                r"    unaccounted: 500 MB, 500 MB at most; the driver says the process "
                                r"has 500 MB\n      500 MB behind cuDevicePrimaryCtxRetain\n"
                                r"        #0 ask_what_is_free /home/ada/train.py:8\n")
+        self.assertIn("<summary>contexts", self.shown(*files, name="html"))
         self.assertIn("<summary>unaccounted <span", self.shown(*files, name="html"))
         self.assertEqual(self.shown(*files, name="prometheus").count(
             "\nsafecopy_memory_unaccounted_bytes{"), 9)

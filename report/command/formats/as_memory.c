@@ -178,6 +178,7 @@ static void print_place(FILE *out, struct sc_model *model, const struct sc_memor
     print_kinds(out, model, place->record);
     print_pools(out, model, place->record);
     print_unaccounted(out, model, place);
+    print_calls(out, place->contexts, place->context_count);
     if (place->export_count > 0)
         fputs("    open to others:\n", out);
     print_calls(out, place->exports, place->export_count);
@@ -326,8 +327,10 @@ static void print_stray(FILE *out, struct sc_model *model, const struct sc_memor
         if (memory->accounts[i].place->device == device)
             print_account(out, model, &memory->accounts[i]);
     for (size_t i = 0; i < memory->place_count; i++)
-        if (memory->places[i].device == device)
+        if (memory->places[i].device == device) {
+            print_calls(out, memory->places[i].contexts, memory->places[i].context_count);
             print_unaccounted(out, model, &memory->places[i]);
+        }
 }
 
 static void print_outlier(FILE *out, struct sc_model *model,

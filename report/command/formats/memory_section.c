@@ -228,6 +228,14 @@ static void put_exports(FILE *out, const struct sc_memory_place *place)
     put_calls(out, place->exports, place->export_count);
 }
 
+static void put_contexts(FILE *out, const struct sc_memory_place *place)
+{
+    if (place->context_count == 0)
+        return;
+    fputs("<details><summary>contexts", out);
+    put_calls(out, place->contexts, place->context_count);
+}
+
 static void put_place(FILE *out, struct sc_model *model, const struct sc_run *run,
                       const struct sc_memory *memory, const struct sc_memory_place *place,
                       const char *id)
@@ -249,6 +257,7 @@ static void put_place(FILE *out, struct sc_model *model, const struct sc_run *ru
                          sc_scratch_print(scratch, "%s-time", id));
     put_owners(out, model, memory, place);
     put_unaccounted(out, model, place);
+    put_contexts(out, place);
     put_exports(out, place);
     put_flames(out, model, memory, place, id);
 }

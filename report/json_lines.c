@@ -238,7 +238,7 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
         put_event(line, "freed", &hazard->freed, &stacks->freed, RESERVE, names);
     if (hazard->limit.name)
         put_limit(line, &hazard->limit);
-    if (sc_hazard_is_advisory(hazard->code))
+    if (sc_hazard_is_advisory(hazard))
         sc_json_put(line, "advisory:true");
     if (hazard->found_later)
         sc_json_put(line, "found_later:true");

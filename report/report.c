@@ -365,7 +365,7 @@ static uint64_t count_locked(struct sc_hazard *hazard) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     bool telling;
-    bool is_advisory = sc_hazard_is_advisory(hazard->code);
+    bool is_advisory = sc_hazard_is_advisory(hazard);
     report.counts.hazards += !is_advisory;
     report.by_code[hazard->code]++;
     if (is_advisory)
@@ -384,7 +384,7 @@ static uint64_t count_locked(struct sc_hazard *hazard) SC_REQUIRES(report.mutex)
 
 static bool halts(const struct sc_hazard *hazard)
 {
-    return !sc_hazard_is_advisory(hazard->code) &&
+    return !sc_hazard_is_advisory(hazard) &&
            atomic_load_explicit(&report.opened, memory_order_acquire) &&
            report.options->halt_on_error;
 }

@@ -103,14 +103,17 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
     put_call(text, CALL_OF(hazard->freed), " at ");
 }
 
-/* "ran once, beside the capture of a kernel's launch with an address in 4 KB of device memory" */
+/* "ran once, beside a capture whose graph has cudaMemcpyAsync on the same 4 KB of device memory" */
 static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    sc_text_put(text, "ran once, beside a capture whose graph has ");
+    sc_text_put(text, hazard->may_be_meant
+                          ? "ran once, beside a capture; after a launch of the graph, "
+                          : "ran once, beside a capture whose graph has ");
     sc_call_words_put_api(text, CALL_OF(hazard->copy));
-    sc_text_format(text, " on the same %'lu of %s memory", hazard->buffer_size_bytes,
-                   kind_of(hazard));
-    sc_call_words_put_place(text, ", captured at ", hazard->copy.stack);
+    sc_text_put(text, hazard->may_be_meant ? " reads the same " : " on the same ");
+    sc_text_format(text, "%'lu of %s memory", hazard->buffer_size_bytes, kind_of(hazard));
+    sc_call_words_put_place(text, hazard->may_be_meant ? " at " : ", captured at ",
+                            hazard->copy.stack);
 }
 
 /* Nobody knows what of the memory the kernel uses, and whether it does. */

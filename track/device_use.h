@@ -16,11 +16,18 @@ enum sc_device_access { SC_DEVICE_WRITES, SC_DEVICE_READS, SC_DEVICE_NAMES };
 struct sc_device_use {
     struct sc_shape shape;
     struct sc_fold fold;
-    enum sc_direction direction; /* of the operation */
-    enum sc_device_access access;
+    enum sc_direction direction : 8; /* of the operation */
+    enum sc_device_access access : 8;
     uint8_t unsure;  /* SC_UNSURE_LEFT_OUT, or 0 */
     uint32_t origin; /* of the memory, where it is known already (track/origins.h) */
+    uint32_t fill;   /* of a memset: what it writes, as a word */
 };
+
+/* What a memset of `size_bytes` at a time writes, as a word. */
+static inline uint32_t sc_device_use_fill(uint32_t value, size_t size_bytes)
+{
+    return size_bytes == 1 ? value * 0x01010101u : size_bytes == 2 ? value * 0x00010001u : value;
+}
 
 /* The use of a kernel that has the address. */
 static inline struct sc_device_use sc_device_use_named(uintptr_t address)

@@ -1,14 +1,27 @@
 #include "track/frozen.h"
 
+#include <string.h>
+
 #include "track/poison.h"
 
 #include "track/own_pages.h"
 
 enum { LAUNCHES = 2 };
 
+static unsigned unused_count(const struct sc_frozen *frozen)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < frozen->count; i++)
+        count += frozen->memories[i].is_unused;
+    return count;
+}
+
+/* None takes the place of one of the other kind. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory)
 {
-    if (frozen->count == SC_FROZEN_MAX)
+    unsigned unused = unused_count(frozen);
+    if (memory->is_unused ? unused == SC_FROZEN_UNUSED_MAX
+                          : frozen->count - unused == SC_FROZEN_MAX - SC_FROZEN_UNUSED_MAX)
         return false;
     frozen->memories[frozen->count++] = *memory;
     return true;
@@ -19,16 +32,94 @@ static void drop(struct sc_frozen *frozen, unsigned i)
     frozen->memories[i] = frozen->memories[--frozen->count];
 }
 
+/* ---- memory that no captured work uses ---- */
+
+static const struct sc_device_use *bytes_of(const struct sc_frozen_memory *memory)
+{
+    return memory->is_set ? &memory->set : &memory->memory;
+}
+
+static bool covers(const struct sc_device_use *whole, const struct sc_device_use *part)
+{
+    if (!sc_shape_is_whole(&whole->shape, &whole->fold))
+        return memcmp(&whole->shape, &part->shape, sizeof whole->shape) == 0 &&
+               memcmp(&whole->fold, &part->fold, sizeof whole->fold) == 0;
+    return whole->shape.address <= part->shape.address &&
+           sc_device_use_end(part) <= sc_device_use_end(whole);
+}
+
+/* Of a copy or a kernel it is not known what it wrote. */
+static bool sets_anew(const struct sc_device_use *use, const struct sc_device_use *memory)
+{
+    bool is_same = memory->direction == SC_MEMSET && memory->fill == use->fill;
+    return use->access == SC_DEVICE_WRITES && use->direction == SC_MEMSET && !is_same &&
+           covers(use, memory);
+}
+
+/* False: it waits no more. A kernel may use any memory. */
+static bool waits_on(struct sc_frozen_memory *memory, const struct sc_device_use *use)
+{
+    if (use->access == SC_DEVICE_NAMES)
+        return false;
+    if (!sc_device_uses_touch(use, bytes_of(memory)))
+        return true;
+    if (use->access == SC_DEVICE_READS)
+        return memory->is_set;
+    if (!sets_anew(use, &memory->memory))
+        return false;
+    memory->set = *use;
+    memory->is_set = true;
+    memory->launches = 0;
+    return true;
+}
+
+/* Of the exec it is known that it does not write there; of others not, whether they read. */
+static bool outlives(struct sc_frozen_memory *memory, bool is_own,
+                     const struct sc_graph_write *write)
+{
+    const struct sc_shape *bytes = &bytes_of(memory)->shape;
+    memory->launches += memory->is_set;
+    return is_own && write &&
+           !sc_graph_write_may_touch(write, bytes->address, sc_shape_hull_bytes(bytes),
+                                     memory->base);
+}
+
+static bool shows(const struct sc_frozen_memory *memory, const struct sc_device_use *read)
+{
+    return memory->is_unused && memory->launches && sc_device_uses_touch(read, &memory->memory) &&
+           covers(&memory->set, read);
+}
+
+bool sc_frozen_read(struct sc_frozen *frozen, const struct sc_device_use *use,
+                    struct sc_hazard *hazard)
+{
+    unsigned i = 0;
+    while (i < frozen->count && !shows(&frozen->memories[i], use))
+        i++;
+    if (use->access != SC_DEVICE_READS || use->direction != SC_D2H || i == frozen->count)
+        return false;
+    *hazard = frozen->memories[i].hazard;
+    hazard->buffer_address = use->shape.address;
+    hazard->buffer_size_bytes = sc_shape_hull_bytes(&use->shape);
+    drop(frozen, i);
+    return true;
+}
+
+/* ---- what happens to memory ---- */
+
 void sc_frozen_used(struct sc_frozen *frozen, const struct sc_device_use *use)
 {
-    for (unsigned i = frozen->count; i-- > 0;)
-        if (sc_device_use_may_write(use, &frozen->memories[i].memory, frozen->memories[i].base))
+    for (unsigned i = frozen->count; i-- > 0;) {
+        struct sc_frozen_memory *memory = &frozen->memories[i];
+        if (memory->is_unused ? !waits_on(memory, use)
+                              : sc_device_use_may_write(use, &memory->memory, memory->base))
             drop(frozen, i);
+    }
 }
 
 unsigned sc_frozen_forget(struct sc_frozen *frozen)
 {
-    unsigned forgotten = frozen->count;
+    unsigned forgotten = frozen->count - unused_count(frozen);
     frozen->count = 0;
     return forgotten;
 }
@@ -111,9 +202,13 @@ void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread
 {
     const struct sc_graph_write *write =
         frozen->writes ? sc_graph_writes_find(frozen->writes, exec) : NULL;
-    for (unsigned i = 0; i < frozen->count; i++) {
+    for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
-        if (has_exec(memory, exec))
+        if (memory->is_unused && !outlives(memory, has_exec(memory, exec), write))
+            drop(frozen, i);
+        else if (memory->is_unused)
+            continue;
+        else if (has_exec(memory, exec))
             memory->launches++;
         else if (may_write(write, thread, memory))
             memory->launches = 0;
@@ -123,7 +218,7 @@ void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread
 bool sc_frozen_take(struct sc_frozen *frozen, struct sc_hazard *hazard)
 {
     for (unsigned i = 0; i < frozen->count; i++) {
-        if (frozen->memories[i].launches < LAUNCHES)
+        if (frozen->memories[i].is_unused || frozen->memories[i].launches < LAUNCHES)
             continue;
         *hazard = frozen->memories[i].hazard;
         drop(frozen, i);

@@ -6,6 +6,13 @@
  * next. What nobody has written again when the graph is launched for the second time is frozen.
  * Until then a memory waits here, as long as the graph or one of its execs is known.
  *
+ * Memory that no captured work uses is read by no launch. Was it meant for each launch, the program
+ * shows that where it sets the memory to something else, launches the graph, and has the host read
+ * what it has set itself: it expects the launch to have written there. So such memory waits for a
+ * memset of all its bytes to another value, a launch, and a copy to the host of nothing but what
+ * was set, in this order. Whatever else may read or write it meanwhile (each kernel may, and each
+ * other graph) speaks for the program.
+ *
  * Whoever writes such memory must be known: a launch of another exec may, unless it is known what
  * that writes (graph_writes.h), so that the launches before it do not count any more. A kernel may
  * have addresses from memory; so where one is launched by the thread that captured, and not by one
@@ -24,7 +31,8 @@
 #include "track/graph_writes.h"
 #include "track/hazard.h"
 
-enum { SC_FROZEN_MAX = 32, SC_FROZEN_EXECS_MAX = 4 };
+/* UNUSED_MAX: of them, those that no captured work uses. */
+enum { SC_FROZEN_MAX = 48, SC_FROZEN_UNUSED_MAX = 16, SC_FROZEN_EXECS_MAX = 4 };
 
 struct sc_frozen_memory {
     struct sc_hazard hazard;     /* what is to be reported */
@@ -34,6 +42,9 @@ struct sc_frozen_memory {
     unsigned exec_count;
     uintptr_t execs[SC_FROZEN_EXECS_MAX]; /* further ones are not known */
     unsigned launches;
+    bool is_unused; /* by captured work */
+    bool is_set;    /* a memset of all of it has come since: */
+    struct sc_device_use set;
 };
 
 struct sc_frozen {
@@ -42,14 +53,19 @@ struct sc_frozen {
     struct sc_frozen_memory memories[SC_FROZEN_MAX];
 };
 
-/* Hazard, bytes, base and graph are given. False: there is no room. */
+/* Hazard, bytes, base, graph and whether it is unused are given. False: there is no room. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory);
 
 /* Work has used memory so, and may have written what is watched; or the bytes are another
- * allocation's now, which counts as written. */
+ * allocation's now, which counts as written. A kernel without an address is told of with 0. */
 void sc_frozen_used(struct sc_frozen *frozen, const struct sc_device_use *use);
 
-/* Anything may have been written. Returns how many memories are forgotten. */
+/* The same work, if it is a copy to the host: does that show what a launch should have written?
+ * Gives the hazard, with the bytes. */
+bool sc_frozen_read(struct sc_frozen *frozen, const struct sc_device_use *use,
+                    struct sc_hazard *hazard);
+
+/* Anything may have been written. Returns how many memories are forgotten that launches read. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen);
 
 /* The graph was captured, and its launches write no more than that; NULL: that is not known. */

@@ -70,8 +70,15 @@ struct sc_hazard {
     char label[SC_LABEL_SIZE]; /* what the event belongs to; "" where the program does not say */
     unsigned
         ignored; /* by safecopy_ignore_begin: its reason (report/annotations.h); 0: it is not */
-    bool found_later; /* the event is the call that found a source changed, not what changed it */
+    bool found_later;  /* the event is the call that found a source changed, not what changed it */
+    bool may_be_meant; /* SC305: the copy reads memory that no captured work uses */
 };
+
+/* Is it reported and counted apart, and no reason to fail for? */
+static inline bool sc_hazard_is_advisory(const struct sc_hazard *hazard)
+{
+    return hazard->code >= SC602 || hazard->may_be_meant;
+}
 
 /* Is it of two nodes of one graph? */
 static inline bool sc_hazard_is_race(const struct sc_hazard *hazard)

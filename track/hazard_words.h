@@ -50,10 +50,4 @@ const char *sc_hazard_direction_string(enum sc_direction direction);
 
 enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code);
 
-/* Is it reported and counted apart, and no reason to fail for? */
-static inline bool sc_hazard_is_advisory(enum sc_hazard_code code)
-{
-    return code >= SC602;
-}
-
 #endif

@@ -32,6 +32,7 @@ struct sc_left_out {
     sc_left_out_base *base_of; /* while it is judged */
     uint32_t order;
     uint32_t first_unknown; /* order of the first captured kernel that may do anything; 0: none */
+    uint32_t last_kernel;   /* order of the last kernel beside the capture; 0: none */
     size_t captured_count;  /* operations, whatever is known of them */
     bool is_full;
     uint64_t unknown;
@@ -130,6 +131,8 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
     uint32_t order = ++left_out->order;
     unsigned count = sc_left_out_count(op);
     uint32_t site = site_of(left_out, what);
+    if (op->function)
+        left_out->last_kernel = order;
     if (count == 0 ||
         !has_room(left_out, site < SC_LEFT_OUT_SITES_MAX &&
                                 left_out->beside_use_count + count <= SC_LEFT_OUT_USES_MAX))
@@ -330,29 +333,50 @@ static bool has_to_do_with_graph(const struct sc_left_out *left_out, const struc
 /* Whether the graph lacks it cannot be told. */
 static bool is_undecided(const struct sc_left_out *left_out, const struct use *use)
 {
-    return use->is.access == SC_DEVICE_WRITES && !has_to_do_with_graph(left_out, use);
+    return use->is.access != SC_DEVICE_READS && !has_to_do_with_graph(left_out, use);
 }
 
-static void judge_site(const struct sc_left_out *left_out, uint32_t site, sc_left_out_visit *visit,
-                       void *context)
+/* A kernel may have its addresses from memory. */
+static bool is_met(const struct sc_left_out *left_out, const struct use *use)
+{
+    bool met = left_out->last_kernel > use->order;
+    for (unsigned i = 0; !met && i < left_out->beside_use_count; i++)
+        met = left_out->beside_uses[i].order > use->order &&
+              sc_device_uses_touch(&left_out->beside_uses[i].is, &use->is);
+    return met;
+}
+
+static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
+                           sc_left_out_visit *visit, void *context)
+{
+    const struct uses uses = beside(left_out);
+    for (unsigned i = 0; i < uses.count; i++) {
+        const struct use *use = &uses.list[i];
+        const struct use *node = use->of == site ? find_node(left_out, use) : NULL;
+        if (!node)
+            continue;
+        visit(context, &(struct sc_left_out_finding){.beside = &left_out->sites[site],
+                                                     .use = &use->is,
+                                                     .captured = &left_out->nodes[node->of],
+                                                     .captured_use = &node->is});
+        return true;
+    }
+    return false;
+}
+
+static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
+                            sc_left_out_visit *visit, void *context)
 {
     struct sc_left_out_finding finding = {.beside = &left_out->sites[site]};
-    for (unsigned i = 0; i < left_out->beside_use_count; i++) {
-        const struct use *use = &left_out->beside_uses[i];
-        if (use->of != site)
+    const struct uses uses = beside(left_out);
+    for (unsigned i = 0; i < uses.count; i++) {
+        if (uses.list[i].of != site || !is_undecided(left_out, &uses.list[i]))
             continue;
-        const struct use *node = find_node(left_out, use);
-        if (node) {
-            finding.use = &use->is;
-            finding.captured = &left_out->nodes[node->of];
-            finding.captured_use = &node->is;
-            break;
-        }
-        if (!finding.use && is_undecided(left_out, use))
-            finding.use = &use->is;
-    }
-    if (finding.use)
+        finding.use = &uses.list[i].is;
+        finding.is_met = is_met(left_out, &uses.list[i]);
         visit(context, &finding);
+        finding.is_further = true;
+    }
 }
 
 void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,
@@ -360,5 +384,6 @@ void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,
 {
     left_out->base_of = base_of;
     for (uint32_t site = 0; site < left_out->site_count; site++)
-        judge_site(left_out, site, visit, context);
+        if (!visit_left_out(left_out, site, visit, context))
+            visit_undecided(left_out, site, visit, context);
 }

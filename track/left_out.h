@@ -93,19 +93,21 @@ void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *o
 
 /* Work that was left out, and the first captured operation that it has to do with. `captured` is
  * NULL where the work writes memory that no captured operation uses: what it leaves there may be
- * meant for once, or for each launch. */
+ * meant for once, or for each launch. Of a kernel it is not known whether it writes there. */
 struct sc_left_out_finding {
     const struct sc_hazard *beside;
     const struct sc_device_use *use; /* of the work beside the capture */
     const struct sc_hazard_copy *captured;
     const struct sc_device_use *captured_use;
+    bool is_further; /* another one of the stack came before it */
+    bool is_met;     /* the thread's later work beside the capture may use the memory */
 };
 
 /* Where the allocation begins that the address lies in; the address itself where nobody knows. */
 typedef uintptr_t sc_left_out_base(uintptr_t address);
 
 /* Calls visit for each stack of which an operation was left out: of its first such operation. Where
- * there is none, of the first one of which nobody can tell. */
+ * there is none, of all those of which nobody can tell. */
 typedef void sc_left_out_visit(void *context, const struct sc_left_out_finding *finding);
 void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,
                       sc_left_out_visit *visit, void *context);

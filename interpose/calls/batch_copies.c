@@ -299,7 +299,7 @@ static void record(struct sc_batch *batch, size_t index, struct recording *recor
     if (issue.uses.count && sc_issue_tells_device(&issue) && copy.manner.written == SC_LATE)
         note_uses_of_device(&issue, &ops, issued);
     if (sc_beside_is_asked())
-        sc_beside_uses_issued(batch->call, batch->stream, &issue.uses, false);
+        sc_beside_uses_issued(batch->call, batch->stream, &issue.uses, true, false);
 }
 
 static void record_all(struct sc_batch *batch)

@@ -5,6 +5,7 @@
 #include "interpose/driver/kernel_parameters.h"
 #include "interpose/streams/streams.h"
 #include "track/device_use.h"
+#include "track/points.h"
 
 #include "track/poison.h"
 
@@ -22,11 +23,12 @@ void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_d
 }
 
 void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
-                           const struct sc_device_uses *uses, bool is_detour)
+                           const struct sc_device_uses *uses, bool is_async, bool is_detour)
 {
     struct sc_beside_op op = {
         .call = call,
         .stream = (uintptr_t)stream->handle,
+        .names_legacy = is_async && stream->kind == SC_STREAM_LEGACY,
         .is_detour = is_detour,
         .does = {.use_count = uses->count, .uses = uses->of},
     };
@@ -48,6 +50,7 @@ static void launched(const struct sc_call *call, const struct sc_launch *launch,
     struct sc_beside_op op = {
         .call = call,
         .stream = (uintptr_t)stream->handle,
+        .names_legacy = stream->kind == SC_STREAM_LEGACY,
         .is_detour = is_detour,
         .does = {.name_count = read.count,
                  .names = read.addresses,
@@ -56,7 +59,7 @@ static void launched(const struct sc_call *call, const struct sc_launch *launch,
     };
     if (sc_streams_is_captured(stream))
         sc_beside_captured(&op, sc_streams_graph(stream));
-    else if (read.count || op.does.is_partly_known)
+    else
         sc_beside_issued(&op);
 }
 

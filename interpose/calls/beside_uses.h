@@ -20,9 +20,9 @@ struct sc_stream_record;
 /* A copy or memset became a node of a graph, on the thread that captures. */
 void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses);
 
-/* A copy or memset was issued on a stream that does not capture. */
+/* A copy or memset was issued on a stream that does not capture, by an asynchronous call or not. */
 void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
-                           const struct sc_device_uses *uses, bool is_detour);
+                           const struct sc_device_uses *uses, bool is_async, bool is_detour);
 
 /* A launch of a kernel, of either sort. */
 void sc_beside_uses_launched(const struct sc_call *call, const struct sc_launch *launch,

@@ -28,9 +28,10 @@ static struct sc_shape run_of(CUdeviceptr address, size_t bytes)
 static void device_side(struct sc_issue *issue, enum sc_direction direction, CUdeviceptr address,
                         size_t bytes)
 {
-    struct sc_shape shape = run_of(address, bytes);
-    sc_issue_device(issue, direction, direction == SC_D2H ? SC_DEVICE_READS : SC_DEVICE_WRITES,
-                    &shape);
+    sc_issue_device(issue, &(struct sc_device_use){
+                               .shape = run_of(address, bytes),
+                               .direction = direction,
+                               .access = direction == SC_D2H ? SC_DEVICE_READS : SC_DEVICE_WRITES});
 }
 
 /* Managed memory is named as the device's, and pinned memory can be. */
@@ -229,7 +230,7 @@ static bool is_host(const struct sc_issue *issue, CUdeviceptr address)
 }
 
 static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size_t width,
-                     size_t height)
+                     size_t height, uint32_t fill)
 {
     struct sc_shape shape = {(uintptr_t)dst, width, pitch, height};
     issue->is_empty = sc_shape_hull_bytes(&shape) == 0;
@@ -239,7 +240,10 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
     if (is_host(issue, dst))
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
     else
-        sc_issue_device(issue, SC_MEMSET, SC_DEVICE_WRITES, &shape);
+        sc_issue_device(issue, &(struct sc_device_use){.shape = shape,
+                                                       .direction = SC_MEMSET,
+                                                       .access = SC_DEVICE_WRITES,
+                                                       .fill = fill});
 }
 
 /* A prefetch moves pages and changes no byte: it only must not lose its memory. */
@@ -291,8 +295,10 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
     either_side(&copy.issue, dst, src, bytes, sc_copy_sides_unified)
 #define USES_READS_HOST(src, bytes) sc_issue_host(&copy.issue, SC_H2D, src, bytes)
 #define USES_WRITES_HOST(dst, bytes) sc_issue_host(&copy.issue, SC_D2H, dst, bytes)
-#define USES_FILLS(dst, bytes) USES_FILLS_ROWS(dst, bytes, bytes, 1)
-#define USES_FILLS_ROWS(dst, pitch, width, rows) set_rows(&copy.issue, dst, pitch, width, rows)
+#define USES_FILLS(dst, count, value) USES_FILLS_ROWS(dst, (count) * sizeof(value), count, 1, value)
+#define USES_FILLS_ROWS(dst, pitch, count, rows, value)                                            \
+    set_rows(&copy.issue, dst, pitch, (count) * sizeof(value), rows,                               \
+             sc_device_use_fill(value, sizeof(value)))
 
 #define CALL_SNAPSHOT(src)                                                                         \
     src = (__typeof__(src))(uintptr_t)source(&copy, (const void *)(uintptr_t)(src))

@@ -958,7 +958,7 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         return result;
     }
     if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
-        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, issue->is_detour);
+        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, true, issue->is_detour);
     if (result == CUDA_SUCCESS && issue->op_count)
         record(issue);
     else

@@ -110,13 +110,10 @@ static inline bool sc_issue_wants_device(const struct sc_issue *issue)
 }
 
 /* Device memory that the operation uses so. */
-static inline void sc_issue_device(struct sc_issue *issue, enum sc_direction direction,
-                                   enum sc_device_access access, const struct sc_shape *shape)
+static inline void sc_issue_device(struct sc_issue *issue, const struct sc_device_use *use)
 {
     if (sc_issue_wants_device(issue))
-        sc_device_uses_add(
-            &issue->uses,
-            &(struct sc_device_use){.shape = *shape, .direction = direction, .access = access});
+        sc_device_uses_add(&issue->uses, use);
 }
 
 /* Both sides of a copy, as far as the device uses them after the call (track/copy_manner.h). */

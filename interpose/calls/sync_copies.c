@@ -146,7 +146,7 @@ static void tell_beside(const struct copy *copy, bool is_detour, CUresult result
     if (!sc_beside_is_asked() || !copy->on || result != CUDA_SUCCESS)
         return;
     const struct sc_device_uses uses = uses_of(copy);
-    sc_beside_uses_issued(copy->call, copy->on, &uses, is_detour);
+    sc_beside_uses_issued(copy->call, copy->on, &uses, false, is_detour);
 }
 
 static bool has_landed(const struct copy *copy)
@@ -356,12 +356,14 @@ static struct sc_copy_sides serialized(struct sc_copy_sides sides, CUcontext dst
     return sides;
 }
 
-static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows)
+static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows,
+                                  uint32_t fill)
 {
     struct sc_copy_sides sides = {
         .dst = sc_copy_side_pinned(dst, width_bytes),
         .is_empty = width_bytes * rows == 0,
         .is_fill = true,
+        .fill = fill,
     };
     sides.dst.shape.pitch_bytes = pitch;
     sides.dst.shape.rows = rows;
@@ -433,8 +435,10 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
 #define SIDES_READS_DEVICE(src, bytes) between(NO_SIDE, sc_copy_side_pinned(src, bytes), bytes)
 #define SIDES_WRITES_DEVICE(dst, bytes) between(sc_copy_side_pinned(dst, bytes), NO_SIDE, bytes)
 #define SIDES_ARRAYS(bytes) between(NO_SIDE, NO_SIDE, bytes)
-#define SIDES_FILLS(dst, bytes) fills(dst, bytes, bytes, 1)
-#define SIDES_FILLS_ROWS(dst, pitch, width, rows) fills(dst, pitch, width, rows)
+#define SIDES_FILLS(dst, count, value)                                                             \
+    SIDES_FILLS_ROWS(dst, (count) * sizeof(value), count, 1, value)
+#define SIDES_FILLS_ROWS(dst, pitch, count, rows, value)                                           \
+    fills(dst, pitch, (count) * sizeof(value), rows, sc_device_use_fill(value, sizeof(value)))
 #define NO_SIDE ((struct sc_copy_side){0})
 #define WITH_STREAM(...) (__VA_ARGS__, copy.stream)
 

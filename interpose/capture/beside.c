@@ -200,7 +200,7 @@ void sc_beside_forget(const struct sc_stream_record *stream)
 
 /* ---- operations ---- */
 
-static struct sc_hazard_copy describe_captured(const struct sc_beside_op *op)
+static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
 {
     return (struct sc_hazard_copy){
         .api = op->call->api,
@@ -222,7 +222,7 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
         sc_beside_unknown();
         return;
     }
-    struct sc_hazard_copy what = describe_captured(op);
+    struct sc_hazard_copy what = describe_copy(op);
     begin();
     for (unsigned i = 0; i < capture_count; i++) {
         bool is_first = op->stream == (uintptr_t)captures[i].stream->handle;
@@ -243,6 +243,7 @@ static struct sc_hazard describe_beside(const struct sc_beside_op *op)
         .action = SC_ACTION_REPORTED,
         .buffer_kind = SC_DEVICE,
         .event = sc_hazards_event(&culprit),
+        .may_be_meant = op->names_legacy,
     };
     sc_annotations_note(&hazard);
     return hazard;
@@ -258,19 +259,38 @@ static void issued_beside_capture(const struct sc_beside_op *op)
     end();
 }
 
-static void note_writes(const struct sc_beside_op *op)
+/* Does it read what a launch should have written? */
+static bool note_uses(const struct sc_beside_op *op, struct sc_hazard *hazard)
 {
     const struct sc_left_out_op *does = &op->does;
+    const struct sc_device_use no_address = sc_device_use_named(0);
+    bool found = false;
     begin();
+    if (does->function)
+        sc_frozen_used(&frozen, &no_address);
     for (unsigned i = 0; i < sc_left_out_count(does); i++) {
         const struct sc_device_use use = sc_left_out_use(does, i);
         sc_frozen_used(&frozen, &use);
+        found = sc_frozen_read(&frozen, &use, hazard) || found;
     }
     if (does->is_partly_known)
         sc_frozen_forget(&frozen);
     else if (++looks == LOOKS_MAX)
         count_unjudged(sc_frozen_forget(&frozen));
     end();
+    return found;
+}
+
+static void report_read(const struct sc_beside_op *op, struct sc_hazard *hazard)
+{
+    int device = hazard->copy.device;
+    hazard->copy = describe_copy(op);
+    hazard->copy.device = device;
+    hazard->copy.direction = SC_D2H;
+    hazard->copy.address = hazard->buffer_address;
+    hazard->copy.size_bytes = hazard->buffer_size_bytes;
+    hazard->buffer_origin = sc_hazards_origin(hazard->buffer_address);
+    sc_reaper_report(hazard);
 }
 
 void sc_beside_issued(const struct sc_beside_op *op)
@@ -280,8 +300,9 @@ void sc_beside_issued(const struct sc_beside_op *op)
         sc_beside_unknown();
         return;
     }
-    if (sc_beside_is_watching())
-        note_writes(op);
+    struct sc_hazard hazard;
+    if (sc_beside_is_watching() && note_uses(op, &hazard))
+        report_read(op, &hazard);
     if (own_count && !op->is_detour)
         issued_beside_capture(op);
 }
@@ -321,6 +342,7 @@ static struct sc_hazard describe(const struct sc_left_out_finding *finding)
 {
     const struct sc_shape *bytes = &finding->captured_use->shape;
     struct sc_hazard hazard = *finding->beside;
+    hazard.may_be_meant = false;
     hazard.copy = *finding->captured;
     hazard.copy.direction = finding->captured_use->direction;
     hazard.copy.address = bytes->address;
@@ -331,8 +353,8 @@ static struct sc_hazard describe(const struct sc_left_out_finding *finding)
 /* A kernel is known by one byte only, which its parameter names. */
 static const struct sc_device_use *memory_of(const struct sc_left_out_finding *finding)
 {
-    bool is_named = finding->captured_use->access == SC_DEVICE_NAMES;
-    return is_named ? finding->use : finding->captured_use;
+    bool is_used = finding->captured && finding->captured_use->access != SC_DEVICE_NAMES;
+    return is_used ? finding->captured_use : finding->use;
 }
 
 static void watch(const struct sc_left_out_finding *finding, const struct sc_hazard *hazard,
@@ -344,21 +366,37 @@ static void watch(const struct sc_left_out_finding *finding, const struct sc_haz
         .memory = *memory,
         .base = sc_address_base(memory->shape.address),
         .graph = graph,
+        .is_unused = !finding->captured,
     };
     begin();
-    if (!sc_frozen_add(&frozen, &watched))
+    if (!sc_frozen_add(&frozen, &watched) && !watched.is_unused)
         count_unjudged(1);
     looks = 0;
     end();
 }
 
-/* A library that sets itself up beside the capture does what it would have done before. */
-static void judge(void *graph, const struct sc_left_out_finding *finding)
+/* Of memory that no captured work uses nothing can be told yet. */
+static void judge_unused(const struct open_capture *capture,
+                         const struct sc_left_out_finding *finding)
 {
+    struct sc_hazard hazard = *finding->beside;
+    if (hazard.ignored)
+        return;
+    if (finding->use->access == SC_DEVICE_WRITES && !finding->is_further)
+        count_unjudged(1);
+    hazard.copy.device = capture->device;
+    if (hazard.may_be_meant && !finding->is_met)
+        watch(finding, &hazard, capture->graph);
+}
+
+/* A library that sets itself up beside the capture does what it would have done before. */
+static void judge(void *context, const struct sc_left_out_finding *finding)
+{
+    const struct open_capture *capture = context;
     if (sc_frame_kind_of_stack(finding->beside->event.stack) != SC_FRAME_USER)
         return;
     if (!finding->captured) {
-        count_unjudged(finding->beside->ignored ? 0 : 1);
+        judge_unused(capture, finding);
         return;
     }
     struct sc_hazard hazard = describe(finding);
@@ -369,7 +407,7 @@ static void judge(void *graph, const struct sc_left_out_finding *finding)
     if (finding->captured_use->access == SC_DEVICE_WRITES)
         sc_reaper_report(&hazard);
     else
-        watch(finding, &hazard, *(const uintptr_t *)graph);
+        watch(finding, &hazard, capture->graph);
 }
 
 static bool count_nodes(uintptr_t graph, size_t *count)
@@ -401,7 +439,7 @@ void sc_beside_ended(const struct sc_stream_record *stream)
     size_t count = 0;
     bool is_counted = count_nodes(capture.graph, &count);
     note_graph_writes(&capture, is_counted, count);
-    sc_left_out_each(capture.left_out, sc_address_base, judge, &capture.graph);
+    sc_left_out_each(capture.left_out, sc_address_base, judge, &capture);
     count_unjudged(sc_left_out_unknown(capture.left_out));
     give_back(capture.left_out);
 }

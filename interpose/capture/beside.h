@@ -5,8 +5,10 @@
  * those that the capture takes, and of those that ran at once. What the graph lacks is known when
  * the capture has ended well; of one that failed nothing is said. Work that has read what the graph
  * has still to make is reported then. Memory that launches read as that work has left it is watched
- * until somebody writes it, or the graph is launched for the second time (track/frozen.h). Nothing
- * is rerouted: neither the program nor the graph is other than without the library.
+ * until somebody writes it, or the graph is launched for the second time (track/frozen.h). So is
+ * memory that no captured work uses, and that an asynchronous call on the legacy stream wrote: what
+ * is said of that is an advisory, since the program may mean what it does. Nothing is rerouted:
+ * neither the program nor the graph is other than without the library.
  *
  * Only calls that come through wrappers are judged: allocations would be missing among others. What
  * passes by may have done anything.
@@ -70,9 +72,10 @@ void sc_beside_forget(const struct sc_stream_record *stream);
 
 struct sc_beside_op {
     const struct sc_call *call;
-    uintptr_t stream; /* its handle */
-    uint32_t stack;   /* 0: it is taken where it is wanted */
-    bool is_detour;   /* a capture stood in the way, which is reported already */
+    uintptr_t stream;  /* its handle */
+    uint32_t stack;    /* 0: it is taken where it is wanted */
+    bool names_legacy; /* an asynchronous call, on the legacy stream */
+    bool is_detour;    /* a capture stood in the way, which is reported already */
     struct sc_left_out_op does;
 };
 

@@ -242,22 +242,22 @@ void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdev
 
 /* ---- what it does with device memory ---- */
 
-static void add_side(struct sc_device_uses *uses, const struct sc_copy_side *side,
-                     enum sc_direction direction, enum sc_device_access access)
+static void add_side(struct sc_device_uses *uses, const struct sc_copy_sides *sides,
+                     const struct sc_copy_side *side, enum sc_device_access access)
 {
     sc_device_uses_add(uses, &(struct sc_device_use){.shape = side->shape,
                                                      .fold = side->fold,
-                                                     .direction = direction,
-                                                     .access = access});
+                                                     .direction = sc_copy_sides_direction(sides),
+                                                     .access = access,
+                                                     .fill = sides->fill});
 }
 
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses)
 {
-    enum sc_direction direction = sc_copy_sides_direction(sides);
     if (!sides->src.used && !sides->is_fill)
-        add_side(uses, &sides->src, direction, SC_DEVICE_READS);
+        add_side(uses, sides, &sides->src, SC_DEVICE_READS);
     if (sides->is_fill ? !sides->dst.known : !sides->dst.used)
-        add_side(uses, &sides->dst, direction, SC_DEVICE_WRITES);
+        add_side(uses, sides, &sides->dst, SC_DEVICE_WRITES);
 }
 
 /* ---- what the driver does ---- */

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "interpose/driver/driver.h"
 #include "track/op_kinds.h"
@@ -37,6 +38,7 @@ struct sc_copy_sides {
     struct sc_copy_side src, dst;
     bool is_empty;      /* a copy of no bytes: both are unused */
     bool is_fill;       /* a memset: there is no source */
+    uint32_t fill;      /* of a memset (track/device_use.h) */
     bool is_serialized; /* with all work of the contexts that it names */
     /* Ids of legacy streams: what they are given later comes after what they were given. 0: none */
     uint32_t ordered_contexts[2];

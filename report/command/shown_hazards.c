@@ -112,6 +112,9 @@ static const char *relation(const struct sc_shown *hazard)
         return "came in the capture begun by";
     if (hazard->subject == SC_OF_NODE)
         return "launched a graph with a node of";
+    if (hazard->subject == SC_OF_NEIGHBOUR &&
+        json_is_true(json_object_get(hazard->record, "advisory")))
+        return "ran once, beside a capture; after a launch of the graph the memory was read by";
     if (hazard->subject == SC_OF_NEIGHBOUR)
         return "ran once, beside a capture whose graph has";
     return found_later ? "found changed the source of" : "came before the end of";

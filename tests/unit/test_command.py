@@ -496,6 +496,11 @@ class Report(Command):
         copy.update(api="cuLaunchKernel", direction="none", size=1)
         self.assertRegex(self.shown_with(hazard),
                          r"has \S*cuLaunchKernel\)? with a parameter 0x7f0000 \(stream")
+        copy.update(api="cuMemcpyDtoH_v2", direction="D2H", size=64)
+        advisory = self.write("advisory.jsonl", [json.dumps({**hazard, "advisory": True}) + "\n"])
+        self.assertRegex(self.start("report", advisory).stdout,
+                         r"ran once, beside a capture; after a launch of the graph the memory was "
+                         r"read by \S*cuMemcpyDtoH_v2\)? D2H, 64 bytes at 0x7f0000 \(stream")
 
     def test_the_time_of_another_hazard_is_nobody_s(self):
         hazard = next(line for line in map(json.loads, self.lines) if line["type"] == "hazard")

@@ -3,9 +3,11 @@
 #include "track/graph_writes.h"
 #include "track/hazard.h"
 #include "track/hazard_words.h"
+#include "track/op_kinds.h"
 #include "track/shape.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <check.h>
 
@@ -225,14 +227,150 @@ END_TEST
 START_TEST(there_is_an_end_to_memories_and_execs)
 {
     const struct sc_frozen_memory memory = {.memory.shape = bytes_at(B), .graph = OTHER_GRAPH};
-    for (unsigned i = 1; i < SC_FROZEN_MAX; i++)
+    const struct sc_frozen_memory unused = {.memory.shape = bytes_at(B), .is_unused = true};
+    for (unsigned i = 0; i < SC_FROZEN_UNUSED_MAX; i++)
+        ck_assert(sc_frozen_add(&frozen, &unused));
+    ck_assert(!sc_frozen_add(&frozen, &unused));
+    for (unsigned i = 1; i < SC_FROZEN_MAX - SC_FROZEN_UNUSED_MAX; i++)
         add(8, B, OTHER_GRAPH);
     ck_assert(!sc_frozen_add(&frozen, &memory));
+    ck_assert_uint_eq(frozen.count, SC_FROZEN_MAX);
     for (uintptr_t exec = THIRD; exec < THIRD + 2 * SC_FROZEN_EXECS_MAX; exec++)
         sc_frozen_instantiated(&frozen, GRAPH, exec);
     ck_assert_uint_eq(frozen.memories[0].exec_count, SC_FROZEN_EXECS_MAX);
     ck_assert_uint_eq(launch(EXEC), 0);
     ck_assert_uint_eq(launch(EXEC), 7);
+}
+END_TEST
+
+/* ---- memory that no captured work uses ---- */
+
+enum { VALUE = 0x01010101 };
+
+static struct sc_device_use use_of(uintptr_t address, size_t size_bytes,
+                                   enum sc_device_access access, enum sc_direction direction)
+{
+    return (struct sc_device_use){.shape = {address, size_bytes, size_bytes, 1},
+                                  .access = access,
+                                  .direction = direction,
+                                  .fill = direction == SC_MEMSET ? VALUE : 0};
+}
+
+/* Work on memory, in one letter: sets A to another value than was left out, or to the same one;
+ * half of it, more than it; uploads; reads it by a copy to the host, half of it, its neighbour,
+ * more than it, on the device. A graph: its own launch, another one's, one of which nobody knows
+ * what it writes. A kernel. */
+static struct sc_device_use letter(char what)
+{
+    struct sc_device_use same = use_of(A, SIZE, SC_DEVICE_WRITES, SC_MEMSET);
+    same.fill = 0;
+    switch (what) {
+    case 's':
+        return use_of(A, SIZE, SC_DEVICE_WRITES, SC_MEMSET);
+    case 'S':
+        return same;
+    case 'h':
+        return use_of(A, SIZE / 2, SC_DEVICE_WRITES, SC_MEMSET);
+    case 'w':
+        return use_of(A - 1, SIZE + 2, SC_DEVICE_WRITES, SC_MEMSET);
+    case 'u':
+        return use_of(A, SIZE, SC_DEVICE_WRITES, SC_H2D);
+    case 'n':
+        return use_of(A + SIZE, SIZE, SC_DEVICE_WRITES, SC_H2D);
+    case 'r':
+        return use_of(A, SIZE, SC_DEVICE_READS, SC_D2H);
+    case 'p':
+        return use_of(A + 8, 8, SC_DEVICE_READS, SC_D2H);
+    case 'm':
+        return use_of(A - 1, SIZE + 2, SC_DEVICE_READS, SC_D2H);
+    case 'd':
+        return use_of(A, SIZE, SC_DEVICE_READS, SC_D2D);
+    default:
+        return (struct sc_device_use){.access = SC_DEVICE_READS};
+    }
+}
+
+static void happens(char what)
+{
+    const struct sc_device_use use = letter(what);
+    if (what == 'L' || what == 'O')
+        sc_frozen_launched(&frozen, what == 'L' ? EXEC : OTHER, OWN_THREAD);
+    else if (what == 'C')
+        sc_frozen_changed(&frozen);
+    else if (what == 'K')
+        name(0);
+    else
+        sc_frozen_used(&frozen, &use);
+}
+
+/* Is the last of the letters, which is a read, said to show that work was left out? `of`: the work,
+ * a memset to 0, a copy, or a kernel with the address of A; `graph_writes`: where. */
+static bool shows(char of, const char *letters, uintptr_t graph_writes)
+{
+    struct sc_hazard hazard;
+    struct sc_graph_write write = {.written.count = 0};
+    struct sc_frozen_memory memory = {.hazard.event.stack = 9,
+                                      .memory = letter(of == 'c' ? 'u' : 'S'),
+                                      .base = A - SIZE,
+                                      .graph = GRAPH,
+                                      .is_unused = true};
+    if (of == 'k')
+        memory.memory = sc_device_use_named(A);
+    frozen = (struct sc_frozen){0};
+    ck_assert(sc_frozen_add(&frozen, &memory));
+    sc_graph_write_add(&write.written, graph_writes, graph_writes + SIZE - 1);
+    sc_frozen_captured(&frozen, GRAPH, &write);
+    sc_frozen_captured(&frozen, OTHER_GRAPH, &write);
+    sc_frozen_instantiated(&frozen, GRAPH, EXEC);
+    sc_frozen_instantiated(&frozen, OTHER_GRAPH, OTHER);
+    for (const char *what = letters; *what; what++)
+        happens(*what);
+    const struct sc_device_use last = letter(letters[strlen(letters) - 1]);
+    bool shown = sc_frozen_read(&frozen, &last, &hazard);
+    ck_assert(!shown || (hazard.event.stack == 9 && frozen.count == 0 &&
+                         hazard.buffer_address == last.shape.address));
+    ck_assert(!sc_frozen_take(&frozen, &hazard));
+    return shown;
+}
+
+START_TEST(what_is_set_anew_and_read_behind_a_launch_was_to_be_written_by_it)
+{
+    static const char *const shown[] = {"sLr",  "sLp",  "wLr",  "wLm",  "nsLr",  "LsLr",
+                                        "sLLr", "srLr", "sdLr", "ssLr", "sLsLr", "sLnr"};
+    for (unsigned i = 0; i < sizeof shown / sizeof *shown; i++)
+        ck_assert_msg(shows('m', shown[i], B), "%s", shown[i]);
+    ck_assert(shows('c', "sLr", B) && shows('c', "SLr", B) && shows('k', "sLr", B));
+}
+END_TEST
+
+START_TEST(whatever_else_happens_to_it_speaks_for_the_program)
+{
+    static const char *const silent[] = {"r",    "sr",   "Lr",   "Lsr",  "SLr",  "hLr",  "uLr",
+                                         "suLr", "sLur", "sLsr", "sLm",  "sLd",  "sLn",  "rsLr",
+                                         "dsLr", "KsLr", "sKLr", "sLKr", "OsLr", "sOLr", "sLOr",
+                                         "shLr", "sSLr", "CsLr", "sCLr", "hsLr", "usLr"};
+    for (unsigned i = 0; i < sizeof silent / sizeof *silent; i++)
+        ck_assert_msg(!shows('m', silent[i], B), "%s", silent[i]);
+    ck_assert(!shows('m', "sLr", A - SIZE + 1)); /* the graph writes there */
+    ck_assert(!shows('k', "uLr", B) && !shows('c', "uLr", B));
+}
+END_TEST
+
+/* Rows with gaps between them are set by rows that are the same, or by a run over all of them. */
+START_TEST(rows_are_set_anew_by_the_same_rows)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        struct sc_device_use rows = letter('S'), again = letter('s');
+        rows.shape = (struct sc_shape){A, 64, 128, 32};
+        again.shape = i == 0   ? rows.shape
+                      : i == 1 ? again.shape
+                               : (struct sc_shape){A, 64, 256, 32};
+        frozen = (struct sc_frozen){0};
+        ck_assert(
+            sc_frozen_add(&frozen, &(struct sc_frozen_memory){.memory = rows, .is_unused = true}));
+        sc_frozen_used(&frozen, &again);
+        ck_assert_uint_eq(frozen.count, i < 2);
+    }
 }
 END_TEST
 
@@ -255,6 +393,9 @@ int main(void)
     tcase_add_test(cases, an_exec_that_is_updated_is_the_other_graphs);
     tcase_add_test(cases, several_memories_are_told_one_by_one);
     tcase_add_test(cases, there_is_an_end_to_memories_and_execs);
+    tcase_add_test(cases, what_is_set_anew_and_read_behind_a_launch_was_to_be_written_by_it);
+    tcase_add_test(cases, whatever_else_happens_to_it_speaks_for_the_program);
+    tcase_add_test(cases, rows_are_set_anew_by_the_same_rows);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -91,7 +91,8 @@ static void beside_kernel(uint32_t stack, uintptr_t address)
 /* ---- what is found ---- */
 
 struct found {
-    unsigned count, undecided_count;
+    unsigned count, undecided_count;   /* undecided: the first ones of their stacks that write */
+    unsigned last_count, last_kernels; /* undecided, and not met again; those that are kernels */
     uint32_t stacks[8];
     uint64_t names[8];
 };
@@ -100,7 +101,10 @@ static void take(void *context, const struct sc_left_out_finding *finding)
 {
     struct found *found = context;
     if (!finding->captured) {
-        found->undecided_count++;
+        bool is_kernel = finding->use->access == SC_DEVICE_NAMES;
+        found->undecided_count += !finding->is_further && !is_kernel;
+        found->last_count += !finding->is_met;
+        found->last_kernels += !finding->is_met && is_kernel;
         return;
     }
     ck_assert_uint_lt(found->count, 8);
@@ -500,6 +504,25 @@ START_TEST(a_write_that_the_graph_has_nothing_to_do_with_is_undecided_once_for_e
 }
 END_TEST
 
+/* What a later kernel beside the capture does, and with which memory, is not known. */
+START_TEST(what_was_left_for_nobody_is_told_of_each_operation)
+{
+    captured_upload(1, A);
+    beside_upload(7, B);
+    beside_upload(7, C);
+    ck_assert_uint_eq(find().last_count, 2);
+    beside_download(9, B);
+    ck_assert_uint_eq(find().last_count, 1);
+    const uintptr_t address = B;
+    beside_at(10, &(struct sc_left_out_op){.name_count = 1, .names = &address, .function = 1});
+    ck_assert_uint_eq(find().last_count, 1);
+    ck_assert_uint_eq(find().last_kernels, 1);
+    beside_at(11, &(struct sc_left_out_op){.function = 1});
+    ck_assert_uint_eq(find().last_count, 0);
+    check_undecided(1);
+}
+END_TEST
+
 START_TEST(a_write_into_an_allocation_that_a_captured_kernel_has_is_none_that_is_undecided)
 {
     captured_kernel(1, A);
@@ -649,6 +672,7 @@ int main(void)
                    a_write_that_the_graph_has_nothing_to_do_with_is_undecided_once_for_each_stack);
     tcase_add_test(cases,
                    a_write_into_an_allocation_that_a_captured_kernel_has_is_none_that_is_undecided);
+    tcase_add_test(cases, what_was_left_for_nobody_is_told_of_each_operation);
     tcase_add_test(cases, captured_work_that_may_use_anything_leaves_nothing_undecided);
     tcase_add_test(cases, where_something_did_not_fit_nothing_more_is_undecided);
     tcase_add_test(cases, what_does_not_fit_is_counted_and_so_is_what_follows);

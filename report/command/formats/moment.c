@@ -27,11 +27,18 @@ static bool is_in_capture(const struct sc_shown *hazard)
     return hazard->subject == SC_OF_CAPTURE || hazard->subject == SC_OF_NEIGHBOUR;
 }
 
+static bool is_advisory(const struct sc_shown *hazard)
+{
+    return json_is_true(json_object_get(hazard->record, "advisory"));
+}
+
 static struct places usual_places(const struct sc_shown *hazard)
 {
     bool is_observed = strcmp(hazard->certainty, "observed") == 0;
     if (hazard->freed.api)
         return (struct places){.issue = START, .freed = 320, .event = 460};
+    if (is_in_capture(hazard) && is_advisory(hazard)) /* a copy behind the capture and a launch */
+        return (struct places){.issue = 540, .begin = START, .end = 400, .event = 290};
     if (is_in_capture(hazard))
         return (struct places){.issue = START, .begin = START, .end = 590, .event = 400};
     return (struct places){

@@ -1,4 +1,4 @@
-// expect: SC603 action=reported kind=none direction=none certainty=observed event=cuCtxSetLimit
+// expect: SC603 advisory=True action=reported kind=none certainty=observed event=cuCtxSetLimit
 // needs: preload
 //
 // A kernel that calls malloc is launched, and only then does the program ask for a larger heap: the

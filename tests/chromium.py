@@ -86,6 +86,8 @@ class Browser:
 
     def open(self, path, fragment=""):
         """Opens a file, and returns when it is loaded, its script has run and a picture is drawn."""
+        self.call("Page.navigate", url="about:blank")  # from one fragment to another nothing is loaded
+        self.wait_for("Page.loadEventFired")
         self.events.clear()
         self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri() + fragment)
         self.wait_for("Page.loadEventFired")

@@ -19,8 +19,8 @@ SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
 SC_EMBED(sc_as_html_body, "report/command/formats/page.html");
 
 /* Of page.js and page.css, in base 64 (tests/unit/test_page.py --write). */
-#define SCRIPT_SHA256 "KSY1bdC/CyX6pVQJb0K2OD3YMKhUOKEp2tSwIUScvI4="
-#define STYLE_SHA256 "gH4tQrpl6RvjkCFDESga78QK2xv3NwCqNjxYElRbcFE="
+#define SCRIPT_SHA256 "tknjFKo6Cdmvh8CDJ7TO2BHykKvNCopFXdcoT8Y75tQ="
+#define STYLE_SHA256 "BLt6zlNc0tdTb6V8HxHNpWDSKGe2pU+ASgxN+hSGFxA="
 
 enum { PLACES_MAX = 10000, LISTED_MAX = 200 };
 

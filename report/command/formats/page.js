@@ -374,7 +374,7 @@
         el("span", { class: "command" }, run.title), el("span", { class: "file soft" }, run.file), notes),
       cell("Written", "", dateOf(run.written)),
       cell("Version", "", run.version || "not known"),
-      cell("Device", "", devicesOf(run)),
+      cell("Device", "device", devicesOf(run)),
       cell("Options", "options", run.options.length ? run.options.map((option) =>
         [el("code", {}, option), " "]) : el("span", { class: "soft" }, "as usual")),
       cell("Operations", "count", run.operations === undefined ? "not known" : number(run.operations)),
@@ -568,6 +568,15 @@
 
   /* ---- the whole ---- */
 
+  /* What is wider than the screen is scrolled, by keys as well. */
+  function noteWide() {
+    for (const box of document.querySelectorAll("figure, .wide, #runs"))
+      if (box.scrollWidth > box.clientWidth)
+        box.tabIndex = 0;
+      else
+        box.removeAttribute("tabindex");
+  }
+
   let waiting = 0;
   form.addEventListener("input", (event) => {
     clearTimeout(waiting);
@@ -578,6 +587,7 @@
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", follow);
   window.addEventListener("beforeprint", beforePrint);
+  window.addEventListener("resize", noteWide);
 
   byId("overview").hidden = false;
   byId("places").hidden = !hazards.length;
@@ -588,5 +598,6 @@
   putParts();
   fillSelects();
   apply();
+  noteWide();
   follow();
 })();

@@ -86,11 +86,10 @@ class Browser:
 
     def open(self, path, fragment=""):
         """Opens a file, and returns when it is loaded, its script has run and a picture is drawn."""
-        self.call("Page.navigate", url="about:blank")  # from one fragment to another nothing is loaded
-        self.wait_for("Page.loadEventFired")
-        self.events.clear()
-        self.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri() + fragment)
-        self.wait_for("Page.loadEventFired")
+        for address in "about:blank", pathlib.Path(path).resolve().as_uri() + fragment:
+            self.events.clear()  # from one fragment to another of a page nothing is loaded
+            self.call("Page.navigate", url=address)
+            self.wait_for("Page.loadEventFired")
         self.settle()
 
     def settle(self):

@@ -19,8 +19,8 @@ SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
 SC_EMBED(sc_as_html_body, "report/command/formats/page.html");
 
 /* Of page.js and page.css, in base 64 (tests/unit/test_page.py --write). */
-#define SCRIPT_SHA256 "tknjFKo6Cdmvh8CDJ7TO2BHykKvNCopFXdcoT8Y75tQ="
-#define STYLE_SHA256 "BLt6zlNc0tdTb6V8HxHNpWDSKGe2pU+ASgxN+hSGFxA="
+#define SCRIPT_SHA256 "9R5wC2ZZq33DJXwoQ/ALaTiHECeeVtHt/n8V2ZbttDg="
+#define STYLE_SHA256 "Uz6joJprDoTXlQrLqUKWLy3qDIo1xNGKwMLIs8mPBzM="
 
 enum { PLACES_MAX = 10000, LISTED_MAX = 200 };
 

@@ -256,14 +256,17 @@
     return el("div", { class: "timeline" },
       el("div", { class: "lanes", "aria-hidden": "true" },
         el("div", { class: "lane" }, el("i", {}, "host"), el("div", {}, mark("dot issue", issue), mark("dot touch", event))),
-        el("div", { class: "lane" }, el("i", {}, "stream"), el("div", {}, mark("bar", start, end),
+        el("div", { class: "lane" }, el("i", {}, "stream"), el("div", {}, mark("wait", issue, start),
+          event < start ? mark("wait late", event, start) : null, mark("bar", start, end),
           late > 0 ? mark("bar late", Math.max(event, start), end) : null, mark("rule", event)))),
-      el("ol", {},
-        row("issue", [el("code", {}, operation.call), " was issued"], "0"),
-        row("bar", ["the device began", ", and took ", duration(end - start)], "+" + duration(start)),
-        row("touch", [el("code", {}, eventSide.call), late > 0 ?
-          el("strong", {}, ", " + duration(late) + " too early") : ", when it was over"], "+" + duration(event)),
-        row("end", ["complete"], "+" + duration(end))));
+      el("ol", {}, [
+        [issue, "issue", [el("code", {}, operation.call), " was issued"]],
+        [event, "touch", [el("code", {}, eventSide.call), late > 0 ?
+          el("strong", {}, ", " + duration(late) + " too early") : ", when it was over"]],
+        [start, "bar", ["the device began"]],
+        [end, "end", ["complete, after " + duration(end - start) + " on the device"]],
+      ].sort(([one], [other]) => one - other).map(([at, kind, words]) =>
+        row(kind, words, at ? "+" + duration(at) : "0"))));
   }
 
   const KINDS = ["runtime", "library", "user"];

@@ -192,6 +192,8 @@ static bool complete(struct sc_outfile *file)
     bool is_written = !ferror(file->stream) && fflush(file->stream) == 0;
     if (!file->beside)
         return is_written;
+    if (!is_written)
+        putc('\n', file->stream); /* which fails as what came before did: errno says why */
     is_written = fclose(file->stream) == 0 && is_written;
     return is_written && may_replace(file->path) && rename(file->beside, file->path) == 0;
 }

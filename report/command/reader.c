@@ -120,11 +120,10 @@ static void add_run(struct sc_reader *reader, char *text)
 
 static void keep_run(struct sc_reader *reader, json_t *run)
 {
-    static const char *const not_shown[] = {"modules", "options", "devices"};
     json_t *line = json_object_get(run, "run");
     expect_process(reader->symbols, line);
-    for (size_t i = 0; reader->brief && i < sizeof not_shown / sizeof not_shown[0]; i++)
-        json_object_del(line, not_shown[i]);
+    if (reader->brief)
+        json_object_del(line, "modules");
     add_run(reader, json_dumps(run, JSON_COMPACT));
 }
 

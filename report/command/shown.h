@@ -35,7 +35,9 @@ struct sc_shown {
                               * is unchanged; NULL: it is not so, or that is not known */
     enum sc_hazard_subject subject;
     json_int_t occurrences;
-    size_t run; /* the index of the one that is shown of those that had it */
+    size_t run;          /* the index of the one that is shown of those that had it */
+    bool is_found_later; /* SC201 alone: the event has found the source changed, and did not change
+                            it */
     bool is_timed;
     json_int_t start_ns, end_ns; /* of the copy on the device, if timed */
     const char *stream, *direction;

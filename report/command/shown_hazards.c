@@ -107,7 +107,6 @@ static bool has_buffer(const json_t *record)
 /* A source that was found changed by a later driver call (docs/hazards.md, SC201). */
 static const char *relation(const struct sc_shown *hazard)
 {
-    bool found_later = json_is_true(json_object_get(hazard->record, "found_later"));
     if (!has_buffer(hazard->record))
         return "came in the capture begun by";
     if (hazard->subject == SC_OF_NODE)
@@ -117,7 +116,7 @@ static const char *relation(const struct sc_shown *hazard)
         return "ran once, beside a capture; after a launch of the graph the memory was read by";
     if (hazard->subject == SC_OF_NEIGHBOUR)
         return "ran once, beside a capture whose graph has";
-    return found_later ? "found changed the source of" : "came before the end of";
+    return hazard->is_found_later ? "found changed the source of" : "came before the end of";
 }
 
 static const char *size_in_words(struct sc_scratch *scratch, const json_t *of)
@@ -328,6 +327,7 @@ struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
         .label = sc_field_string(record, "label", NULL),
         .suppression = sc_finding_suppression(record),
         .occurrences = sc_field_number(record, "count"),
+        .is_found_later = json_is_true(json_object_get(record, "found_later")),
         .stream = sc_field_string(copy, "stream", "?"),
         .direction = sc_field_string(copy, "direction", "?"),
         .copy = make_call(scratch, makers, copy),

@@ -277,7 +277,7 @@ class Grown(Places):
             f"::notice title=more places than in the baseline::unchanged, but {words}: SC101 "))
         self.assertEqual(shown("markdown", new).count(f"unchanged since the baseline, but {words}."), 2)
         self.assertEqual(shown("html", new).count(
-            "<li>unchanged, but at 2 places here and 1 in the baseline: SC101 "), 1)
+            '"unchanged, but at 2 places here and 1 in the baseline: SC101 '), 1)
         for name in ("sarif", "junit", "github", "markdown", "html"):
             self.assertNotIn("in the baseline", shown(name, old))
 

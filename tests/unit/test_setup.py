@@ -97,7 +97,7 @@ class Setup(unittest.TestCase):
         self.assertLess(gate, ci)
         self.assertLess(ci, more)
         self.assertLess(set(OF_CI), ci)
-        self.assertLess({"golang-go", "rustc"}, more - ci)
+        self.assertLess({"golang-go", "rustc", "chromium"}, more - ci)
 
     def test_what_and_how_much_is_said_before_it_is_done(self):
         present = " ".join(set(packages("for_demo")) - {"gcc", "libdw-dev"})

@@ -1,0 +1,14 @@
+/* The hazards of the page, as its script wants them (page.js): an object each, and what they share
+ * once for all.
+ */
+#ifndef SC_REPORT_COMMAND_FORMATS_PAGE_HAZARDS_H
+#define SC_REPORT_COMMAND_FORMATS_PAGE_HAZARDS_H
+
+#include "report/command/model.h"
+
+#include <stdio.h>
+
+/* Writes `"hazards": [...], "frames": {...}, "sources": {...}` of the first `count` hazards. */
+void sc_page_hazards_write(FILE *out, struct sc_model *model, size_t count);
+
+#endif

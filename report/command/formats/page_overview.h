@@ -1,0 +1,13 @@
+/* What the page says of all hazards together, and of the runs, as its script wants it (page.js). */
+#ifndef SC_REPORT_COMMAND_FORMATS_PAGE_OVERVIEW_H
+#define SC_REPORT_COMMAND_FORMATS_PAGE_OVERVIEW_H
+
+#include "report/command/model.h"
+
+#include <stdio.h>
+
+/* Writes `"headline": ..., "codes": [...], "runs": [...], "baseline": {...}`; `shown` places are in
+ * the page. */
+void sc_page_overview_write(FILE *out, struct sc_model *model, size_t shown);
+
+#endif

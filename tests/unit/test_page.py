@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""What stands in the page of `safecopy report --format html`, without a browser: the data of its
+script, and what allows no other. `test_page.py --write` notes the hashes of the script and the style
+in as_html.c."""
+
+import base64
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from test_formats import COMMAND, HARMFUL, NASTY, ROOT, SAMPLE, Tags, as_counted, as_report, sample_lines, spoilt
+
+FORMATS = ROOT / "report" / "command" / "formats"
+HASHED = {"SCRIPT": "page.js", "STYLE": "page.css"}
+UPLOAD = """\
+#include <cuda_runtime_api.h>
+void upload(struct camera *camera, cudaStream_t stream)
+{
+    CHECK(cudaMemcpyAsync(camera->on_device, camera->staging, size(camera, 3), cudaMemcpyHostToDevice,
+                          stream));
+}
+void close_all(struct camera *cameras)
+{
+    for (int i = 0; i < 8; i++)
+        free(cameras[i].staging);
+    camera->staging[3] = ',';
+}
+void order(void)
+{
+    cudaMemcpyAsync(a, b, 4, kind, first);
+    more();
+    cudaMemcpyAsync(c, a, 4, kind, second);
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    cudaMalloc(&p, 3);
+}
+"""
+
+
+def data_of(page):
+    text = re.search('<script type="application/json" id="report">(.*?)</script>', page, re.S)[1]
+    return text, json.loads(text)
+
+
+def code_frame(file, line, function):
+    return {"file": str(file), "line": line, "function": function}
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.folder = pathlib.Path(self.temporary.name)
+        self.source = self.folder / "upload.c"
+        self.source.write_text(UPLOAD)
+
+    def html(self, lines, *flags):
+        run = subprocess.run([COMMAND, "report", "--format", "html", *flags, "-"], cwd=ROOT,
+                             input=as_report(lines), stdout=subprocess.PIPE, check=False,
+                             env={**os.environ, "HOME": "/nonexistent", "GITHUB_WORKSPACE": "/nowhere"})
+        return run.stdout.decode()
+
+    def data(self, lines, *flags):
+        return data_of(self.html(lines, *flags))[1]
+
+    def hazard(self, code="SC101", event=("free", 10, "close_all"), copy=("cudaMemcpyAsync", 4, "upload"),
+               direction="H2D", kind="pinned", certainty="observed", **more):
+        """A hazard of two calls in upload.c; frames are Python's, which have lines without a build."""
+        line = dict(sample_lines()[3], code=code, certainty=certainty, **more)
+        line["buffer"] = {**line["buffer"], "kind": kind}
+        for side, (api, number, function) in ("event", event), ("copy", copy):
+            line[side] = {**line[side], "api": api, "stack": [
+                code_frame(self.source, number, function)] if number else []}
+        line["copy"]["direction"] = direction
+        return line
+
+    def one(self, **more):
+        return self.data([sample_lines()[0], self.hazard(**more)])["hazards"][0]
+
+    def sentence(self, **more):
+        return "".join(self.one(**more)["mistake"])
+
+
+class Policy(Page):
+    def test_it_allows_its_own_script_and_style_and_no_other(self):
+        page = self.html(sample_lines())
+        for element, source in ("script", "page.js"), ("style", "page.css"):
+            text = re.search(f"<{element}>(.*?)</{element}>", page, re.S)[1]
+            self.assertEqual(text, (FORMATS / source).read_text(encoding="utf-8"))
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            self.assertIn(f"{element}-src 'sha256-{digest}'", page, "test_page.py --write")
+        self.assertIn("default-src 'none'", page)
+        self.assertNotIn("unsafe", page.split("<style>", maxsplit=1)[0])
+
+    def test_no_element_has_a_style_or_a_handler(self):
+        for _, attributes in Tags(self.html(sample_lines())).seen:
+            for name in attributes:
+                self.assertFalse(name == "style" or name.startswith("on"), name)
+
+    def test_the_script_reads_no_text_as_markup(self):
+        script = (FORMATS / "page.js").read_text(encoding="utf-8")
+        self.assertNotRegex(script, r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|"
+                                    r"\bFunction\(|fetch\(|XMLHttpRequest|import\(|srcdoc|DOMParser")
+
+    def test_nothing_of_a_report_ends_the_data(self):
+        pages = [self.html(spoilt(sample_lines(), word)) for word in ("x", NASTY, "<!--<script>", "</script>")]
+        plain = Tags(pages[0]).seen
+        for page in pages:
+            text, data = data_of(page)
+            self.assertNotRegex(text, "[<>&]")
+            self.assertIsNone(HARMFUL.search(text))
+            self.assertEqual(Tags(page).seen, plain)
+            self.assertEqual(len(data["hazards"]), 4)
+        self.assertIn("<!--<script>", data_of(pages[2])[1]["hazards"][0]["label"])
+
+    def test_source_with_whatever_bytes(self):
+        self.source.write_bytes(b"\xff</script>\x1b\n" * 3 + UPLOAD.split("\n", 3)[3].encode())
+        _, data = data_of(self.html([sample_lines()[0], self.hazard(event=("free", 2, "f"))]))
+        self.assertIn("\\xff</script>\\u001b", data["sources"][str(data["hazards"][0]["sides"][0]["source"])])
+
+
+class Headline(Page):
+    def test_a_call_with_its_argument_and_both_places(self):
+        self.assertEqual(self.one()["mistake"], ["", "free(cameras[i].staging)", " at upload.c:10 while ",
+                                                 "upload:4", " was still reading it"])
+
+    def test_what_is_latent_is_not_called_observed(self):
+        self.assertEqual(self.sentence(certainty="latent"),
+                         "free(cameras[i].staging) at upload.c:10 with no wait for upload:4, which reads it")
+
+    def test_a_touch_is_named_by_the_copys_argument(self):
+        self.assertEqual(self.sentence(code="SC201", event=("memory write", 11, "close_all")),
+                         "Write to camera->staging at upload.c:11 while upload:4 was still reading it")
+        self.assertEqual(self.sentence(code="SC202", direction="D2H", event=("memory read", 16, "order")),
+                         "Read at upload.c:16 while upload:4 was still writing into it")
+
+    def test_who_found_a_change_later_is_not_called_its_author(self):
+        text = self.sentence(code="SC201", event=("cuStreamSynchronize", 0, ""), found_later=True)
+        self.assertEqual(text, "cuStreamSynchronize found the source of upload at upload.c:4 overwritten in flight")
+
+    def test_a_graph_has_three_places(self):
+        freed = {**self.hazard()["event"], "stack": [code_frame(self.source, 10, "close_all")]}
+        text = self.sentence(code="SC401", event=("cudaGraphLaunch", 0, ""), freed=freed)
+        self.assertEqual(text, "cudaGraphLaunch launched a graph in which upload at upload.c:4 still names "
+                               "memory that close_all at upload.c:10 gave back")
+
+    def test_without_source_there_are_still_places(self):
+        self.source.unlink()
+        hazard = self.one()
+        self.assertEqual("".join(hazard["mistake"]), "free at upload.c:10 while upload:4 was still reading it")
+        self.assertNotIn("hint", hazard)
+        self.assertNotIn("mark", hazard["sides"][0])
+
+    def test_each_code_has_a_sentence(self):
+        table = (ROOT / "report/command/mistakes.def").read_text(encoding="utf-8")
+        codes = re.findall(r"^SC_HAZARD\((SC\d+),", (ROOT / "track/hazard.def").read_text(encoding="utf-8"), re.M)
+        self.assertGreater(len(codes), 20)
+        self.assertEqual(re.findall(r"^SC_MISTAKE\((SC\d+),", table, re.M), codes)
+        for code in codes:
+            self.assertNotIn("$", self.sentence(code=code))
+            self.assertIn("upload", self.sentence(code=code))
+
+
+class Source(Page):
+    def marked(self, side):
+        index, before, marked = side["mark"]
+        line = self.data_of_last["sources"][str(side["source"])][1 + index]
+        self.assertEqual(line[len(before):len(before) + len(marked)], marked)
+        return marked
+
+    def marks(self, **more):
+        self.data_of_last = self.data([sample_lines()[0], self.hazard(**more)])
+        return [self.marked(side) if "mark" in side else None
+                for side in self.data_of_last["hazards"][0]["sides"]]
+
+    def test_the_argument_at_fault_is_marked(self):
+        self.assertEqual(self.marks(), ["cameras[i].staging", "camera->staging"])
+        self.assertEqual(self.marks(direction="D2H"), ["cameras[i].staging", "camera->on_device"])
+        self.assertEqual(self.marks(code="SC201", event=("memory write", 11, "f")),
+                         ["camera->staging", "camera->staging"])
+
+    def test_device_memory_is_the_other_argument(self):
+        self.assertEqual(self.marks(code="SC501", kind="device", event=("cudaMemcpyAsync", 17, "order"),
+                                    copy=("cudaMemcpyAsync", 15, "order")), ["a", "a"])
+
+    def test_a_call_that_is_not_in_the_line_marks_nothing(self):
+        self.assertEqual(self.marks(event=("cudaFreeHost", 10, "f"), copy=("cudaMemsetAsync", 16, "f")),
+                         [None, None])
+
+    def test_a_call_that_goes_on_behind_the_lines_marks_nothing(self):
+        self.source.write_text("f(\n  cudaMemcpyAsync(a,\n\n\n\n\n\n b, c);\n free(x);\n")
+        self.assertEqual(self.marks(event=("free", 9, "f"), copy=("cudaMemcpyAsync", 2, "f")), ["x", None])
+
+    def test_brackets_and_strings_are_no_ends_of_arguments(self):
+        self.source.write_text("cudaMemcpyAsync(f(\"),(\", ')'), p[g(1, 2)].q, 3, kind, s);\n\n\nfree(x);\n")
+        self.assertEqual(self.marks(event=("free", 4, "f"), copy=("cudaMemcpyAsync", 1, "f"))[1], "p[g(1, 2)].q")
+
+
+class Sketch(Page):
+    def hint(self, **more):
+        return ["{0}{2}".format(*line) for line in self.one(**more).get("hint", [])]
+
+    def test_a_wait_stands_before_the_loop(self):
+        self.assertEqual(self.hint(), ["+    cudaStreamSynchronize(stream);", "     for (int i = 0; i < 8; i++)",
+                                       "         free(cameras[i].staging);"])
+
+    def test_of_two_operations_the_second_waits_for_the_first(self):
+        self.assertEqual(
+            self.hint(code="SC204", event=("cudaMemcpyAsync", 17, "f"), copy=("cudaMemcpyAsync", 15, "f")),
+            ["     cudaMemcpyAsync(a, b, 4, kind, first);", "+    cudaEventRecord(done, first);", ".",
+             "+    cudaStreamWaitEvent(second, done, 0);", "     cudaMemcpyAsync(c, a, 4, kind, second);"])
+
+    def test_a_capture_of_the_own_thread(self):
+        self.assertEqual(
+            self.hint(code="SC303", direction="none", event=("cudaMalloc", 19, "f"),
+                      copy=("cudaStreamBeginCapture", 18, "f")),
+            ["-    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);",
+             "+    cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);"])
+
+    def test_none_where_the_kind_or_the_source_allows_none(self):
+        self.assertEqual(self.hint(code="SC402"), [])
+        self.assertEqual(self.hint(code="SC201", event=("cudaMalloc", 19, "f"), found_later=True), [])
+        self.assertEqual(self.hint(code="SC204", event=("cudaMemcpyAsync", 17, "f")), [])
+        self.source = self.folder / "upload.py"
+        self.source.write_text(UPLOAD)
+        self.assertEqual(self.hint(), [])
+
+    def test_pytorchs_own_wait_in_python(self):
+        self.source = self.folder / "upload.py"
+        self.source.write_text("x = y\nstaging.zero_()\n")
+        hazard = self.hazard(code="SC201", event=("memory write", 2, "f"), copy=("cudaMemcpyAsync", 1, "f"))
+        hazard["copy"]["stack"].insert(0, {"module": "/venv/site-packages/torch/lib/libc10.so", "offset": "0x1",
+                                           "symbol": None})
+        made = self.data([sample_lines()[0], hazard])["hazards"][0]
+        self.assertEqual(made["hint"][0], ["+", 0, "torch.cuda.current_stream().synchronize()"])
+
+
+class Overview(Page):
+    def test_a_run_has_its_date_version_device_and_options(self):
+        path = self.folder / "r.jsonl"
+        run, *rest = sample_lines()
+        run = {**run, "version": "0.1.0", "devices": ["A", "A"], "driver_version": 12080,
+               "options": {"mode": "report", "guard": "on", "report_path": "x", "device_heap": "64M"}}
+        path.write_bytes(as_report(as_counted([run, *rest])))
+        os.utime(path, (86400, 86400))
+        page = subprocess.run([COMMAND, "report", "--format", "html", path], cwd=ROOT, stdout=subprocess.PIPE,
+                              check=False).stdout.decode()
+        made = data_of(page)[1]["runs"][0]
+        self.assertEqual({key: made[key] for key in ("written", "version", "driver", "devices", "options")},
+                         {"written": 86400, "version": "0.1.0", "driver": "12.8", "devices": ["A", "A"],
+                          "options": ["mode=report", "device_heap=64M"]})
+        self.assertEqual((made["operations"], made["ended"], "doubt" in made), (20, True, False))
+
+    def test_standard_input_has_no_date(self):
+        self.assertNotIn("written", self.data(sample_lines())["runs"][0])
+
+    def test_codes_count_places_and_times(self):
+        codes = {code["code"]: code for code in self.data(sample_lines())["codes"]}
+        self.assertEqual(codes["SC201"], {"code": "SC201", "places": 1, "observed": 1, "times": 4})
+        self.assertEqual(codes["SC101"], {"code": "SC101", "places": 1, "observed": 0, "times": 1})
+
+    def test_what_is_left_out_is_counted(self):
+        import many_hazards
+        lines = "".join(many_hazards.report(10003, frames=1))
+        run = subprocess.run([COMMAND, "report", "--format", "html", "-"], input=lines.encode(),
+                             stdout=subprocess.PIPE, check=False)
+        data = data_of(run.stdout.decode())[1]
+        self.assertEqual((data["place_count"], data["shown"], len(data["hazards"])), (10003, 10000, 10000))
+        self.assertEqual(sum(code["places"] for code in data["codes"]), 10003)
+
+    def test_a_fingerprint_is_the_address_of_a_place(self):
+        first, second = self.data([sample_lines()[0], self.hazard()]), self.data(
+            [{**sample_lines()[0], "pid": 1}, {**self.hazard(), "count": 9}])
+        self.assertRegex(first["hazards"][0]["id"], "^[0-9a-f]{32}$")
+        self.assertEqual(first["hazards"][0]["id"], second["hazards"][0]["id"])
+
+
+class Times(Page):
+    def times(self, lines):
+        return {key: value for key, value in self.data(lines)["hazards"][0].items() if key.endswith("_ns")}
+
+    def test_they_are_those_of_the_calls_and_the_device(self):
+        self.assertEqual(self.times(sample_lines()[:3]),
+                         {"event_ns": 2000000, "start_ns": 500000, "end_ns": 3300000})
+
+    def test_without_timing_the_device_has_none(self):
+        self.assertEqual(self.times(sample_lines()[:2]), {"event_ns": 2000000})
+
+    def test_none_that_are_not_in_order(self):
+        run, hazard, timing, *_ = sample_lines()
+        self.assertEqual(self.times([run, hazard, {**timing, "device_start_ns": 1}]), {"event_ns": 2000000})
+        hazard["event"]["time_ns"] = 1
+        self.assertEqual(self.times([run, hazard]), {})
+
+
+class WithoutAScript(Page):
+    def test_there_is_a_list(self):
+        page = self.html(sample_lines())
+        listed = re.search("<noscript>(.*?)</noscript>", page, re.S)[1]
+        self.assertEqual(listed.count("<strong>SC"), 4)
+        for words in ("What to do: write into the source again", "while <code>step:7</code> was still reading it",
+                      "python train.py --epochs 2 (pid 4711 on node1)", "8 hazards in 20 operations"):
+            self.assertIn(words, listed)
+
+
+def write_hashes():
+    path = FORMATS / "as_html.c"
+    text = path.read_text(encoding="utf-8")
+    for name, source in HASHED.items():
+        digest = base64.b64encode(hashlib.sha256((FORMATS / source).read_bytes()).digest()).decode()
+        text = re.sub(rf'({name}_SHA256) "[^"]*"', rf'\1 "{digest}"', text, count=1)
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        write_hashes()
+    else:
+        unittest.main()

@@ -524,8 +524,12 @@ $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
 $(T)/unit/test_builds: $(patsubst %,$(OBJ)/report/command/%.o,builds namings table scratch say progress)
 FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files \
     module_files)
+COMMAND_PARTS := $(filter-out %/main.o %/run_judged.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(COMMAND_LIBS) -ldl
-$(FUZZ_COMMAND): $(filter-out %/main.o %/run_judged.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
+$(FUZZ_COMMAND): $(COMMAND_PARTS)
+UNIT_COMMAND := $(addprefix $(T)/unit/test_,merged_runs)
+$(UNIT_COMMAND): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread $(COMMAND_LIBS) -ldl
+$(UNIT_COMMAND): $(COMMAND_PARTS)
 
 # Nothing is built where the probe does not run, for want of the compiler or of the run-time; the file
 # `why` says so.

@@ -38,6 +38,7 @@ static const struct option of_report[] = {
     {"frames", required_argument, NULL, 'r'},
     {"suppressions", required_argument, NULL, 'u'},
     {"suggest-suppressions", no_argument, NULL, 's'},
+    {"merged", no_argument, NULL, 'g'},
     {NULL, 0, NULL, 0},
 };
 

@@ -63,6 +63,7 @@ static const char report_page[] =
     "  --frames FILE        rules that say which frames are the user's own\n"
     "  --suppressions FILE  marks what the file leaves out, which then is no hazard\n"
     "  --suggest-suppressions  entries for a file of suppressions, to be given reasons\n"
+    "  --merged             makes one of all runs, in memory that does not grow with them\n"
     "\n"
     "exit status: 0 no hazards, 1 hazards, 2 a report, or a line of it, could not be read;\n"
     "with --baseline 66 new hazards, else 0\n";

@@ -24,6 +24,7 @@ void sc_reader_free(struct sc_reader *reader)
     for (size_t i = 0; i < reader->run_count; i++)
         free(reader->runs[i].text);
     free(reader->runs);
+    sc_merged_runs_free(&reader->merged);
     sc_findings_free(&reader->findings);
 }
 
@@ -122,6 +123,10 @@ static void keep_run(struct sc_reader *reader, json_t *run)
 {
     static const char *const not_shown[] = {"modules", "options", "devices"};
     json_t *line = json_object_get(run, "run");
+    if (reader->merges) {
+        sc_merged_runs_add(&reader->merged, reader->findings.ended_runs - 1, run);
+        return;
+    }
     expect_process(reader->symbols, line);
     for (size_t i = 0; reader->brief && i < sizeof not_shown / sizeof not_shown[0]; i++)
         json_object_del(line, not_shown[i]);
@@ -361,15 +366,38 @@ static void pass_over(struct reading *reading, struct sc_input *input)
         complain(reading, input, input->is_whole ? "not JSON" : "the last line is cut");
 }
 
+/* Lines whose objects hardly another run has: addresses of modules, bytes that are held. */
+static bool is_of_one_run(const struct sc_input *input)
+{
+    static const char *const types[] = {"\"run\"", "\"modules\"", "\"memory\"", "\"summary\"",
+                                        "\"oom\""};
+    static const char key[] = "{\"type\":";
+    size_t at = sizeof key - 1;
+    if (input->length < at + 16 || memcmp(input->line, key, at) != 0)
+        return false;
+    at += input->line[at] == ' ';
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strncmp(input->line + at, types[i], strlen(types[i])) == 0)
+            return true;
+    return false;
+}
+
+static json_t *parse(struct reading *reading, const struct sc_input *input)
+{
+    if (input->is_cut)
+        return NULL;
+    return reading->reader->merges && is_of_one_run(input)
+               ? sc_parse(input->line, input->length)
+               : sc_parse_line(input->line, input->length, &reading->reader->findings.pieces);
+}
+
 static void read_line(struct reading *reading, struct sc_input *input)
 {
     reading->line_number++;
     sc_progress_show("lines read", reading->line_number);
     if (input->length == 0 && input->is_whole)
         return;
-    json_t *line = input->is_cut ? NULL
-                                 : sc_parse_line(input->line, input->length,
-                                                 &reading->reader->findings.pieces);
+    json_t *line = parse(reading, input);
     if (!json_is_object(line))
         pass_over(reading, input);
     else if (!is_foreign(reading, line))
@@ -406,6 +434,14 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
     if (result >= 0 && reading.had_foreign)
         return -ENOTSUP;
     return result < 0 ? result : reading.is_report;
+}
+
+void sc_reader_end(struct sc_reader *reader)
+{
+    json_t *all = sc_merged_runs_record(&reader->merged);
+    if (all)
+        add_run(reader, json_dumps(all, JSON_COMPACT));
+    json_decref(all);
 }
 
 void sc_reader_add_unreadable(struct sc_reader *reader, const char *name, const char *why)

@@ -28,6 +28,7 @@ struct sc_format {
     sc_format_writer *write;
     bool is_binary;
     bool is_brief;                   /* of a run only what is shown to people is wanted */
+    bool is_by_process;              /* it shows each run by itself, so they cannot be merged */
     sc_format_writer *write_summary; /* appended to the file that the variable names; NULL: none */
     const char *summary_variable;
 };

@@ -38,6 +38,7 @@ complete -c safecopy -n $report -l source-root -x -a '(__fish_complete_directori
 complete -c safecopy -n $report -l frames -r -d 'Whose a frame is'
 complete -c safecopy -n $report -l suppressions -r -d 'Hazards to mark'
 complete -c safecopy -n $report -l suggest-suppressions -d 'Write entries for a file of suppressions'
+complete -c safecopy -n $report -l merged -d 'Make one of all runs'
 
 complete -c safecopy -n '__fish_seen_subcommand_from help' -f -a 'run report explain doctor options'
 

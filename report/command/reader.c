@@ -172,10 +172,32 @@ static void judge_run(struct reading *reading, const json_t *next)
         reading->reader->unreached = true;
 }
 
+json_t *sc_reader_run_counts(const json_t *run)
+{
+    json_t *by_code = json_object_get(json_object_get(run, "summary"), "by_code");
+    return by_code ? by_code : json_object_get(run, "told");
+}
+
+/* Of a run that may go on. */
+static void note_told(const struct sc_findings *findings, json_t *run)
+{
+    json_t *told = json_object();
+    for (const struct sc_finding *one = findings->first_in_run; one; one = one->next_in_run) {
+        json_int_t sum = sc_field_number(told, one->code), more = one->run_count;
+        if (!one->is_suppressed && !one->is_advisory && !__builtin_add_overflow(sum, more, &sum))
+            json_object_set_new(told, one->code, json_integer(sum));
+    }
+    if (json_object_size(told) > 0)
+        json_object_set(run, "told", told);
+    json_decref(told);
+}
+
 /* Each record has its turn in the findings. */
 static void end_findings(struct sc_reader *reader, json_t *run)
 {
     json_t *by_code = json_object_get(json_object_get(run, "summary"), "by_code");
+    if (!by_code)
+        note_told(&reader->findings, run);
     if (sc_findings_end_run(&reader->findings, by_code))
         return;
     reader->untold = true;

@@ -33,6 +33,7 @@ struct sc_reader {
      *   "missed"         an array of `coverage` lines; and "cupti", "postmortem", and the last of
      *                    "memory" and "oom"
      *   "memory_points", "memory_lines"  members `memory` over time, brief and whole
+     *   "told"           without a summary: how many hazards of each code the lines tell of
      *   "replaced"       true: the run's process has the next one
      *   "unread"         the first bad lines: an array of {"line","problem"}
      *   "unreadable"     why the file, or the rest of it, could not be read
@@ -72,6 +73,10 @@ static inline bool sc_reader_is_partial(const struct sc_reader *reader)
 {
     return reader->incomplete || reader->unread || reader->untold || reader->unreached;
 }
+
+/* How many hazards of each code the run had at least, of a record as above: what its summary
+ * counts, or what lines tell of. */
+json_t *sc_reader_run_counts(const json_t *run);
 
 /* Run `index` as JSON. The caller decrefs the object. NULL when out of memory. */
 json_t *sc_reader_run(const struct sc_reader *reader, size_t index);

@@ -33,6 +33,8 @@ static const struct sc_format formats[] = {
      .is_brief = true,
      .is_binary = true,
      .is_by_process = true},
+    {.name = "otlp-logs", .write = sc_as_otlp_logs, .is_brief = true},
+    {.name = "otlp-metrics", .write = sc_as_otlp_metrics, .is_brief = true, .is_by_process = true},
 };
 
 enum { COUNT = sizeof formats / sizeof formats[0] };

@@ -22,6 +22,8 @@ sc_format_writer sc_as_collapsed_peak;
 sc_format_writer sc_as_pprof;
 sc_format_writer sc_as_prometheus;
 sc_format_writer sc_as_perfetto;
+sc_format_writer sc_as_otlp_logs;
+sc_format_writer sc_as_otlp_metrics;
 
 struct sc_format {
     const char *name;

@@ -4,7 +4,7 @@ set -l run '__fish_seen_subcommand_from run'
 set -l report '__fish_seen_subcommand_from report'
 set -l explain '__fish_seen_subcommand_from explain'
 set -l doctor '__fish_seen_subcommand_from doctor'
-set -l formats 'text json html sarif junit github markdown memory collapsed collapsed-peak pprof prometheus perfetto'
+set -l formats 'text json html sarif junit github markdown memory collapsed collapsed-peak pprof prometheus perfetto otlp-logs otlp-metrics'
 set -l keys "(safecopy help options | string replace -rf '^  ([a-z_]+) .*' '\$1=')"
 set -l codes "(safecopy explain | string match -r '^SC[0-9]+')"
 

@@ -48,6 +48,12 @@ static const struct option of_doctor[] = {
     {NULL, 0, NULL, 0},
 };
 
+static const struct option of_watch[] = {
+    {"until-ended", no_argument, NULL, 'u'}, {"every", required_argument, NULL, 'e'},
+    {"lines", no_argument, NULL, 'l'},       {"otlp", required_argument, NULL, 't'},
+    {"state", required_argument, NULL, 's'}, {NULL, 0, NULL, 0},
+};
+
 /* `once`: these name a file each, of which one would be dropped in silence. What else is given
  * again adds to what was given before, or overrules it. */
 static const struct command_flags {
@@ -57,6 +63,7 @@ static const struct command_flags {
     {"run", "+o:", "rduo", of_run},
     {"report", "o:", "uo", of_report},
     {"doctor", "+", "", of_doctor},
+    {"watch", "", "ts", of_watch},
 };
 
 enum { TABLES = sizeof tables / sizeof tables[0] };

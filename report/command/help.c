@@ -89,11 +89,28 @@ static const char doctor_page[] =
     "\n"
     "exit status: 0 no problem, 1 a problem, 2 nothing could be found out\n";
 
+static const char watch_page[] =
+    "usage: safecopy watch [--until-ended] [--every SECONDS] [--lines]\n"
+    "                      [--otlp URL [--state FILE]] FOLDER...\n"
+    "\n"
+    "Follows the reports in folders (or files) while processes write them: a table on a terminal,\n"
+    "lines else. Ctrl-C ends it.\n"
+    "\n"
+    "  --until-ended        ends when all processes have ended, and all is sent\n"
+    "  --every SECONDS      looks so often; 1 if nothing is said\n"
+    "  --lines              prints lines on a terminal as well\n"
+    "  --otlp URL           sends hazards and memory to URL/v1/logs and URL/v1/metrics, as they\n"
+    "                       happen (OpenTelemetry, http://HOST:4318)\n"
+    "  --state FILE         where FILE says how far was sent, the next run goes on\n"
+    "\n"
+    "exit status: 0 no hazards, 1 hazards, 2 a line could not be read, or not all was sent\n";
+
 static const char overview[] =
     "usage: safecopy COMMAND [FLAG]... [ARG]...\n"
     "\n"
     "  run      starts a program with libsafecopy.so preloaded\n"
     "  report   shows the hazards of reports\n"
+    "  watch    follows reports while processes write them\n"
     "  explain  says what a hazard is\n"
     "  doctor   says what on this machine, and in a program, is in the library's way\n"
     "\n"
@@ -108,7 +125,7 @@ static const struct page {
     const char *name, *text;
 } pages[] = {
     {"run", run_page},       {"report", report_page}, {"explain", explain_page},
-    {"doctor", doctor_page}, {"options", NULL},
+    {"doctor", doctor_page}, {"watch", watch_page},   {"options", NULL},
 };
 
 enum { PAGE_COUNT = sizeof pages / sizeof pages[0] };

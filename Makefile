@@ -524,7 +524,7 @@ $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
 $(T)/unit/test_builds: $(patsubst %,$(OBJ)/report/command/%.o,builds namings table scratch say progress)
 FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files \
-    module_files)
+    module_files watch)
 COMMAND_PARTS := $(filter-out %/main.o %/run_judged.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(COMMAND_LIBS) -ldl
 $(FUZZ_COMMAND): $(COMMAND_PARTS)

@@ -4,6 +4,7 @@
 #include "report/command/fields.h"
 #include "report/command/flags.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 #include "report/command/shown_memory.h"
 #include "report/command/watch/screen.h"
 #include "report/command/watch/sender.h"
@@ -322,16 +323,30 @@ static int end(struct watch *watch)
     if (!watch->is_closed)
         sc_screen_print(stdout, &watch->follow);
     fflush(stdout);
-    bool is_sent = sc_sender_end(&watch->sender, &watch->follow);
-    for (struct sc_followed *file = watch->follow.first; file; file = file->next)
-        free_report(file->report);
-    sc_follow_free(&watch->follow);
-    sc_watch_makers_free(&watch->makers);
-    if (!is_sent)
+    if (!sc_sender_end(&watch->sender, &watch->follow))
         return SC_COMMAND_USAGE;
     if (watch->has_found)
         return SC_COMMAND_FOUND;
     return watch->is_unread ? SC_COMMAND_USAGE : 0;
+}
+
+static void clean_up(struct watch *watch)
+{
+    for (struct sc_followed *file = watch->follow.first; file; file = file->next)
+        free_report(file->report);
+    sc_follow_free(&watch->follow);
+    sc_sender_free(&watch->sender);
+    sc_watch_makers_free(&watch->makers);
+}
+
+static int run(struct watch *watch)
+{
+    sigset_t mask;
+    heed_signals(&mask);
+    if (watch->is_painted)
+        sc_screen_open();
+    follow(watch, &mask);
+    return end(watch);
 }
 
 /* ---- flags ---- */
@@ -385,18 +400,15 @@ static bool take_flags(struct watch *watch, int argc, char **argv)
 int sc_command_watch(int argc, char **argv)
 {
     struct watch watch = {.every_ms = EVERY_MS};
-    sigset_t mask;
+    int status = SC_COMMAND_USAGE;
     if (!take_flags(&watch, argc, argv))
         return SC_COMMAND_USAGE;
     gethostname(watch.host, sizeof watch.host - 1);
     watch.sender.makers = &watch.makers;
-    if (!sc_watch_makers_begin(&watch.makers) || !sc_sender_begin(&watch.sender) ||
-        !sc_follow_begin(&watch.follow, argv + optind))
-        return SC_COMMAND_USAGE;
     watch.is_painted = !watch.wants_lines && isatty(STDOUT_FILENO);
-    heed_signals(&mask);
-    if (watch.is_painted)
-        sc_screen_open();
-    follow(&watch, &mask);
-    return end(&watch);
+    if (sc_watch_makers_begin(&watch.makers) && sc_sender_begin(&watch.sender) &&
+        sc_follow_begin(&watch.follow, argv + optind))
+        status = run(&watch);
+    clean_up(&watch);
+    return status;
 }

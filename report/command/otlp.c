@@ -3,6 +3,7 @@
 
 #include "report/command/fields.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 #include "report/version.h"
 
 #include <inttypes.h>

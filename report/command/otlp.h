@@ -8,11 +8,13 @@
 #ifndef SC_REPORT_COMMAND_OTLP_H
 #define SC_REPORT_COMMAND_OTLP_H
 
-#include "report/command/shown.h"
+#include "report/command/scratch.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct sc_shown;
 
 struct sc_otlp_clock {
     int64_t now_ns;    /* since 1970 */

@@ -298,7 +298,7 @@ class Terminal(Watching):
         shown += self.read(master, "\x1b[?1049l")
         shown += self.read(master, None)
         self.assertIn(process.wait(PATIENCE_S), (0, 1))
-        return shown
+        return shown.replace("^C", "")  # the terminal's echo
 
     def read(self, master, until):
         """None: to the end."""
@@ -325,7 +325,7 @@ class Terminal(Watching):
         self.assertIn("3 processes: 3 run, 0 ended; 1 hazard: SC101 1", shown)
         self.assertRegex(shown, r"rank 1 train \(pid 101 on node1\)  runs +SC101 1")
         self.assertRegex(shown, r"newest: rank 1 .*SC101 source-freed-in-flight\x1b\[K\r\n    "
-                                r"free at .*stage<0>[^\n]*\n(\^C)?    cuMemcpyHtoDAsync_v2 at .*stage<0>")
+                                r"free at .*stage<0>[^\n]*\n    cuMemcpyHtoDAsync_v2 at .*stage<0>")
 
     def test_more_reports_than_lines(self):
         for rank in range(40):
@@ -346,7 +346,7 @@ class Terminal(Watching):
         self.write("b.jsonl", run_line(1, version="99.0.0"), {**evil, "action": nasty})
         shown = self.paint("newest: ")
         self.assertIn("forged", shown)
-        self.assertIsNone(HARMFUL.search(OWN.sub("", shown).replace("\r\n", "\n").replace("^C", "")))
+        self.assertIsNone(HARMFUL.search(OWN.sub("", shown).replace("\r\n", "\n")))
         out = self.plain()
         self.assertIsNone(HARMFUL.search(out))
         self.assertNotIn("\nSC999", out)

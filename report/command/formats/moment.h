@@ -3,7 +3,6 @@
 #define SC_REPORT_COMMAND_FORMATS_MOMENT_H
 
 #include "report/command/model.h"
-#include "report/command/shown.h"
 
 #include <stdio.h>
 

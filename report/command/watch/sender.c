@@ -476,10 +476,14 @@ bool sc_sender_end(struct sc_sender *sender, struct sc_follow *follow)
                sender->problem ? sender->problem : "",
                sender->state ? "the next run with this --state sends the rest"
                              : "without --state the next run sends everything again");
+    return is_done && sender->refused == 0;
+}
+
+void sc_sender_free(struct sc_sender *sender)
+{
     for (int i = 0; i < 2; i++)
         free(sender->messages[i]);
     json_decref(sender->known);
     free(sender->problem);
     free(sender->curl);
-    return is_done && sender->refused == 0;
 }

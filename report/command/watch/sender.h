@@ -61,4 +61,6 @@ const char *sc_sender_words(const struct sc_sender *sender, struct sc_scratch *s
  * refused. */
 bool sc_sender_end(struct sc_sender *sender, struct sc_follow *follow);
 
+void sc_sender_free(struct sc_sender *sender);
+
 #endif

@@ -6,6 +6,7 @@
 #include "report/command/line_problem.h"
 #include "report/command/parse.h"
 #include "report/command/say.h"
+#include "report/command/shown.h"
 #include "report/command/shown_hazards.h"
 #include "report/command/shown_memory.h"
 #include "report/command/shown_postmortems.h"

@@ -2,7 +2,6 @@
 #ifndef SC_REPORT_COMMAND_WATCH_WATCHED_H
 #define SC_REPORT_COMMAND_WATCH_WATCHED_H
 
-#include "report/command/shown.h"
 #include "report/command/table.h"
 #include "report/command/watch/watch_makers.h"
 
@@ -10,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct sc_shown;
 
 struct sc_watch_tally {
     char code[8];

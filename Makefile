@@ -187,7 +187,8 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 
 # The command shares the parsing of options and the rendering of text with the library; its first
 # lines say what else, as `links: a.c b.c`.
-COMMAND_SRC := $(call sources,$(addprefix report/command/,*.c formats/*.c doctor/*.c symbolizer/*.c))
+COMMAND_SRC := $(call sources,$(addprefix report/command/,*.c formats/*.c doctor/*.c symbolizer/*.c \
+    watch/*.c))
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
 SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)) \
     $(if $(CHECKED),track/checks.c track/trace.c))
@@ -523,9 +524,13 @@ $(FUZZ): $(CORE_OBJ) $(FLAGS)
 $(T)/fuzz/fuzz_parse: $(patsubst %,$(OBJ)/report/command/%.o,parse pieces table)
 $(T)/unit/test_builds: $(patsubst %,$(OBJ)/report/command/%.o,builds namings table scratch say progress)
 FUZZ_COMMAND := $(addprefix $(T)/fuzz/fuzz_,excerpts report_reader read_files program_files \
-    module_files)
+    module_files watch)
+COMMAND_PARTS := $(filter-out %/main.o %/run_judged.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
 $(FUZZ_COMMAND): private PROGRAM_LIBS = -pthread $(COMMAND_LIBS) -ldl
-$(FUZZ_COMMAND): $(filter-out %/main.o %/run_judged.o $(OBJ)/report/command/cmd_%,$(COMMAND_OBJ))
+$(FUZZ_COMMAND): $(COMMAND_PARTS)
+UNIT_COMMAND := $(addprefix $(T)/unit/test_,merged_runs)
+$(UNIT_COMMAND): private PROGRAM_LIBS = $(shell pkg-config --libs check) -pthread $(COMMAND_LIBS) -ldl
+$(UNIT_COMMAND): $(COMMAND_PARTS)
 
 # Nothing is built where the probe does not run, for want of the compiler or of the run-time; the file
 # `why` says so.

@@ -296,6 +296,9 @@ static int take_flag(struct work *work, int flag)
         return take_path_change(work, optarg);
     case 't':
         return sc_source_roots_add(work->roots, optarg) ? 0 : SC_COMMAND_USAGE;
+    case 'g':
+        work->reader.merges = true;
+        return 0;
     default:
         return SC_COMMAND_USAGE;
     }
@@ -312,6 +315,11 @@ static int take_flags(struct work *work, int argc, char **argv)
         return SC_COMMAND_USAGE;
     if (status == 0 && optind == argc) {
         sc_say("which report? name a file; see safecopy help report");
+        return SC_COMMAND_USAGE;
+    }
+    if (status == 0 && work->reader.merges && work->format->is_by_process) {
+        sc_say("--format %s shows each process by itself, and --merged makes one of all",
+               work->format->name);
         return SC_COMMAND_USAGE;
     }
     return status;

@@ -31,6 +31,11 @@ int sc_command_explain(int argc, char **argv);
  * it could not be found out. Tries the program unless told not to. */
 int sc_command_doctor(int argc, char **argv);
 
+/* Follows reports while processes write them, until a signal comes or, if asked to, all have ended:
+ * 0 without hazards, 1 with, 2 for wrong flags, lines that could not be read where there was no
+ * hazard, and where not all was sent that should have been. */
+int sc_command_watch(int argc, char **argv);
+
 /* False after it has said which formats there are. */
 bool sc_command_has_format(const char *name);
 

@@ -5,7 +5,6 @@
 #define SC_REPORT_COMMAND_FILTER_H
 
 #include "report/command/model.h"
-#include "report/command/shown.h"
 
 #include <stdbool.h>
 

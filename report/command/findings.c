@@ -195,25 +195,12 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
 
 /* ---- runs ---- */
 
-static void add_run(struct sc_run_set *runs, size_t number)
-{
-    if (runs->count == runs->capacity) {
-        size_t capacity = 2 * runs->capacity + 1;
-        uint32_t *larger = realloc(runs->numbers, capacity * sizeof *larger);
-        if (!larger)
-            return;
-        runs->numbers = larger;
-        runs->capacity = capacity;
-    }
-    runs->numbers[runs->count++] = (uint32_t)number;
-}
-
 static void free_finding(struct sc_finding *finding)
 {
     free(finding->run_timing.line);
     free(finding->timing.line);
     free(finding->line);
-    free(finding->runs.numbers);
+    sc_run_set_free(&finding->runs);
     free(finding);
 }
 
@@ -259,7 +246,7 @@ static void take_run(struct sc_finding *finding, struct sc_finding *of_run, size
     finding->is_least = finding->is_least || of_run->run_is_least;
     finding->is_unbounded = finding->is_unbounded || of_run->run_is_unbounded;
     finding->last_run = number;
-    add_run(&finding->runs, number);
+    sc_run_set_add(&finding->runs, number);
 }
 
 static void add_to_all(struct sc_findings *findings, struct sc_finding *of_run)

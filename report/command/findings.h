@@ -10,6 +10,7 @@
 
 #include "report/command/builds.h"
 #include "report/command/pieces.h"
+#include "report/command/run_set.h"
 #include "report/command/table.h"
 
 #include <jansson.h>
@@ -21,12 +22,6 @@
 struct sc_timing {
     char *line; /* NULL: none */
     json_int_t remaining_ns;
-};
-
-/* Numbers of runs, from 0, in ascending order. */
-struct sc_run_set {
-    uint32_t *numbers;
-    size_t count, capacity;
 };
 
 struct sc_instants;
@@ -44,7 +39,7 @@ struct sc_finding {
     bool is_least;                  /* there may have been more */
     bool is_unbounded;              /* and no summary says how many */
     const struct sc_builds *builds; /* of the modules in its stacks */
-    struct sc_run_set runs;         /* those of these that had it */
+    struct sc_run_set runs;         /* those of these that had it, from 0 */
     size_t last_run;                /* number of the one that the last line is of, from 0 */
     struct sc_timing timing;        /* of these */
 

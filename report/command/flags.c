@@ -38,6 +38,7 @@ static const struct option of_report[] = {
     {"frames", required_argument, NULL, 'r'},
     {"suppressions", required_argument, NULL, 'u'},
     {"suggest-suppressions", no_argument, NULL, 's'},
+    {"merged", no_argument, NULL, 'g'},
     {NULL, 0, NULL, 0},
 };
 
@@ -45,6 +46,12 @@ static const struct option of_doctor[] = {
     {"format", required_argument, NULL, 'f'},
     {"no-run", no_argument, NULL, 'n'},
     {NULL, 0, NULL, 0},
+};
+
+static const struct option of_watch[] = {
+    {"until-ended", no_argument, NULL, 'u'}, {"every", required_argument, NULL, 'e'},
+    {"lines", no_argument, NULL, 'l'},       {"otlp", required_argument, NULL, 't'},
+    {"state", required_argument, NULL, 's'}, {NULL, 0, NULL, 0},
 };
 
 /* `once`: these name a file each, of which one would be dropped in silence. What else is given
@@ -56,6 +63,7 @@ static const struct command_flags {
     {"run", "+o:", "rduo", of_run},
     {"report", "o:", "uo", of_report},
     {"doctor", "+", "", of_doctor},
+    {"watch", "", "ts", of_watch},
 };
 
 enum { TABLES = sizeof tables / sizeof tables[0] };

@@ -22,7 +22,10 @@ bool sc_given_reports_tell(const char *path, int result, const char *kind)
 
 /* The files that were read. */
 struct seen {
-    struct stat *files;
+    struct file {
+        dev_t device;
+        ino_t inode;
+    } * files;
     size_t count;
 };
 
@@ -33,10 +36,10 @@ static bool is_seen(struct seen *seen, FILE *stream)
     if (fstat(fileno(stream), &file) != 0 || !S_ISREG(file.st_mode))
         return false;
     for (size_t i = 0; i < seen->count; i++)
-        if (seen->files[i].st_dev == file.st_dev && seen->files[i].st_ino == file.st_ino)
+        if (seen->files[i].device == file.st_dev && seen->files[i].inode == file.st_ino)
             return true;
     if (seen->files)
-        seen->files[seen->count++] = file;
+        seen->files[seen->count++] = (struct file){file.st_dev, file.st_ino};
     return false;
 }
 
@@ -64,6 +67,22 @@ static bool read_file(struct sc_reader *reader, struct seen *seen, const char *p
     return is_read;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Ranks that follow each other, and have what the ones before have, take no memory. */
+static char **in_order(char *const *paths, size_t count)
+{
+    char **sorted = calloc(count + 1, sizeof *sorted);
+    if (!sorted)
+        return NULL;
+    memcpy(sorted, paths, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_name);
+    return sorted;
+}
+
 bool sc_given_reports_read(struct sc_reader *reader, char *const *paths)
 {
     size_t count = 0;
@@ -71,8 +90,11 @@ bool sc_given_reports_read(struct sc_reader *reader, char *const *paths)
     while (paths[count])
         count++;
     struct seen seen = {.files = calloc(count + 1, sizeof *seen.files)};
-    for (; *paths; paths++)
-        are_read = read_file(reader, &seen, *paths) && are_read;
+    char **sorted = reader->merges ? in_order(paths, count) : NULL;
+    for (size_t i = 0; i < count; i++)
+        are_read = read_file(reader, &seen, sorted ? sorted[i] : paths[i]) && are_read;
+    free(sorted);
     free(seen.files);
+    sc_reader_end(reader);
     return are_read;
 }

@@ -6,8 +6,9 @@
 
 #include <stdbool.h>
 
-/* Reads them, up to a NULL; "-" is standard input. A file that is named twice, by whatever paths,
- * counts once. Returns false after it has said which cannot be read. */
+/* Reads them all, up to a NULL; "-" is standard input. A file that is named twice, by whatever
+ * paths, counts once. Where the reader merges runs they are read in the order of the numbers in
+ * their names. Returns false after it has said which cannot be read. */
 bool sc_given_reports_read(struct sc_reader *reader, char *const *paths);
 
 /* Says what sc_reader_add has returned for the file: nothing of 1, nor of what the reader has said

@@ -16,23 +16,12 @@ struct sc_hazard_place sc_hazard_place_of(const struct sc_finding *finding)
     };
 }
 
-static void note_runs(struct sc_hazard_place *place, const struct sc_run_set *runs)
-{
-    for (size_t i = 0; i < runs->count; i++)
-        if (runs->numbers[i] / 8 < place->had_bytes)
-            place->had[runs->numbers[i] / 8] |= (unsigned char)(1 << runs->numbers[i] % 8);
-}
-
-void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard_place *other,
-                           size_t run_count)
+void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard_place *other)
 {
     json_int_t count;
-    if (!place->had) {
-        place->had = calloc(run_count / 8 + 1, 1);
-        place->had_bytes = place->had ? run_count / 8 + 1 : 0;
-        note_runs(place, &place->finding->runs);
-    }
-    note_runs(place, &other->finding->runs);
+    if (place->stacks == 1)
+        sc_run_set_unite(&place->had, &place->finding->runs);
+    sc_run_set_unite(&place->had, &other->finding->runs);
     if (!__builtin_add_overflow(place->count, other->count, &count))
         place->count = count;
     place->is_least = place->is_least || other->is_least;
@@ -40,28 +29,9 @@ void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard
     place->least += other->least;
 }
 
-static size_t count_runs(const struct sc_hazard_place *place)
+const struct sc_run_set *sc_hazard_place_runs(const struct sc_hazard_place *place)
 {
-    size_t count = place->had ? 0 : place->finding->runs.count;
-    for (size_t i = 0; i < place->had_bytes; i++)
-        count += (size_t)__builtin_popcount(place->had[i]);
-    return count;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *left = a, *right = b;
-    return *left < *right ? -1 : *left > *right;
-}
-
-bool sc_hazard_place_had(const struct sc_hazard_place *place, size_t run)
-{
-    const struct sc_run_set *runs = &place->finding->runs;
-    const uint32_t number = (uint32_t)run;
-    if (place->had)
-        return run / 8 < place->had_bytes && place->had[run / 8] >> run % 8 & 1;
-    return runs->count > 0 &&
-           bsearch(&number, runs->numbers, runs->count, sizeof number, by_number);
+    return place->stacks == 1 ? &place->finding->runs : &place->had;
 }
 
 json_t *sc_hazard_place_read(const struct sc_hazard_place *place)
@@ -74,14 +44,15 @@ json_t *sc_hazard_place_read(const struct sc_hazard_place *place)
         json_object_del(hazard, "count_is_least");
     if (place->stacks == 1)
         return hazard;
-    json_object_set_new(hazard, "runs", json_integer((json_int_t)count_runs(place)));
+    json_object_set_new(hazard, "runs",
+                        json_integer((json_int_t)sc_hazard_place_runs(place)->count));
     json_object_set_new(hazard, "stacks", json_integer((json_int_t)place->stacks));
     return hazard;
 }
 
 void sc_hazard_place_free(struct sc_hazard_place *place)
 {
-    free(place->had);
+    sc_run_set_free(&place->had);
 }
 
 /* ---- many ---- */

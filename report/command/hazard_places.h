@@ -23,18 +23,16 @@ struct sc_hazard_place {
     json_int_t count;                 /* over all of them */
     bool is_least;                    /* there may have been more */
     size_t least;                     /* how many of its findings there may have been more of */
-    unsigned char *had;               /* a bit for each run that had it; NULL: those of `finding` */
-    size_t had_bytes;
+    struct sc_run_set had;            /* the runs of all its findings, where these are several */
 };
 
 struct sc_hazard_place sc_hazard_place_of(const struct sc_finding *finding);
 
-/* Adds the findings of `other`, which has one, to `place`. `run_count`: of all reports. */
-void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard_place *other,
-                           size_t run_count);
+/* Adds the findings of `other`, which has one, to `place`. */
+void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard_place *other);
 
-/* Was it in run number `run`, from 0? */
-bool sc_hazard_place_had(const struct sc_hazard_place *place, size_t run);
+/* The runs that had it, by their numbers from 0. */
+const struct sc_run_set *sc_hazard_place_runs(const struct sc_hazard_place *place);
 
 /* The line of the finding that is shown, as sc_finding_read gives it, with "count", "runs" and
  * "count_is_least" over all findings, and "stacks" where these are several. */

@@ -33,7 +33,8 @@ static const char run_page[] =
     "  --format FORMAT      shows on stderr what was reported, when PROGRAM has ended: text, "
     "json,\n"
     "                       html, sarif, junit, github, markdown, memory, collapsed,\n"
-    "                       collapsed-peak, pprof, prometheus, perfetto\n"
+    "                       collapsed-peak, pprof, prometheus, perfetto, otlp-logs, "
+    "otlp-metrics\n"
     "  -o FILE              shows it in FILE ('-' is standard output)\n"
     "  --output-mode MODE   who may read FILE: private (you, or who could read it before), or\n"
     "                       umask, which decides alone\n"
@@ -50,7 +51,8 @@ static const char report_page[] =
     "Shows the hazards of one or more reports, equal ones merged ('-' is standard input).\n"
     "\n"
     "  --format FORMAT      text, json (or --json), html, sarif, junit, github, markdown,\n"
-    "                       memory, collapsed, collapsed-peak, pprof, prometheus, perfetto\n"
+    "                       memory, collapsed, collapsed-peak, pprof, prometheus, perfetto,\n"
+    "                       otlp-logs, otlp-metrics\n"
     "  -o FILE              into FILE, which is there whole or not at all\n"
     "  --output-mode MODE   who may read FILE: private (you, or who could read it before), or\n"
     "                       umask, which decides alone\n"
@@ -63,6 +65,7 @@ static const char report_page[] =
     "  --frames FILE        rules that say which frames are the user's own\n"
     "  --suppressions FILE  marks what the file leaves out, which then is no hazard\n"
     "  --suggest-suppressions  entries for a file of suppressions, to be given reasons\n"
+    "  --merged             makes one of all runs, in memory that does not grow with them\n"
     "\n"
     "exit status: 0 no hazards, 1 hazards, 2 a report, or a line of it, could not be read;\n"
     "with --baseline 66 new hazards, else 0\n";
@@ -86,11 +89,28 @@ static const char doctor_page[] =
     "\n"
     "exit status: 0 no problem, 1 a problem, 2 nothing could be found out\n";
 
+static const char watch_page[] =
+    "usage: safecopy watch [--until-ended] [--every SECONDS] [--lines]\n"
+    "                      [--otlp URL [--state FILE]] FOLDER...\n"
+    "\n"
+    "Follows the reports in folders (or files) while processes write them: a table on a terminal,\n"
+    "lines else. Ctrl-C ends it.\n"
+    "\n"
+    "  --until-ended        ends when all processes have ended, and all is sent\n"
+    "  --every SECONDS      looks so often; 1 if nothing is said\n"
+    "  --lines              prints lines on a terminal as well\n"
+    "  --otlp URL           sends hazards and memory to URL/v1/logs and URL/v1/metrics, as they\n"
+    "                       happen (OpenTelemetry, http://HOST:4318)\n"
+    "  --state FILE         where FILE says how far was sent, the next run goes on\n"
+    "\n"
+    "exit status: 0 no hazards, 1 hazards, 2 a line could not be read, or not all was sent\n";
+
 static const char overview[] =
     "usage: safecopy COMMAND [FLAG]... [ARG]...\n"
     "\n"
     "  run      starts a program with libsafecopy.so preloaded\n"
     "  report   shows the hazards of reports\n"
+    "  watch    follows reports while processes write them\n"
     "  explain  says what a hazard is\n"
     "  doctor   says what on this machine, and in a program, is in the library's way\n"
     "\n"
@@ -105,7 +125,7 @@ static const struct page {
     const char *name, *text;
 } pages[] = {
     {"run", run_page},       {"report", report_page}, {"explain", explain_page},
-    {"doctor", doctor_page}, {"options", NULL},
+    {"doctor", doctor_page}, {"watch", watch_page},   {"options", NULL},
 };
 
 enum { PAGE_COUNT = sizeof pages / sizeof pages[0] };

@@ -27,7 +27,7 @@ typedef int command(int argc, char **argv);
 
 /* As sc_help_command has them. */
 static command *const commands[] = {sc_command_run, sc_command_report, sc_command_explain,
-                                    sc_command_doctor};
+                                    sc_command_doctor, sc_command_watch};
 
 static command *find_command(const char *name)
 {
@@ -47,7 +47,7 @@ static int refuse_command(const char *word)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        sc_say("what to do? run, report, explain or doctor; see safecopy help");
+        sc_say("what to do? run, report, watch, explain or doctor; see safecopy help");
         return SC_COMMAND_USAGE;
     }
     command *run = find_command(argv[1]);

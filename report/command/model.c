@@ -92,18 +92,35 @@ const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
     return run;
 }
 
-static bool had_it(const void *place, size_t run)
+static bool had_it(const void *runs, size_t run)
 {
-    return sc_hazard_place_had((const struct sc_hazard_place *)place, run);
+    return sc_run_set_has((const struct sc_run_set *)runs, run);
+}
+
+/* "0-2, 5" of runs that were merged. */
+static const char *merged_ranks(struct sc_model *model, const struct sc_run_set *runs)
+{
+    struct sc_run_set ranks = sc_rank_map_ranks(&model->reader->merged.ranks, runs);
+    const char *words = sc_rank_map_words(&model->scratch, &ranks);
+    sc_run_set_free(&ranks);
+    return words;
+}
+
+/* The same of runs that were kept. */
+static const char *kept_ranks(struct sc_model *model, const struct sc_run_set *runs)
+{
+    const char *words = sc_rank_names_are_several(&model->ranks)
+                            ? sc_rank_names_words(&model->ranks, &model->scratch, had_it, runs)
+                            : NULL;
+    return words ? words + strcspn(words, " ") + 1 : NULL;
 }
 
 static void name_ranks(struct sc_model *model, const struct sc_hazard_place *place)
 {
-    const char *words = sc_rank_names_are_several(&model->ranks)
-                            ? sc_rank_names_words(&model->ranks, &model->scratch, had_it, place)
-                            : NULL;
+    const struct sc_run_set *runs = sc_hazard_place_runs(place);
+    const char *words = model->reader->merges ? merged_ranks(model, runs) : kept_ranks(model, runs);
     if (words)
-        json_object_set_new(model->record, "ranks", json_string(words + strcspn(words, " ") + 1));
+        json_object_set_new(model->record, "ranks", json_string(words));
 }
 
 /* Without its words. */
@@ -115,7 +132,7 @@ static struct sc_shown *make_hazard(struct sc_model *model, const struct sc_haza
     model->makers.builds = place->finding->builds;
     struct sc_shown *hazard = sc_scratch_take(&model->scratch, sizeof *hazard);
     *hazard = sc_shown_hazards_make(&model->scratch, &model->makers, model->record);
-    hazard->run = place->finding->last_run;
+    hazard->run = model->reader->merges ? 0 : place->finding->last_run;
     if (!hazard->suppression)
         hazard->suppression = place->suppression;
     return hazard;
@@ -196,7 +213,7 @@ static void merge(const struct selecting *selecting, struct sc_hazard_places *pl
             if (place.known)
                 sc_baseline_note_place(place.known, place.has_lines);
         } else {
-            sc_hazard_place_merge(known, &place, model->reader->findings.ended_runs);
+            sc_hazard_place_merge(known, &place);
         }
     }
 }

@@ -24,6 +24,7 @@ void sc_reader_free(struct sc_reader *reader)
     for (size_t i = 0; i < reader->run_count; i++)
         free(reader->runs[i].text);
     free(reader->runs);
+    sc_merged_runs_free(&reader->merged);
     sc_findings_free(&reader->findings);
 }
 
@@ -121,6 +122,10 @@ static void add_run(struct sc_reader *reader, char *text)
 static void keep_run(struct sc_reader *reader, json_t *run)
 {
     json_t *line = json_object_get(run, "run");
+    if (reader->merges) {
+        sc_merged_runs_add(&reader->merged, reader->findings.ended_runs - 1, run);
+        return;
+    }
     expect_process(reader->symbols, line);
     if (reader->brief)
         json_object_del(line, "modules");
@@ -166,10 +171,32 @@ static void judge_run(struct reading *reading, const json_t *next)
         reading->reader->unreached = true;
 }
 
+json_t *sc_reader_run_counts(const json_t *run)
+{
+    json_t *by_code = json_object_get(json_object_get(run, "summary"), "by_code");
+    return by_code ? by_code : json_object_get(run, "told");
+}
+
+/* Of a run that may go on. */
+static void note_told(const struct sc_findings *findings, json_t *run)
+{
+    json_t *told = json_object();
+    for (const struct sc_finding *one = findings->first_in_run; one; one = one->next_in_run) {
+        json_int_t sum = sc_field_number(told, one->code), more = one->run_count;
+        if (!one->is_suppressed && !one->is_advisory && !__builtin_add_overflow(sum, more, &sum))
+            json_object_set_new(told, one->code, json_integer(sum));
+    }
+    if (json_object_size(told) > 0)
+        json_object_set(run, "told", told);
+    json_decref(told);
+}
+
 /* Each record has its turn in the findings. */
 static void end_findings(struct sc_reader *reader, json_t *run)
 {
     json_t *by_code = json_object_get(json_object_get(run, "summary"), "by_code");
+    if (!by_code)
+        note_told(&reader->findings, run);
     if (sc_findings_end_run(&reader->findings, by_code))
         return;
     reader->untold = true;
@@ -360,15 +387,38 @@ static void pass_over(struct reading *reading, struct sc_input *input)
         complain(reading, input, input->is_whole ? "not JSON" : "the last line is cut");
 }
 
+/* Lines whose objects hardly another run has: addresses of modules, bytes that are held. */
+static bool is_of_one_run(const struct sc_input *input)
+{
+    static const char *const types[] = {"\"run\"", "\"modules\"", "\"memory\"", "\"summary\"",
+                                        "\"oom\""};
+    static const char key[] = "{\"type\":";
+    size_t at = sizeof key - 1;
+    if (input->length < at + 16 || memcmp(input->line, key, at) != 0)
+        return false;
+    at += input->line[at] == ' ';
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strncmp(input->line + at, types[i], strlen(types[i])) == 0)
+            return true;
+    return false;
+}
+
+static json_t *parse(struct reading *reading, const struct sc_input *input)
+{
+    if (input->is_cut)
+        return NULL;
+    return reading->reader->merges && is_of_one_run(input)
+               ? sc_parse(input->line, input->length)
+               : sc_parse_line(input->line, input->length, &reading->reader->findings.pieces);
+}
+
 static void read_line(struct reading *reading, struct sc_input *input)
 {
     reading->line_number++;
     sc_progress_show("lines read", reading->line_number);
     if (input->length == 0 && input->is_whole)
         return;
-    json_t *line = input->is_cut ? NULL
-                                 : sc_parse_line(input->line, input->length,
-                                                 &reading->reader->findings.pieces);
+    json_t *line = parse(reading, input);
     if (!json_is_object(line))
         pass_over(reading, input);
     else if (!is_foreign(reading, line))
@@ -405,6 +455,14 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
     if (result >= 0 && reading.had_foreign)
         return -ENOTSUP;
     return result < 0 ? result : reading.is_report;
+}
+
+void sc_reader_end(struct sc_reader *reader)
+{
+    json_t *all = sc_merged_runs_record(&reader->merged);
+    if (all)
+        add_run(reader, json_dumps(all, JSON_COMPACT));
+    json_decref(all);
 }
 
 void sc_reader_add_unreadable(struct sc_reader *reader, const char *name, const char *why)

@@ -4,12 +4,14 @@
  * is told with file and number, counted, and passed over: what it tells is not known, so that the
  * run cannot be called clean. A file that cannot be read stands for a run of which nothing is
  * known. A report is read line by line and kept as text. So memory grows with the runs and the
- * hazards that differ, and not with the lines.
+ * hazards that differ, and not with the lines. Where runs are merged it does not grow with the runs
+ * either, but for two numbers for each gap among those that had a hazard.
  */
 #ifndef SC_REPORT_COMMAND_READER_H
 #define SC_REPORT_COMMAND_READER_H
 
 #include "report/command/findings.h"
+#include "report/command/merged_runs.h"
 #include "report/command/symbols.h"
 
 #include <jansson.h>
@@ -31,10 +33,12 @@ struct sc_reader {
      *   "missed"         an array of `coverage` lines; and "cupti", "postmortem", and the last of
      *                    "memory" and "oom"
      *   "memory_points", "memory_lines"  members `memory` over time, brief and whole
+     *   "told"           without a summary: how many hazards of each code the lines tell of
      *   "replaced"       true: the run's process has the next one
      *   "unread"         the first bad lines: an array of {"line","problem"}
      *   "unreadable"     why the file, or the rest of it, could not be read
-     *   "lines_missing"  true: its summary counts hazards of which no line tells */
+     *   "lines_missing"  true: its summary counts hazards of which no line tells
+     *   "merged"         of several runs (merged_runs.h) */
     struct sc_reader_run *runs;
     size_t run_count;
     struct sc_findings findings;
@@ -45,7 +49,9 @@ struct sc_reader {
     bool untold;                /* there were, or may be, hazards of which no line tells */
     bool unreached;             /* in a run nothing was looked for */
     bool brief;                 /* keep of a run only what is shown to people */
-    bool quiet;                 /* say nothing about bad lines, nor about runs of a later schema */
+    bool merges;                /* make one of all runs, in sc_reader_end */
+    struct sc_merged_runs merged;
+    bool quiet; /* say nothing about bad lines, nor about runs of a later schema */
 };
 
 /* All zero is a reader that has read nothing. */
@@ -59,11 +65,18 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream);
 /* Adds a report that could not be opened. */
 void sc_reader_add_unreadable(struct sc_reader *reader, const char *name, const char *why);
 
+/* Ends the reading of all reports. */
+void sc_reader_end(struct sc_reader *reader);
+
 /* Whether there may be hazards that are not among the findings. */
 static inline bool sc_reader_is_partial(const struct sc_reader *reader)
 {
     return reader->incomplete || reader->unread || reader->untold || reader->unreached;
 }
+
+/* How many hazards of each code the run had at least, of a record as above: what its summary
+ * counts, or what lines tell of. */
+json_t *sc_reader_run_counts(const json_t *run);
 
 /* Run `index` as JSON. The caller decrefs the object. NULL when out of memory. */
 json_t *sc_reader_run(const struct sc_reader *reader, size_t index);

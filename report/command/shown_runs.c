@@ -86,6 +86,13 @@ static const char *title_of(struct sc_scratch *scratch, const json_t *entry)
     const json_t *run = json_object_get(entry, "run");
     if (!json_is_object(run))
         return json_object_get(entry, "unreadable") ? "it could not be read" : missing_run;
+    const json_t *merged = json_object_get(entry, "merged");
+    const char *ranks = sc_field_string(merged, "ranks", NULL);
+    if (merged)
+        return sc_scratch_print(scratch, "%s (" NUMBER " run%s%s%s)", command_of(scratch, run),
+                                sc_field_number(merged, "runs"),
+                                plural(sc_field_number(merged, "runs")), ranks ? ", ranks " : "",
+                                ranks ? ranks : "");
     const char *host = sc_field_string(run, "host", "?");
     return sc_scratch_print(scratch, "%s (pid " NUMBER "%s%s)", command_of(scratch, run),
                             sc_field_number(run, "pid"), host[0] != '\0' ? " on " : "", host);
@@ -269,12 +276,66 @@ static const char *words_without_summary(const struct making *making)
                : "no summary: the run did not end normally";
 }
 
+/* ---- of several runs ---- */
+
+/* "2 of 10000 runs did not end normally: ranks 17, 4711; the report of the first is r17.jsonl" */
+static void add_alike(struct making *making, const json_t *merged, const char *key,
+                      const char *words)
+{
+    const json_t *alike = json_object_get(merged, key);
+    const char *ranks = sc_field_string(alike, "ranks", NULL);
+    if (!alike)
+        return;
+    add(making,
+        sc_scratch_print(making->scratch,
+                         NUMBER " of " NUMBER " run%s %s%s%s%s; the report of the first is %s",
+                         sc_field_number(alike, "runs"), sc_field_number(merged, "runs"),
+                         plural(sc_field_number(merged, "runs")), words, ranks ? ": rank" : "",
+                         ranks && strpbrk(ranks, ",-") ? "s "
+                         : ranks                       ? " "
+                                                       : "",
+                         ranks ? ranks : "", sc_field_string(alike, "file", "?")));
+}
+
+static void add_statuses(struct making *making, const json_t *merged)
+{
+    json_t *statuses = json_object_get(merged, "exit_statuses");
+    const char *status, *words = NULL;
+    json_t *runs;
+    json_object_foreach(statuses, status, runs)
+    {
+        words = sc_scratch_print(making->scratch, "%s%s %s of " NUMBER, words ? words : "",
+                                 words ? "," : "exit status", status, json_integer_value(runs));
+    }
+    if (json_object_size(statuses) > 1)
+        add(making, words);
+}
+
+static void add_merged(struct making *making, const json_t *entry)
+{
+    const json_t *merged = json_object_get(entry, "merged");
+    const char *missing = sc_field_string(merged, "missing_ranks", NULL);
+    if (!merged)
+        return;
+    if (!making->run.ended)
+        add(making, sc_scratch_print(making->scratch,
+                                     NUMBER " hazards in " NUMBER " operations of those that ended",
+                                     sc_field_number(merged, "hazards"),
+                                     sc_field_number(merged, "operations")));
+    add_statuses(making, merged);
+    add_alike(making, merged, "not_ended", "did not end normally");
+    add_alike(making, merged, "in_doubt", "cannot be read, or not all of it");
+    add_alike(making, merged, "lost", "lost the context");
+    if (missing)
+        add(making, sc_scratch_print(making->scratch, "no report here of ranks %s", missing));
+}
+
 static void add_summary(struct making *making, const json_t *entry)
 {
     const json_t *summary = json_object_get(entry, "summary");
     making->run.ended = json_is_object(summary);
     if (!making->run.ended) {
-        if (!json_object_get(entry, "unreadable"))
+        if (!json_object_get(entry, "unreadable") && !json_object_get(entry, "merged"))
             add(making, words_without_summary(making));
         return;
     }
@@ -429,6 +490,7 @@ struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_fra
     take_bad_lines(&making, entry);
     add_doubts(&making, entry);
     add_summary(&making, entry);
+    add_merged(&making, entry);
     if (!making.run.reached)
         add(&making,
             "CUDA was used, but no call of it came through the library: nothing was looked for");

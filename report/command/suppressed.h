@@ -3,7 +3,6 @@
 #define SC_REPORT_COMMAND_SUPPRESSED_H
 
 #include "report/command/model.h"
-#include "report/command/shown.h"
 
 struct sc_suppressed;
 

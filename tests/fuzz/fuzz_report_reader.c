@@ -39,6 +39,22 @@ static void add(struct sc_reader *reader, const char *name, const uint8_t *data,
     fclose(stream);
 }
 
+/* Runs as one. */
+static void merge(const uint8_t *data, size_t size, struct sc_frame_makers makers)
+{
+    struct sc_reader reader = {.merges = true, .quiet = true, .brief = true};
+    struct sc_model model;
+    add(&reader, "one", data, size);
+    add(&reader, "\033two\n\xff", data, size);
+    sc_reader_end(&reader);
+    if (!sc_model_init(&model, &reader, makers, NULL) || reader.run_count > 1)
+        abort();
+    sc_model_select(&model, NULL, NULL);
+    render(sc_formats_find("json"), &model);
+    sc_model_free(&model);
+    sc_reader_free(&reader);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sc_namings namings = {0};
@@ -60,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         render(sc_formats_find(sc_formats_name(i)), &model);
     sc_model_free(&model);
     sc_reader_free(&reader);
+    merge(data, size, makers);
     sc_excerpts_free(excerpts);
     sc_frame_rules_free(makers.rules);
     sc_symbols_free(makers.symbols);

@@ -16,7 +16,7 @@ BASH = SHARE / "bash-completion" / "completions" / "safecopy"
 ZSH = SHARE / "zsh" / "site-functions" / "_safecopy"
 FISH = SHARE / "fish" / "vendor_completions.d" / "safecopy.fish"
 FLAG = re.compile(r"(?<![\w-])(--[a-z-]+|-o\b)")
-COMMANDS = ("run", "report", "explain", "doctor")
+COMMANDS = ("run", "report", "watch", "explain", "doctor")
 HELP = {page: subprocess.run([OUT / "safecopy", "help", page], stdout=subprocess.PIPE, text=True,
                              check=True).stdout for page in (*COMMANDS, "options")}
 # Of every command, and on no page.
@@ -57,7 +57,7 @@ class Man(unittest.TestCase):
 
     def test_flags(self):
         for command, following in (("run", "OPTIONS OF REPORT"), ("report", "OPTIONS OF DOCTOR"),
-                                   ("doctor", "OPTIONS OF ALL")):
+                                   ("doctor", "OPTIONS OF WATCH"), ("watch", "OPTIONS OF ALL")):
             text = section(self.page, f".SH OPTIONS OF {command.upper()}\n", f".SH {following}\n")
             named = set(re.findall(r"^\.BI? \"?(-[-a-z]+)", text, re.M))
             named |= {"--json"} if "--json" in text else set()
@@ -85,10 +85,10 @@ class Bash(unittest.TestCase):
                             ' printf "%s\\n" "${COMPREPLY[@]}"', BASH, *line))
 
     def test_flags(self):
-        for command in ("run", "report", "doctor"):
+        for command in ("run", "report", "watch", "doctor"):
             self.assertEqual(self.completes("safecopy", command, "-"), wanted(command))
         self.assertEqual(self.completes("safecopy", ""),
-                         ["--help", "--version", "doctor", "explain", "help", "report", "run"])
+                         ["--help", "--version", "doctor", "explain", "help", "report", "run", "watch"])
 
     def test_values(self):
         self.assertEqual(self.completes("safecopy", "report", "--format", ""), sorted(formats()))
@@ -109,7 +109,7 @@ class Zsh(unittest.TestCase):
     page = ZSH.read_text(encoding="utf-8")
 
     def test_flags_and_formats(self):
-        for command in ("run", "report", "doctor"):
+        for command in ("run", "report", "watch", "doctor"):
             text = section(self.page, rf" *{command}\)\n", r"[^\n]*;;")
             self.assertEqual(sorted(re.findall(r"^ +['\"][^'\"[]*?(--?[a-z][-a-z]*)\[", text, re.M)),
                              wanted(command))
@@ -128,7 +128,7 @@ class Fish(unittest.TestCase):
     page = FISH.read_text(encoding="utf-8")
 
     def test_flags_and_formats(self):
-        for command in ("run", "report", "doctor"):
+        for command in ("run", "report", "watch", "doctor"):
             found = re.findall(rf"-n \${command} -(?:l|s) ([a-z-]+)", self.page)
             flags = [f"--{name}" if len(name) > 1 else f"-{name}" for name in found]
             self.assertEqual(sorted([*flags, HELP_FLAG]), wanted(command))
@@ -140,7 +140,7 @@ class Fish(unittest.TestCase):
     def test_completes(self):
         def completes(line):
             return words("fish", "--no-config", "-c", f"source {FISH}; complete -C '{line}'")
-        for command in ("run", "report", "doctor"):
+        for command in ("run", "report", "watch", "doctor"):
             flags = [flag for flag in completes(f"safecopy {command} --") if flag.startswith("--")]
             self.assertEqual(sorted(flags), [flag for flag in wanted(command) if flag != "-o"])
         self.assertEqual(sorted(completes("safecopy report --format ")), sorted(formats()))

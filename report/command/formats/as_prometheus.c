@@ -1,6 +1,6 @@
-/* Memory for Prometheus, in its text format: a file for node_exporter's textfile collector, which
- * -o puts there whole by a rename. `hw_gpu_memory_*` are OpenTelemetry's hw.gpu.memory.usage and
- * .limit, as Prometheus writes such names.
+/* Hazards and memory for Prometheus, in its text format: a file for node_exporter's textfile
+ * collector, which -o puts there whole by a rename. `hw_gpu_memory_*` are OpenTelemetry's
+ * hw.gpu.memory.usage and .limit, as Prometheus writes such names.
  *
  * The samples of a metric stand together and are different: of a process that has several runs, and
  * of a device that several processes use, the last one tells.
@@ -17,11 +17,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum metric { BYTES, BLOCKS, PEAK, OWNER, UNUSED, UNACCOUNTED, FAILURES, USAGE, LIMIT, METRICS };
+enum metric {
+    HAZARDS,
+    OPERATIONS,
+    ENDED,
+    BYTES,
+    BLOCKS,
+    PEAK,
+    OWNER,
+    UNUSED,
+    UNACCOUNTED,
+    FAILURES,
+    USAGE,
+    LIMIT,
+    METRICS
+};
 
 static const struct {
     const char *name, *type, *help;
 } metrics[METRICS] = {
+    [HAZARDS] = {"safecopy_hazards_total", "counter", "Hazards that were found, by code."},
+    [OPERATIONS] = {"safecopy_operations_total", "counter",
+                    "Asynchronous operations that were looked at, of a process that has ended."},
+    [ENDED] = {"safecopy_ended", "gauge", "Whether the process has ended normally."},
     [BYTES] = {"safecopy_memory_bytes", "gauge", "Memory that the process holds, by kind."},
     [BLOCKS] = {"safecopy_memory_blocks", "gauge", "Blocks of it."},
     [PEAK] = {"safecopy_memory_peak_bytes", "gauge", "The most that it held at one time."},
@@ -171,6 +189,32 @@ static void put_owners(const struct process *process, struct sc_scratch *scratch
     sc_memory_tree_free(&tree);
 }
 
+static void put_hazards(const struct process *process, const json_t *run)
+{
+    const json_t *summary = json_object_get(run, "summary");
+    json_t *counts = sc_reader_run_counts(run), *count;
+    const char *code;
+    json_object_foreach(counts, code, count)
+    {
+        put(process, HAZARDS, NULL, "code", code, sc_shown_memory_bytes(counts, code));
+    }
+    put(process, ENDED, NULL, NULL, NULL, json_is_object(summary));
+    if (json_is_object(summary))
+        put(process, OPERATIONS, NULL, NULL, NULL, sc_shown_memory_bytes(summary, "operations"));
+}
+
+static void put_memory(const struct process *process, struct sc_scratch *scratch,
+                       const struct sc_memory *memory, const json_t *run)
+{
+    for (size_t i = 0; memory->record && i < memory->place_count; i++) {
+        put_place(process, &memory->places[i]);
+        put_owners(process, scratch, memory, &memory->places[i]);
+    }
+    if (memory->record)
+        put(process, FAILURES, NULL, NULL, NULL,
+            sc_shown_memory_bytes(json_object_get(run, "oom"), "count"));
+}
+
 static void put_run(struct exposition *exposition, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -187,14 +231,10 @@ static void put_run(struct exposition *exposition, struct sc_model *model, size_
     sc_digest_word(&digester, process.pid);
     sc_digest_word(&digester, process.host);
     sc_digest_word(&digester, process.rank ? process.rank : "");
-    if (!memory.record || !is_first(exposition, &digester))
+    if (!json_is_object(line) || !is_first(exposition, &digester))
         return;
-    for (size_t i = 0; i < memory.place_count; i++) {
-        put_place(&process, &memory.places[i]);
-        put_owners(&process, &model->scratch, &memory, &memory.places[i]);
-    }
-    put(&process, FAILURES, NULL, NULL, NULL,
-        sc_shown_memory_bytes(json_object_get(run->record, "oom"), "count"));
+    put_hazards(&process, run->record);
+    put_memory(&process, &model->scratch, &memory, run->record);
 }
 
 /* ---- the whole ---- */

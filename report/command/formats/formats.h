@@ -22,12 +22,15 @@ sc_format_writer sc_as_collapsed_peak;
 sc_format_writer sc_as_pprof;
 sc_format_writer sc_as_prometheus;
 sc_format_writer sc_as_perfetto;
+sc_format_writer sc_as_otlp_logs;
+sc_format_writer sc_as_otlp_metrics;
 
 struct sc_format {
     const char *name;
     sc_format_writer *write;
     bool is_binary;
     bool is_brief;                   /* of a run only what is shown to people is wanted */
+    bool is_by_process;              /* it shows each run by itself, so they cannot be merged */
     sc_format_writer *write_summary; /* appended to the file that the variable names; NULL: none */
     const char *summary_variable;
 };

@@ -3,7 +3,6 @@
 #define SC_REPORT_COMMAND_FORMATS_SOURCE_PLACE_H
 
 #include "report/command/model.h"
-#include "report/command/shown.h"
 
 /* The frame to point at: the user's that came too early, else the user's that made the copy. NULL:
  * neither has a line. */

@@ -3,12 +3,13 @@
 set -l run '__fish_seen_subcommand_from run'
 set -l report '__fish_seen_subcommand_from report'
 set -l explain '__fish_seen_subcommand_from explain'
+set -l watch '__fish_seen_subcommand_from watch'
 set -l doctor '__fish_seen_subcommand_from doctor'
-set -l formats 'text json html sarif junit github markdown memory collapsed collapsed-peak pprof prometheus perfetto'
+set -l formats 'text json html sarif junit github markdown memory collapsed collapsed-peak pprof prometheus perfetto otlp-logs otlp-metrics'
 set -l keys "(safecopy help options | string replace -rf '^  ([a-z_]+) .*' '\$1=')"
 set -l codes "(safecopy explain | string match -r '^SC[0-9]+')"
 
-complete -c safecopy -n __fish_use_subcommand -f -a 'run report explain doctor help'
+complete -c safecopy -n __fish_use_subcommand -f -a 'run report watch explain doctor help'
 complete -c safecopy -l help -d 'Print the options'
 complete -c safecopy -n __fish_use_subcommand -l version -d 'Print the version'
 
@@ -38,11 +39,18 @@ complete -c safecopy -n $report -l source-root -x -a '(__fish_complete_directori
 complete -c safecopy -n $report -l frames -r -d 'Whose a frame is'
 complete -c safecopy -n $report -l suppressions -r -d 'Hazards to mark'
 complete -c safecopy -n $report -l suggest-suppressions -d 'Write entries for a file of suppressions'
+complete -c safecopy -n $report -l merged -d 'Make one of all runs'
 
-complete -c safecopy -n '__fish_seen_subcommand_from help' -f -a 'run report explain doctor options'
+complete -c safecopy -n '__fish_seen_subcommand_from help' -f -a 'run report watch explain doctor options'
 
 complete -c safecopy -n $explain -f -a $codes
 
 complete -c safecopy -n $doctor -a '(__fish_complete_subcommand --fcs-skip=2)'
 complete -c safecopy -n $doctor -l format -x -a 'text json' -d 'How to show it'
 complete -c safecopy -n $doctor -l no-run -d 'Look at the files of the program alone'
+
+complete -c safecopy -n $watch -l until-ended -d 'End when all processes have ended'
+complete -c safecopy -n $watch -l every -x -d 'How often to look'
+complete -c safecopy -n $watch -l lines -d 'Print lines on a terminal as well'
+complete -c safecopy -n $watch -l otlp -x -d 'A collector to send to'
+complete -c safecopy -n $watch -l state -r -d 'A file that says how far was sent'

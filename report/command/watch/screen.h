@@ -1,0 +1,30 @@
+/* What is shown of the reports: a table that is painted anew on a terminal, and printed at the end.
+ * No word of a report steers the terminal.
+ */
+#ifndef SC_REPORT_COMMAND_WATCH_SCREEN_H
+#define SC_REPORT_COMMAND_WATCH_SCREEN_H
+
+#include "report/command/scratch.h"
+#include "report/command/watch/follow.h"
+
+#include <stdio.h>
+
+/* Takes the terminal's other screen, and gives it back. The second may be called in a handler of a
+ * signal that ends the process. */
+void sc_screen_open(void);
+void sc_screen_close(void);
+
+/* The reports in a table, cut to the terminal, with `footer` (NULL: none) below. */
+void sc_screen_paint(const struct sc_follow *follow, const char *footer);
+
+/* All of it, as lines. */
+void sc_screen_print(FILE *out, const struct sc_follow *follow);
+
+/* "2 processes: 1 runs, 1 ended; 3 hazards: SC101 2, SC201 1; 1.2 GB held" */
+const char *sc_screen_headline(const struct sc_follow *follow, struct sc_scratch *scratch);
+
+/* How the process of a report is: "runs", "status 0", "ended", "died". */
+struct sc_watch_report;
+const char *sc_screen_end(const struct sc_watch_report *report, struct sc_scratch *scratch);
+
+#endif

@@ -1,0 +1,23 @@
+/* What lines of all reports are shown with. */
+#ifndef SC_REPORT_COMMAND_WATCH_WATCH_MAKERS_H
+#define SC_REPORT_COMMAND_WATCH_WATCH_MAKERS_H
+
+#include "report/command/builds.h"
+#include "report/command/frames_shown.h"
+#include "report/command/scratch.h"
+
+#include <stdbool.h>
+
+struct sc_watch_makers {
+    struct sc_frame_makers frames;
+    struct sc_frame_cache cache;
+    struct sc_builds_list builds;
+    struct sc_scratch scratch; /* until sc_watch_makers_forget */
+};
+
+/* False when out of memory, or rules for frames have a mistake. Free is due either way. */
+bool sc_watch_makers_begin(struct sc_watch_makers *makers);
+void sc_watch_makers_forget(struct sc_watch_makers *makers);
+void sc_watch_makers_free(struct sc_watch_makers *makers);
+
+#endif

@@ -1,0 +1,77 @@
+/* What is known of one report so far, line by line. It grows with the hazards that differ. */
+#ifndef SC_REPORT_COMMAND_WATCH_WATCHED_H
+#define SC_REPORT_COMMAND_WATCH_WATCHED_H
+
+#include "report/command/table.h"
+#include "report/command/watch/watch_makers.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sc_shown;
+
+struct sc_watch_tally {
+    char code[8];
+    json_int_t before, count; /* of programs before an exec, and of this one */
+};
+
+struct sc_watched {
+    json_t *run; /* the run line, without what is large; NULL: none yet */
+    const struct sc_builds *builds;
+    char *program, *program_build; /* the first module */
+    struct sc_watch_tally *tallies;
+    size_t tally_count;
+    struct sc_table counted; /* hazards of this program */
+    struct sc_watch_counted *first;
+    char *newest; /* the title of the hazard that came last, as it may be shown; NULL: none */
+    uint64_t device_bytes, host_bytes;
+    bool knows_memory;
+    json_int_t operations, exit_status;
+    bool has_ended, has_status, has_lost;
+    size_t bad_lines;
+};
+
+void sc_watched_free(struct sc_watched *watched);
+
+enum sc_watch_news {
+    SC_WATCH_NOTHING,
+    SC_WATCH_RUN,
+    SC_WATCH_HAZARD,
+    SC_WATCH_MEMORY,
+    SC_WATCH_OOM,
+    SC_WATCH_POSTMORTEM,
+    SC_WATCH_SUMMARY,
+    SC_WATCH_BAD
+};
+
+/* Takes a line (NULL: one that is too long). The caller decrefs *record, which is NULL of a line
+ * that could not be read. */
+enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_makers *makers,
+                                   const char *line, size_t size, json_t **record);
+
+/* The hazard of a line, until sc_watch_makers_forget. */
+const struct sc_shown *sc_watched_show(const struct sc_watched *watched,
+                                       struct sc_watch_makers *makers, json_t *record);
+
+/* What a post-mortem says first, likewise. */
+const char *sc_watched_loss(const struct sc_watched *watched, struct sc_watch_makers *makers,
+                            const json_t *record);
+
+static inline json_int_t sc_watched_sum(const struct sc_watch_tally *tally)
+{
+    json_int_t all;
+    return __builtin_add_overflow(tally->before, tally->count, &all) ? INT64_MAX : all;
+}
+
+/* Of all codes. */
+json_int_t sc_watched_hazards(const struct sc_watched *watched);
+
+/* "rank 3 train (pid 7 on node)" */
+const char *sc_watched_name(const struct sc_watched *watched, struct sc_scratch *scratch);
+
+/* "SC101 3, SC201 1"; "" without hazards. */
+const char *sc_watched_codes(const struct sc_watched *watched, struct sc_scratch *scratch);
+
+#endif

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Perfetto's trace processor opens the trace that the command writes, and answers the queries of the
+docs. PyPI's package fetches the program itself from Perfetto's server, once; SAFECOPY_TRACE_PROCESSOR
+names one that is here. Where neither can be had this is skipped, and test_recipes.py has asked SQLite
+and test_formats.py the definitions of the messages."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import packages
+from recipes import perfetto_queries
+from test_formats import SAMPLE, report
+from test_recipes import check_answers
+
+FETCH_LIMIT_S = 120
+FETCH = ("from perfetto.trace_processor.platform import PlatformDelegate;"
+         "print(PlatformDelegate().get_shell_path(None))")
+
+try:
+    from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
+except ImportError:
+    TraceProcessor = None
+
+
+def fetch():
+    """(path, None) or (None, why there is none)."""
+    path = os.environ.get("SAFECOPY_TRACE_PROCESSOR")
+    if path:
+        return path, None
+    try:
+        run = subprocess.run([sys.executable, "-c", FETCH], capture_output=True, text=True,
+                             timeout=FETCH_LIMIT_S, check=False,
+                             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    except subprocess.TimeoutExpired:
+        return None, f"nothing came in {FETCH_LIMIT_S} s"
+    if run.returncode == 0:
+        return run.stdout.split()[-1], None
+    return None, (run.stderr.strip().splitlines() or ["?"])[-1]
+
+
+@unittest.skipUnless(TraceProcessor, packages.missing("perfetto"))
+class Opened(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        path, why = fetch()
+        if not path:
+            raise unittest.SkipTest("the package perfetto is here, and the trace_processor_shell that it "
+                                    f"fetches is not: {why}; SAFECOPY_TRACE_PROCESSOR names one")
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        trace = pathlib.Path(temporary.name) / "r.pftrace"
+        trace.write_bytes(report("--format", "perfetto", SAMPLE).stdout)
+        cls.processor = TraceProcessor(trace=str(trace), config=TraceProcessorConfig(bin_path=path))
+        cls.addClassCleanup(cls.processor.close)
+
+    def ask(self, query):
+        return [tuple(vars(row).values()) for row in self.processor.query(query)]
+
+    def test_nothing_is_wrong_with_it(self):
+        problems = self.ask("SELECT name, value FROM stats WHERE severity = 'error' AND value > 0")
+        self.assertEqual(problems, [], json.dumps(problems))
+
+    def test_queries(self):
+        check_answers(self, [self.ask(query) for query in perfetto_queries()])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -652,7 +652,7 @@ class Main(Command):
         self.fails(2, "did you mean 'report'?", "help", "reprot")
 
     def test_usage(self):
-        self.fails(2, "run, report, explain or doctor")
+        self.fails(2, "run, report, watch, explain or doctor")
         self.fails(2, "there is no command exlpain; did you mean explain?", "exlpain")
 
     def test_a_misspelt_flag_has_a_nearest_one(self):

@@ -103,6 +103,20 @@ class Built(Page):
         self.assertIn("upload::copy_async", "".join(self.texts(".card ol.stack .library")))
 
 
+    def test_without_a_script_it_is_a_list(self):
+        path = self.page(sample_lines())
+        self.browser.call("Emulation.setScriptExecutionDisabled", value=True)
+        try:
+            self.browser.look(360, 900)
+            self.browser.call("Page.navigate", url=path.as_uri())
+            self.browser.wait_for("Page.loadEventFired")
+            text = self.run_script("document.body.innerText")
+        finally:
+            self.browser.call("Emulation.setScriptExecutionDisabled", value=False)
+        self.assertIn("touch at train.py:8 while step:7 was still reading it", text)
+        self.assertNotIn("Overview", text)
+
+
 class Hostile(Page):
     def test_names_stay_text(self):
         shapes = []

@@ -18,8 +18,8 @@ SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
 SC_EMBED(sc_as_html_body, "report/command/formats/page.html");
 
 /* Of page.js and page.css, in base 64 (tests/unit/test_page.py --write). */
-#define SCRIPT_SHA256 "9R5wC2ZZq33DJXwoQ/ALaTiHECeeVtHt/n8V2ZbttDg="
-#define STYLE_SHA256 "Uz6joJprDoTXlQrLqUKWLy3qDIo1xNGKwMLIs8mPBzM="
+#define SCRIPT_SHA256 "XX2QCMBdaaqmxGmRRYX9RYugfJNKuc04x4sf5HKYU4c="
+#define STYLE_SHA256 "aT2IMTRGyNwL4LYgm9eabc/wmR7AL3qtvhEa69WjUcQ="
 
 enum { PLACES_MAX = 10000, LISTED_MAX = 200 };
 
@@ -82,8 +82,8 @@ void sc_as_html(FILE *out, struct sc_model *model)
     size_t shown = model->count < PLACES_MAX ? model->count : PLACES_MAX;
     print_head(out, sc_model_headline(model));
     fputs(sc_as_html_body, out);
-    sc_memory_section_write(out, model);
     print_lists(out, model);
+    sc_memory_section_write(out, model);
     fputs("<script type=\"application/json\" id=\"report\">{", out);
     sc_page_overview_write(out, model, shown);
     sc_page_hazards_write(out, model, shown);

@@ -319,8 +319,9 @@
       [number(observed), "observed", ""], [number(all - observed), "latent", ""],
       [number(sum(report.codes, (code) => code.times)), "times in all", ""],
       hazards.some((hazard) => hazard.news) ? [number(fresh), "new since the baseline", fresh ? "bad" : "good"] : null,
-      suppressed ? [number(suppressed), "suppressed", ""] : null,
-      [number(sum(report.runs, (run) => run.operations)), "operations", ""],
+      suppressed && all === hazards.length ? [number(suppressed), "suppressed", ""] : null,
+      report.runs.length === report.run_count ?
+        [number(sum(report.runs, (run) => run.operations)), "operations", ""] : null,
       [number(report.run_count), "run" + (report.run_count === 1 ? "" : "s"), ""],
     ];
     byId("totals").append(...tiles.filter(Boolean).map(([value, words, kind]) =>

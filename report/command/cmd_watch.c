@@ -31,6 +31,7 @@ struct watch {
     char host[256];
     int64_t every_ms;
     bool until_ended;
+    int64_t quiet_s;  /* so long a report may stay as it is; 0: as long as it likes */
     bool is_painted;  /* on a terminal; else lines are printed */
     bool wants_lines; /* on a terminal too */
     bool was_seen;    /* a report */
@@ -38,8 +39,29 @@ struct watch {
     bool is_unread;   /* a line was bad */
     bool is_closed;   /* nobody reads what is printed */
     uint64_t hazards; /* titles made */
-    json_int_t gone_hazards;
 };
+
+/* What is said while the terminal shows the table: it is told behind it. */
+enum { SAID_MAX = 16 };
+static char *said[SAID_MAX];
+static size_t said_count;
+
+static void keep_said(const char *text)
+{
+    if (said_count < SAID_MAX)
+        said[said_count] = strdup(text);
+    said_count += said_count < SAID_MAX;
+}
+
+static void tell_said(void)
+{
+    sc_say_to(NULL);
+    for (size_t i = 0; i < said_count; i++) {
+        sc_say("%s", said[i] ? said[i] : "out of memory");
+        free(said[i]);
+    }
+    said_count = 0;
+}
 
 /* ---- signals ---- */
 
@@ -242,6 +264,8 @@ static void drop_gone(struct watch *watch)
         if (!sc_follow_is_gone(file) || !sc_sender_has_all_of(&watch->sender, file))
             continue;
         print_line(watch, file->report, "the report was removed");
+        if (sc_sender_has_lost_of(&watch->sender, file))
+            sc_say("%s was removed before all of it was sent", file->path);
         free_report(file->report);
         sc_follow_drop(&watch->follow, file);
     }
@@ -275,6 +299,16 @@ static void show(struct watch *watch)
     sc_watch_makers_forget(&watch->makers);
 }
 
+/* Of a process of another machine it is not known when it dies. */
+static bool has_ended(const struct watch *watch, const struct sc_followed *file)
+{
+    const struct sc_watched *shown = &file->report->shown;
+    bool is_here = strcmp(sc_field_string(shown->run, "host", ""), watch->host) == 0;
+    bool is_quiet =
+        watch->quiet_s > 0 && !is_here && time(NULL) - file->changed_s >= watch->quiet_s;
+    return shown->has_ended || file->report->is_dead || is_quiet;
+}
+
 static bool is_over(const struct watch *watch)
 {
     if (ending != 0 || watch->is_closed)
@@ -282,7 +316,7 @@ static bool is_over(const struct watch *watch)
     if (!watch->until_ended || !watch->was_seen)
         return false;
     for (const struct sc_followed *file = watch->follow.first; file; file = file->next)
-        if (!file->report->shown.has_ended && !file->report->is_dead)
+        if (!has_ended(watch, file))
             return false;
     return watch->sender.has_stopped || sc_sender_is_done(&watch->sender, &watch->follow);
 }
@@ -318,8 +352,10 @@ static void follow(struct watch *watch, const sigset_t *mask)
 
 static int end(struct watch *watch)
 {
-    if (watch->is_painted)
+    if (watch->is_painted) {
         sc_screen_close();
+        tell_said();
+    }
     if (!watch->is_closed)
         sc_screen_print(stdout, &watch->follow);
     fflush(stdout);
@@ -343,8 +379,10 @@ static int run(struct watch *watch)
 {
     sigset_t mask;
     heed_signals(&mask);
-    if (watch->is_painted)
+    if (watch->is_painted) {
+        sc_say_to(keep_said);
         sc_screen_open();
+    }
     follow(watch, &mask);
     return end(watch);
 }
@@ -364,13 +402,25 @@ static bool take_every(struct watch *watch, const char *text)
     return true;
 }
 
+static bool take_until_ended(struct watch *watch, const char *text)
+{
+    char *rest = NULL;
+    watch->until_ended = true;
+    watch->quiet_s = text ? strtol(text, &rest, 10) : 0;
+    if (text && (*rest != '\0' || watch->quiet_s <= 0 || watch->quiet_s > EVERY_MAX_MS))
+        sc_say("--until-ended takes whole seconds, and not %s", text);
+    else
+        return true;
+    return false;
+}
+
 static bool take_flag(struct watch *watch, int flag)
 {
     switch (flag) {
     case 'e':
         return take_every(watch, optarg);
     case 'u':
-        return watch->until_ended = true;
+        return take_until_ended(watch, optarg);
     case 'l':
         return watch->wants_lines = true;
     case 't':

@@ -49,9 +49,12 @@ static const struct option of_doctor[] = {
 };
 
 static const struct option of_watch[] = {
-    {"until-ended", no_argument, NULL, 'u'}, {"every", required_argument, NULL, 'e'},
-    {"lines", no_argument, NULL, 'l'},       {"otlp", required_argument, NULL, 't'},
-    {"state", required_argument, NULL, 's'}, {NULL, 0, NULL, 0},
+    {"until-ended", optional_argument, NULL, 'u'},
+    {"every", required_argument, NULL, 'e'},
+    {"lines", no_argument, NULL, 'l'},
+    {"otlp", required_argument, NULL, 't'},
+    {"state", required_argument, NULL, 's'},
+    {NULL, 0, NULL, 0},
 };
 
 /* `once`: these name a file each, of which one would be dropped in silence. What else is given

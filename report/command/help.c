@@ -90,13 +90,15 @@ static const char doctor_page[] =
     "exit status: 0 no problem, 1 a problem, 2 nothing could be found out\n";
 
 static const char watch_page[] =
-    "usage: safecopy watch [--until-ended] [--every SECONDS] [--lines]\n"
+    "usage: safecopy watch [--until-ended[=SECONDS]] [--every SECONDS] [--lines]\n"
     "                      [--otlp URL [--state FILE]] FOLDER...\n"
     "\n"
     "Follows the reports in folders (or files) while processes write them: a table on a terminal,\n"
     "lines else. Ctrl-C ends it.\n"
     "\n"
-    "  --until-ended        ends when all processes have ended, and all is sent\n"
+    "  --until-ended        ends when all processes have ended, and all is sent; with SECONDS, a\n"
+    "                       process of another machine has when its report was not changed for so\n"
+    "                       long\n"
     "  --every SECONDS      looks so often; 1 if nothing is said\n"
     "  --lines              prints lines on a terminal as well\n"
     "  --otlp URL           sends hazards and memory to URL/v1/logs and URL/v1/metrics, as they\n"

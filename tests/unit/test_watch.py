@@ -241,6 +241,13 @@ class Ending(Watching):
         self.assertIn("the process is no more, and has not ended normally", out)
         self.assertIn("1 process: 0 run, 0 ended, 1 died; 0 hazards\n", out)
 
+    def test_a_process_of_another_machine_that_says_nothing_more(self):
+        self.write("a.jsonl", run_line(0))
+        os.utime(self.folder / "a.jsonl", (1, 1))
+        process = self.start("--until-ended=60")
+        self.assertIn("1 process: 1 run, 0 ended; 0 hazards\n", process.communicate()[0])
+        self.assertEqual(process.returncode, 0)
+
     def test_a_process_that_lives(self):
         started = int(pathlib.Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
         self.write("a.jsonl", run_line(0, host=os.uname().nodename, pid=os.getpid(), started=started))
@@ -273,6 +280,7 @@ class Ending(Watching):
         for arguments, words in (
                 (["--every", "0", "."], "--every takes seconds, from 0.05 to 3600, and not 0"),
                 (["--every", "nan", "."], "--every takes seconds"),
+                (["--until-ended=x", "."], "--until-ended takes whole seconds, and not x"),
                 (["/nonexistent/x"], "cannot watch /nonexistent/x: No such file"),
                 (["/dev/null"], "cannot watch /dev/null: it is neither a folder nor a file"),
                 ([], "which reports?"),

@@ -436,9 +436,17 @@ int sc_sender_descriptor(const struct sc_sender *sender)
 bool sc_sender_has_all_of(const struct sc_sender *sender, const struct sc_followed *file)
 {
     const struct sc_watch_report *report = file->report;
+    if (sc_follow_is_gone(file) && file->fd < 0)
+        return true;
     return !sender->url || sender->has_stopped ||
            (next_message(sender) < 0 && report->sent_to.cuts == file->cuts &&
             report->sent_to.at >= report->shown_to.at && report->is_dead == report->told_dead);
+}
+
+bool sc_sender_has_lost_of(const struct sc_sender *sender, const struct sc_followed *file)
+{
+    return sender->url && sc_follow_is_gone(file) && file->fd < 0 &&
+           file->report->sent_to.at < file->size;
 }
 
 bool sc_sender_is_done(const struct sc_sender *sender, const struct sc_follow *follow)

@@ -50,8 +50,10 @@ int sc_sender_descriptor(const struct sc_sender *sender);
 /* Is there nothing that could still be sent? */
 bool sc_sender_is_done(const struct sc_sender *sender, const struct sc_follow *follow);
 
-/* Has all of a file been taken? */
+/* Has all of a file been taken that can be? And was it removed before, while no descriptor could be
+ * kept for it? */
 bool sc_sender_has_all_of(const struct sc_sender *sender, const struct sc_followed *file);
+bool sc_sender_has_lost_of(const struct sc_sender *sender, const struct sc_followed *file);
 
 /* "120 sent; the collector does not answer: ...; again in 8 s" */
 const char *sc_sender_words(const struct sc_sender *sender, struct sc_scratch *scratch,

@@ -24,6 +24,7 @@ void sc_watch_makers_free(struct sc_watch_makers *makers)
     sc_watch_makers_forget(makers);
     sc_scratch_free(&makers->scratch);
     sc_frames_shown_free(&makers->cache);
+    sc_pieces_free(&makers->pieces);
     sc_builds_free(&makers->builds);
     sc_frame_rules_free(makers->frames.rules);
     sc_symbols_free(makers->frames.symbols);

@@ -4,6 +4,7 @@
 
 #include "report/command/builds.h"
 #include "report/command/frames_shown.h"
+#include "report/command/pieces.h"
 #include "report/command/scratch.h"
 
 #include <stdbool.h>
@@ -12,6 +13,7 @@ struct sc_watch_makers {
     struct sc_frame_makers frames;
     struct sc_frame_cache cache;
     struct sc_builds_list builds;
+    struct sc_pieces pieces;   /* of hazards */
     struct sc_scratch scratch; /* until sc_watch_makers_forget */
 };
 

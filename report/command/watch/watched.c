@@ -257,10 +257,18 @@ static bool is_bad(const struct sc_watched *watched, const char *type, const jso
     return !type || !is_later(watched);
 }
 
+/* Frames of hazards are kept once, and named once. */
+static json_t *parse(struct sc_watch_makers *makers, const char *line, size_t size)
+{
+    static const char begin[] = "{\"type\":\"hazard\"";
+    bool is_hazard = size >= sizeof begin && memcmp(line, begin, sizeof begin - 1) == 0;
+    return is_hazard ? sc_parse_line(line, size, &makers->pieces) : sc_parse(line, size);
+}
+
 enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_makers *makers,
                                    const char *line, size_t size, json_t **record)
 {
-    *record = line ? sc_parse(line, size) : NULL;
+    *record = line ? parse(makers, line, size) : NULL;
     const char *type = sc_field_string(*record, "type", NULL);
     if (json_is_object(*record) && !is_bad(watched, type, *record))
         return take_type(watched, makers, type, *record);

@@ -10,6 +10,7 @@
 #define SC_REPORT_COMMAND_READER_H
 
 #include "report/command/findings.h"
+#include "report/command/memory_between.h"
 #include "report/command/symbols.h"
 
 #include <jansson.h>
@@ -31,6 +32,7 @@ struct sc_reader {
      *   "missed"         an array of `coverage` lines; and "cupti", "postmortem", and the last of
      *                    "memory" and "oom"
      *   "memory_points", "memory_lines"  members `memory` over time, brief and whole
+     *   "memory_from", "memory_to"  those that `between` names
      *   "replaced"       true: the run's process has the next one
      *   "unread"         the first bad lines: an array of {"line","problem"}
      *   "unreadable"     why the file, or the rest of it, could not be read
@@ -38,6 +40,7 @@ struct sc_reader {
     struct sc_reader_run *runs;
     size_t run_count;
     struct sc_findings findings;
+    struct sc_memory_between between;
     struct sc_symbols *symbols; /* told which processes ran; may be NULL */
     bool hazardous;             /* a hazard line or a summary says that there were hazards */
     bool incomplete;            /* a run did not end, and its process did not go on in the next */

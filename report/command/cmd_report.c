@@ -247,6 +247,16 @@ static int take_baseline(struct work *work, const char *path)
     return work->baseline ? 0 : SC_COMMAND_USAGE;
 }
 
+static int take_between(struct work *work, const char *text)
+{
+    if (sc_memory_between_read(&work->reader.between, text))
+        return 0;
+    sc_say("--between takes two lines about memory, by number or by the time since the first: 3,7 "
+           "or 90s,10m; and not %s",
+           text);
+    return SC_COMMAND_USAGE;
+}
+
 /* Absolute, as libdw takes a relative one to be below the folder of the module. */
 static int take_folder(struct work *work, const char *path)
 {
@@ -283,6 +293,8 @@ static int take_flag(struct work *work, int flag)
         return take_filter(work, optarg);
     case 'b':
         return take_baseline(work, optarg);
+    case 'w':
+        return take_between(work, optarg);
     case 'u':
         return take_suppressions(work, optarg);
     case 's':

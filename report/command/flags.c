@@ -32,6 +32,7 @@ static const struct option of_report[] = {
     {"output-mode", required_argument, NULL, 'm'},
     {"filter", required_argument, NULL, 'e'},
     {"baseline", required_argument, NULL, 'b'},
+    {"between", required_argument, NULL, 'w'},
     {"debug-dir", required_argument, NULL, 'd'},
     {"path-map", required_argument, NULL, 'p'},
     {"source-root", required_argument, NULL, 't'},
@@ -64,7 +65,7 @@ static const struct command_flags {
     const struct option *flags;
 } tables[] = {
     {"run", "+o:", "rduo", of_run},
-    {"report", "o:", "uo", of_report},
+    {"report", "o:", "uow", of_report},
     {"doctor", "+", "", of_doctor},
     {"watch", "", "ts", of_watch},
 };

@@ -59,6 +59,8 @@ static const char report_page[] =
     "  --filter TERMS       KEY=PATTERN, or !KEY=PATTERN; commas mean `and`. Keys: code, name,\n"
     "                       certainty, action, file, function, module, label\n"
     "  --baseline OLD       what is new, unchanged and fixed since OLD, a report or its JSON\n"
+    "  --between FROM,TO    with --format memory or html: what has grown between two lines about\n"
+    "                       memory, by number (3,7) or the time since the first (90s,10m)\n"
     "  --debug-dir DIR      where modules and debug files are that are not at their paths\n"
     "  --path-map OLD=NEW   where sources are that were built or run below OLD\n"
     "  --source-root DIR    shows source from below DIR alone, links followed\n"

@@ -1,5 +1,8 @@
 #include "report/command/kept_memory.h"
 
+#include "report/command/fields.h"
+#include "report/command/memory_between.h"
+
 enum { POINTS_MAX = 256, WHOLE_MAX = 8, DEVICES_MAX = 256 };
 
 /* ---- points ---- */
@@ -60,10 +63,28 @@ static void keep(struct sc_thinned *thinned, json_t *record, const char *key, js
     thinned->skipped_between = 2 * thinned->skipped_between + 1;
 }
 
-void sc_kept_memory_take(struct sc_kept_memory *kept, json_t *record, json_t *line)
+/* The lines that --between names. */
+static void keep_ends(const struct sc_kept_memory *kept, const struct sc_memory_between *between,
+                      json_t *record, json_t *memory)
+{
+    json_int_t since_ns = sc_field_number(memory, "time_ns") - kept->first_ns;
+    const uint64_t ns = since_ns > 0 ? (uint64_t)since_ns : 0;
+    if (!json_object_get(record, "memory_from") &&
+        sc_memory_between_reaches(&between->from, kept->points.seen, ns))
+        json_object_set(record, "memory_from", memory);
+    if (!json_object_get(record, "memory_to") &&
+        sc_memory_between_reaches(&between->to, kept->points.seen, ns))
+        json_object_set(record, "memory_to", memory);
+}
+
+void sc_kept_memory_take(struct sc_kept_memory *kept, const struct sc_memory_between *between,
+                         json_t *record, json_t *line)
 {
     json_t *memory = json_object_get(line, "memory");
+    if (kept->points.seen == 0)
+        kept->first_ns = sc_field_number(memory, "time_ns");
     keep(&kept->points, record, "memory_points", point_of(memory), POINTS_MAX);
     keep(&kept->whole, record, "memory_lines", json_incref(memory), WHOLE_MAX);
     json_object_set(record, "memory", line);
+    keep_ends(kept, between, record, memory);
 }

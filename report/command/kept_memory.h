@@ -14,9 +14,13 @@ struct sc_thinned {
 
 struct sc_kept_memory {
     struct sc_thinned points, whole;
+    json_int_t first_ns;
 };
 
+struct sc_memory_between;
+
 /* Takes the line into the record of its run (reader.h). */
-void sc_kept_memory_take(struct sc_kept_memory *kept, json_t *record, json_t *line);
+void sc_kept_memory_take(struct sc_kept_memory *kept, const struct sc_memory_between *between,
+                         json_t *record, json_t *line);
 
 #endif

@@ -12,9 +12,17 @@ bool sc_memory_history_lines(struct sc_model *model, const struct sc_run *run,
     const json_t *last = json_object_get(json_object_get(run->record, "memory"), "memory");
     const json_t *members[SC_MEMORY_LINES_SHOWN] = {
         json_array_get(lines, 0), json_array_get(lines, json_array_size(lines) / 2), last};
+    const struct sc_memory_between *between = &model->reader->between;
+    if (sc_memory_between_is_given(between)) {
+        members[SC_MEMORY_FIRST_LINE] = members[SC_MEMORY_MIDDLE_LINE] =
+            json_object_get(run->record, "memory_from");
+        if (between->to.value > 0)
+            members[SC_MEMORY_LAST_LINE] = json_object_get(run->record, "memory_to");
+    }
     for (size_t i = 0; i < SC_MEMORY_LINES_SHOWN; i++)
         moments[i] = sc_shown_memory_make(&model->scratch, &model->makers, members[i]);
-    return moments[SC_MEMORY_FIRST_LINE].time_ns < moments[SC_MEMORY_LAST_LINE].time_ns;
+    return members[SC_MEMORY_FIRST_LINE] &&
+           moments[SC_MEMORY_FIRST_LINE].time_ns < moments[SC_MEMORY_LAST_LINE].time_ns;
 }
 
 static const json_t *record_of_place(const json_t *point, json_int_t device)

@@ -15,8 +15,8 @@ struct sc_run;
 
 enum { SC_MEMORY_FIRST_LINE, SC_MEMORY_MIDDLE_LINE, SC_MEMORY_LAST_LINE, SC_MEMORY_LINES_SHOWN };
 
-/* What the run's `memory` lines say, of which the middle one may be the first. False: there are no
- * two of them. */
+/* What the run's `memory` lines say, of which the middle one may be the first; or the two that
+ * --between names, the first of them as the middle one as well. False: there are no two. */
 bool sc_memory_history_lines(struct sc_model *model, const struct sc_run *run,
                              struct sc_memory moments[SC_MEMORY_LINES_SHOWN]);
 

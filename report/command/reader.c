@@ -342,7 +342,7 @@ static const char *take_good_line(struct reading *reading, json_t *line, const c
     else if (strcmp(type, "modules") == 0)
         take_modules(reading, line);
     else if (strcmp(type, "memory") == 0)
-        sc_kept_memory_take(&reading->kept_memory, reading->run, line);
+        sc_kept_memory_take(&reading->kept_memory, &reading->reader->between, reading->run, line);
     else if (strcmp(type, "coverage") == 0)
         sc_run_record_take_miss(reading->run, line);
     else

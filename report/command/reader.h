@@ -12,6 +12,7 @@
 
 #include "report/command/findings.h"
 #include "report/command/merged_runs.h"
+#include "report/command/memory_between.h"
 #include "report/command/symbols.h"
 
 #include <jansson.h>
@@ -34,6 +35,7 @@ struct sc_reader {
      *                    "memory" and "oom"
      *   "memory_points", "memory_lines"  members `memory` over time, brief and whole
      *   "told"           without a summary: how many hazards of each code the lines tell of
+     *   "memory_from", "memory_to"  those that `between` names
      *   "replaced"       true: the run's process has the next one
      *   "unread"         the first bad lines: an array of {"line","problem"}
      *   "unreadable"     why the file, or the rest of it, could not be read
@@ -42,6 +44,7 @@ struct sc_reader {
     struct sc_reader_run *runs;
     size_t run_count;
     struct sc_findings findings;
+    struct sc_memory_between between;
     struct sc_symbols *symbols; /* told which processes ran; may be NULL */
     bool hazardous;             /* a hazard line or a summary says that there were hazards */
     bool incomplete;            /* a run did not end, and its process did not go on in the next */

@@ -12,6 +12,8 @@
  */
 #include "random_batch_world.h"
 
+#include "random_ledger.h"
+
 #include "random_batch_order.h"
 
 #include "random_batch_device.h"
@@ -174,6 +176,7 @@ static void end_program(void)
         CHECK(cuStreamDestroy(world.slots[slot].handle));
     for (int event = 0; event < EVENTS; event++)
         CHECK(cuEventDestroy(world.events[event].handle));
+    check_ledger();
 }
 
 static void run_program(uint64_t seed)
@@ -181,6 +184,7 @@ static void run_program(uint64_t seed)
     begin_program(seed);
     for (int left = 8 + below(40); left > 0 && world.oracle.node_count < NODES_ENOUGH; left--)
         act();
+    check_ledger();
     end_program();
 }
 

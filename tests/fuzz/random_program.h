@@ -13,6 +13,8 @@
 
 #include "random_world.h"
 
+#include "random_ledger.h"
+
 #include "random_device_uses.h"
 
 #include "random_graphs.h"
@@ -280,6 +282,7 @@ static void end_program(void)
         CHECK(cuStreamDestroy(world.slots[slot].handle));
     for (int event = 0; event < world.event_count; event++)
         CHECK(cuEventDestroy(world.events[event].handle));
+    check_ledger();
 }
 
 static void run_program(uint64_t seed)
@@ -288,6 +291,7 @@ static void run_program(uint64_t seed)
     int actions = 8 + below(72);
     while (actions-- > 0 && world.oracle.node_count < NODES_ENOUGH)
         run_on(below(world.thread_count), act);
+    check_ledger();
     end_program();
 }
 

@@ -189,6 +189,30 @@ class Growth(Reports):
             [account(8 * MB, label="warm up"), account(33 * MB, blocks=2, label="request")]))
         self.assertIn("  the same by label\n    +32 MB, +1 block: request\n", text)
 
+    def test_between_two_lines(self):
+        path = self.lines(*([account(2 ** second * MB, stack=[frame("serve")])]
+                            for second in range(20)))
+        for between, change in (("3,7", "4 s before: +60 MB"), ("2s,6s", "4 s before: +60 MB"),
+                                ("19", "1 s before: +256 GB"), ("3500ms,1m", "")):
+            text = self.shown("--between", between, path)
+            if change:
+                self.assertIn(f"  between these two lines, since the first, {change}",
+                              text)
+            else:
+                self.assertIn("  there are no such two lines about memory\n", text)
+            self.assertNotIn("since the first line", text)
+        self.assertIn("    +60 MB: train, device, by cuMemAlloc_v2 at /home/ada/train.py:8 in serve\n",
+                      self.shown("--between", "3,7", path))
+        self.assertIn("<h4>Between the two lines</h4>\n", self.shown("--between=3,7", path, name="html"))
+
+    def test_what_are_no_two_lines(self):
+        path = self.lines([account(MB)], [account(MB)])
+        for between in ("", "0", "7,3", "3,3", "a,b", "3,", "3,7,9", "3x,7", "9999999999", "-1,2"):
+            run = subprocess.run([OUT / "safecopy", "report", f"--between={between}", path],
+                                 check=False, capture_output=True, text=True, env=ENVIRONMENT)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), between)
+            self.assertIn("--between takes two lines", run.stderr)
+
     def test_a_single_line_is_compared_with_none(self):
         self.assertNotIn("since", self.shown(self.lines([account(MB)])))
 

@@ -178,13 +178,13 @@ static void print_place(FILE *out, struct sc_model *model, const struct sc_memor
     print_kinds(out, model, place->record);
     print_pools(out, model, place->record);
     print_unaccounted(out, model, place);
-    print_calls(out, place->contexts, place->context_count);
     if (place->export_count > 0)
         fputs("    open to others:\n", out);
     print_calls(out, place->exports, place->export_count);
     for (size_t i = 0; i < memory->account_count; i++)
         if (memory->accounts[i].place == place)
             print_account(out, model, &memory->accounts[i]);
+    print_calls(out, place->contexts, place->context_count);
 }
 
 /* ---- differences ---- */
@@ -246,12 +246,17 @@ static void print_growth(FILE *out, struct sc_model *model, const struct sc_memo
 static void print_lines(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
-    if (!sc_memory_history_lines(model, run, moments))
+    const bool is_between = sc_memory_between_is_given(&model->reader->between);
+    if (!sc_memory_history_lines(model, run, moments)) {
+        if (is_between)
+            fputs("  there are no such two lines about memory\n", out);
         return;
+    }
     const struct sc_memory *first = &moments[SC_MEMORY_FIRST_LINE],
                            *middle = &moments[SC_MEMORY_MIDDLE_LINE],
                            *last = &moments[SC_MEMORY_LAST_LINE];
-    fputs("  since the first line", out);
+    fputs(is_between ? "  between these two lines, since the first" : "  since the first line",
+          out);
     print_growth_of_places(out, model, first, last);
     if (first->time_ns < middle->time_ns && middle->time_ns < last->time_ns) {
         fputs("  since one in the middle", out);

@@ -40,7 +40,9 @@ static void put_growth(FILE *out, struct sc_model *model, const struct sc_run *r
         return;
     sc_memory_sites_add(&sites, SC_MEMORY_BEFORE, &moments[SC_MEMORY_FIRST_LINE]);
     sc_memory_sites_add(&sites, SC_MEMORY_NOW, &moments[SC_MEMORY_LAST_LINE]);
-    fputs("<h4>Since the first line</h4>\n", out);
+    fputs(sc_memory_between_is_given(&model->reader->between) ? "<h4>Between the two lines</h4>\n"
+                                                              : "<h4>Since the first line</h4>\n",
+          out);
     put_changes(out, &model->scratch, &sites, false);
     sc_memory_sites_free(&sites);
 }

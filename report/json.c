@@ -86,7 +86,7 @@ void sc_json_string(struct sc_text *text, const char *key, const char *value)
 void sc_json_number(struct sc_text *text, const char *key, uint64_t value)
 {
     begin(text, key);
-    sc_text_decimal(text, value);
+    sc_text_decimal(text, value < INT64_MAX ? value : INT64_MAX);
 }
 
 void sc_json_signed(struct sc_text *text, const char *key, int64_t value)

@@ -19,6 +19,7 @@ void sc_json_null(struct sc_text *text, const char *key);
 void sc_json_true(struct sc_text *text, const char *key);
 void sc_json_string(struct sc_text *text, const char *key, const char *value); /* NULL: null */
 void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count);
+/* More than INT64_MAX is INT64_MAX: readers take no other number. */
 void sc_json_number(struct sc_text *text, const char *key, uint64_t value);
 void sc_json_signed(struct sc_text *text, const char *key, int64_t value);
 void sc_json_hex(struct sc_text *text, const char *key, uint64_t value); /* the string "0x1f" */

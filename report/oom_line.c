@@ -57,7 +57,7 @@ void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
         sc_json_null(line, "device");
     else
         sc_json_number(line, "device", oom->place);
-    sc_json_number(line, "size", oom->size_bytes < INT64_MAX ? oom->size_bytes : INT64_MAX);
+    sc_json_number(line, "size", oom->size_bytes);
     sc_json_number(line, "count", oom->count);
     sc_json_signed(line, "thread", oom->thread);
     sc_json_number(line, "time_ns", oom->time_ns);

@@ -416,8 +416,10 @@ static void print_limits(FILE *out, struct sc_model *model, const struct sc_run 
 
 static const char *doubt_of(const struct sc_memory *memory, const struct sc_run *run)
 {
+    if (!memory->record && json_object_get(run->record, "unreadable"))
+        return "";
     if (!memory->record)
-        return json_object_get(run->record, "summary")
+        return json_is_object(json_object_get(run->record, "summary"))
                    ? "  it is not known what it holds: memory=off\n"
                    : "  it is not known what it holds: the run did not end normally\n";
     return memory->is_line ? "  as its last line says: the run did not end normally\n" : "";

@@ -12,8 +12,8 @@
 enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, SHARE, PATH };
 
 /* Words of a CHOICE (their values are 0, 1, ... in this order), the two of a BOOL (false first),
- * numbers that a NUMBER may be besides, or the one word that stands for 0 in a SIZE or a SHARE. NULL
- * ends the list. */
+ * numbers that a NUMBER may be besides, or the one word that stands for 0 in a SIZE or a SHARE.
+ * NULL ends the list. */
 typedef const char *const words[5]; /* NULL behind the last */
 static words zero_one = {"0", "1"};
 static words on_off = {"off", "on"};
@@ -322,7 +322,9 @@ static void put_accepted(struct sc_text *text, const struct option *option)
     const char *const *list = option->words;
     for (unsigned i = 0; list[i]; i++)
         sc_text_format(text, "%s%s",
-                       i == 0 ? "" : !list[i + 1] && option->kind != NUMBER ? " or " : ", ",
+                       i == 0                                   ? ""
+                       : !list[i + 1] && option->kind != NUMBER ? " or "
+                                                                : ", ",
                        list[i]);
     if (list[0] && (option->kind == SIZE || option->kind == NUMBER))
         sc_text_put(text, " or ");

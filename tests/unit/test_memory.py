@@ -608,6 +608,14 @@ class Held(unittest.TestCase):
             shown = subprocess.run([OUT / "safecopy", "report", "--format", "memory", path],
                                    check=False, capture_output=True, text=True, env=ENVIRONMENT)
             self.assertIn(f"it is not known what it holds: {why}\n", shown.stdout)
+        twice = self.folder / "exec.jsonl"
+        twice.write_text(path.read_text() * 2)
+        shown = subprocess.run([OUT / "safecopy", "report", "--format", "memory", twice],
+                               check=False, capture_output=True, text=True, env=ENVIRONMENT)
+        self.assertEqual([why for why in ("the process went on as another program",
+                                          "the run did not end normally")
+                          if f"it is not known what it holds: {why}\n" in shown.stdout],
+                         ["the process went on as another program", "the run did not end normally"])
 
     def test_off_says_nothing(self):
         self.assertIsNone(self.memory("1", options=":memory=off"))

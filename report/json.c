@@ -4,6 +4,7 @@
 #include "track/text.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "track/poison.h"
@@ -70,6 +71,7 @@ static const char *put_value(struct sc_text *text, const char *at, va_list *valu
 {
     size_t length = *at == '{' || *at == '[' ? 1 : strcspn(at, " }]\n");
     const char *string;
+    unsigned long number;
     if (*at == '\'')
         put_string(text, at + 1, length - 2);
     else if (*at != '%')
@@ -84,6 +86,12 @@ static const char *put_value(struct sc_text *text, const char *at, va_list *valu
         else
             sc_text_put(text, "null");
         return at + 2;
+    case 'l':
+        if (at[2] != 'u')
+            return sc_text_directive(text, at + 1, values);
+        number = va_arg(*values, unsigned long);
+        sc_text_format(text, "%lu", number < INT64_MAX ? number : INT64_MAX);
+        return at + 3;
     case '#':
         sc_text_format(text, "\"%#lx\"", va_arg(*values, unsigned long));
         return at + 4;

@@ -49,9 +49,8 @@ void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
         sc_json_put(line, "device:null");
     else
         sc_json_put(line, "device:%u", oom->place);
-    sc_json_put(line, "size:%lu count:%lu thread:%d time_ns:%lu",
-                oom->size_bytes < INT64_MAX ? oom->size_bytes : INT64_MAX, oom->count, oom->thread,
-                oom->time_ns);
+    sc_json_put(line, "size:%lu count:%lu thread:%d time_ns:%lu", oom->size_bytes, oom->count,
+                oom->thread, oom->time_ns);
     put_verdict(line, oom);
     sc_json_lines_put_stack(line, stack, line->size / 2);
     if (part)

@@ -11,8 +11,9 @@
 
 enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, SHARE, PATH };
 
-/* Words of a CHOICE (their values are 0, 1, ... in this order), the two of a BOOL (false first), or
- * the one word that stands for 0 in a SIZE or a SHARE. NULL ends the list. */
+/* Words of a CHOICE (their values are 0, 1, ... in this order), the two of a BOOL (false first),
+ * numbers that a NUMBER may be besides, or the one word that stands for 0 in a SIZE or a SHARE.
+ * NULL ends the list. */
 typedef const char *const words[5]; /* NULL behind the last */
 static words zero_one = {"0", "1"};
 static words on_off = {"off", "on"};
@@ -29,6 +30,7 @@ static words pinned_modes = {"huge", "driver"};
 static words verbosities = {"0", "1", "2", "3"};
 static words drivers_own = {"driver"};
 static words no_budget = {"off"};
+static words user_signals = {"0", "10", "12"}; /* SIGUSR1, SIGUSR2 */
 static words no_words = {NULL};
 
 struct option {
@@ -95,8 +97,8 @@ static const struct option table[] = {
         "who holds memory of the GPU and pinned memory, now and at most"),
     ROW("memory_every", TIME, memory_every_ns, "0", no_words,
         "a line of the report about memory each time so much has passed; 0: none"),
-    ROW("memory_signal", NUMBER, memory_signal, "0", no_words,
-        "the number of a signal at which there is such a line; 0: none", .least = 0, .most = 64),
+    ROW("memory_signal", NUMBER, memory_signal, "0", user_signals,
+        "the number of a signal at which there is such a line; 0: none", .least = 34, .most = 64),
     ROW("leaks", BOOL, leaks, "0", zero_one,
         "1: memory that is never given back is a hazard (SC601), when destructors have run"),
     ROW("pinned", CHOICE, pinned, "huge", pinned_modes, "who serves pinned allocations"),
@@ -257,8 +259,8 @@ static bool store(struct sc_options *options, const struct option *option, struc
             *(int *)(void *)member = index;
         return good;
     case NUMBER:
-        good = parse_digits(value, &number, &rest) && rest.length == 0 && number >= option->least &&
-               number <= option->most;
+        good = parse_digits(value, &number, &rest) && rest.length == 0 &&
+               (good || (number >= option->least && number <= option->most));
         if (good)
             *(int *)(void *)member = (int)number;
         return good;
@@ -319,8 +321,12 @@ static void put_accepted(struct sc_text *text, const struct option *option)
 {
     const char *const *list = option->words;
     for (unsigned i = 0; list[i]; i++)
-        sc_text_format(text, "%s%s", i == 0 ? "" : !list[i + 1] ? " or " : ", ", list[i]);
-    if (list[0] && option->kind == SIZE)
+        sc_text_format(text, "%s%s",
+                       i == 0                                   ? ""
+                       : !list[i + 1] && option->kind != NUMBER ? " or "
+                                                                : ", ",
+                       list[i]);
+    if (list[0] && (option->kind == SIZE || option->kind == NUMBER))
         sc_text_put(text, " or ");
     if (option->kind == SIZE && option->most == 0)
         sc_text_put(text, "a size such as 4096, 32K, 8M or 1G");

@@ -10,6 +10,7 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/unaccounted.h"
 #include "interpose/reaper/own_threads.h"
@@ -130,32 +131,35 @@ static void on_signal(int unused)
     wake();
 }
 
-/* Not what stands for a fault, or what the C library and others have a use for. */
-static bool is_for_users(int number)
-{
-    return number == SIGUSR1 || number == SIGUSR2 || number >= SIGRTMIN;
-}
-
 /* A handler of the program's own stays, and so does what ignores the signal. */
 static void take_signal(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK}, old;
     int number = sc_options.memory_signal;
-    const char *why = NULL;
     if (!number)
         return;
-    if (!is_for_users(number))
-        why = "memory_signal: it is SIGUSR1, SIGUSR2 or a real-time signal";
-    else if (sigaction(number, NULL, &old) != 0 || old.sa_handler != SIG_DFL)
-        why = "memory_signal: the program has an action for it, which stays";
-    else
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
         sigaction(number, &action, NULL);
+    else if (sc_options.verbosity > 0)
+        sc_report_say(NULL, "memory_signal: the program has an action for it, which stays");
+}
+
+/* Who asks for what there cannot be is told: strict would pass for want of it. */
+static void tell_of_vain_options(void)
+{
+    const char *why = NULL;
+    if (!sc_options.memory &&
+        (sc_options.leaks || sc_options.memory_every_ns || sc_options.memory_signal))
+        why = "memory=off: leaks, memory_every and memory_signal have nothing to tell";
+    else if (sc_options.leaks && !sc_unwind_is_deep())
+        why = "leaks=1 has nothing to tell without whole stacks (stacks=full, and a libunwind)";
     if (why && sc_options.verbosity > 0)
         sc_report_say(NULL, why);
 }
 
 void sc_memory_lines_start(void)
 {
+    tell_of_vain_options();
     if (!sc_options.memory || !(sc_options.memory_every_ns || sc_options.memory_signal))
         return;
     sc_unaccounted_start();

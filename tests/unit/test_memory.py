@@ -563,7 +563,10 @@ class Held(unittest.TestCase):
                              env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                                   "SAFECOPY_OPTIONS": "report_path=none:memory_signal=11"})
         self.assertEqual(run.returncode, -signal.SIGSEGV)
-        self.assertIn("memory_signal: it is SIGUSR1", run.stderr)
+        self.assertIn("'memory_signal' cannot be '11', which is ignored", run.stderr)
+        run = subprocess.run([OUT / "safecopy", "run", "--option", "memory_signal=11", "--", "true"],
+                             check=False, capture_output=True, text=True, env=ENVIRONMENT)
+        self.assertEqual(run.returncode, 2, run.stderr)
 
     def never_freed(self, *arguments, options):
         lines = self.lines(*arguments, name="memory_leaks", options=options)
@@ -595,6 +598,17 @@ class Held(unittest.TestCase):
         for stacks in "site", "none":
             found, last = self.never_freed(options=f":strict=1:leaks=1:stacks={stacks}")
             self.assertEqual((found, last["exit_status"]), ([], 0), stacks)
+            self.assertIn("safecopy: leaks=1 has nothing to tell without whole stacks",
+                          self.run.stderr)
+
+    def test_what_cannot_be_told_without_the_ledger_is_said(self):
+        words = "memory=off: leaks, memory_every and memory_signal have nothing to tell"
+        for option in "leaks=1", "memory_every=1s", "memory_signal=12":
+            self.lines("1", options=f":strict=1:memory=off:{option}")
+            self.assertEqual(self.run.stderr.count(words), 1, option)
+        for options in ":memory=off", ":leaks=1", ":memory=off:leaks=1:verbosity=0":
+            self.lines("1", options=options)
+            self.assertNotIn("nothing to tell", self.run.stderr)
 
     def test_what_is_kept_on_purpose_is_suppressed(self):
         file = self.folder / "s.supp"
@@ -603,6 +617,24 @@ class Held(unittest.TestCase):
         found, last = self.never_freed(options=f":leaks=1:suppressions={file}")
         self.assertEqual([blocks for _, _, blocks, _ in found], [1])
         self.assertEqual(last["suppressed"], 1)
+
+    def test_why_it_is_not_known_what_a_process_holds(self):
+        for options, why in (":memory=off", "memory=off"), ("", "the run did not end normally"):
+            lines = self.lines("1", options=options)
+            path = self.folder / "cut.jsonl"
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines
+                                    if options or line["type"] != "summary"))
+            shown = subprocess.run([OUT / "safecopy", "report", "--format", "memory", path],
+                                   check=False, capture_output=True, text=True, env=ENVIRONMENT)
+            self.assertIn(f"it is not known what it holds: {why}\n", shown.stdout)
+        twice = self.folder / "exec.jsonl"
+        twice.write_text(path.read_text() * 2)
+        shown = subprocess.run([OUT / "safecopy", "report", "--format", "memory", twice],
+                               check=False, capture_output=True, text=True, env=ENVIRONMENT)
+        self.assertEqual([why for why in ("the process went on as another program",
+                                          "the run did not end normally")
+                          if f"it is not known what it holds: {why}\n" in shown.stdout],
+                         ["the process went on as another program", "the run did not end normally"])
 
     def test_off_says_nothing(self):
         self.assertIsNone(self.memory("1", options=":memory=off"))

@@ -1464,6 +1464,16 @@ START_TEST(text_is_cut_and_not_overrun)
 }
 END_TEST
 
+/* Readers of JSON take no number beyond that of 63 bits (jansson; JavaScript takes fewer). */
+START_TEST(a_number_that_no_reader_takes_is_the_greatest_that_one_does)
+{
+    char bytes[64];
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    sc_json_put(&text, "[%lu %lu %lu]", UINT64_MAX, (uint64_t)INT64_MAX, UINT64_C(7));
+    ck_assert_str_eq(bytes, "[9223372036854775807,9223372036854775807,7]");
+}
+END_TEST
+
 START_TEST(numbers_and_units)
 {
     char bytes[256];
@@ -1620,6 +1630,7 @@ int main(int argc, char **argv)
     tcase_add_test(group, a_line_that_would_be_too_long_is_cut_where_it_tells_least);
     tcase_add_loop_test(group, strings_are_escaped, 0, (int)(sizeof strings / sizeof strings[0]));
     tcase_add_test(group, text_is_cut_and_not_overrun);
+    tcase_add_test(group, a_number_that_no_reader_takes_is_the_greatest_that_one_does);
     tcase_add_test(group, numbers_and_units);
     tcase_add_test(group, a_format_has_the_directives_of_printf);
     suite_add_tcase(suite, group);

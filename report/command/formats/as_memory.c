@@ -422,13 +422,15 @@ static void print_limits(FILE *out, struct sc_model *model, const struct sc_run 
 
 /* ---- the whole ---- */
 
-static const char *doubt_of(const struct sc_memory *memory, const struct sc_run *run)
+/* Of a run that left no summary its last line is shown, if there is one. */
+static void print_doubt(FILE *out, const struct sc_memory *memory, const struct sc_run *run)
 {
-    if (!memory->record)
-        return json_object_get(run->record, "summary")
-                   ? "  it is not known what it holds: memory=off\n"
-                   : "  it is not known what it holds: the run did not end normally\n";
-    return memory->is_line ? "  as its last line says: the run did not end normally\n" : "";
+    const char *why = run->ended      ? "memory=off"
+                      : run->replaced ? "the process went on as another program"
+                                      : "the run did not end normally";
+    if (memory->record ? memory->is_line : !json_object_get(run->record, "unreadable"))
+        fprintf(out, "  %s: %s\n",
+                memory->record ? "as its last line says" : "it is not known what it holds", why);
 }
 
 /* Beside what the devices have. */
@@ -467,7 +469,8 @@ static void print_run(FILE *out, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
     const struct sc_memory memory = sc_shown_memory_of_run(model, run);
-    fprintf(out, "%s: %s\n%s", PLAIN(run->file), PLAIN(run->title), doubt_of(&memory, run));
+    fprintf(out, "%s: %s\n", PLAIN(run->file), PLAIN(run->title));
+    print_doubt(out, &memory, run);
     print_memory_limits(out, run);
     print_failure(out, model, run);
     for (size_t i = 0; i < memory.place_count; i++)

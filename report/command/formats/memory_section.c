@@ -283,7 +283,9 @@ static void put_run(FILE *out, struct sc_model *model, size_t index)
     sc_page_part_put(out, "<article class=\"panel\">\n<h3>",
                      sc_shown_memory_title(&model->scratch, run), "</h3>\n");
     if (memory.is_line)
-        fputs("<p>As its last line says: the run did not end normally.</p>\n", out);
+        fprintf(out, "<p>As its last line says: %s.</p>\n",
+                run->replaced ? "the process went on as another program"
+                              : "the run did not end normally");
     put_failure(out, model, run);
     for (size_t i = 0; i < memory.place_count; i++)
         put_place(out, model, run, &memory, &memory.places[i],

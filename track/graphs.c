@@ -535,29 +535,6 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     sc_pool_give(&graphs->pool, id);
 }
 
-struct exec_walk {
-    struct sc_graphs *graphs;
-    uint32_t context;
-    void (*visit)(void *argument, uintptr_t handle);
-    void *argument;
-};
-
-static void look_at_exec(void *context, uintptr_t handle, uint64_t id)
-{
-    const struct exec_walk *walk = context;
-    const struct sc_graph *graph = sc_graphs_at(walk->graphs, (uint32_t)id);
-    if (graph->is_exec && graph->exec.context == walk->context)
-        walk->visit(walk->argument, handle);
-}
-
-void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
-                         void (*visit)(void *argument, uintptr_t handle), void *argument)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    struct exec_walk walk = {graphs, context, visit, argument};
-    sc_handles_each(&graphs->by_handle, look_at_exec, &walk);
-}
-
 /* ---- look-ups ---- */
 
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,

@@ -248,10 +248,6 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 /* An inner node has changed. Nobody knows which, so all that they use is only kept. */
 void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle);
 
-/* Calls visit for each exec of the context. It must not remove any. */
-void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
-                         void (*visit)(void *argument, uintptr_t handle), void *argument);
-
 /* The next event that a node of the exec records, or waits for, from index `*at` on. `*at` moves
  * behind it. 0: there is none. */
 uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool waits, uint32_t *at);

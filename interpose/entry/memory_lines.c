@@ -10,6 +10,7 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
+#include "interpose/base/warning.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/unaccounted.h"
 #include "interpose/reaper/own_threads.h"
@@ -150,8 +151,8 @@ static void take_signal(void)
         why = "memory_signal: the program has an action for it, which stays";
     else
         sigaction(number, &action, NULL);
-    if (why && sc_options.verbosity > 0)
-        sc_report_say(NULL, why);
+    if (why)
+        sc_warning_say("%s", why);
 }
 
 void sc_memory_lines_start(void)

@@ -1,5 +1,5 @@
 /* links: interpose/guard/protect.c interpose/guard/touches.c interpose/guard/steps.c
- * links: interpose/guard/map_waits.c
+ * links: interpose/guard/map_waits.c interpose/base/warning.c
  * not-under: thread memcheck debug
  *
  * Whose a fault is, under every interleaving of three threads on one page, as far as they can be

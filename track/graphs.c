@@ -31,18 +31,6 @@ int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
                : 0;
 }
 
-void sc_graphs_destroy(struct sc_graphs *graphs)
-{
-    sc_handles_destroy(&graphs->copies);
-    sc_handles_destroy(&graphs->by_node);
-    sc_handles_destroy(&graphs->by_handle);
-    sc_grid_destroy(&graphs->heap_grid);
-    sc_grid_destroy(&graphs->grid);
-    sc_pool_destroy(&graphs->extras);
-    sc_pool_destroy(&graphs->intervals);
-    sc_pool_destroy(&graphs->pool);
-}
-
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
 {
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);

@@ -138,7 +138,6 @@ static inline uintptr_t sc_graphs_orphan(uintptr_t node)
 }
 
 int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order); /* 0 or -ENOMEM */
-void sc_graphs_destroy(struct sc_graphs *graphs);
 
 /* The graph of the handle; 0 if it is not known to name host memory or to have been launched. */
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle);

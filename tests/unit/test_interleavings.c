@@ -37,6 +37,7 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
 #include "report/report.h"
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/brief_lock.h"
 #include "track/grid.h"
@@ -859,7 +860,7 @@ static void tear_down(void)
 {
     for (unsigned i = 0; i < THREADS; i++)
         free(coroutines[i].stack);
-    sc_track_destroy(&sc_track);
+    destroy_track(&sc_track);
 }
 
 /* Where each step is slow (tests/memcheck.py). */

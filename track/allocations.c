@@ -22,12 +22,6 @@ int sc_allocations_init(struct sc_allocations *allocations)
     return sc_grid_init(&allocations->grid, &allocations->blocks, GRID_CELLS);
 }
 
-void sc_allocations_destroy(struct sc_allocations *allocations)
-{
-    sc_grid_destroy(&allocations->grid);
-    sc_pool_destroy(&allocations->blocks);
-}
-
 static struct block *at(struct sc_allocations *allocations, uint32_t id)
 {
     return sc_pool_at(&allocations->blocks, id);

@@ -24,7 +24,6 @@ struct sc_allocation {
 
 /* 0 or -ENOMEM. */
 int sc_allocations_init(struct sc_allocations *allocations);
-void sc_allocations_destroy(struct sc_allocations *allocations);
 
 /* The driver has handed out a block of at least one byte. Others that it overlaps are gone. Without
  * memory it is not known. `context`: the id of its context's legacy stream, 0: not known. */

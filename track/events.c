@@ -34,12 +34,6 @@ int sc_events_init(struct sc_events *events)
     return sc_handles_init(&events->records_of);
 }
 
-void sc_events_destroy(struct sc_events *events)
-{
-    sc_handles_destroy(&events->records_of);
-    sc_pool_destroy(&events->records);
-}
-
 static void set_handle(struct record *record, uintptr_t event)
 {
     const struct sc_point *point = &record->point;

@@ -19,7 +19,6 @@ struct sc_order;
 struct sc_point;
 
 int sc_events_init(struct sc_events *events); /* 0 or -ENOMEM */
-void sc_events_destroy(struct sc_events *events);
 
 /* ---- without the tracker's lock ---- */
 

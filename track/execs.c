@@ -4,9 +4,10 @@
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"
-#include "track/own_pages.h"
 
 #include "track/poison.h"
+
+enum { GONE_AT_ONCE = 64 };
 
 void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t context)
 {
@@ -54,32 +55,22 @@ bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *n
     return true;
 }
 
-struct gone_execs {
-    size_t count, room;
-    uintptr_t *handles;
-};
-
-static void collect_exec(void *argument, uintptr_t handle)
-{
-    struct gone_execs *gone = argument;
-    if (gone->count < gone->room)
-        gone->handles[gone->count] = handle;
-    gone->count++;
-}
-
 void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context)
 {
-    struct gone_execs gone = {0};
-    sc_graphs_each_exec(graphs, context, collect_exec, &gone);
-    gone.room = gone.count;
-    gone.count = 0;
-    gone.handles = gone.room ? sc_pages_map(gone.room * sizeof *gone.handles) : NULL;
-    if (!gone.handles)
-        return;
-    sc_graphs_each_exec(graphs, context, collect_exec, &gone);
-    for (size_t i = 0; i < gone.count; i++)
-        sc_graphs_remove(graphs, sc_graphs_detach(graphs, gone.handles[i]));
-    sc_pages_unmap(gone.handles, gone.room * sizeof *gone.handles);
+    uintptr_t gone[GONE_AT_ONCE];
+    unsigned count;
+    do {
+        count = 0;
+        SC_HANDLES_EACH (walk, &graphs->by_handle) {
+            const struct sc_graph *graph = sc_graphs_at(graphs, (uint32_t)walk.value);
+            if (graph->is_exec && graph->exec.context == context)
+                gone[count++] = walk.handle;
+            if (count == GONE_AT_ONCE)
+                break;
+        }
+        for (unsigned i = 0; i < count; i++)
+            sc_graphs_remove(graphs, sc_graphs_detach(graphs, gone[i]));
+    } while (count == GONE_AT_ONCE);
 }
 
 /* ---- uses ---- */

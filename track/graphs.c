@@ -31,18 +31,6 @@ int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
                : 0;
 }
 
-void sc_graphs_destroy(struct sc_graphs *graphs)
-{
-    sc_handles_destroy(&graphs->copies);
-    sc_handles_destroy(&graphs->by_node);
-    sc_handles_destroy(&graphs->by_handle);
-    sc_grid_destroy(&graphs->heap_grid);
-    sc_grid_destroy(&graphs->grid);
-    sc_pool_destroy(&graphs->extras);
-    sc_pool_destroy(&graphs->intervals);
-    sc_pool_destroy(&graphs->pool);
-}
-
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
 {
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);
@@ -533,29 +521,6 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     sc_graphs_set_last_launch(graphs, graph, 0);
     graphs->orphan_count -= is_orphan(graph->handle);
     sc_pool_give(&graphs->pool, id);
-}
-
-struct exec_walk {
-    struct sc_graphs *graphs;
-    uint32_t context;
-    void (*visit)(void *argument, uintptr_t handle);
-    void *argument;
-};
-
-static void look_at_exec(void *context, uintptr_t handle, uint64_t id)
-{
-    const struct exec_walk *walk = context;
-    const struct sc_graph *graph = sc_graphs_at(walk->graphs, (uint32_t)id);
-    if (graph->is_exec && graph->exec.context == walk->context)
-        walk->visit(walk->argument, handle);
-}
-
-void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
-                         void (*visit)(void *argument, uintptr_t handle), void *argument)
-{
-    SC_ASSERT_GUARDED(&graphs->pool);
-    struct exec_walk walk = {graphs, context, visit, argument};
-    sc_handles_each(&graphs->by_handle, look_at_exec, &walk);
 }
 
 /* ---- look-ups ---- */

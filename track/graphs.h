@@ -138,7 +138,6 @@ static inline uintptr_t sc_graphs_orphan(uintptr_t node)
 }
 
 int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order); /* 0 or -ENOMEM */
-void sc_graphs_destroy(struct sc_graphs *graphs);
 
 /* The graph of the handle; 0 if it is not known to name host memory or to have been launched. */
 uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle);
@@ -247,10 +246,6 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
 
 /* An inner node has changed. Nobody knows which, so all that they use is only kept. */
 void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle);
-
-/* Calls visit for each exec of the context. It must not remove any. */
-void sc_graphs_each_exec(struct sc_graphs *graphs, uint32_t context,
-                         void (*visit)(void *argument, uintptr_t handle), void *argument);
 
 /* The next event that a node of the exec records, or waits for, from index `*at` on. `*at` moves
  * behind it. 0: there is none. */

@@ -173,13 +173,13 @@ uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
     return value;
 }
 
-void sc_handles_each(struct sc_handles *handles,
-                     void (*visit)(void *context, uintptr_t handle, uint64_t value), void *context)
+void sc_handles_next(struct sc_handles_walk *walk)
 {
-    SC_ASSERT_GUARDED(handles);
-    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
-    for (uint32_t i = 0; i <= table->mask; i++)
-        if (handle_in(&table->slots[i]))
-            visit(context, handle_in(&table->slots[i]),
-                  atomic_load_explicit(&table->slots[i].value, memory_order_relaxed));
+    SC_ASSERT_GUARDED(walk->handles);
+    struct sc_handle_table *table =
+        atomic_load_explicit(&walk->handles->table, memory_order_relaxed);
+    for (walk->handle = 0; !walk->handle && walk->next <= table->mask; walk->next++) {
+        walk->handle = handle_in(&table->slots[walk->next]);
+        walk->value = atomic_load_explicit(&table->slots[walk->next].value, memory_order_relaxed);
+    }
 }

@@ -87,8 +87,23 @@ int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
 /* The value that was removed, or 0. */
 uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle);
 
-/* Calls visit for every handle; needs the owner's lock; visit must not change the map. */
-void sc_handles_each(struct sc_handles *handles,
-                     void (*visit)(void *context, uintptr_t handle, uint64_t value), void *context);
+/* A walk over all handles. It needs the owner's lock, and the map must not change meanwhile. */
+struct sc_handles_walk {
+    uintptr_t handle; /* where the walk is; 0: it is over */
+    uint64_t value;
+    struct sc_handles *handles;
+    uint32_t next;
+};
+void sc_handles_next(struct sc_handles_walk *walk);
+static inline struct sc_handles_walk sc_handles_begin(struct sc_handles *handles)
+{
+    struct sc_handles_walk walk = {.handles = handles};
+    sc_handles_next(&walk);
+    return walk;
+}
+
+#define SC_HANDLES_EACH(walk, handles)                                                             \
+    for (struct sc_handles_walk walk = sc_handles_begin(handles); walk.handle;                     \
+         sc_handles_next(&walk))
 
 #endif

@@ -23,12 +23,6 @@ int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_grap
     return sc_grid_init(&holds->grid, &holds->pool, GRID_CELLS);
 }
 
-void sc_holds_destroy(struct sc_holds *holds)
-{
-    sc_grid_destroy(&holds->grid);
-    sc_pool_destroy(&holds->pool);
-}
-
 static size_t bytes_of(const struct sc_hold *hold)
 {
     return atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);

@@ -25,7 +25,6 @@ struct sc_ticket;
 
 /* 0 or -ENOMEM */
 int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_graphs *graphs);
-void sc_holds_destroy(struct sc_holds *holds);
 
 /* Returns the hold, or 0 when there is no memory for it. */
 uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t address,

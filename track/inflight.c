@@ -23,7 +23,6 @@
 enum {
     GRID_CELLS = 1 << 16,
     DEVICE_CELLS = 1 << 14,
-    KEY_SLOTS = 1 << 16,
     RANGE_CELLS = 1 << 16,
 };
 
@@ -35,7 +34,7 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
     sc_pool_init(&inflight->ops, sizeof(struct sc_op));
     sc_source_copies_init(inflight);
     sc_kept_off_init(&inflight->kept_off);
-    inflight->keys = sc_pages_map(KEY_SLOTS * sizeof *inflight->keys);
+    inflight->keys = sc_pages_map(SC_INFLIGHT_KEYS * sizeof *inflight->keys);
     inflight->no_range = sc_pool_take(&inflight->ranges);
     inflight->device_memory = sc_pool_take(&inflight->ranges);
     if (sc_grid_init(&inflight->range_grid, &inflight->ranges, RANGE_CELLS) ||
@@ -47,19 +46,6 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
         return -ENOMEM;
     inflight->nowhere = sc_inflight_range(inflight, inflight->no_range);
     return 0;
-}
-
-void sc_inflight_destroy(struct sc_inflight *inflight)
-{
-    sc_grid_destroy(&inflight->range_grid);
-    sc_grid_destroy(&inflight->op_grid);
-    sc_grid_destroy(&inflight->heap_grid);
-    sc_grid_destroy(&inflight->device_grid);
-    sc_spans_destroy(&inflight->guards);
-    sc_pages_unmap(inflight->keys, KEY_SLOTS * sizeof *inflight->keys);
-    sc_pool_destroy(&inflight->copies);
-    sc_pool_destroy(&inflight->ranges);
-    sc_pool_destroy(&inflight->ops);
 }
 
 /* ---- ranges ---- */
@@ -260,7 +246,7 @@ static uint32_t *slot_of_key(struct sc_inflight *inflight, uintptr_t address, si
 {
     uint64_t key = address * 0x9E3779B97F4A7C15u;
     key ^= (width_bytes + ((uint64_t)stream << 32)) * 0xC2B2AE3D27D4EB4Fu;
-    return &inflight->keys[(key >> 33) % KEY_SLOTS];
+    return &inflight->keys[(key >> 33) % SC_INFLIGHT_KEYS];
 }
 
 static uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)

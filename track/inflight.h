@@ -80,6 +80,8 @@ struct sc_unwatched {
     uint64_t bytes;
 };
 
+enum { SC_INFLIGHT_KEYS = 1 << 16 }; /* slots of `keys` */
+
 struct sc_inflight {
     struct sc_order *order;
     struct sc_pool ranges;
@@ -119,7 +121,6 @@ struct sc_ops_collector {
 
 /* 0 or -ENOMEM. */
 int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order);
-void sc_inflight_destroy(struct sc_inflight *inflight);
 
 /* A new range, or 0. It replaces what overlaps it: the driver has just said that this is valid. */
 uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,

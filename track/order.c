@@ -228,13 +228,6 @@ void sc_order_init(struct sc_order *order)
     sc_unseen_init(order);
 }
 
-void sc_order_destroy(struct sc_order *order)
-{
-    sc_unseen_destroy(order);
-    sc_pool_destroy(&order->streams);
-    sc_arena_destroy(&order->arena);
-}
-
 /* The former stream's points lie below all of the next one's. */
 static uint32_t take_spare(struct sc_order *order)
 {

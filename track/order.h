@@ -100,7 +100,6 @@ struct sc_order {
 };
 
 void sc_order_init(struct sc_order *order);
-void sc_order_destroy(struct sc_order *order);
 
 /* A legacy stream is its own context; others name theirs. 0: out of memory. */
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context);

@@ -23,12 +23,6 @@ int sc_spans_init(struct sc_spans *spans)
     return sc_grid_init(&spans->grid, &spans->pool, CELLS);
 }
 
-void sc_spans_destroy(struct sc_spans *spans)
-{
-    sc_grid_destroy(&spans->grid);
-    sc_pool_destroy(&spans->pool);
-}
-
 static unsigned area_of(const struct sc_spans *spans, uintptr_t address)
 {
     uintptr_t start = atomic_load_explicit(&spans->laned_start, memory_order_relaxed);

@@ -108,8 +108,6 @@ unsigned sc_spans_own_lane(const struct sc_spans *spans, uintptr_t address);
  * the lane from which it comes and of the one into which it goes. */
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address);
 
-void sc_spans_destroy(struct sc_spans *spans);
-
 /* The lanes in which spans of these streams have ended, and are unapplied or due. Lock-free. */
 uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits);
 

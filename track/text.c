@@ -96,15 +96,20 @@ const char *sc_text_directive(struct sc_text *text, const char *directive, va_li
     return directive + 1;
 }
 
+void sc_text_format_list(struct sc_text *text, const char *format, va_list *values)
+{
+    for (const char *sign; (sign = strchr(format, '%'));) {
+        sc_text_bytes(text, format, (size_t)(sign - format));
+        format = sc_text_directive(text, sign + 1, values);
+    }
+    sc_text_put(text, format);
+}
+
 void sc_text_format(struct sc_text *text, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    for (const char *sign; (sign = strchr(format, '%'));) {
-        sc_text_bytes(text, format, (size_t)(sign - format));
-        format = sc_text_directive(text, sign + 1, &values);
-    }
-    sc_text_put(text, format);
+    sc_text_format_list(text, format, &values);
     va_end(values);
 }
 

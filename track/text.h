@@ -33,6 +33,8 @@ void sc_text_put(struct sc_text *text, const char *string);
 void sc_text_format(struct sc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+void sc_text_format_list(struct sc_text *text, const char *format, va_list *values);
+
 /* One such directive, which begins behind its %, and its value. Returns what follows it. */
 const char *sc_text_directive(struct sc_text *text, const char *directive, va_list *values);
 

@@ -73,16 +73,6 @@ void sc_track_ignore_libc(struct sc_track *track)
     atomic_store(&track->front.libc_watch, 0);
 }
 
-void sc_track_destroy(struct sc_track *track)
-{
-    sc_allocations_destroy(&track->allocations);
-    sc_events_destroy(&track->events);
-    sc_graphs_destroy(&track->graphs);
-    sc_holds_destroy(&track->holds);
-    sc_inflight_destroy(&track->inflight);
-    sc_order_destroy(&track->order);
-}
-
 /* ---- streams and order ---- */
 
 uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, uint32_t context,

@@ -78,7 +78,6 @@ void sc_track_told_end(struct sc_track *track) SC_RELEASES(*track);
 #endif
 
 int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
-void sc_track_destroy(struct sc_track *track);
 
 /* Before the first stream is added: is device memory watched, and are operations guarded until the
  * host knows their end, and not only until they are complete? Neither is so otherwise. */

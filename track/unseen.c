@@ -18,11 +18,6 @@ void sc_unseen_init(struct sc_order *order)
     sc_pool_init(&order->unseen.waits, sizeof(struct wait));
 }
 
-void sc_unseen_destroy(struct sc_order *order)
-{
-    sc_pool_destroy(&order->unseen.waits);
-}
-
 static struct wait *at(struct sc_order *order, uint32_t id)
 {
     return sc_pool_at(&order->unseen.waits, id);

@@ -31,7 +31,6 @@ enum {
 };
 
 void sc_unseen_init(struct sc_order *order);
-void sc_unseen_destroy(struct sc_order *order);
 
 /* Around the call by which the stream waits. End gets what begin has returned; it is left out where
  * the call was refused. */

@@ -5,6 +5,7 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/edges.h"
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/nvtx.h"
@@ -12,12 +13,10 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
-#include "report/report.h"
 #include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/now.h"
 #include "track/ops.h"
-#include "track/text.h"
 #include "track/ticks.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
@@ -53,18 +52,6 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops
     give_no_verdict(SC_NO_VERDICT_ROOM, ops->count - sc_ops_kept(ops));
 }
 
-static void say_goes_on(const struct sc_call *call, const struct sc_op_info *op)
-{
-    char line[256];
-    if (sc_options.verbosity < 1)
-        return;
-    struct sc_text text = sc_text_in(line, sizeof line);
-    sc_text_format(&text,
-                   "%s goes on after stall_limit, though %s is not complete: its data may be wrong",
-                   call->api, op->api);
-    sc_report_say(NULL, line);
-}
-
 /* A kernel, or a launch that may use the memory, may wait for what the call is to write there. */
 static bool is_found_to_wait(const struct sc_op_info *op, struct sc_excuses_stand *stand)
 {
@@ -96,7 +83,7 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
         if (sc_host_functions_excuse(op, since_ticks))
             return SC_AWAITS_PROGRAM;
     } while (now_ns < deadline_ns);
-    say_goes_on(call, op);
+    sc_edges_say_goes_on(call->api, op->api);
     return SC_OVERDUE;
 }
 

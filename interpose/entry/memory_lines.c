@@ -11,6 +11,7 @@
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "interpose/base/warning.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/unaccounted.h"
 #include "interpose/reaper/own_threads.h"
@@ -140,8 +141,8 @@ static void take_signal(void)
         return;
     if (sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
         sigaction(number, &action, NULL);
-    else if (sc_options.verbosity > 0)
-        sc_report_say(NULL, "memory_signal: the program has an action for it, which stays");
+    else
+        sc_warning_say("memory_signal: the program has an action for it, which stays");
 }
 
 /* Who asks for what there cannot be is told: strict would pass for want of it. */
@@ -153,8 +154,8 @@ static void tell_of_vain_options(void)
         why = "memory=off: leaks, memory_every and memory_signal have nothing to tell";
     else if (sc_options.leaks && !sc_unwind_is_deep())
         why = "leaks=1 has nothing to tell without whole stacks (stacks=full, and a libunwind)";
-    if (why && sc_options.verbosity > 0)
-        sc_report_say(NULL, why);
+    if (why)
+        sc_warning_say("%s", why);
 }
 
 void sc_memory_lines_start(void)

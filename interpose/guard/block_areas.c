@@ -6,6 +6,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/base/warning.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/map_waits.h"
 #include "interpose/guard/protect.h"
@@ -13,12 +14,10 @@
 #include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
 #include "report/options.h"
-#include "report/report.h"
 #include "report/userfaultfd.h"
 #include "track/grid.h"
 #include "track/pages.h"
 #include "track/spans.h"
-#include "track/text.h"
 #include "track/track_parts.h"
 
 #include "track/poison.h"
@@ -27,7 +26,6 @@ enum {
     PART_MAX_BYTES = 512 << 10,
     SMALL_MAX_BYTES = 16 << 10, /* H200, 4 KB of a huge page: 2 us, and by mprotect 6 */
     OFTEN = 8,
-    LINE_MAX_BYTES = 512,
 };
 
 static _Atomic uint32_t times[SC_AREAS_COUNT]; /* that a part was guarded while it was mprotect's */
@@ -39,16 +37,11 @@ static _Atomic bool any_result; /* ... of userfaultfd's */
 static void say_why_not(void)
 {
     static _Atomic bool said;
-    char line[LINE_MAX_BYTES];
     enum sc_userfaultfd_state state = sc_userfaults_state();
-    if (sc_options.guard != SC_GUARD_UFFD || sc_options.verbosity == 0 ||
-        atomic_exchange(&said, true))
-        return;
-    struct sc_text text = sc_text_in(line, sizeof line);
-    sc_text_format(
-        &text, "guard=uffd: there is no userfaultfd, so mprotect keeps pages off: %s. Remedy: %s",
-        sc_userfaultfd_words(state), sc_userfaultfd_remedy(state));
-    sc_report_say(NULL, text.bytes);
+    if (sc_options.guard == SC_GUARD_UFFD && !atomic_exchange(&said, true))
+        sc_warning_say("guard=uffd: there is no userfaultfd, so mprotect keeps pages off: %s. "
+                       "Remedy: %s",
+                       sc_userfaultfd_words(state), sc_userfaultfd_remedy(state));
 }
 
 bool sc_guard_serves_areas(void)

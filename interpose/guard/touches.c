@@ -5,6 +5,7 @@
 #include "interpose/base/operands.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
+#include "interpose/base/warning.h"
 #include "interpose/driver/driver_code.h"
 #include "interpose/guard/atomic_stores.h"
 #include "interpose/guard/door.h"
@@ -24,7 +25,6 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"
-#include "report/report.h"
 #include "track/blocks.h"
 #include "track/grid.h"
 #include "track/guarded.h"
@@ -41,7 +41,6 @@
 #include "track/points.h"
 #include "track/shape.h"
 #include "track/spans.h"
-#include "track/text.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 #include "track/track.h"
@@ -114,14 +113,8 @@ static void report_each(const struct sc_ops *ops, const struct touch *touch)
 
 static void say_gave_up(const struct sc_ops *ops)
 {
-    char line[256];
-    if (sc_options.verbosity < 1)
-        return;
-    struct sc_text text = sc_text_in(line, sizeof line);
-    sc_text_format(&text,
-                   "a touch waited stall_limit for %s and was let through: its data may be wrong",
+    sc_warning_say("a touch waited stall_limit for %s and was let through: its data may be wrong",
                    ops->ops[0].api);
-    sc_report_say(NULL, line);
 }
 
 /* ---- who never waits ---- */

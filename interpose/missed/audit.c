@@ -10,6 +10,7 @@
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/base/warning.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/driver_code.h"
 #include "interpose/missed/replay.h"
@@ -20,7 +21,6 @@
 #include "report/report.h"
 #include "track/now.h"
 #include "track/own_lock.h"
-#include "track/text.h"
 
 #include "track/poison.h"
 
@@ -71,17 +71,8 @@ static const int *majors(void)
 /* "WHAT cannot be met: CUPTI is held: by a tool". */
 static void say_unmet(const char *what, const struct sc_cupti_status *status)
 {
-    char line[256] = "";
-    if (sc_options.verbosity == 0)
-        return;
-    strcat(line, what);
-    strcat(line, " cannot be met: CUPTI is ");
-    strcat(line, sc_cupti_state_string(status->state));
-    if (status->detail[0]) {
-        strcat(line, ": ");
-        strncat(line, status->detail, 128);
-    }
-    sc_report_say(NULL, line);
+    sc_warning_say("%s cannot be met: CUPTI is %s%s%s", what, sc_cupti_state_string(status->state),
+                   status->detail[0] ? ": " : "", status->detail);
 }
 
 static void complain(const struct sc_cupti_status *status)
@@ -106,15 +97,10 @@ static struct sc_report_cupti described(const struct sc_cupti_status *status)
 
 static void say_passed_over(const struct sc_cupti_status *status)
 {
-    char line[512];
-    if (!status->passed_over[0] || sc_options.verbosity == 0)
-        return;
-    struct sc_text text = sc_text_in(line, sizeof line);
-    sc_text_format(
-        &text,
-        "libcupti is not looked for where the path is relative: %s; name the whole path, from / on",
-        status->passed_over);
-    sc_report_say(NULL, line);
+    if (status->passed_over[0])
+        sc_warning_say("libcupti is not looked for where the path is relative: %s; name the whole "
+                       "path, from / on",
+                       status->passed_over);
 }
 
 /* It was wanted, and is not to be had, or not any more. */
@@ -146,12 +132,6 @@ static bool has_context(void)
     return false;
 }
 
-static void say_no_timeline(const char *why)
-{
-    if (sc_options.verbosity > 0)
-        sc_report_say(NULL, why);
-}
-
 /* We listen; do records come? */
 static void follow_timeline(void)
 {
@@ -159,7 +139,7 @@ static void follow_timeline(void)
         return;
     if (sc_cupti_yield_records())
         sc_timeline_fail();
-    say_no_timeline("timeline=1 cannot be met: CUPTI gives no activity records");
+    sc_warning_say("timeline=1 cannot be met: CUPTI gives no activity records");
 }
 
 /* The work that is waited for may itself wait for the thread that brings us up. */
@@ -170,7 +150,7 @@ static void start_too_late(void)
     if (!sc_options.timeline)
         return;
     sc_timeline_fail();
-    say_no_timeline("timeline=1 cannot be met: CUDA was in use before the library");
+    sc_warning_say("timeline=1 cannot be met: CUDA was in use before the library");
 }
 
 /* CUPTI starts threads when somebody subscribes. */
@@ -188,7 +168,7 @@ void sc_audit_start(void)
     struct sc_cupti_status status;
     if (!is_wanted()) {
         if (sc_options.timeline)
-            say_no_timeline("timeline=1 cannot be met: it needs CUPTI, and cupti=off");
+            sc_warning_say("timeline=1 cannot be met: it needs CUPTI, and cupti=off");
         return;
     }
     if (!sc_process_is_alone() && has_context()) {

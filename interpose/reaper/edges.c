@@ -7,6 +7,7 @@
 
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
+#include "interpose/base/warning.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/reaper/own_threads.h"
@@ -15,13 +16,11 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "report/report.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/now.h"
 #include "track/ops.h"
 #include "track/own_pages.h"
-#include "track/text.h"
 #include "track/ticks.h"
 #include "track/trace.h"
 
@@ -88,16 +87,10 @@ static bool let_go(const struct open *edge)
     return atomic_compare_exchange_strong(edge->value, &before, released(edge->turn));
 }
 
-static void say_goes_on(const struct open *edge)
+void sc_edges_say_goes_on(const char *api, const char *earlier_api)
 {
-    char line[256];
-    if (sc_options.verbosity < 1)
-        return;
-    struct sc_text text = sc_text_in(line, sizeof line);
-    sc_text_format(&text,
-                   "%s goes on after stall_limit, though %s is not complete: its data may be wrong",
-                   edge->api, edge->earlier_api);
-    sc_report_say(NULL, line);
+    sc_warning_say("%s goes on after stall_limit, though %s is not complete: its data may be wrong",
+                   api, earlier_api);
 }
 
 static struct sc_op_info earlier_op(const struct open *edge)
@@ -171,7 +164,7 @@ static void end_those_over(uint64_t *next_ns)
     bool is_overdue = false;
     while (take_over(&over, &is_overdue, next_ns))
         if (let_go(&over) && is_overdue)
-            say_goes_on(&over);
+            sc_edges_say_goes_on(over.api, over.earlier_api);
 }
 
 static void *run(void *unused)

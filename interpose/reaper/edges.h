@@ -28,4 +28,7 @@ struct sc_stream_record;
 bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api);
 
+/* What the call has waited for as long as it may. */
+void sc_edges_say_goes_on(const char *api, const char *earlier_api);
+
 #endif

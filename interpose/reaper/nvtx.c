@@ -21,10 +21,10 @@
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
+#include "interpose/base/warning.h"
 #include "interpose/reaper/own_threads.h"
 #include "report/options.h"
 #include "report/plain.h"
-#include "report/report.h"
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/hazard.h"
@@ -281,14 +281,9 @@ static bool is_relative(const char *tool)
 
 static void say_passed_over(const char *tool)
 {
-    char line[SC_OPTIONS_PATH_SIZE + 256];
-    struct sc_text text = sc_text_in(line, sizeof line);
-    sc_text_format(&text,
-                   "a tool of NVTX is not loaded where the path is relative: "
+    sc_warning_say("a tool of NVTX is not loaded where the path is relative: "
                    "NVTX_INJECTION64_PATH=%s; name the whole path, from / on",
                    tool);
-    if (sc_options.verbosity > 0)
-        sc_report_say(NULL, line);
 }
 
 void sc_nvtx_start(void)

@@ -217,27 +217,17 @@ CUcontext sc_contexts_primary(CUdevice device)
     return sc_contexts_known(handle) ? handle : NULL;
 }
 
-struct device_search {
-    CUdevice device;
-    struct sc_context *found;
-};
-
-static void note_of_device(void *argument, uintptr_t handle, uint64_t value)
-{
-    struct device_search *search = argument;
-    struct sc_context *context = sc_handle_pointer(value);
-    (void)handle;
-    if (context->device == search->device && !context->gone && !context->quiet)
-        search->found = context;
-}
-
 struct sc_context *sc_contexts_on(CUdevice device)
 {
-    struct device_search search = {.device = device};
+    struct sc_context *found = NULL;
     pthread_mutex_lock(&contexts_lock);
-    sc_handles_each(&by_handle, note_of_device, &search);
+    SC_HANDLES_EACH (walk, &by_handle) {
+        struct sc_context *context = sc_handle_pointer(walk.value);
+        if (context->device == device && !context->gone && !context->quiet)
+            found = context;
+    }
     pthread_mutex_unlock(&contexts_lock);
-    return search.found;
+    return found;
 }
 
 struct sc_context *sc_contexts_at(CUdeviceptr address)
@@ -276,46 +266,28 @@ void sc_contexts_put_back(struct sc_context *context)
     pthread_mutex_unlock(&contexts_lock);
 }
 
-struct green_search {
-    const struct sc_context *primary;
-    CUcontext found;
-};
-
-static void note_green(void *argument, uintptr_t handle, uint64_t value)
+/* One whose primary context that is, or, if it is NULL, one that is gone. */
+static struct sc_context *take_one(const struct sc_context *primary)
 {
-    struct green_search *search = argument;
-    const struct sc_context *context = sc_handle_pointer(value);
-    if (context->primary == search->primary)
-        search->found = (CUcontext)handle;
+    uintptr_t found = 0;
+    pthread_mutex_lock(&contexts_lock);
+    SC_HANDLES_EACH (walk, &by_handle) {
+        const struct sc_context *context = sc_handle_pointer(walk.value);
+        if (primary ? context->primary == primary : context->gone)
+            found = walk.handle;
+    }
+    struct sc_context *taken =
+        found ? sc_handle_pointer(sc_handles_remove(&by_handle, found)) : NULL;
+    pthread_mutex_unlock(&contexts_lock);
+    return taken;
 }
 
 struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary)
 {
-    struct green_search search = {.primary = primary};
-    pthread_mutex_lock(&contexts_lock);
-    sc_handles_each(&by_handle, note_green, &search);
-    struct sc_context *green =
-        search.found ? sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)search.found))
-                     : NULL;
-    pthread_mutex_unlock(&contexts_lock);
-    return green;
-}
-
-static void note_ended(void *argument, uintptr_t handle, uint64_t value)
-{
-    CUcontext *ended = argument;
-    struct sc_context *context = sc_handle_pointer(value);
-    if (context->gone)
-        *ended = (CUcontext)handle;
+    return take_one(primary);
 }
 
 struct sc_context *sc_contexts_take_gone(void)
 {
-    CUcontext ended = NULL;
-    pthread_mutex_lock(&contexts_lock);
-    sc_handles_each(&by_handle, note_ended, &ended);
-    struct sc_context *context =
-        ended ? sc_handle_pointer(sc_handles_remove(&by_handle, (uintptr_t)ended)) : NULL;
-    pthread_mutex_unlock(&contexts_lock);
-    return context;
+    return take_one(NULL);
 }

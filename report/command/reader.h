@@ -11,8 +11,8 @@
 #define SC_REPORT_COMMAND_READER_H
 
 #include "report/command/findings.h"
-#include "report/command/merged_runs.h"
 #include "report/command/memory_between.h"
+#include "report/command/merged_runs.h"
 #include "report/command/symbols.h"
 
 #include <jansson.h>

@@ -15,6 +15,7 @@
  *
  *   fuzz_track [programs] [seed]    program i has the seed `seed + i`
  */
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/comparisons.h"
 #include "track/events.h"
@@ -1365,7 +1366,7 @@ static void end_world(void)
     for (int i = 2; i < world.graph.stream_count; i++)
         if (sc_order_stream(&tracker.order, id_of(i))->references)
             complain("stream %d is still referred to", i);
-    sc_track_destroy(&tracker);
+    destroy_track(&tracker);
 }
 
 /* True if the tracker agrees with the oracle; otherwise world.complaint says where not. */

@@ -1,4 +1,5 @@
 /* Device memory that the driver has handed out, and frees that last while others are handed it. */
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/allocations.h"
 #include "track/guarded.h"
@@ -38,7 +39,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_track_destroy(&track);
+    destroy_track(&track);
 }
 
 START_TEST(a_block_is_found_by_each_of_its_bytes)

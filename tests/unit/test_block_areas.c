@@ -1,4 +1,4 @@
-/* links: interpose/guard/block_areas.c
+/* links: interpose/guard/block_areas.c interpose/base/warning.c
  *
  * When an area of a large pinned block changes from mprotect to userfaultfd. What is asked of the
  * kernel and of the spans is stood in for. */

@@ -1,5 +1,6 @@
 /* Operations on device memory: what conflicts with what, and that forgetting those for which later
  * ones stand changes no answer. */
+#include "tests/unit/destroy.h"
 #include "track/conflicts_internal.h"
 #include "track/device.h"
 
@@ -37,8 +38,8 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_inflight_destroy(&inflight);
-    sc_order_destroy(&order);
+    destroy_inflight(&inflight);
+    destroy_order(&order);
 }
 
 static struct sc_op_info plain(unsigned stream, enum sc_direction direction, uintptr_t offset,

@@ -13,6 +13,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "tests/unit/destroy.h"
 #include "track/now.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"
@@ -184,7 +185,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_order_destroy(&order);
+    destroy_order(&order);
 }
 
 /* ---- tests ---- */

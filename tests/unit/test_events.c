@@ -1,4 +1,5 @@
 /* What events stand for, and who may say so without the tracker's lock. */
+#include "tests/unit/destroy.h"
 #include "track/brief_lock.h"
 #include "track/events.h"
 #include "track/guarded.h"
@@ -39,7 +40,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_track_destroy(&track);
+    destroy_track(&track);
 }
 
 static struct sc_point numbered(uint64_t number)

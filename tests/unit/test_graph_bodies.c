@@ -1,4 +1,5 @@
 /* Inner nodes of an exec: sentence by sentence what track/graphs.h promises. */
+#include "tests/unit/destroy.h"
 #include "track/graph_frees.h"
 #include "track/graph_place.h"
 #include "track/graphs_internal.h"
@@ -63,8 +64,8 @@ static void tear_down(void)
     uint32_t id = sc_graphs_find(&graphs, EXEC);
     if (id)
         sc_graphs_remove(&graphs, sc_graphs_detach(&graphs, EXEC));
-    sc_graphs_destroy(&graphs);
-    sc_order_destroy(&order);
+    destroy_graphs(&graphs);
+    destroy_order(&order);
 }
 
 static bool names(unsigned page)

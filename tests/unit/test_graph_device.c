@@ -1,5 +1,6 @@
 /* Device memory in track/graphs.h: what nodes do there, what they allocate and free, addresses of
  * kernels, races, and who added a node. */
+#include "tests/unit/destroy.h"
 #include "track/graph_frees.h"
 #include "track/graphs.h"
 #include "track/graphs_internal.h"
@@ -28,8 +29,8 @@ static void set_up(void)
 static void take_down(void)
 {
     sc_graphs_remove(&graphs, sc_graphs_detach(&graphs, EXEC));
-    sc_graphs_destroy(&graphs);
-    sc_order_destroy(&order);
+    destroy_graphs(&graphs);
+    destroy_order(&order);
 }
 
 static struct sc_graph *exec(void)

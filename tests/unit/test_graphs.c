@@ -1,4 +1,5 @@
 /* What graphs name: sentence by sentence what track/graphs.h promises. */
+#include "tests/unit/destroy.h"
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
 #include "track/grid.h"
@@ -26,8 +27,8 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_graphs_destroy(&graphs);
-    sc_order_destroy(&order);
+    destroy_graphs(&graphs);
+    destroy_order(&order);
 }
 
 static struct sc_graph_use plain(uintptr_t node, enum sc_direction direction, uintptr_t address,

@@ -106,23 +106,25 @@ struct sum {
     uint64_t handles, values;
 };
 
-static void add_up(void *context, uintptr_t handle, uint64_t value)
+static struct sum sum_of_all(void)
 {
-    struct sum *sum = context;
-    sum->count++;
-    sum->handles += handle;
-    sum->values += value;
+    struct sum sum = {0};
+    SC_HANDLES_EACH (walk, &handles) {
+        sum.count++;
+        sum.handles += walk.handle;
+        sum.values += walk.value;
+    }
+    return sum;
 }
 
 START_TEST(each_visits_every_handle_once)
 {
-    struct sum sum = {0};
-    sc_handles_each(&handles, add_up, &sum);
+    struct sum sum = sum_of_all();
     ck_assert_uint_eq(sum.count, 0);
     for (uintptr_t i = 1; i <= 1000; i++)
         ck_assert_int_eq(sc_handles_put(&handles, i, i * 2), 0);
     sc_handles_remove(&handles, 1000);
-    sc_handles_each(&handles, add_up, &sum);
+    sum = sum_of_all();
     ck_assert_uint_eq(sum.count, 999);
     ck_assert_uint_eq(sum.handles, 999 * 1000 / 2);
     ck_assert_uint_eq(sum.values, 999 * 1000);

@@ -1,4 +1,5 @@
 /* Frees that wait: their order, what they wait for, and what they add up to. */
+#include "tests/unit/destroy.h"
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
 #include "track/hold_internal.h"
@@ -27,9 +28,9 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_holds_destroy(&holds);
-    sc_graphs_destroy(&graphs);
-    sc_order_destroy(&order);
+    destroy_holds(&holds);
+    destroy_graphs(&graphs);
+    destroy_order(&order);
 }
 
 static uint32_t add(uintptr_t address, size_t size_bytes)

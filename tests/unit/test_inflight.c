@@ -1,4 +1,5 @@
 /* Operations on host memory: shapes, ranges, conflicts, and what is retired when. */
+#include "tests/unit/destroy.h"
 #include "track/conflicts.h"
 #include "track/conflicts_internal.h"
 #include "track/frames.h"
@@ -42,8 +43,8 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_inflight_destroy(&inflight);
-    sc_order_destroy(&order);
+    destroy_inflight(&inflight);
+    destroy_order(&order);
 }
 
 static struct sc_op_info plain(uint32_t stream, enum sc_direction direction, uintptr_t address,

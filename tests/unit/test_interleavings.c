@@ -1,5 +1,5 @@
 /* links: interpose/guard/protect.c interpose/guard/touches.c interpose/guard/steps.c
- * links: interpose/guard/map_waits.c
+ * links: interpose/guard/map_waits.c interpose/base/warning.c
  * not-under: thread memcheck debug
  *
  * Whose a fault is, under every interleaving of three threads on one page, as far as they can be
@@ -37,6 +37,7 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
 #include "report/report.h"
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/brief_lock.h"
 #include "track/grid.h"
@@ -859,7 +860,7 @@ static void tear_down(void)
 {
     for (unsigned i = 0; i < THREADS; i++)
         free(coroutines[i].stack);
-    sc_track_destroy(&sc_track);
+    destroy_track(&sc_track);
 }
 
 /* Where each step is slow (tests/memcheck.py). */

@@ -1,4 +1,5 @@
 /* Pages that are never guarded: the set of them, full ones, and threads that fill it together. */
+#include "tests/unit/destroy.h"
 #include "track/kept_off.h"
 
 #include <check.h>
@@ -136,7 +137,7 @@ START_TEST(entries_go_with_their_range)
     for (size_t i = 0; i < 4; i++)
         ck_assert(!sc_kept_off_has(&inflight.kept_off, base + i * page_bytes));
     ck_assert(sc_kept_off_has(&inflight.kept_off, base + 4 * page_bytes));
-    sc_inflight_destroy(&inflight);
+    destroy_inflight(&inflight);
 }
 END_TEST
 

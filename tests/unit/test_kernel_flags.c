@@ -1,5 +1,6 @@
 /* Kernels that have addresses of host memory: what is in flight there, and until when.
  */
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/guarded.h"
 #include "track/inflight_calls.h"
@@ -48,7 +49,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_track_destroy(&track);
+    destroy_track(&track);
 }
 
 static struct sc_op_info use(uint32_t stream, const struct sc_kernel_byte *byte)

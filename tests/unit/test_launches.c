@@ -2,6 +2,7 @@
  * record, what a host node tells that runs, and what is in flight until the host has heard of it. A
  * launch is issued here as interpose/calls/graph_launch.c does.
  */
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
@@ -48,7 +49,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_track_destroy(&track);
+    destroy_track(&track);
 }
 
 /* ---- an exec ---- */

@@ -1,4 +1,4 @@
-/* links: interpose/base/process.c
+/* links: interpose/base/process.c interpose/base/warning.c
  *
  * What a tool is shown, and when nobody is. The tool is a list of what it was called with; the
  * thread is a plain one.

@@ -1,4 +1,5 @@
 /* The happens-before engine: every way in which the host, or a stream, comes to know something. */
+#include "tests/unit/destroy.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/points.h"
@@ -24,7 +25,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_order_destroy(&order);
+    destroy_order(&order);
 }
 
 static struct sc_ticket issue(uint32_t stream)
@@ -1069,7 +1070,7 @@ END_TEST
 START_TEST(a_destroyed_order_can_be_made_again)
 {
     sc_order_remove(&order, add(SC_STREAM_NONBLOCKING));
-    sc_order_destroy(&order);
+    destroy_order(&order);
     sc_order_init(&order);
     ck_assert_uint_eq(sc_order_add(&order, SC_STREAM_LEGACY, 0), 1);
     ck_assert_uint_eq(sc_order_add(&order, SC_STREAM_NONBLOCKING, 1), 2);

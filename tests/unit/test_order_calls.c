@@ -2,6 +2,7 @@
  * order that chance finds. The driver takes a call at one moment between its begin and its end;
  * what the engine says to be done, or to come before, has to be so in the model. Calls that do not
  * overlap leave nothing open: there it has to be exactly that. */
+#include "tests/unit/destroy.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/points.h"
@@ -367,7 +368,7 @@ START_TEST(one_thread_knows_exactly)
     sc_order_init(&order);
     for (uint64_t seed = 1; seed <= 500; seed++)
         run(seed, 1);
-    sc_order_destroy(&order);
+    destroy_order(&order);
 }
 END_TEST
 
@@ -376,7 +377,7 @@ START_TEST(overlapping_calls_claim_nothing_that_is_not_so)
     sc_order_init(&order);
     for (uint64_t seed = 1; seed <= 3000; seed++)
         run(seed, 2 + seed % (THREADS - 1));
-    sc_order_destroy(&order);
+    destroy_order(&order);
 }
 END_TEST
 

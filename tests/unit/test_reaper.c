@@ -22,6 +22,7 @@
 #include "interpose/streams/marks.h"
 #include "report/annotations.h"
 #include "report/report.h"
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/graphs.h"
 #include "track/hazard.h"
@@ -333,7 +334,7 @@ static void tear_down(void)
     atomic_store(&holds_back, false);
     sc_reaper_stop();
     ck_assert(await(sc_reaper_has_stopped));
-    sc_track_destroy(&sc_track);
+    destroy_track(&sc_track);
 }
 
 static struct sc_op_info issue(void)

@@ -1,4 +1,5 @@
 /* Spans of pages and what settling them tells the kernel, against a model of pages; and staging. */
+#include "tests/unit/destroy.h"
 #include "track/blocks.h"
 #include "track/grid.h"
 #include "track/order.h"
@@ -35,7 +36,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_spans_destroy(&guards);
+    destroy_spans(&guards);
 }
 
 static uintptr_t at(unsigned first)
@@ -914,7 +915,7 @@ static void tear_down_staging(void)
         free(blocks[c].records);
     }
     memset(blocks, 0, sizeof blocks);
-    sc_order_destroy(&order);
+    destroy_order(&order);
 }
 
 static void set_up_staging_for(size_t snapshot_bytes)

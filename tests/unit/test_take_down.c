@@ -10,6 +10,7 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/brief_lock.h"
 #include "track/graphs.h"
@@ -122,7 +123,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_track_destroy(&sc_track);
+    destroy_track(&sc_track);
 }
 
 static void issue(void)

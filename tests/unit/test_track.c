@@ -1,4 +1,5 @@
 /* The whole tracker behind its lock: sentence by sentence what track/track.h promises. */
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/events.h"
 #include "track/guarded.h"
@@ -71,7 +72,7 @@ static void set_up_64k(void)
 static void tear_down(void)
 {
     ck_assert_int_eq(errno, ENOTTY); /* nothing touches it */
-    sc_track_destroy(&track);
+    destroy_track(&track);
 }
 
 static struct sc_op_info plain(uint32_t stream, enum sc_direction direction, uintptr_t address,

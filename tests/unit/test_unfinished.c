@@ -5,6 +5,7 @@
 #include "interpose/streams/unfinished.h"
 
 #include "interpose/streams/streams.h"
+#include "tests/unit/destroy.h"
 #include "track/track.h"
 #include "track/track_order.h"
 
@@ -51,7 +52,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_track_destroy(&sc_track);
+    destroy_track(&sc_track);
 }
 
 static void host_waits(struct sc_stream_record *stream)

@@ -1,4 +1,5 @@
 /* Waits for the host that are not seen: what stands behind one, and until when. */
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/guarded.h"
 #include "track/inflight.h"
@@ -48,7 +49,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    sc_track_destroy(&track);
+    destroy_track(&track);
 }
 
 static void await_host(uint32_t stream)

@@ -1,5 +1,6 @@
 /* Uploads (track/track_uploads.h): which copies they are, and that they are operations like others.
  */
+#include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/comparisons.h"
 #include "track/hold.h"
@@ -66,7 +67,7 @@ static void set_up_large(void)
 static void tear_down(void)
 {
     LOCKED(&sc_track, sc_staging_end(&staging));
-    sc_track_destroy(&sc_track);
+    destroy_track(&sc_track);
     free(memory);
     free(records);
 }

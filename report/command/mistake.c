@@ -293,12 +293,14 @@ static const char *template_of(const struct sc_shown *hazard)
 #define SC_MISTAKE(code, observed, latent) {#code, observed, latent},
 #include "report/command/mistakes.def"
     };
-    bool is_latent = strcmp(hazard->certainty, "latent") == 0;
+    bool is_other = hazard->subject == SC_OF_NEIGHBOUR
+                        ? json_is_true(json_object_get(hazard->record, "advisory"))
+                        : strcmp(hazard->certainty, "latent") == 0;
     if (hazard->is_found_later)
         return " found the source of $C overwritten in flight";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].code, hazard->code) == 0)
-            return is_latent && rows[i].latent ? rows[i].latent : rows[i].observed;
+            return is_other && rows[i].latent ? rows[i].latent : rows[i].observed;
     return " against $C";
 }
 

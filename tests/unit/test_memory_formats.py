@@ -624,7 +624,7 @@ class Page(Reports):
             texts.append(Tags(page))
             self.assertIn("forged" if word == NASTY else "x", page)
         self.assertEqual(texts[1].seen, texts[0].seen)
-        self.assertEqual(texts[1].links, ["data:,"])
+        self.assertEqual(texts[1].links, ["data:,", "#cards"])
 
     def test_processes_that_stand_out_come_first(self):
         files = [self.of_run(f"{pid}.jsonl", [account(GB if pid == 5 else MB)], pid=pid)

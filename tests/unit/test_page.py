@@ -156,6 +156,15 @@ class Headline(Page):
         self.assertNotIn("hint", hazard)
         self.assertNotIn("mark", hazard["sides"][0])
 
+    def test_an_advisory_accuses_nobody(self):
+        self.assertEqual(self.sentence(code="SC305", certainty="latent", event=("cudaMemsetAsync", 0, "")),
+                         "cudaMemsetAsync ran once, beside the capture, and the graph with upload at upload.c:4 "
+                         "lacks it")
+        hazard = self.one(code="SC305", certainty="latent", event=("cudaMemsetAsync", 0, ""), advisory=True)
+        self.assertEqual("".join(hazard["mistake"]), "cudaMemsetAsync ran once, beside a capture; after a launch "
+                                                     "of the graph upload at upload.c:4 used the memory")
+        self.assertIs(hazard["advisory"], True)
+
     def test_each_code_has_a_sentence(self):
         table = (ROOT / "report/command/mistakes.def").read_text(encoding="utf-8")
         codes = re.findall(r"^SC_HAZARD\((SC\d+),", (ROOT / "track/hazard.def").read_text(encoding="utf-8"), re.M)
@@ -258,6 +267,13 @@ class Overview(Page):
 
     def test_standard_input_has_no_date(self):
         self.assertNotIn("written", self.data(sample_lines())["runs"][0])
+
+    def test_of_merged_runs_it_is_not_known_what_differs(self):
+        data = self.data(sample_lines(), "--merged")
+        self.assertNotIn("options", data["runs"][0])
+
+    def test_what_has_to_be_mended_is_counted(self):
+        self.assertEqual(self.data(sample_lines())["open_count"], 3)
 
     def test_codes_count_places_and_times(self):
         codes = {code["code"]: code for code in self.data(sample_lines())["codes"]}

@@ -85,7 +85,8 @@
   ];
   function roleOf(hazard, side) {
     const [, event, operation] = ROLES.find(([code]) => hazard.code.startsWith(code));
-    return side.role === "event" ? event : side.role === "free" ? "Freed before" : operation;
+    return side.role === "event" ? event : side.role === "free" ? "Freed before" :
+      hazard.advisory && hazard.code === "SC305" ? "Used later" : operation;
   }
 
   const sentence = (hazard) =>
@@ -103,7 +104,7 @@
     hazard.key = count > 1 ? id + "-" + count : id;
     hazard.index = index;
     hazard.file = hazard.file || NOWHERE;
-    hazard.state = hazard.suppression ? "suppressed" : hazard.news || hazard.certainty;
+    hazard.state = hazard.advisory ? "advisory" : hazard.suppression ? "suppressed" : hazard.news || hazard.certainty;
   });
   const byKey = new Map(hazards.map((hazard) => [hazard.key, hazard]));
 
@@ -217,6 +218,7 @@
         hazard.code), " ",
       el("span", { class: "name" }, hazard.name), " ",
       badge(hazard.certainty, hazard.certainty), " ",
+      hazard.advisory ? [badge("advisory", "advisory"), " "] : null,
       hazard.news ? [badge(hazard.news, hazard.news), " "] : null,
       hazard.suppression ? [badge("suppressed", "suppressed: " + hazard.suppression), " "] : null,
       el("span", { class: "count" }, hazard.count),
@@ -303,7 +305,7 @@
   }
 
   const cards = hazards.map((hazard, index) => later(el("article", {
-    class: "card pending " + hazard.certainty + (hazard.suppression ? " suppressed" : ""),
+    class: "card pending " + hazard.certainty + (hazard.suppression || hazard.advisory ? " excused" : ""),
     id: hazard.key, tabindex: "-1", "data-index": index }), buildCard));
 
   /* ---- the overview ---- */
@@ -315,7 +317,7 @@
     const fresh = hazards.filter((hazard) => hazard.news === "new").length;
     const suppressed = hazards.filter((hazard) => hazard.suppression).length;
     const tiles = [
-      [number(all), "place" + (all === 1 ? "" : "s"), all ? "bad" : "good"],
+      [number(all), "place" + (all === 1 ? "" : "s"), report.open_count ? "bad" : "good"],
       [number(observed), "observed", ""], [number(all - observed), "latent", ""],
       [number(sum(report.codes, (code) => code.times)), "times in all", ""],
       hazards.some((hazard) => hazard.news) ? [number(fresh), "new since the baseline", fresh ? "bad" : "good"] : null,
@@ -365,7 +367,7 @@
     for (const device of run.devices)
       counts.set(device, (counts.get(device) || 0) + 1);
     const words = Array.from(counts, ([device, count]) => count > 1 ? count + " \u00d7 " + device : device);
-    return words.join(", ") + (run.driver ? " (CUDA " + run.driver + ")" : "") || "not known";
+    return words.join(", ") + (run.driver ? (words.length ? " (CUDA " + run.driver + ")" : "CUDA " + run.driver) : "") || "not known";
   }
 
   function rowOf(run) {
@@ -379,7 +381,7 @@
       cell("Written", "", dateOf(run.written)),
       cell("Version", "", run.version || "not known"),
       cell("Device", "device", devicesOf(run)),
-      cell("Options", "options", run.options.length ? run.options.map((option) =>
+      cell("Options", "options", !run.options ? "not known" : run.options.length ? run.options.map((option) =>
         [el("code", {}, option), " "]) : el("span", { class: "soft" }, "as usual")),
       cell("Operations", "count", run.operations === undefined ? "not known" : number(run.operations)),
       cell("Hazards", "count", run.hazards === undefined ? "not known" : number(run.hazards)));
@@ -478,7 +480,7 @@
   function fillSelects() {
     const put = (select, values) => select.append(...values.map((value) => el("option", {}, value)));
     put(form.code, Array.from(new Set(hazards.map((hazard) => hazard.code))).sort());
-    put(form.state, ["observed", "latent", "new", "unchanged", "suppressed"].filter((state) =>
+    put(form.state, ["observed", "latent", "new", "unchanged", "suppressed", "advisory"].filter((state) =>
       hazards.some((hazard) => [hazard.state, hazard.certainty].includes(state))));
   }
 

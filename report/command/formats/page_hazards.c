@@ -214,6 +214,8 @@ static void add_facts(json_t *value, const struct sc_shown *hazard)
     sc_page_json_add(value, "suppression", hazard->suppression);
     sc_page_json_add(value, "news", hazard->news);
     sc_page_json_add(value, "grown", hazard->grown);
+    if (json_is_true(json_object_get(hazard->record, "advisory")))
+        json_object_set_new(value, "advisory", json_true());
     sc_page_json_add(value, "timing", hazard->timing);
     sc_page_json_add(value, "stream", hazard->stream);
     sc_page_json_add(value, "direction", hazard->direction);

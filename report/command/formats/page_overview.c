@@ -134,7 +134,8 @@ static json_t *write_run(struct sc_model *model, size_t index)
     add_written(value, run->file);
     add_driver(value, &model->scratch, line);
     add_devices(value, line);
-    json_object_set_new(value, "options", write_options(json_object_get(line, "options")));
+    if (json_object_get(line, "options"))
+        json_object_set_new(value, "options", write_options(json_object_get(line, "options")));
     json_object_set_new(value, "notes", write_notes(run));
     json_object_set_new(value, "ended", json_boolean(run->ended || run->replaced));
     if (json_is_object(summary)) {
@@ -192,6 +193,8 @@ void sc_page_overview_write(FILE *out, struct sc_model *model, size_t shown)
 {
     put(out, "headline", json_string_nocheck(sc_model_headline(model)));
     put(out, "place_count", json_integer((json_int_t)model->count));
+    put(out, "open_count",
+        json_integer((json_int_t)model->open_count)); /* that have to be mended */
     put(out, "shown", json_integer((json_int_t)shown));
     put(out, "codes", write_codes(model));
     put_runs(out, model);

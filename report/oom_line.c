@@ -1,7 +1,9 @@
 #include "report/oom_line.h"
 
+#include "ledger/ledger_words.h"
 #include "report/json.h"
 #include "report/json_lines.h"
+#include "report/memory_part.h"
 #include "track/text.h"
 
 #include <stddef.h>

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "report/memory_part.h"
-
+struct sc_json_lines_stack;
+struct sc_memory_part;
 struct sc_text;
 
 /* Why it failed, as far as that is seen. */

@@ -8,6 +8,7 @@
 #include "track/order_calls.h"
 #include "track/source_copies.h"
 #include "track/source_costs.h"
+#include "track/staging.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"

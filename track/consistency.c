@@ -4,7 +4,12 @@
 
 #include "track/checks.h"
 #include "track/graphs_internal.h"
+#include "track/hold_internal.h"
+#include "track/inflight.h"
 #include "track/order.h"
+#include "track/pages.h"
+#include "track/spans.h"
+#include "track/spans_calls.h"
 
 #include "track/poison.h"
 

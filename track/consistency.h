@@ -6,11 +6,14 @@
 #ifndef SC_TRACK_CONSISTENCY_H
 #define SC_TRACK_CONSISTENCY_H
 
-#include "track/graphs_internal.h"
-#include "track/hold_internal.h"
-#include "track/inflight.h"
-#include "track/order.h"
-#include "track/spans.h"
+#include <stdint.h>
+
+struct sc_graph;
+struct sc_graphs;
+struct sc_holds;
+struct sc_inflight;
+struct sc_order;
+struct sc_spans;
 
 #ifdef SC_DEBUG
 

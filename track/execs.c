@@ -3,6 +3,7 @@
 
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
+#include "track/heard.h"
 #include "track/order.h"
 
 #include "track/poison.h"

@@ -10,6 +10,7 @@
 #include "track/checks.h"
 #include "track/graph_place.h"
 #include "track/graphs_internal.h"
+#include "track/told.h"
 
 #include "track/poison.h"
 

@@ -5,7 +5,9 @@
 
 #include "track/checks.h"
 #include "track/graphs_internal.h"
+#include "track/heard.h"
 #include "track/order.h"
+#include "track/told.h"
 
 #include "track/poison.h"
 

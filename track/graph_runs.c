@@ -2,6 +2,7 @@
  * there are. */
 #include "track/checks.h"
 #include "track/graphs_internal.h"
+#include "track/told.h"
 
 #include "track/poison.h"
 

@@ -2,6 +2,7 @@
 #include "track/consistency.h"
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
+#include "track/heard.h"
 
 #include <errno.h>
 #include <stddef.h>

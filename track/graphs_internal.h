@@ -8,7 +8,6 @@
 #include "track/graphs.h"
 #include "track/grid.h"
 #include "track/handles.h"
-#include "track/heard.h"
 #include "track/pool.h"
 
 /* One for each place in a list of uses. Uses are named by their index + 1; 0: none. */

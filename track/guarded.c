@@ -3,6 +3,7 @@
 #include "track/comparisons.h"
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
+#include "track/ops.h"
 #include "track/order.h"
 
 #include "track/poison.h"

@@ -7,6 +7,7 @@
 #include "track/conflicts.h"
 #include "track/consistency.h"
 #include "track/now.h"
+#include "track/op_info.h"
 #include "track/order.h"
 #include "track/trace.h"
 

@@ -11,10 +11,12 @@
 #include "track/inflight_internal.h"
 #include "track/kernel_flags.h"
 #include "track/no_verdicts.h"
+#include "track/ops.h"
 #include "track/order.h"
 #include "track/own_pages.h"
 #include "track/peek.h"
 #include "track/source_copies.h"
+#include "track/staging.h"
 #include "track/trace.h"
 #include "track/track_uploads.h"
 

@@ -24,9 +24,8 @@
 
 #include "track/grid.h"
 #include "track/kept_off.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/spans.h"
-#include "track/staging.h"
 #include "track/unseen.h"
 
 enum { SC_RETAINED_MAX = 1 << 16 };

@@ -3,6 +3,8 @@
 #ifndef SC_TRACK_OP_KINDS_H
 #define SC_TRACK_OP_KINDS_H
 
+#include <stdbool.h>
+
 enum sc_buffer_kind {
 #define SC_BUFFER_KIND(kind, word) kind,
 #include "track/op_kinds.def"
@@ -12,5 +14,16 @@ enum sc_direction {
 #define SC_DIRECTION(direction, word) direction,
 #include "track/op_kinds.def"
 };
+
+static inline bool sc_direction_writes_host(enum sc_direction direction)
+{
+    return direction == SC_D2H || direction == SC_MEMSET;
+}
+
+/* Could free() or munmap() take memory of this kind away? */
+static inline bool sc_ops_is_heap(enum sc_buffer_kind kind)
+{
+    return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
+}
 
 #endif

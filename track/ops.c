@@ -3,6 +3,8 @@
 
 #include <stdatomic.h>
 
+#include "track/op_info.h"
+#include "track/op_kinds.h"
 #include "track/own_pages.h"
 
 #include "track/poison.h"
@@ -46,4 +48,17 @@ void sc_ops_give_back(struct sc_ops *ops)
 {
     give_block(ops->ops);
     ops->ops = NULL;
+}
+
+struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i)
+{
+    return (struct sc_ops){1, &ops->ops[i]};
+}
+
+bool sc_ops_have_destination(const struct sc_ops *ops)
+{
+    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+        if (sc_direction_writes_host(ops->ops[i].direction))
+            return true;
+    return ops->count > sc_ops_kept(ops);
 }

@@ -6,6 +6,7 @@
 #include "track/consistency.h"
 #include "track/order_calls.h"
 #include "track/trace.h"
+#include "track/unseen.h"
 
 #include "track/poison.h"
 

@@ -5,6 +5,7 @@
 #include "track/checks.h"
 #include "track/comparisons.h"
 #include "track/peek.h"
+#include "track/staging.h"
 
 #include "track/poison.h"
 

@@ -11,6 +11,7 @@
 #include "track/order_calls.h"
 #include "track/own_lock.h"
 #include "track/source_copies.h"
+#include "track/staging.h"
 #include "track/trace.h"
 #include "track/track.h"
 #include "track/track_internal.h"

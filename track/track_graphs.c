@@ -6,6 +6,7 @@
 #include "track/events.h"
 #include "track/graph_frees.h"
 #include "track/order_calls.h"
+#include "track/told.h"
 #include "track/trace.h"
 #include "track/track_internal.h"
 

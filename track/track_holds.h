@@ -14,6 +14,8 @@
 #include "track/hold_kind.h"
 #include "track/ops.h"
 
+struct sc_op_info;
+
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 

@@ -13,6 +13,8 @@
 #include "track/ops.h"
 
 struct sc_kernel_byte;
+struct sc_op_info;
+struct sc_order_call;
 struct sc_slot;
 struct sc_slot_source;
 struct sc_staging;

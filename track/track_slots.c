@@ -4,6 +4,7 @@
 #include "track/blocks.h"
 #include "track/comparisons.h"
 #include "track/conflicts_internal.h"
+#include "track/staging.h"
 #include "track/track_internal.h"
 #include "track/track_ops.h"
 #include "track/track_uploads.h"

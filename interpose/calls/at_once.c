@@ -16,6 +16,7 @@
 #include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/now.h"
+#include "track/op_info.h"
 #include "track/ops.h"
 #include "track/ticks.h"
 #include "track/track_ops.h"

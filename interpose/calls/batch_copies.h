@@ -14,10 +14,11 @@
 #ifndef SC_INTERPOSE_CALLS_BATCH_COPIES_H
 #define SC_INTERPOSE_CALLS_BATCH_COPIES_H
 
-#include "interpose/graph/copy_sides.h"
+#include "interpose/driver/driver.h"
 
 enum sc_batch_side;
 struct sc_batch;
+struct sc_copy_side;
 
 /* Side of a plain copy: host memory if it is known, or pageable to the program. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,

@@ -3,6 +3,7 @@
 #include "interpose/base/process.h"
 #include "interpose/capture/beside.h"
 #include "interpose/driver/kernel_parameters.h"
+#include "interpose/graph/node_uses.h"
 #include "interpose/streams/streams.h"
 #include "track/device_use.h"
 #include "track/points.h"

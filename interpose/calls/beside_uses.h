@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
-#include "interpose/graph/node_uses.h"
-
 struct sc_call;
+struct sc_device_uses;
+struct sc_graph_call;
 struct sc_launch;
 struct sc_stream_record;
 

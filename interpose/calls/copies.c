@@ -9,6 +9,8 @@
 #include "interpose/driver/wrap.h"
 #include "interpose/graph/copy_sides.h"
 #include "interpose/ledger/managed.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/streams.h"
 #include "track/device_use.h"
 #include "track/op_kinds.h"
 #include "track/shape.h"

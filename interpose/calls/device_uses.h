@@ -17,13 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interpose/streams/streams.h"
-
 struct sc_allocation;
 struct sc_call;
 struct sc_device_use;
 struct sc_device_uses;
 struct sc_op_info;
+struct sc_point;
+struct sc_stream_record;
 
 /* How a call is put behind what it would race with. A call that blocks the host waits before it is
  * made, at most stall_limit: an edge in its stream would last as long as what it waits for, which

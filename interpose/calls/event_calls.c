@@ -18,7 +18,6 @@
 #include "track/checks.h"
 #include "track/events.h"
 #include "track/order_calls.h"
-#include "track/points.h"
 #include "track/stream_front.h"
 #include "track/track.h"
 #include "track/track_order.h"

@@ -9,9 +9,9 @@
 #include "interpose/reaper/excuses.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
+#include "interpose/streams/streams.h"
 #include "track/arena.h"
 #include "track/checks.h"
-#include "track/points.h"
 #include "track/ticks.h"
 #include "track/track_order.h"
 

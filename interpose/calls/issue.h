@@ -23,10 +23,10 @@
 
 #include "interpose/base/recently.h"
 #include "interpose/capture/beside.h"
+#include "interpose/driver/driver.h"
 #include "interpose/graph/host_use.h"
 #include "track/device_use.h"
 #include "track/op_kinds.h"
-#include "track/ops.h"
 #include "track/points.h"
 #include "track/track_front.h"
 
@@ -34,11 +34,11 @@ enum sc_touch;
 struct sc_call;
 struct sc_copy_sides;
 struct sc_fold;
+struct sc_issue_ops;
+struct sc_op_info;
 struct sc_shape;
 struct sc_stream_record;
 struct sc_unwind_owner;
-
-enum { SC_ISSUE_HOST_MAX = 2 };
 
 /* It stands on the caller's stack while the driver is called, so it keeps no more than it must. */
 struct sc_issue {
@@ -149,11 +149,7 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source);
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 
-/* The operations of the issue as the tracker has them, in the order in which they were named. */
-struct sc_issue_ops {
-    unsigned count;
-    struct sc_op_info of[SC_ISSUE_HOST_MAX];
-};
+/* The operations of the issue, of which the caller has the block (issue_ops.h). */
 void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops);
 
 /* What sc_issue_end does where the driver has accepted, without the mark: the operations, of which

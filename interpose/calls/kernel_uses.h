@@ -21,14 +21,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/streams/streams.h"
 #include "report/options.h"
 
 struct sc_call;
 struct sc_kernel_host;
 struct sc_launch;
 struct sc_op_info;
+struct sc_point;
+struct sc_stream_record;
 
 static inline bool sc_kernel_uses_are_asked(void)
 {

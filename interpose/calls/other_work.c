@@ -25,6 +25,7 @@
 #include "interpose/ledger/limits.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/capturing.h"
+#include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
 #include "track/points.h"

@@ -12,12 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/streams/streams.h"
+#include "interpose/driver/driver.h"
 #include "track/points.h"
 #include "track/track_order.h"
 
 struct sc_call;
 struct sc_context;
+struct sc_stream_record;
 
 struct sc_sync {
     bool on;

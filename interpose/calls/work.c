@@ -14,6 +14,7 @@
 #include "interpose/streams/unfinished.h"
 #include "track/history.h"
 #include "track/inflight_calls.h"
+#include "track/op_info.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order_calls.h"

@@ -11,6 +11,8 @@
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/streams/contexts.h"
+#include "interpose/streams/streams.h"
 #include "report/annotations.h"
 #include "report/frame_kinds.h"
 #include "track/checks.h"

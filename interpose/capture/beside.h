@@ -27,9 +27,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/driver/call.h"
-#include "interpose/streams/streams.h"
 #include "track/left_out.h"
+
+struct sc_stream_record;
 
 /* Captures that are open, and memory that is watched. */
 extern _Atomic unsigned sc_beside_concerns;

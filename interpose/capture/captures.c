@@ -16,6 +16,7 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
+#include "interpose/streams/streams.h"
 #include "track/checks.h"
 #include "track/handles.h"
 #include "track/hazard.h"

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/checks.h"
 

@@ -17,6 +17,7 @@
 
 #include "interpose/capture/captures.h"
 #include "interpose/driver/driver.h"
+#include "interpose/streams/capturing.h"
 
 struct sc_call;
 

@@ -4,6 +4,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/kernel_parameters.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/copy_sides.h"
 #include "interpose/graph/node_uses.h"
 #include "report/options.h"
 #include "track/allocations.h"

@@ -12,8 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interpose/graph/copy_sides.h"
+#include "interpose/driver/driver.h"
 
+struct sc_copy_sides;
 struct sc_device_use;
 struct sc_graph_call;
 struct sc_graph_use;

@@ -12,7 +12,7 @@
 #include "track/graphs.h"
 #include "track/handles.h"
 #include "track/hazard_event.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/own_pages.h"
 #include "track/track.h"
 #include "track/track_graphs.h"

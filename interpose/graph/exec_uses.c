@@ -12,6 +12,7 @@
 #include "interpose/graph/host_nodes.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/node_walk.h"
+#include "interpose/graph/stack_sources.h"
 #include "interpose/graph/tellers.h"
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"

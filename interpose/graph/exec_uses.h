@@ -12,9 +12,10 @@
 
 #include <stdbool.h>
 
-#include "interpose/graph/stack_sources.h"
+#include "interpose/driver/driver.h"
 
 struct sc_graph_call;
+struct sc_stack_sources;
 
 /* The driver has made the call's exec from the graph. Its nodes bear the names of the graph's. */
 void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,

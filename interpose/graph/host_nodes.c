@@ -10,7 +10,6 @@
 #include "interpose/streams/host_functions.h"
 #include "track/graphs.h"
 #include "track/heard.h"
-#include "track/points.h"
 #include "track/track.h"
 
 #include "track/poison.h"

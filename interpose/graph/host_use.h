@@ -8,6 +8,9 @@
 #include "track/op_kinds.h"
 #include "track/shape.h"
 
+/* An issue has so many of them at most (interpose/calls/issue.h). */
+enum { SC_ISSUE_HOST_MAX = 2 };
+
 struct sc_host_use {
     enum sc_direction direction;
     enum sc_buffer_kind kind;

@@ -9,6 +9,7 @@
 #include "interpose/base/unwind.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
+#include "interpose/graph/copy_sides.h"
 #include "interpose/graph/device_nodes.h"
 #include "interpose/graph/host_use.h"
 #include "interpose/graph/node_walk.h"

@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 #include "interpose/driver/call.h"
-#include "interpose/graph/copy_sides.h"
+#include "interpose/driver/driver.h"
 
 enum sc_direction;
+struct sc_copy_side;
+struct sc_copy_sides;
 struct sc_device_uses;
 struct sc_fold;
 struct sc_graph_extra;

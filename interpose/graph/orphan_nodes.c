@@ -9,7 +9,6 @@
 #include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
 #include "track/graph_frees.h"
-#include "track/op_kinds.h"
 #include "track/shape.h"
 #include "track/track.h"
 

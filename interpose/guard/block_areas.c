@@ -16,7 +16,6 @@
 #include "report/options.h"
 #include "report/userfaultfd.h"
 #include "track/grid.h"
-#include "track/pages.h"
 #include "track/spans.h"
 #include "track/track_parts.h"
 

@@ -11,9 +11,8 @@
 
 #include <stddef.h>
 
-#include "interpose/reaper/hazards.h"
-
 enum sc_touch;
+struct sc_culprit;
 
 /* The kernel is about to touch the interval on the program's behalf, and would fail with EFAULT
  * instead of faulting. Reports and waits as for a touch by the program itself, and then lets go of

@@ -93,15 +93,6 @@ SC_EXPORT void free(void *block)
         sc_real_libc_free(block);
 }
 
-/* A destination must be complete before its content moves; a source may be left behind. */
-static bool has_destination(const struct sc_ops *ops)
-{
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        if (sc_direction_writes_host(ops->ops[i].direction))
-            return true;
-    return ops->count > sc_ops_kept(ops);
-}
-
 static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culprit *culprit)
 {
     SC_TAKE_DOWN request = {
@@ -133,7 +124,7 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
         return false;
     if (!is_used(address, old_bytes, &found))
         return false;
-    bool move = sc_options.mode == SC_MODE_FIX && !has_destination(&found) &&
+    bool move = sc_options.mode == SC_MODE_FIX && !sc_ops_have_destination(&found) &&
                 atomic_load(&sc_allocator.usable_size) && new_bytes > 0;
     void *fresh = move ? atomic_load(&sc_allocator.malloc)(new_bytes) : NULL;
     if (!fresh) {

@@ -21,8 +21,8 @@
 #include "interpose/reaper/take_down.h"
 #include "track/hazard_words.h"
 #include "track/hold_kind.h"
+#include "track/op_info.h"
 #include "track/op_kinds.h"
-#include "track/ops.h"
 #include "track/pages.h"
 #include "track/track_holds.h"
 

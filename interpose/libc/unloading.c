@@ -32,6 +32,7 @@
 #include "track/hold_kind.h"
 #include "track/now.h"
 #include "track/objects.h"
+#include "track/op_info.h"
 #include "track/ops.h"
 #include "track/pages.h"
 #include "track/peek.h"

@@ -7,7 +7,6 @@
 #include "track/guarded.h"
 #include "track/hazard_words.h"
 #include "track/hold_kind.h"
-#include "track/ops.h"
 #include "track/own_lock.h"
 #include "track/pages.h"
 #include "track/track.h"

@@ -16,6 +16,7 @@
 #include "track/hold_kind.h"
 #include "track/objects.h"
 #include "track/op_kinds.h"
+#include "track/ops.h"
 #include "track/pages.h"
 #include "track/track_holds.h"
 

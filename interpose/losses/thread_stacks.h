@@ -10,7 +10,7 @@
 #ifndef SC_INTERPOSE_LOSSES_THREAD_STACKS_H
 #define SC_INTERPOSE_LOSSES_THREAD_STACKS_H
 
-#include "track/ops.h"
+#include "track/op_info.h"
 
 /* The same for an operation on pageable memory. */
 void sc_thread_stacks_note_heap(const struct sc_op_info *op);

@@ -15,7 +15,6 @@
 #include "track/deadlines.h"
 #include "track/hazard.h"
 #include "track/now.h"
-#include "track/points.h"
 
 #include "track/poison.h"
 

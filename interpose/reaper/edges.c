@@ -19,7 +19,7 @@
 #include "track/checks.h"
 #include "track/deadlines.h"
 #include "track/now.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/own_pages.h"
 #include "track/ticks.h"
 #include "track/trace.h"

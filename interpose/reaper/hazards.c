@@ -24,6 +24,7 @@
 #include "track/kernel.h"
 #include "track/no_verdicts.h"
 #include "track/now.h"
+#include "track/op_info.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/pages.h"

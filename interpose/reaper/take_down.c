@@ -10,6 +10,7 @@
 #include "track/graph_frees.h"
 #include "track/hazard_words.h"
 #include "track/hold_kind.h"
+#include "track/op_info.h"
 #include "track/ops.h"
 #include "track/trace.h"
 #include "track/track.h"

@@ -13,6 +13,8 @@
 #include "interpose/base/compiler.h"
 #include "interpose/driver/driver.h"
 
+struct sc_capturing;
+
 /* What the driver said last of a stream, each with the version of captures in which it said so.
  * Zero: it was not asked. */
 struct sc_capturing {

@@ -7,7 +7,6 @@
 #include "interpose/base/process.h"
 #include "interpose/streams/host_functions.h"
 #include "track/checks.h"
-#include "track/ops.h"
 #include "track/order_calls.h"
 #include "track/own_lock.h"
 #include "track/points.h"

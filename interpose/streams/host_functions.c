@@ -14,7 +14,7 @@
 #include "track/checks.h"
 #include "track/kernel.h"
 #include "track/now.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"

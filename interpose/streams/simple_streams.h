@@ -7,9 +7,12 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
 #include "track/handles.h"
 #include "track/stream_front.h"
+
+struct sc_stream_record;
 
 /* What sc_streams_find does, where the process is so simple at least and the stream has none of the
  * ties (enum sc_ties). NULL: look closer. The handle is sought by the record alone, which says of

@@ -8,6 +8,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/capturing.h"
+#include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "track/arena.h"
 #include "track/checks.h"

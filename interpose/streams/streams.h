@@ -21,10 +21,10 @@
 #include <stdint.h>
 
 #include "interpose/streams/capturing.h"
-#include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
 #include "track/points.h"
 
+struct sc_context;
 struct sc_handles;
 struct sc_stream_front;
 

@@ -1,6 +1,7 @@
 #include "interpose/streams/unfinished.h"
 
 #include "interpose/base/compiler.h"
+#include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "track/points.h"
 #include "track/ticks.h"

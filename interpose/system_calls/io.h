@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "interpose/guard/loans.h"
+struct sc_loans;
 
 enum { SC_IO_REPEATS_MAX = 8 }; /* of a call whose error may be the program's own */
 

@@ -24,7 +24,7 @@
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/ordering.h"

@@ -3,8 +3,8 @@
 #include "tests/unit/locked.h"
 #include "track/allocations.h"
 #include "track/guarded.h"
+#include "track/op_info.h"
 #include "track/op_kinds.h"
-#include "track/ops.h"
 #include "track/points.h"
 #include "track/track.h"
 

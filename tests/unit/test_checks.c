@@ -9,7 +9,7 @@
 #include "track/guarded.h"
 #include "track/hold.h"
 #include "track/inflight.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/order.h"
 #include "track/points.h"
 #include "track/pool.h"

@@ -11,6 +11,7 @@
 #include "track/conflicts.h"
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
+#include "track/op_info.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order.h"

@@ -7,6 +7,7 @@
 #include "track/inflight.h"
 #include "track/inflight_calls.h"
 #include "track/no_verdicts.h"
+#include "track/op_info.h"
 #include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order.h"

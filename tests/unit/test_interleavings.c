@@ -44,7 +44,7 @@
 #include "track/guarded.h"
 #include "track/hazard_words.h"
 #include "track/inflight_calls.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/own_lock.h"
 #include "track/pages.h"
 #include "track/points.h"

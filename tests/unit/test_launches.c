@@ -9,7 +9,7 @@
 #include "track/guarded.h"
 #include "track/heard.h"
 #include "track/inflight_calls.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/points.h"

@@ -29,7 +29,7 @@
 #include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/now.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/own_lock.h"

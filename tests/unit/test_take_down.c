@@ -19,7 +19,7 @@
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
-#include "track/ops.h"
+#include "track/op_info.h"
 #include "track/pages.h"
 #include "track/points.h"
 #include "track/spans.h"

@@ -4,6 +4,7 @@
  */
 #include "interpose/streams/unfinished.h"
 
+#include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "tests/unit/destroy.h"
 #include "track/track.h"

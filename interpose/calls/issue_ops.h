@@ -1,0 +1,14 @@
+/* The operations of an issue: plain data, for those that describe and record them (issue.h). */
+#ifndef SC_INTERPOSE_CALLS_ISSUE_OPS_H
+#define SC_INTERPOSE_CALLS_ISSUE_OPS_H
+
+#include "interpose/graph/host_use.h"
+#include "track/op_info.h"
+
+/* As the tracker has them, in the order in which they were named. */
+struct sc_issue_ops {
+    unsigned count;
+    struct sc_op_info of[SC_ISSUE_HOST_MAX];
+};
+
+#endif

@@ -10,7 +10,7 @@
 
 #include "track/poison.h"
 
-enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16, CHECKED_STEPS_MAX = 64 };
+enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16, CHECKED_STEPS_MAX = 64, LOOKED_AT_MAX = 256 };
 
 #define SECOND_SIDE (1u << 31)
 
@@ -294,8 +294,8 @@ bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t s
 {
     uint32_t levels = levels_of(grid);
     uintptr_t end = address + size_bytes - (size_bytes > 0);
-    if (__builtin_expect(size_bytes > 1 << 16, 0))
-        return levels != 0;
+    if (levels && __builtin_expect(size_bytes >> cell_shift(lowest(levels)) > LOOKED_AT_MAX, 0))
+        return true;
     for (; levels; levels &= levels - 1) {
         int level = lowest(levels);
         for (uint64_t cell = address >> cell_shift(level); cell <= end >> cell_shift(level);

@@ -104,8 +104,9 @@ static inline bool sc_grid_may_reach(struct sc_grid *grid, uintptr_t address, si
 }
 
 /* False only if no item overlaps [address, address + size). Lock-free. For a block of a page or
- * less it looks at one or two cells on each populated level. A size of more than 64 KB answers by
- * whether the grid holds anything at all. */
+ * less it looks at one or two cells on each populated level. A size of more than 256 cells of the
+ * finest of these (1 MB, where there are small items) answers by whether the grid holds anything at
+ * all. */
 bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes);
 
 static inline bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)

@@ -10,7 +10,7 @@
 
 #include "track/poison.h"
 
-enum { CELLS = 1 << 15, LOOKS_MAX = 1000 };
+enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 };
 
 __thread uint64_t sc_spans_own_lanes __attribute__((tls_model("initial-exec")));
 __thread uint64_t sc_spans_attended __attribute__((tls_model("initial-exec")));
@@ -305,7 +305,8 @@ static bool may_hide_still(struct sc_spans *spans, uintptr_t address, size_t siz
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
     if (lane_end(spans, pages.start, pages.end) < pages.end)
         return spans->hiding_unapplied != 0 || sc_spans_any_due(spans);
-    if (lane == 0)
+    if (lane == 0 && (spans->hiding_unapplied == 0 ||
+                      atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) > FEW))
         return spans->hiding_unapplied != 0;
     return is_in_list(spans, spans->unapplied[lane], address, size_bytes) ||
            is_in_list(spans, spans->refused[lane], address, size_bytes) ||
@@ -374,23 +375,23 @@ void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span)
     atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
-static bool any_record_has(struct sc_spans *spans, uintptr_t address)
+static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_access_change pages;
     uint32_t span = 0;
     while (sc_spans_inherited(spans, &span, &pages))
-        if (address - pages.address < pages.size_bytes)
+        if (address - pages.address < pages.size_bytes || pages.address - address < size_bytes)
             return true;
     return false;
 }
 
 /* A page goes from one span to a new one before the former ends, perhaps into a record that has
  * been looked at. Where that goes on for ever, it is better let through than not. */
-bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address)
+bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     for (unsigned attempt = 0; attempt < LOOKS_MAX; attempt++) {
         uint32_t begun = sc_spans_begun(spans);
-        if (any_record_has(spans, address))
+        if (any_record_has(spans, address, size_bytes))
             return true;
         if (sc_spans_begun(spans) == begun)
             return false;

@@ -184,9 +184,10 @@ static inline bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, 
  * as the program has made it. */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address);
 
-/* Is there a record of a span, live or not, for whose sake the page may still be protected? Looks
- * at every record. Lock-free: for a signal handler that interrupted the owner of the lock. */
-bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address);
+/* Is there a record of a span, live or not, for whose sake a page of the interval may still be
+ * protected? Looks at every record. Lock-free: also for a signal handler that interrupted the owner
+ * of the lock. */
+bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
 /* Changes when a span begins: until then no more pages are protected. Lock-free. */
 static inline uint32_t sc_spans_begun(const struct sc_spans *spans)

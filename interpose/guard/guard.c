@@ -31,6 +31,7 @@
 #include "track/own_lock.h"
 #include "track/pages.h"
 #include "track/peek.h"
+#include "track/pool.h"
 #include "track/shape.h"
 #include "track/source_costs.h"
 #include "track/spans.h"
@@ -40,6 +41,8 @@
 #include "track/track_views.h"
 
 #include "track/poison.h"
+
+enum { LOOKED_AT_MAX = 256 };
 
 static struct sc_spans *guards(void)
 {
@@ -94,14 +97,22 @@ void sc_guard_tell_some(void)
     sc_guard_budget_end(before);
 }
 
+/* Pages of which the kernel is still to be told. There may be too many records to look at. */
+static bool may_be_untold(uintptr_t start, size_t size_bytes)
+{
+    struct sc_spans *spans = guards();
+    return sc_spans_may_be_unapplied(spans, true) &&
+           (sc_pool_unused(&spans->pool) > LOOKED_AT_MAX ||
+            sc_spans_may_protect(spans, start, size_bytes));
+}
+
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
 {
     uintptr_t start = (uintptr_t)address & ~guards()->page_mask;
     size_t whole = size_bytes + ((uintptr_t)address - start);
     return sc_grid_may_overlap(&guards()->grid, start, whole) ||
            sc_track_may_have(&sc_track, SC_NEAR_OPERATIONS, (uintptr_t)address, size_bytes) ||
-           atomic_load_explicit(&guards()->unapplied_count, memory_order_acquire) != 0 ||
-           sc_spans_any_due(guards());
+           may_be_untold(start, whole);
 }
 
 /* ---- fork ---- */

@@ -548,7 +548,7 @@ static bool take_steps(struct touch *touch, sc_spare_function *step)
  */
 static bool is_let_through(uintptr_t page)
 {
-    return (is_covered(page) || sc_spans_may_protect(guards(), page)) &&
+    return (is_covered(page) || sc_spans_may_protect(guards(), page, 1)) &&
            sc_protect_let_through(page);
 }
 

@@ -124,15 +124,21 @@ START_TEST(a_size_of_nothing_overlaps_nothing)
 }
 END_TEST
 
-START_TEST(a_filter_of_more_than_64_kb_asks_whether_there_is_anything)
+START_TEST(a_filter_of_many_cells_asks_whether_there_is_anything)
 {
+    enum { FINEST_MAX = 257 * 4096 - 1, LARGE = 256 << 10 };
     uint32_t id = insert(BASE, 64);
-    uint32_t behind = insert(BASE + 0x400000, 64);
-    ck_assert(!sc_grid_may_overlap(&grid, BASE + 0x100000, 0x10000));
-    ck_assert(sc_grid_may_overlap(&grid, BASE + 0x100000, 0x10001));
+    uint32_t behind = insert(BASE + 0x1000000, 64);
+    ck_assert(!sc_grid_may_overlap(&grid, BASE + 0x100000, FINEST_MAX));
+    ck_assert(sc_grid_may_overlap(&grid, BASE + 0x100000, FINEST_MAX + 1));
     take_out(id);
     take_out(behind);
-    ck_assert(!sc_grid_may_overlap(&grid, BASE + 0x100000, 0x10001));
+    ck_assert(!sc_grid_may_overlap(&grid, BASE + 0x100000, FINEST_MAX + 1));
+    insert(BASE, LARGE);
+    insert(BASE + 0x1000000, LARGE);
+    ck_assert(!sc_grid_may_overlap(&grid, BASE + 0x100000, FINEST_MAX + 1));
+    ck_assert(sc_grid_may_overlap(&grid, BASE + LARGE - 1, FINEST_MAX + 1));
+    ck_assert(sc_grid_may_overlap(&grid, BASE + 0x1000000 - FINEST_MAX, FINEST_MAX + 1));
 }
 END_TEST
 
@@ -329,7 +335,7 @@ int main(void)
     tcase_add_test(group, every_size_is_found_at_both_ends_and_not_beside);
     tcase_add_test(group, a_huge_range_is_found_anywhere_in_it);
     tcase_add_test(group, a_size_of_nothing_overlaps_nothing);
-    tcase_add_test(group, a_filter_of_more_than_64_kb_asks_whether_there_is_anything);
+    tcase_add_test(group, a_filter_of_many_cells_asks_whether_there_is_anything);
     tcase_add_test(group, a_grid_reaches_as_far_as_what_came_since_it_was_empty);
     tcase_add_test(group, overlaps_are_visited_once_each_in_cells_or_in_the_table);
     tcase_add_test(group, an_item_whose_two_cells_share_a_chain_is_visited_once);

@@ -475,12 +475,12 @@ START_TEST(a_page_that_goes_from_span_to_span_is_seen_without_the_lock)
     for (unsigned i = 0; i < 200; i++)
         add(2 + i, 1 + i % (PAGES - 1), 1, SC_ACCESS_READ, 0);
     apply();
-    ck_assert(!sc_spans_may_protect(&guards, at(PAGES)));
+    ck_assert(!sc_spans_may_protect(&guards, at(PAGES), 1));
     atomic_store(&moving, true);
     ck_assert_int_eq(pthread_create(&mover, NULL, move_on, &low), 0);
     unsigned missed = 0;
     while (atomic_load(&moving))
-        missed += !sc_spans_may_protect(&guards, at(0));
+        missed += !sc_spans_may_protect(&guards, at(0), 1);
     pthread_join(mover, NULL);
     ck_assert_uint_eq(missed, 0);
 }

@@ -446,6 +446,23 @@ void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lo
     sc_contexts_pop();
 }
 
+/* The calling thread is at work on the stream. To record an event there needs no current context
+ * (docs/driver.md, Q16); to make one does, and so does the stream that stands for the legacy one.
+ */
+static void add_at_work(struct sc_stream_record *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    bool adds = is_unmarked(stream) && can_name(stream);
+    if (adds && !stream->marks.spare_count)
+        pop_known(stream);
+    if (adds && (stream->kind != SC_STREAM_NONBLOCKING || !stream->marks.spare_count))
+        sc_marks_add_locked(stream);
+    else if (adds && !atomic_load_explicit(&stream->context->gone, memory_order_acquire) &&
+             !sc_streams_is_captured(stream))
+        record_locked(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
 /* Adds the marks of the context itself, and of its green ones unless another thread may be ending
  * them. */
 static void add_mark(void *context, struct sc_stream_record *stream)
@@ -488,9 +505,7 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
         return;
     uint64_t before = sc_ticks();
     stream->marks.marked_ticks = now_ticks;
-    pthread_mutex_lock(&stream->lock);
-    sc_marks_add_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
+    add_at_work(stream);
     stream->marks.took_ticks = sc_ticks() - before;
 }
 
@@ -516,17 +531,10 @@ static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
            (what == SC_BEFORE_SIGNAL && is_behind_marks(marks, &marks->of_device));
 }
 
-static void add(struct sc_stream_record *stream)
-{
-    pthread_mutex_lock(&stream->lock);
-    sc_marks_add_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
-}
-
 void sc_marks_cover(struct sc_stream_record *stream)
 {
     if (needs_mark(&stream->marks, SC_BEFORE_SIGNAL))
-        add(stream);
+        add_at_work(stream);
 }
 
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
@@ -538,7 +546,7 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
     if (sc_unlikely(needs_mark(marks, what))) {
-        add(stream);
+        add_at_work(stream);
     } else if (is_behind_marks(marks, &marks->owed)) {
         uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
         atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);

@@ -28,10 +28,10 @@ void sc_source_costs_note(enum sc_source_keeping by, size_t size_bytes, uint64_t
                           bool is_another);
 
 /* Is a snapshot likely to be cheaper than this guard? The dearer one is taken now and then, to be
- * measured: a snapshot ever more rarely. `for_many`: where several threads have such sources. Then
- * the cheaper one is taken. The guard finds who overwrites a source, so that fewer threads' sources
- * have snapshots only where many were guarded before, and where that has cost half as much again.
- */
+ * measured: some snapshots in a row, ever more rarely. `for_many`: where several threads have such
+ * sources. Then a snapshot is taken unless it takes twice as long. The guard finds who overwrites a
+ * source, so that fewer threads' sources have snapshots only where many were guarded before, and
+ * where that has cost half as much again. */
 bool sc_source_costs_prefer_snapshots(enum sc_source_keeping guard, bool for_many);
 
 #endif

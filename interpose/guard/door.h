@@ -117,9 +117,10 @@ bool sc_guard_adopt(uintptr_t start, size_t size_bytes);
 /* They are about to be unmapped; none is kept off. Lock-free, and signal safe. */
 void sc_guard_leave(uintptr_t start, size_t size_bytes);
 
-/* Is an interval of whole pages guarded by userfaultfd? Then a guard costs many threads as little
- * as one, and SIGSEGV is of no concern until a page is touched. Lock-free, and signal safe. */
-bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes);
+/* Is an interval of whole pages guarded by userfaultfd, for a source or for a result? Then a guard
+ * costs many threads as little as one, and SIGSEGV is of no concern until a page is touched.
+ * Lock-free, and signal safe. */
+bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source);
 
 /* A range of the program's is known from now on: its pages have no past. If it was registered, what
  * the kernel may touch there at any time is kept off the guard. */

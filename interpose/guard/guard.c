@@ -15,13 +15,16 @@
 #include "interpose/guard/guard_budget.h"
 #include "interpose/guard/guarded_ranges.h"
 #include "interpose/guard/map_budget.h"
+#include "interpose/guard/map_waits.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
 #include "interpose/guard/userfaults.h"
+#include "interpose/memory/areas.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/signals/signals.h"
 #include "interpose/signals/upwards.h"
+#include "report/options.h"
 #include "report/report.h"
 #include "track/grid.h"
 #include "track/guarded.h"
@@ -284,7 +287,8 @@ static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struc
                 sc_shape_hull_bytes(&op->shape) > range->size_bytes / 2;
     if (range->kind != SC_PINNED || (end < own_end && !most))
         return end;
-    if (sc_guard_uses_userfault(op->shape.address & ~guards()->page_mask, guards()->page_mask + 1))
+    if (sc_guard_uses_userfault(op->shape.address & ~guards()->page_mask, guards()->page_mask + 1,
+                                false))
         return end;
     uintptr_t mapping_end = sc_pinned_end(range->address);
     if (!mapping_end || mapping_end - range->address <= huge_mask)
@@ -393,7 +397,8 @@ static enum sc_takeover share_once(void)
 
 /* What is needed to guard anything at all. A stack whose pages are protected when its thread comes
  * back to them kills the process: there is no room for a signal. */
-static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *reason)
+static bool can_guard(const struct sc_pages *pages, bool is_source,
+                      enum sc_no_verdict_reason *reason)
 {
     *reason = SC_NO_VERDICT_STACK;
     if (sc_own_stack_touches(pages->start, pages->end - pages->start))
@@ -401,7 +406,7 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
     *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_reaper_start())
         return false;
-    bool by_userfault = sc_guard_uses_userfault(pages->start, pages->end - pages->start);
+    bool by_userfault = sc_guard_uses_userfault(pages->start, pages->end - pages->start, is_source);
     *reason = SC_NO_VERDICT_MAPPINGS;
     if (!by_userfault && !sc_map_budget_allows())
         return false;
@@ -418,10 +423,61 @@ static bool can_guard(const struct sc_pages *pages, enum sc_no_verdict_reason *r
 /* mprotect takes as long for a result as for a source. */
 static void count_kept(const struct sc_op_info *op)
 {
-    if (!sc_guard_uses_userfault(op->guard_address, op->guard_bytes))
+    bool is_source = op->access == SC_ACCESS_READ;
+    if (!sc_guard_uses_userfault(op->guard_address, op->guard_bytes, is_source))
         sc_source_costs_note(SC_SOURCE_BY_MPROTECT, op->guard_bytes, 0, true);
-    else if (op->access == SC_ACCESS_READ)
+    else if (is_source)
         sc_source_costs_note(SC_SOURCE_BY_USERFAULT, op->guard_bytes, 0, true);
+}
+
+/* The allocation's pages in the area, which one mapping has: part of it would be parted from the
+ * rest. */
+static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t address)
+{
+    struct sc_pages pages = sc_spans_pages(guards(), range->address, range->size_bytes);
+    uintptr_t area = address - (address - sc_areas.start) % SC_AREAS_BYTES;
+    pages.start = pages.start > area ? pages.start : area;
+    pages.end = pages.end < area + SC_AREAS_BYTES ? pages.end : area + SC_AREAS_BYTES;
+    return pages;
+}
+
+static void take_sources(const struct sc_range_info *range, const struct sc_pages *pages)
+{
+    for (uintptr_t at = pages->start; at < pages->end;) {
+        struct sc_pages all = in_area(range, at);
+        sc_protect_take_sources(&all);
+        at = all.end;
+    }
+}
+
+/* Where mprotect is slow it is tried again, some calls in a row of many. */
+static bool is_slow(void)
+{
+    enum { OFTEN = 4096, IN_A_ROW = 16 };
+    static _Atomic unsigned asked;
+    return sc_map_waits_are_long() &&
+           atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) % OFTEN >= IN_A_ROW;
+}
+
+/* What has many pages is mprotect's, unless threads wait for each other for it. It needs the
+ * signal. */
+static bool is_mprotects(size_t size_bytes)
+{
+    return size_bytes > SC_USERFAULTS_BRIEF_BYTES && sc_options.guard != SC_GUARD_UFFD &&
+           !is_slow() && sc_signals_take_over() == SC_TAKEOVER_DONE;
+}
+
+static void choose_mechanism(const struct sc_range_info *range, const struct sc_pages *pages,
+                             bool is_source)
+{
+    size_t size_bytes = pages->end - pages->start;
+    if (!sc_guard_uses_userfault(pages->start, guards()->page_mask + 1, false))
+        return;
+    bool is_long = is_mprotects(size_bytes);
+    if (size_bytes > SC_USERFAULTS_BRIEF_BYTES)
+        sc_userfaults_prefer(!is_long);
+    if (is_source && !is_long && !sc_guard_uses_userfault(pages->start, size_bytes, true))
+        take_sources(range, pages);
 }
 
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
@@ -445,11 +501,13 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
         note_unguarded(SC_NO_VERDICT_BUDGET, hull_bytes);
         return;
     }
-    if (!can_guard(&pages, &reason)) {
+    bool is_source = !sc_direction_writes_host(op->direction);
+    choose_mechanism(range, &pages, is_source);
+    if (!can_guard(&pages, is_source, &reason)) {
         note_unguarded(reason, hull_bytes);
         return;
     }
-    op->access = sc_direction_writes_host(op->direction) ? SC_ACCESS_NONE : SC_ACCESS_READ;
+    op->access = is_source ? SC_ACCESS_READ : SC_ACCESS_NONE;
     op->guard_address = pages.start;
     op->guard_bytes = pages.end - pages.start;
     count_kept(op);

@@ -16,7 +16,7 @@ enum {
     WEIGHT = 16,            /* of what was measured before, against the newest */
     UNIT = 256,
     LONG = 3 * UNIT + UNIT / 4, /* three threads with 64 pages wait 25 us and gain nothing */
-    LONGEST = 16 * UNIT,        /* one call that was interrupted says no more than this */
+    LONGEST = 6 * UNIT,         /* one call that was interrupted says no more than this */
 };
 
 /* How many times as long as userfaultfd's mprotect's calls take, in UNITs; a moving average. */

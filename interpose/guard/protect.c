@@ -267,6 +267,14 @@ bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t))
     return moved;
 }
 
+void sc_protect_take_sources(const struct sc_pages *pages)
+{
+    SC_KEEP_ERRNO();
+    unsigned lane = lock_lane_of(pages->start);
+    sc_userfaults_take_sources(pages->start, pages->end - pages->start);
+    unlock(lane);
+}
+
 void sc_protect_restore(uintptr_t start, size_t size_bytes)
 {
     SC_KEEP_ERRNO();

@@ -12,6 +12,7 @@
 #include "interpose/base/process.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/guarded_ranges.h"
+#include "interpose/guard/map_waits.h"
 #include "interpose/guard/page_protection.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
@@ -56,12 +57,14 @@ enum {
     ONE_TOUCH = 0x04,
     BY_MPROTECT = 0x10, /* kept off, or read-only, by mprotect */
     ADOPTED = 0x20,     /* registered */
+    SOURCES = 0x40,     /* ... for write-protection as well */
 };
 
 static _Atomic uint8_t *pages; /* PAGES_MAX, from the beginning on */
 static _Atomic int descriptor = -1;
 static _Atomic bool has_reader;
 static _Atomic int state; /* enum sc_userfaultfd_state */
+static _Atomic bool is_preferred;
 static uintptr_t
     bell; /* a page that is always off: a touch wakes the reader for what is not said */
 
@@ -126,12 +129,16 @@ static long put_all_back(uintptr_t start, size_t size_bytes)
 
 /* ---- beginning ---- */
 
-static bool register_pages(uintptr_t start, size_t size_bytes)
+static bool register_for(uint64_t mode, uintptr_t start, size_t size_bytes)
 {
-    struct uffdio_register request = {.range = {start, size_bytes},
-                                      .mode = REGISTER_WP | REGISTER_MINOR};
+    struct uffdio_register request = {.range = {start, size_bytes}, .mode = mode};
+    return ask(UFFDIO_REGISTER, &request) == 0;
+}
+
+static bool register_pages(uint64_t mode, uintptr_t start, size_t size_bytes)
+{
     return sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE) == 0 &&
-           ask(UFFDIO_REGISTER, &request) == 0;
+           register_for(mode, start, size_bytes);
 }
 
 static void unregister_pages(uintptr_t start, size_t size_bytes)
@@ -143,7 +150,7 @@ static void unregister_pages(uintptr_t start, size_t size_bytes)
 static bool hang_bell(void)
 {
     bell = sc_areas_map(PAGE_BYTES);
-    return bell && register_pages(bell, PAGE_BYTES) &&
+    return bell && register_pages(REGISTER_WP | REGISTER_MINOR, bell, PAGE_BYTES) &&
            sc_kernel_call(SYS_madvise, bell, PAGE_BYTES, DONTNEED_LOCKED) == 0;
 }
 
@@ -185,16 +192,30 @@ static bool is_adopted(uintptr_t page)
     return sc_areas_have_lane(page) && known_of(page) & ADOPTED;
 }
 
-static bool serves_page(uintptr_t page)
+static bool serves_page(uintptr_t page, bool is_source)
 {
-    return is_adopted(page) && !(known_of(page) & BY_MPROTECT);
+    return is_adopted(page) && !(known_of(page) & BY_MPROTECT) &&
+           (!is_source || known_of(page) & SOURCES);
+}
+
+void sc_userfaults_prefer(bool preferred)
+{
+    if (atomic_load_explicit(&is_preferred, memory_order_relaxed) != preferred)
+        atomic_store_explicit(&is_preferred, preferred, memory_order_relaxed);
+}
+
+static bool is_long(size_t size_bytes)
+{
+    bool is_brief = size_bytes <= SC_USERFAULTS_BRIEF_BYTES ||
+                    atomic_load_explicit(&is_preferred, memory_order_relaxed);
+    return !is_brief || size_bytes >= LONG_BYTES;
 }
 
 /* About: what lies between the first page and the last one may be mprotect's. */
-bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes)
+bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source)
 {
-    return size_bytes < LONG_BYTES && is_usable() && serves_page(address) &&
-           serves_page(address + size_bytes - 1);
+    return !is_long(size_bytes) && is_usable() && serves_page(address, is_source) &&
+           serves_page(address + size_bytes - 1, is_source);
 }
 
 static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
@@ -210,7 +231,7 @@ bool sc_guard_adopt(uintptr_t start, size_t size_bytes)
     if (!sc_userfaults_begin())
         return false;
     set_all_known(start, size_bytes, ADOPTED);
-    if (register_pages(start, size_bytes)) {
+    if (register_pages(REGISTER_MINOR, start, size_bytes)) {
         if (sc_userfaults_state() == SC_USERFAULTFD_OPENED)
             return true;
         unregister_pages(start, size_bytes); /* there is no reader any more */
@@ -245,6 +266,16 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
     while (page - start < size_bytes && is_adopted(page))
         page += PAGE_BYTES;
     return page - start >= size_bytes;
+}
+
+/* Pages that are mprotect's now are let go by it. */
+void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes)
+{
+    if (!is_usable() || !sc_userfaults_have_adopted(start, size_bytes) ||
+        !register_for(REGISTER_WP | REGISTER_MINOR, start, size_bytes))
+        return;
+    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
+        atomic_fetch_or_explicit(page_at(page), SOURCES, memory_order_relaxed);
 }
 
 void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
@@ -300,7 +331,7 @@ static void let_all_through(void)
 
 enum way { NOTHING, BY_USERFAULT, BY_MAPPING };
 
-static enum way way_of(uintptr_t page, enum sc_access access, bool usable, bool is_long)
+static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
 {
     uint8_t known = known_of(page);
     if (known & BY_MPROTECT || !(known & ADOPTED))
@@ -312,7 +343,8 @@ static enum way way_of(uintptr_t page, enum sc_access access, bool usable, bool 
         return BY_USERFAULT;
     bool is_touched = (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
     bool is_mixed = now == SC_ACCESS_NONE && access == SC_ACCESS_READ;
-    return usable && !is_long && !is_touched && !is_mixed ? BY_USERFAULT : BY_MAPPING;
+    bool is_registered = access == SC_ACCESS_NONE || known & SOURCES;
+    return usable && !is_touched && !is_mixed && is_registered ? BY_USERFAULT : BY_MAPPING;
 }
 
 static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool by_mprotect)
@@ -328,7 +360,9 @@ static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool
 static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     bool was_off = sc_userfaults_is_off(start);
+    uint64_t before = sc_ticks();
     long result = sc_page_protection_set(start, size_bytes, access);
+    sc_map_waits_note(size_bytes, sc_ticks() - before);
     if (result == 0 && was_off)
         result = (known_of(start) & ACCESS) == SC_ACCESS_READ
                      ? write_protect(start, size_bytes, false)
@@ -400,13 +434,13 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
     bool usable = is_usable();
     if (!usable && sc_process_is_child())
         return sc_page_protection_set(address, size_bytes, access);
-    bool is_long = size_bytes >= LONG_BYTES;
+    bool is_served = usable && (access == SC_ACCESS_ALL || !is_long(size_bytes));
     uintptr_t end = address + size_bytes;
     long refused = 0;
     for (uintptr_t next; address < end; address = next) {
-        enum way way = way_of(address, access, usable, is_long);
+        enum way way = way_of(address, access, is_served);
         for (next = address + PAGE_BYTES; next < end; next += PAGE_BYTES)
-            if (way_of(next, access, usable, is_long) != way || !are_alike(next, address))
+            if (way_of(next, access, is_served) != way || !are_alike(next, address))
                 break;
         long result = 0;
         if (way == BY_USERFAULT)

@@ -64,7 +64,7 @@ is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, si
     if (size_bytes > larger_max() || !sc_options.guard ||
         (kind != SC_PINNED && kind != SC_REGISTERED))
         return false;
-    bool by_userfault = sc_guard_uses_userfault(shape->address, sc_shape_hull_bytes(shape));
+    bool by_userfault = sc_guard_uses_userfault(shape->address, sc_shape_hull_bytes(shape), true);
     return sc_source_costs_prefer_snapshots(
         by_userfault ? SC_SOURCE_BY_USERFAULT : SC_SOURCE_BY_MPROTECT, are_several_threads());
 }

@@ -349,6 +349,12 @@ bool sc_userfaults_is_off(uintptr_t address)
     return false;
 }
 
+void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes)
+{
+    (void)start;
+    (void)size_bytes;
+}
+
 void sc_userfaults_keep_off_again(uintptr_t address)
 {
     (void)address;

@@ -1,5 +1,6 @@
 /* links: interpose/guard/userfaults.c interpose/memory/areas.c
  * links: interpose/guard/guarded_ranges.c interpose/guard/page_protection.c
+ * links: interpose/guard/map_waits.c
  * not-under: qemu memcheck thread (which know no userfaultfd)
  *
  * Pages that userfaultfd keeps off, with the kernel's own. Each test is a process of its own, and
@@ -27,6 +28,7 @@
 #include "track/guarded.h"
 #include "track/pages.h"
 #include "track/spans.h"
+#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
@@ -42,6 +44,7 @@ enum {
     BYTES = PAGES * PAGE,
     AREA_PAGES = SC_AREAS_BYTES / PAGE,
     OFTEN = 10,
+    MANY = SC_USERFAULTS_BRIEF_BYTES / PAGE,
     COLLAPSE = 25, /* MADV_COLLAPSE */
 };
 
@@ -78,9 +81,10 @@ static void *read_events(void *unused)
 }
 
 /* False: there is nothing to be tested here. */
-static bool begin(void)
+static bool begin_without_sources(void)
 {
     pthread_t reader;
+    sc_ticks_start();
     ck_assert_int_eq(sc_spans_init(&sc_track.inflight.guards), 0);
     if (!sc_userfaults_begin()) {
         puts("no userfaultfd here: not tested");
@@ -91,11 +95,25 @@ static bool begin(void)
     alias = mremap(block, 0, BYTES, MREMAP_MAYMOVE);
     ck_assert_ptr_ne(alias, MAP_FAILED);
     ck_assert(sc_guard_adopt((uintptr_t)block, BYTES));
-    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
     ck_assert_int_eq(pthread_create(&reader, NULL, read_events, NULL), 0);
     while (!atomic_load(&is_reading))
         usleep(100);
-    ck_assert(sc_guard_uses_userfault((uintptr_t)block, PAGE));
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, true));
+    return true;
+}
+
+static void take_sources(void)
+{
+    sc_userfaults_take_sources((uintptr_t)block, BYTES);
+}
+
+static bool begin(void)
+{
+    if (!begin_without_sources())
+        return false;
+    take_sources();
     return true;
 }
 
@@ -221,6 +239,27 @@ static bool faults(unsigned page)
     return false;
 }
 
+START_TEST(sources_are_mprotects_until_they_are_taken)
+{
+    if (!begin_without_sources())
+        return;
+    set(0, PAGES, SC_ACCESS_READ);
+    read_by(1);
+    ck_assert(faults(2));
+    take_sources();
+    ck_assert(faults(2));
+    set(0, PAGES, SC_ACCESS_ALL);
+    ck_assert(!faults(2));
+    ck_assert_uint_eq(atomic_load(&events), 0);
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, BYTES, true));
+    set(0, PAGES, SC_ACCESS_READ);
+    pthread_t toucher = begin_to_touch();
+    set(0, PAGES, SC_ACCESS_ALL);
+    pthread_join(toucher, NULL);
+    atomic_store(&holds, false);
+}
+END_TEST
+
 START_TEST(a_touch_that_is_denied_is_a_fault_there)
 {
     if (!begin())
@@ -335,7 +374,7 @@ START_TEST(a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more)
     while (!atomic_load(&has_ended))
         usleep(100);
     ck_assert(!faults(0));
-    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
     set(4, 1, SC_ACCESS_NONE);
     ck_assert(faults(4));
     set(4, 1, SC_ACCESS_ALL);
@@ -381,7 +420,7 @@ START_TEST(memory_that_is_given_back_is_registered_no_more)
     sc_guard_leave((uintptr_t)block, BYTES);
     sc_areas_unmap((uintptr_t)block, BYTES);
     uintptr_t other = sc_areas_map(BYTES);
-    ck_assert(!sc_guard_uses_userfault(other, PAGE));
+    ck_assert(!sc_guard_uses_userfault(other, PAGE, false));
     block = (unsigned char *)other;
     ck_assert(!faults(0));
     set(0, 1, SC_ACCESS_NONE);
@@ -437,7 +476,7 @@ START_TEST(parts_of_a_huge_page_are_kept_off_alone)
     unsigned char *area = block = fill_area();
     alias = mremap(area, 0, SC_AREAS_BYTES, MREMAP_MAYMOVE);
     adopt_beside_calls(area);
-    ck_assert(sc_guard_uses_userfault((uintptr_t)area, 9 * PAGE));
+    ck_assert(sc_guard_uses_userfault((uintptr_t)area, 9 * PAGE, false));
     for (unsigned i = 0; i < OFTEN; i++) {
         set(3, 2, SC_ACCESS_NONE);
         memset(alias + 3 * PAGE, (int)i + 100, 2 * PAGE);
@@ -453,6 +492,28 @@ START_TEST(parts_of_a_huge_page_are_kept_off_alone)
 }
 END_TEST
 
+START_TEST(many_pages_are_mprotects_unless_it_is_said_otherwise)
+{
+    if (!begin())
+        return;
+    block = fill_area();
+    ck_assert(sc_spans_move_area(&sc_track.inflight.guards, (uintptr_t)block));
+    ck_assert(sc_userfaults_adopt_huge((uintptr_t)block));
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, MANY * PAGE, false));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, (MANY + 1) * PAGE, false));
+    set(0, MANY + 1, SC_ACCESS_NONE);
+    ck_assert(faults(3));
+    set(0, MANY + 1, SC_ACCESS_ALL);
+    sc_userfaults_prefer(true);
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, (MANY + 1) * PAGE, false));
+    atomic_store(&denies, true);
+    set(0, MANY + 1, SC_ACCESS_NONE);
+    ck_assert_uint_eq(atomic_load(&events), 0);
+    ck_assert(faults(3));
+    ck_assert_uint_eq(atomic_load(&events), 1);
+}
+END_TEST
+
 START_TEST(a_long_interval_is_mprotects)
 {
     if (!begin())
@@ -460,12 +521,12 @@ START_TEST(a_long_interval_is_mprotects)
     block = fill_area();
     ck_assert(sc_spans_move_area(&sc_track.inflight.guards, (uintptr_t)block));
     ck_assert(sc_userfaults_adopt_huge((uintptr_t)block));
-    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, SC_AREAS_BYTES));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, SC_AREAS_BYTES, false));
     set(0, AREA_PAGES, SC_ACCESS_NONE);
     ck_assert(faults(3));
     ck_assert_uint_eq(atomic_load(&events), 0);
     set(0, AREA_PAGES, SC_ACCESS_ALL);
-    ck_assert(sc_guard_uses_userfault((uintptr_t)block, PAGE));
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
     ck_assert_uint_eq(read_by(9), 9);
 }
 END_TEST
@@ -478,6 +539,7 @@ int main(void)
     tcase_add_test(cases, what_the_device_has_written_is_there);
     tcase_add_test(cases, pages_that_may_be_read_keep_writers_off_alone);
     tcase_add_test(cases, a_system_call_is_refused);
+    tcase_add_test(cases, sources_are_mprotects_until_they_are_taken);
     tcase_add_test(cases, a_touch_that_is_denied_is_a_fault_there);
     tcase_add_test(cases, a_page_that_is_touched_often_is_mprotects);
     tcase_add_test(cases, a_page_may_go_from_one_access_to_any_other);
@@ -487,6 +549,7 @@ int main(void)
     tcase_add_test(cases, a_reader_takes_no_file_of_the_programs);
     tcase_add_test(cases, memory_that_is_given_back_is_registered_no_more);
     tcase_add_test(cases, parts_of_a_huge_page_are_kept_off_alone);
+    tcase_add_test(cases, many_pages_are_mprotects_unless_it_is_said_otherwise);
     tcase_add_test(cases, a_long_interval_is_mprotects);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

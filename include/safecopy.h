@@ -137,6 +137,16 @@ SAFECOPY_PROCEDURE(safecopy_dump, (void), ())
 SAFECOPY_FUNCTION(size_t, safecopy_get_memory, (char *json, size_t size), (json, size),
                   size > 0 ? (void)(json[0] = '\0') : (void)0)
 
+/* Tells what a pool of the program's own has: of what its owner has taken of the device (-1: of the
+ * host's page-locked memory) how much lies in the pool, and how much of that is in use. The report
+ * has it below the owner, by whose name it is told ("PyTorch"; another name stands by itself), with
+ * the call that gives back what nobody uses, or NULL. What is told last counts; with nothing
+ * reserved there is no pool any more. Sixteen are kept; of a name 63 bytes. */
+SAFECOPY_PROCEDURE(safecopy_set_pool,
+                   (const char *owner, int device, uint64_t reserved_bytes, uint64_t used_bytes,
+                    const char *given_back_by),
+                   (owner, device, reserved_bytes, used_bytes, given_back_by))
+
 /* Gives back held memory whose copies are complete, instead of a moment later. Waits at most 0.5 s.
  * Pinned and registered memory goes back when the program waits for its context. */
 SAFECOPY_PROCEDURE(safecopy_release, (void), ())

@@ -1,5 +1,7 @@
 #include "ledger/ledger.h"
 
+#include <string.h>
+
 #include "ledger/accounts.h"
 #include "ledger/ledger_index.h"
 #include "ledger/ledger_internal.h"
@@ -472,6 +474,33 @@ unsigned sc_ledger_list_exports(struct sc_ledger *ledger,
     for (unsigned i = 0; i < SC_LEDGER_EXPORTS; i++)
         if (is_open(ledger, &ledger->exports[i]))
             list[count++] = ledger->exports[i];
+    give(ledger);
+    return count;
+}
+
+/* ---- pools of the program's own ---- */
+
+void sc_ledger_tell(struct sc_ledger *ledger, const struct sc_ledger_suballocator *told)
+{
+    unsigned i = 0;
+    take(ledger);
+    struct sc_ledger_suballocator *of = ledger->suballocators;
+    while (i < SC_LEDGER_SUBALLOCATORS && of[i].owner[0] &&
+           (of[i].place != told->place || strcmp(of[i].owner, told->owner) != 0))
+        i++;
+    if (i < SC_LEDGER_SUBALLOCATORS && (of[i].owner[0] || told->reserved_bytes))
+        of[i] = *told;
+    give(ledger);
+}
+
+unsigned sc_ledger_list_suballocators(struct sc_ledger *ledger,
+                                      struct sc_ledger_suballocator list[SC_LEDGER_SUBALLOCATORS])
+{
+    unsigned count = 0;
+    take(ledger);
+    for (unsigned i = 0; i < SC_LEDGER_SUBALLOCATORS; i++)
+        if (ledger->suballocators[i].reserved_bytes)
+            list[count++] = ledger->suballocators[i];
     give(ledger);
     return count;
 }

@@ -70,6 +70,12 @@ void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t
 unsigned sc_ledger_list_exports(struct sc_ledger *ledger,
                                 struct sc_ledger_export list[SC_LEDGER_EXPORTS]);
 
+/* What is said last of the owner's pool at the place. Nothing reserved: it has none any more. What
+ * there is no room for is dropped. */
+void sc_ledger_tell(struct sc_ledger *ledger, const struct sc_ledger_suballocator *told);
+unsigned sc_ledger_list_suballocators(struct sc_ledger *ledger,
+                                      struct sc_ledger_suballocator list[SC_LEDGER_SUBALLOCATORS]);
+
 /* One reference more to physical memory. False: it is not known. */
 bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle);
 

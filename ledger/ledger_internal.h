@@ -18,6 +18,7 @@ struct sc_ledger {
     struct sc_accounts places[SC_LEDGER_PLACES];
     struct sc_ledger_pool pools[SC_LEDGER_POOLS];       /* changed under the lock */
     struct sc_ledger_export exports[SC_LEDGER_EXPORTS]; /* those whose entry says so */
+    struct sc_ledger_suballocator suballocators[SC_LEDGER_SUBALLOCATORS]; /* the first ones */
     uint32_t ended[SC_LEDGER_ENDS];
     unsigned ends;                  /* of contexts */
     _Atomic unsigned pools_ever;    /* behind these no place has been used yet */

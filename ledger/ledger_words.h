@@ -115,6 +115,17 @@ struct sc_ledger_leaving {
     unsigned ends;              /* how many contexts had ended */
 };
 
+/* What a program says of a pool of its own, which hands out memory that it has taken before. */
+enum { SC_LEDGER_SUBALLOCATORS = 16, SC_LEDGER_NAME_BYTES = 64 };
+
+struct sc_ledger_suballocator {
+    char owner[SC_LEDGER_NAME_BYTES];         /* "": none */
+    char given_back_by[SC_LEDGER_NAME_BYTES]; /* "": not said */
+    uint64_t reserved_bytes, used_bytes;
+    uint64_t told_ns;
+    unsigned place;
+};
+
 struct sc_ledger_block {
     enum sc_ledger_space space;
     enum sc_ledger_kind kind;

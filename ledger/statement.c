@@ -173,6 +173,7 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
         draw_place(ledger, statement, place);
     draw_pools(ledger, statement);
     statement->export_count = sc_ledger_list_exports(ledger, statement->exports);
+    statement->suballocator_count = sc_ledger_list_suballocators(ledger, statement->suballocators);
     statement->unknown_frees = atomic_load_explicit(&ledger->unknown_frees, memory_order_relaxed);
     statement->settled = atomic_load_explicit(&ledger->settled, memory_order_relaxed);
     statement->longest_ns = atomic_load_explicit(&ledger->longest_ns, memory_order_relaxed);

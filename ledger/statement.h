@@ -108,6 +108,8 @@ struct sc_statement {
     unsigned share_count; /* behind which each place has one for the rest */
     struct sc_ledger_export exports[SC_LEDGER_EXPORTS];
     unsigned export_count;
+    struct sc_ledger_suballocator suballocators[SC_LEDGER_SUBALLOCATORS];
+    unsigned suballocator_count;
     struct sc_statement_step steps[SC_STATEMENT_STEPS];
     unsigned step_count;
     uint64_t unknown_frees, unrecorded;

@@ -259,6 +259,21 @@ static void put_exports(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_put(line, "]");
 }
 
+static void put_suballocators(struct sc_text *line, const struct sc_statement *statement,
+                              unsigned place)
+{
+    sc_json_put(line, "suballocators:[");
+    for (unsigned i = 0; i < statement->suballocator_count; i++) {
+        const struct sc_ledger_suballocator *one = &statement->suballocators[i];
+        if (one->place == place)
+            sc_json_put(line,
+                        "{owner:%s reserved_bytes:%lu used_bytes:%lu given_back_by:%s told_ns:%lu}",
+                        one->owner, one->reserved_bytes, one->used_bytes,
+                        one->given_back_by[0] ? one->given_back_by : NULL, one->told_ns);
+    }
+    sc_json_put(line, "]");
+}
+
 static void put_content(struct sc_text *line, const struct sc_memory_part *part,
                         unsigned place_number)
 {
@@ -267,6 +282,7 @@ static void put_content(struct sc_text *line, const struct sc_memory_part *part,
     put_count(line, &place->all);
     put_kinds(line, statement, place);
     put_pools(line, statement, place_number);
+    put_suballocators(line, statement, place_number);
     put_exports(line, part, place_number);
 }
 

@@ -7,13 +7,26 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/entry/life.h"
+#include "interpose/ledger/booking.h"
 #include "interpose/reaper/reaper.h"
+#include "ledger/ledger.h"
+#include "ledger/ledger_words.h"
 #include "report/annotations.h"
 #include "report/report.h"
 #include "track/hazard.h"
+#include "track/now.h"
 #include "track/track_front.h"
 
 #include "track/poison.h"
+
+/* Cut between characters of UTF-8. */
+static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)
+{
+    size_t length = strnlen(words, SC_LEDGER_NAME_BYTES - 1);
+    while (words[length] && length > 0 && ((unsigned char)words[length] & 0xc0) == 0x80)
+        length--;
+    memcpy(name, words, length);
+}
 
 _Static_assert(SAFECOPY_LABEL_SIZE == SC_LABEL_SIZE, "as the header says");
 
@@ -91,6 +104,23 @@ SC_EXPORT size_t safecopy_get_memory(char *json, size_t size)
     SC_KEEP_ERRNO();
     json[0] = '\0';
     return sc_life_is_ours() ? sc_life_memory(json, size) : 0;
+}
+
+SC_EXPORT void safecopy_set_pool(const char *owner, int device, uint64_t reserved_bytes,
+                                 uint64_t used_bytes, const char *given_back_by)
+{
+    struct sc_ledger_suballocator told = {
+        .reserved_bytes = reserved_bytes,
+        .used_bytes = used_bytes < reserved_bytes ? used_bytes : reserved_bytes,
+        .place = sc_booking_place_of_device(device),
+    };
+    if (!owner || !owner[0] || !sc_life_is_ours() || !sc_booking_is_on())
+        return;
+    SC_KEEP_ERRNO();
+    told.told_ns = sc_now_ns();
+    put_name(told.owner, owner);
+    put_name(told.given_back_by, given_back_by ? given_back_by : "");
+    sc_ledger_tell(&sc_ledger, &told);
 }
 
 SC_EXPORT void safecopy_release(void)

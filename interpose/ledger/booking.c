@@ -210,6 +210,11 @@ unsigned sc_booking_place(const struct sc_memory *memory)
     return find_place(memory, context_of(memory));
 }
 
+unsigned sc_booking_place_of_device(int device)
+{
+    return device < 0 ? SC_LEDGER_HOST : place_of_device(device);
+}
+
 static unsigned pool_of(const struct sc_memory *memory, unsigned place)
 {
     return memory->of ? named_pool(memory->of, &place) : current_pool(place);

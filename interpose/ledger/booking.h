@@ -78,6 +78,9 @@ void sc_booking_exported(const struct sc_call *call, const struct sc_memory *mem
 /* Where the memory would lie, or lies (ledger/ledger.h). */
 unsigned sc_booking_place(const struct sc_memory *memory);
 
+/* The place of a device, of -1 the host's. */
+unsigned sc_booking_place_of_device(int device);
+
 /* Memory was opened from another process, or handed out for one; and how often that was. */
 void sc_booking_count_shared(void);
 uint64_t sc_booking_shared(void);

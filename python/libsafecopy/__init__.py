@@ -9,6 +9,7 @@
 Where the library is not preloaded, every function does nothing, and all counts are 0.
 """
 
+import atexit
 import contextlib
 import ctypes
 import json
@@ -16,8 +17,10 @@ import os
 import pathlib
 from typing import Any, Callable, Dict, Iterator, Optional
 
+from . import _pools
+
 __all__ = ["__version__", "version", "is_watching", "hazards", "counts", "report_path", "label",
-           "set_label", "set_thread_label", "ignore", "dump", "memory", "release", "library_path",
+           "set_label", "set_thread_label", "ignore", "dump", "memory", "set_pool", "release", "library_path",
            "command_path", "include_path"]
 
 _HERE = pathlib.Path(__file__).resolve().parent
@@ -51,6 +54,8 @@ _ignore_begin = _find("safecopy_ignore_begin", None, ctypes.c_char_p)
 _ignore_end = _find("safecopy_ignore_end", None)
 _dump = _find("safecopy_dump", None)
 _get_memory = _find("safecopy_get_memory", ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
+_set_pool = _find("safecopy_set_pool", None, ctypes.c_char_p, ctypes.c_int, ctypes.c_uint64,
+                  ctypes.c_uint64, ctypes.c_char_p)
 _release = _find("safecopy_release", None)
 
 
@@ -138,9 +143,28 @@ def dump() -> None:
     _dump()
 
 
+def set_pool(owner: str, device: Optional[int], reserved: int, used: int,
+             given_back_by: Optional[str] = None) -> None:
+    """Tells what a pool of the program's own has taken of the device (None: of page-locked memory),
+    and how much of that is in use: the report has it below the owner."""
+    _set_pool(_encoded(owner), -1 if device is None else device, reserved, used,
+              _encoded(given_back_by))
+
+
+def _tell_pools() -> None:
+    for pool in _pools.found():
+        set_pool(*pool)
+
+
+if getattr(_PROCESS, "safecopy_set_pool", None) is not None:
+    atexit.register(_tell_pools)
+
+
 def memory() -> Dict[str, Any]:
     """What this process holds of GPU memory and of page-locked memory, and who asked for it, as
-    docs/report.md has it; {} where that is not known."""
+    docs/report.md has it; {} where that is not known. PyTorch, CuPy and RMM are asked what their
+    pools have."""
+    _tell_pools()
     text = ctypes.create_string_buffer(1 << 18)
     length = _get_memory(text, len(text))
     return dict(json.loads(text.raw[:length])["memory"]) if length else {}

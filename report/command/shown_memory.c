@@ -41,6 +41,18 @@ const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, 
                : sc_scratch_print(scratch, "+%s", sc_shown_memory_size(scratch, now - before));
 }
 
+const char *sc_shown_memory_suballocator(struct sc_scratch *scratch, const json_t *suballocator)
+{
+    const uint64_t reserved = sc_shown_memory_bytes(suballocator, "reserved_bytes");
+    const uint64_t used = sc_shown_memory_bytes(suballocator, "used_bytes");
+    const char *remedy = sc_field_string(suballocator, "given_back_by", NULL);
+    return sc_scratch_print(
+        scratch, "its own pool has %s, %s in use; %s unused%s%s%s",
+        sc_shown_memory_size(scratch, reserved), sc_shown_memory_size(scratch, used),
+        sc_shown_memory_size(scratch, sc_shown_memory_less(reserved, used)),
+        remedy ? ", which " : "", remedy ? remedy : "", remedy ? " gives back" : "");
+}
+
 const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_run *run)
 {
     const char *rank = sc_field_string(json_object_get(run->record, "run"), "rank", NULL);

@@ -113,6 +113,10 @@ static inline bool sc_shown_memory_has_any(const struct sc_memory_place *place)
            place->context_count > 0 || place->unaccounted_peak_bytes > 0;
 }
 
+/* "its own pool has 8 GB, 5 GB in use; 3 GB unused, which torch.cuda.empty_cache() gives
+ * back" */
+const char *sc_shown_memory_suballocator(struct sc_scratch *scratch, const json_t *suballocator);
+
 /* "1.5 GB", and with its sign. */
 const char *sc_shown_memory_size(struct sc_scratch *scratch, uint64_t bytes);
 const char *sc_shown_memory_change(struct sc_scratch *scratch, uint64_t before, uint64_t now);

@@ -39,6 +39,8 @@ static void say_all(void)
     safecopy_dump();
     safecopy_get_memory(memory, sizeof memory);
     safecopy_get_memory(memory, 0);
+    safecopy_set_pool("program", 0, 2, 1, "drop_pool()");
+    safecopy_set_pool(NULL, -1, 1, 1, NULL);
     safecopy_release();
     safecopy_set_label(NULL);
     safecopy_set_thread_label("");

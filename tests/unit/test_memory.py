@@ -257,6 +257,66 @@ class Held(unittest.TestCase):
             for owner in memory.get("owners", ()):  # neither ctypes nor the interpreter
                 self.assertEqual(owner["owner"], "<string>")
 
+    def told(self, framework):
+        """Of a program that holds 64 MB, of which a framework of that name says it is its own."""
+        (self.folder / "site-packages").mkdir()
+        (self.folder / "site-packages" / f"{framework}.py").write_text(
+            (ROOT / "tests" / "unit" / "frameworks" / f"{framework}.py").read_text())
+        program = ("import ctypes, sys; sys.path[:0] = sys.argv[1:3]; import libsafecopy\n"
+                   f"import {framework} as framework\n"
+                   "cuda = ctypes.CDLL('libcuda.so.1'); context = ctypes.c_void_p()\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0\n"
+                   "assert cuda.cuCtxSetCurrent(context) == 0\n"
+                   "framework.take(cuda)\n"
+                   "now, = libsafecopy.memory()['devices']\n"
+                   "assert [pool['used_bytes'] for pool in now['suballocators']] == [48 << 20], now\n"
+                   "framework.used = 16 << 20\n")
+        subprocess.run([sys.executable, "-c", program, ROOT / "python", self.folder / "site-packages"],
+                       check=True, cwd=self.folder,
+                       env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                            "SAFECOPY_OPTIONS": f"report_path={self.folder / 'r.jsonl'}"})
+        lines = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
+        for line in lines if jsonschema else ():
+            jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
+        device, = lines[-1]["memory"]["devices"]
+        return device["suballocators"]
+
+    def test_pools_of_frameworks_are_below_their_owners(self):
+        for framework, owner, call in (
+                ("torch", "PyTorch", "torch.cuda.empty_cache()"),
+                ("cupy", "CuPy", "cupy.get_default_memory_pool().free_all_blocks()"),
+                ("rmm", "RMM", None)):
+            with self.subTest(framework):
+                self.setUp()
+                told, = self.told(framework)
+                self.assertGreater(told.pop("told_ns"), 0)
+                self.assertEqual(told, {"owner": owner, "reserved_bytes": 64 * MB, "used_bytes": 16 * MB,
+                                        "given_back_by": call})
+                self.assertIn(f"    {owner}: 64 MB, 64 MB at the peak\n      of that its own pool has 64 MB, "
+                              "16 MB in use; 48 MB unused"
+                              f"{f', which {call} gives back' if call else ''}\n", self.shown())
+
+    def test_what_a_program_says_of_its_own_pools(self):
+        program = ("import ctypes, sys; sys.path.insert(0, sys.argv[1]); import libsafecopy\n"
+                   "cuda = ctypes.CDLL('libcuda.so.1')\n"
+                   "libsafecopy.set_pool('early', 0, 1, 1)\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "assert cuda.cuCtxCreate_v2(ctypes.byref(ctypes.c_void_p()), 0, 0) == 0\n"
+                   "libsafecopy.set_pool('gone', 0, 7, 5); libsafecopy.set_pool('gone', 0, 0, 0)\n"
+                   "libsafecopy.set_pool('host', None, 9, 20, 'drop()')\n"
+                   "libsafecopy.set_pool('x' * 62 + chr(0xe4), 0, 8, 3)\n"
+                   "for i in range(40): libsafecopy.set_pool(f'none {i}', 0, 0, 0)\n"
+                   "for i in range(40): libsafecopy.set_pool(f'pool {i}', 0, 2, 1)\n"
+                   "memory = libsafecopy.memory(); device, = memory['devices']\n"
+                   "host, = memory['host']['suballocators']\n"
+                   "assert (host['used_bytes'], host['given_back_by']) == (9, 'drop()'), host\n"
+                   "names = [pool['owner'] for pool in device['suballocators']]\n"
+                   "assert names == ['x' * 62] + [f'pool {i}' for i in range(13)], names\n")
+        subprocess.run([sys.executable, "-c", program, ROOT / "python"], check=True, cwd=self.folder,
+                       env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                            "SAFECOPY_OPTIONS": "report_path=none"})
+
     FORKED = ("import ctypes, os, sys, time; cuda = ctypes.CDLL('libcuda.so.1')\n"
               "library, context = ctypes.CDLL(None), ctypes.c_void_p()\n"
               "block = ctypes.c_uint64()\n"

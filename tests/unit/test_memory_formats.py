@@ -252,6 +252,23 @@ class Kept(Reports):
         self.assertIn("<summary>open to others</summary><ul>\n<li>256 MB of device, by", page)
 
 
+class OwnPools(Reports):
+    def test_a_pool_stands_below_its_owner_or_by_itself(self):
+        """What a suballocator has taken is its owner's; of another name nobody knows whose it is."""
+        def pool(owner, **more):
+            return {"owner": owner, "reserved_bytes": 8 * GB, "used_bytes": 5 * GB, "told_ns": 1,
+                    "given_back_by": None, **more}
+        member = memory([account(9 * GB, owner="PyTorch")], suballocators=[
+            pool("PyTorch", given_back_by="torch.cuda.empty_cache()"), pool("arena<b>")])
+        path = self.write("r.jsonl", run_line(), summary(member))
+        self.assertIn("    PyTorch: 9 GB, 9 GB at the peak\n      of that its own pool has 8 GB, 5 GB in "
+                      "use; 3 GB unused, which torch.cuda.empty_cache() gives back\n"
+                      "    arena<b>: its own pool has 8 GB, 5 GB in use; 3 GB unused\n", self.shown(path))
+        page = self.shown(path, name="html")
+        self.assertIn("<li>of that its own pool has 8 GB, 5 GB in use; 3 GB unused, which", page)
+        self.assertNotIn("arena<b>", page)
+
+
 class Left(Reports):
     def test_what_the_report_leaves_out_is_one_row(self):
         """The rows add up to what each kind has."""

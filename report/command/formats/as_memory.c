@@ -99,18 +99,65 @@ static bool is_of_place(const json_t *entry, const json_t *number)
     return number ? json_equal(device, number) : !device || json_is_null(device);
 }
 
-static void print_owners(FILE *out, struct sc_model *model, const json_t *memory,
-                         const json_t *number)
+static const char *owner_of(const json_t *entry)
+{
+    return sc_field_string(entry, "owner", "?");
+}
+
+/* What an owner says of a pool of its own: it is part of what the owner has. */
+static void print_own_pools(FILE *out, struct sc_model *model, const json_t *place,
+                            const char *owner)
+{
+    size_t index;
+    json_t *pool;
+    json_array_foreach(json_object_get(place, "suballocators"), index, pool)
+    {
+        if (strcmp(owner_of(pool), owner) == 0)
+            fprintf(out, "      of that %s\n",
+                    PLAIN(sc_shown_memory_suballocator(&model->scratch, pool)));
+    }
+}
+
+static bool has_owner(const json_t *memory, const json_t *number, const char *name)
 {
     size_t index;
     json_t *owner;
     json_array_foreach(json_object_get(memory, "owners"), index, owner)
     {
-        if (is_of_place(owner, number))
-            fprintf(out, "    %s: %s, %s at the peak\n",
-                    PLAIN(sc_field_string(owner, "owner", "?")), size_of(model, owner, "bytes"),
-                    size_of(model, owner, "peak_bytes"));
+        if (is_of_place(owner, number) && strcmp(owner_of(owner), name) == 0)
+            return true;
     }
+    return false;
+}
+
+/* Told by a name that is no owner's. */
+static void print_lone_pools(FILE *out, struct sc_model *model, const json_t *memory,
+                             const json_t *place, const json_t *number)
+{
+    size_t index;
+    json_t *pool;
+    json_array_foreach(json_object_get(place, "suballocators"), index, pool)
+    {
+        if (!has_owner(memory, number, owner_of(pool)))
+            fprintf(out, "    %s: %s\n", PLAIN(owner_of(pool)),
+                    PLAIN(sc_shown_memory_suballocator(&model->scratch, pool)));
+    }
+}
+
+static void print_owners(FILE *out, struct sc_model *model, const json_t *memory,
+                         const json_t *place, const json_t *number)
+{
+    size_t index;
+    json_t *owner;
+    json_array_foreach(json_object_get(memory, "owners"), index, owner)
+    {
+        if (!is_of_place(owner, number))
+            continue;
+        fprintf(out, "    %s: %s, %s at the peak\n", PLAIN(owner_of(owner)),
+                size_of(model, owner, "bytes"), size_of(model, owner, "peak_bytes"));
+        print_own_pools(out, model, place, owner_of(owner));
+    }
+    print_lone_pools(out, model, memory, place, number);
 }
 
 static void print_stack(FILE *out, const struct sc_frames *stack)
@@ -174,7 +221,7 @@ static void print_place(FILE *out, struct sc_model *model, const struct sc_memor
     if (!sc_shown_memory_has_any(place))
         return;
     print_head(out, model, place);
-    print_owners(out, model, memory->record, number);
+    print_owners(out, model, memory->record, place->record, number);
     print_kinds(out, model, place->record);
     print_pools(out, model, place->record);
     print_unaccounted(out, model, place);

@@ -1,6 +1,7 @@
 #include "report/command/formats/memory_section.h"
 
 #include "report/command/baseline.h"
+#include "report/command/fields.h"
 #include "report/command/formats/flame_graph.h"
 #include "report/command/formats/memory_chart.h"
 #include "report/command/formats/page_parts.h"
@@ -146,6 +147,20 @@ static void put_branch(struct leaves *leaves, const struct sc_memory_branch *bra
     fputs("</ul></details></li>\n", out);
 }
 
+/* Behind the owner's own row. */
+static void put_suballocators(FILE *out, struct sc_model *model,
+                              const struct sc_memory_place *place, const char *owner)
+{
+    size_t index;
+    json_t *pool;
+    json_array_foreach(json_object_get(place->record, "suballocators"), index, pool)
+    {
+        if (strcmp(sc_field_string(pool, "owner", ""), owner) == 0)
+            sc_page_part_put(out, "<li>of that ",
+                             sc_shown_memory_suballocator(&model->scratch, pool), "</li>\n");
+    }
+}
+
 static void put_owners(FILE *out, struct sc_model *model, const struct sc_memory *memory,
                        const struct sc_memory_place *place)
 {
@@ -160,8 +175,10 @@ static void put_owners(FILE *out, struct sc_model *model, const struct sc_memory
     }
     sc_memory_tree_sort(&tree);
     fputs("<ul class=\"tree\">\n", out);
-    for (const struct sc_memory_branch *owner = tree.root.first; owner; owner = owner->next)
+    for (const struct sc_memory_branch *owner = tree.root.first; owner; owner = owner->next) {
         put_branch(&leaves, owner);
+        put_suballocators(out, model, place, owner->name);
+    }
     fputs("</ul>\n", out);
     if (leaves.left == 0)
         fputs("<p>and others, with less</p>\n", out);

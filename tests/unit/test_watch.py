@@ -11,6 +11,7 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -433,6 +434,7 @@ class Collector:
             for record in self.logs() if record["eventName"] == "safecopy.hazard"]
 
 
+@unittest.skipUnless(shutil.which("curl"), "no curl here, by which --otlp sends")
 class Otlp(Watching):
     def collector(self, *answers, **more):
         collector = Collector(answers, **more)

@@ -1,6 +1,6 @@
 """`python -m libsafecopy`, and the command `safecopy` of the wheel: becomes the program of that name.
 
-    python -m libsafecopy run -- python train.py     what `safecopy` takes: run, report, explain, doctor
+    python -m libsafecopy run -- python train.py     what `safecopy` takes: run, report, watch, explain, doctor
     python -m libsafecopy --lib                      prints the path of libsafecopy.so
     python -m libsafecopy --include                  prints the folder of safecopy.h
 """

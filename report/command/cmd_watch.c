@@ -65,17 +65,17 @@ static void tell_said(void)
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t ending;
+static volatile sig_atomic_t ending, stopping;
 
-static void note_end(int number)
+static void note_signal(int number)
 {
-    ending = number;
+    *(number == SIGTSTP ? &stopping : &ending) = number;
 }
 
 static void heed_signals(sigset_t *before)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct sigaction handler = {.sa_handler = note_end};
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+    const struct sigaction handler = {.sa_handler = note_signal};
     sigset_t blocked;
     sigemptyset(&blocked);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
@@ -231,8 +231,10 @@ static void read_report(struct watch *watch, struct sc_followed *file)
 {
     if (!file->report)
         file->report = calloc(1, sizeof *file->report);
-    if (!file->report)
-        return;
+    if (!file->report) {
+        sc_say("out of memory");
+        exit(SC_COMMAND_USAGE);
+    }
     struct sc_watch_report *report = file->report;
     struct reading reading = {watch, report, false, 0};
     bool was_dead = !report->shown.has_ended && is_dead(watch, &report->shown);
@@ -336,6 +338,19 @@ static void wait_for_news(struct watch *watch, int64_t due_ms, const sigset_t *m
         watch->is_closed = true;
 }
 
+/* Ctrl-Z: the shell gets its screen back meanwhile. */
+static void stop_if_asked(const struct watch *watch)
+{
+    if (stopping == 0)
+        return;
+    stopping = 0;
+    if (watch->is_painted)
+        sc_screen_close();
+    raise(SIGSTOP);
+    if (watch->is_painted)
+        sc_screen_open();
+}
+
 static void follow(struct watch *watch, const sigset_t *mask)
 {
     while (!is_over(watch)) {
@@ -345,6 +360,7 @@ static void follow(struct watch *watch, const sigset_t *mask)
         show(watch);
         while (!is_over(watch) && now_ms() < due_ms) {
             wait_for_news(watch, due_ms, mask);
+            stop_if_asked(watch);
             sc_sender_step(&watch->sender, &watch->follow, now_ms());
         }
     }

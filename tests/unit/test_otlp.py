@@ -130,6 +130,32 @@ class Metrics(unittest.TestCase):
         self.assertEqual(counts["SC201"], 4)
 
 
+class Prometheus(unittest.TestCase):
+    def samples(self, lines):
+        text = report("--format", "prometheus", "-", stdin=as_report(lines)).stdout.decode()
+        return dict(re.findall(r'^safecopy_(?:hazards_total\{.*code="(.*)"|(?=ended)).*\} (\d+)$', text,
+                               re.M)), text
+
+    def test_hazards_by_code_and_the_end(self):
+        counts, text = self.samples(sample_lines())
+        self.assertEqual(counts, {"SC101": "1", "SC201": "4", "SC301": "1", "SC401": "2", "": "1"})
+        self.assertIn("\nsafecopy_operations_total{", text)
+
+    def test_a_run_that_goes_on(self):
+        """Its lines tell how many there are at least; operations are not known."""
+        lines = [line for line in sample_lines() if line["type"] != "summary"]
+        counts, text = self.samples(lines)
+        self.assertEqual((counts["SC201"], counts[""]), ("4", "0"))
+        self.assertNotIn("safecopy_operations_total", text)
+
+    def test_each_process_has_its_own(self):
+        lines = sample_lines()
+        other = [{**lines[0], "pid": 7, "rank": "3"}, *lines[1:]]
+        _, text = self.samples(lines + other)
+        self.assertEqual(len(re.findall(r'^safecopy_hazards_total\{pid="(?:7|4711)",', text, re.M)), 8)
+        self.assertIn('safecopy_ended{pid="7",host="node1",rank="3"} 1\n', text)
+
+
 @unittest.skipUnless(json_format, packages.missing("opentelemetry-proto"))
 class Definitions(unittest.TestCase):
     def test_the_definitions_take_all(self):

@@ -11,6 +11,7 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -335,6 +336,23 @@ class Terminal(Watching):
         self.assertRegex(shown, r"newest: rank 1 .*SC101 source-freed-in-flight\x1b\[K\r\n    "
                                 r"free at .*stage<0>[^\n]*\n    cuMemcpyHtoDAsync_v2 at .*stage<0>")
 
+    def test_ctrl_z_gives_the_screen_back(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        self.write("a.jsonl", run_line(0))
+        process = self.start(stdout=slave)
+        os.close(slave)
+        self.read(master, "1 process: 1 run")
+        process.send_signal(signal.SIGTSTP)
+        self.read(master, "\x1b[?1049l")
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1]))
+        process.send_signal(signal.SIGCONT)
+        self.read(master, "\x1b[?1049h")
+        self.read(master, "1 process: 1 run")
+        process.send_signal(signal.SIGQUIT)
+        self.read(master, "\x1b[?1049l")
+        self.assertEqual(process.wait(PATIENCE_S), 0)
+
     def test_more_reports_than_lines(self):
         for rank in range(40):
             self.write(f"{rank}.jsonl", run_line(rank), *([hazard()] if rank == 39 else []))
@@ -416,6 +434,7 @@ class Collector:
             for record in self.logs() if record["eventName"] == "safecopy.hazard"]
 
 
+@unittest.skipUnless(shutil.which("curl"), "no curl here, by which --otlp sends")
 class Otlp(Watching):
     def collector(self, *answers, **more):
         collector = Collector(answers, **more)
@@ -524,6 +543,25 @@ class Otlp(Watching):
         self.assertEqual((status, err), (1, ""))
         self.expect_all(collector)
 
+    def test_a_collector_for_logs_alone(self):
+        collector = self.collector((200, {}, "{}"), (404, {}, "none here"))
+        self.write_ranks()
+        status, _, err = self.run_to_end("--otlp", collector.url)
+        self.assertEqual((status, err), (1, "safecopy: the collector takes no metrics (status 404: none "
+                                            "here), and only logs are sent\n"))
+        self.expect_all(collector)
+        self.assertEqual({path for path, _ in collector.taken}, {"/v1/logs"})
+
+    def test_a_server_that_is_no_collector(self):
+        state = str(self.folder.parent / "state")
+        collector = self.collector((404, {}, "a"), (404, {}, "b"))
+        self.write_ranks()
+        status, _, err = self.run_to_end("--otlp", collector.url, "--state", state)
+        self.assertEqual(status, 2)
+        self.assertIn("nothing more is sent", err)
+        self.assertEqual(self.run_to_end("--otlp", collector.url, "--state", state)[0], 1)
+        self.expect_all(collector)
+
     def test_the_state_goes_on_where_it_was(self):
         state = str(self.folder.parent / "state")
         collector = self.collector()
@@ -546,7 +584,9 @@ class Otlp(Watching):
         collector = self.collector(*[(503, {"Retry-After": "0"}, "")] * 3)
         self.write_ranks()
         process = self.start("--otlp", collector.url, "--state", state)
+        begin = time.monotonic()
         while not collector.taken:
+            self.assertLess(time.monotonic() - begin, PATIENCE_S)
             time.sleep(0.01)
         process.kill()
         process.wait()

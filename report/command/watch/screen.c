@@ -232,18 +232,25 @@ static void put_cut(FILE *out, const char *line, size_t width)
 
 /* ---- the terminal ---- */
 
+static bool is_open;
+
 /* Its other screen, no cursor, no line that goes on in the next. */
 void sc_screen_open(void)
 {
+    static bool is_registered;
+    if (!is_registered)
+        is_registered = atexit(sc_screen_close) == 0;
+    is_open = true;
     fputs("\033[?1049h\033[?25l\033[?7l", stdout);
     fflush(stdout);
 }
 
 void sc_screen_close(void)
 {
-    static const char back[] = "\033[?7h\033[?25h\033[?1049l";
-    ssize_t written = write(STDOUT_FILENO, back, sizeof back - 1);
-    (void)written;
+    if (is_open)
+        fputs("\033[?7h\033[?25h\033[?1049l", stdout);
+    fflush(stdout);
+    is_open = false;
 }
 
 static void put_line(const char *line, size_t width)

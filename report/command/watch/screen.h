@@ -9,8 +9,7 @@
 
 #include <stdio.h>
 
-/* Takes the terminal's other screen, and gives it back. The second may be called in a handler of a
- * signal that ends the process. */
+/* Takes the terminal's other screen, and gives it back, at the latest when the process ends. */
 void sc_screen_open(void);
 void sc_screen_close(void);
 

@@ -26,6 +26,7 @@ enum {
 
 static const char *const paths[] = {"v1/logs", "v1/metrics"};
 static const char *const members[] = {"resourceLogs", "resourceMetrics"};
+static const char *const kinds[] = {"logs", "metrics"};
 
 /* ---- beginning ---- */
 
@@ -252,7 +253,7 @@ static void make_batch(struct sc_sender *sender, struct sc_follow *follow)
     }
     sender->has_moved = sender->has_moved || size > 0;
     for (int i = 0; i < 2; i++) {
-        bool is_empty = json_array_size(lists[i]) == 0;
+        bool is_empty = json_array_size(lists[i]) == 0 || sender->unwanted[i];
         sender->messages[i] = is_empty ? NULL : sc_otlp_message(members[i], lists[i]);
         if (is_empty)
             json_decref(lists[i]);
@@ -345,8 +346,24 @@ static void try_later(struct sc_sender *sender, const struct sc_post_answer *ans
     sender->due_ms = now_ms + wait_ms;
 }
 
-/* A batch that is no good for the collector is given up; one that it does not want from us, or not
- * there, stays. */
+/* Some collectors are for logs or for metrics alone. True: for the other kind it may still be one.
+ */
+static bool is_without(struct sc_sender *sender, const struct sc_post_answer *answer, int message)
+{
+    bool is_absent = answer->status == 404 || answer->status == 405 || answer->status == 501;
+    if (!is_absent || sender->unwanted[1 - message])
+        return false;
+    sender->unwanted[message] = true;
+    sc_say("the collector takes no %s (%s), and only %s are sent", kinds[message],
+           sender->problem ? sender->problem : "?", kinds[1 - message]);
+    forget_problem(sender);
+    free(sender->messages[message]);
+    sender->messages[message] = NULL;
+    return true;
+}
+
+/* A batch that is no good for the collector is given up; one that it does not want from us stays.
+ */
 static void refuse(struct sc_sender *sender, const struct sc_post_answer *answer, int message)
 {
     if (answer->status == 400 || answer->status == 413) {
@@ -356,6 +373,8 @@ static void refuse(struct sc_sender *sender, const struct sc_post_answer *answer
         sender->messages[message] = NULL;
         return;
     }
+    if (is_without(sender, answer, message))
+        return;
     sender->has_stopped = true;
     sc_say("the collector refuses (%s), and nothing more is sent; %s/%s is what it was asked for",
            sender->problem ? sender->problem : "?", sender->url, paths[message]);
@@ -380,7 +399,7 @@ static void take_answer(struct sc_sender *sender, const struct sc_follow *follow
             refuse(sender, &answer, message);
     }
     free(answer.words);
-    if (next_message(sender) < 0)
+    if (next_message(sender) < 0 && !sender->has_stopped)
         end_batch(sender, follow, now_ms);
 }
 

@@ -32,6 +32,7 @@ struct sc_sender {
     unsigned failures; /* in turn */
     uint64_t taken, refused;
     char *problem;    /* why the last attempt failed; NULL: it did not */
+    bool unwanted[2]; /* the collector has no place for logs, or for metrics */
     bool has_stopped; /* the collector wants none of it */
     bool has_moved;   /* something of a report is in the batch */
     bool is_saved;    /* the state says what was taken */

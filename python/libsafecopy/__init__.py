@@ -90,7 +90,11 @@ def report_path() -> str:
 
 
 def _encoded(text: Optional[str]) -> Optional[bytes]:
-    return None if text is None else os.fsencode(text)
+    """As UTF-8, whatever the locale is. A label is no reason to fail for."""
+    try:
+        return None if text is None else text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return str(text).encode("utf-8", "backslashreplace")
 
 
 def set_label(text: Optional[str]) -> None:

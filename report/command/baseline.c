@@ -205,7 +205,7 @@ static int keep_report(struct sc_baseline *baseline, const char *path, FILE *str
              sc_shown_hazards_title(&model.scratch, hazard), is_another_place(baseline, hazard));
     }
     for (size_t i = 0; result > 0 && i < reader.run_count; i++) {
-        const struct sc_memory memory = sc_shown_memory_of_run(&model, sc_model_run(&model, i));
+        const struct sc_memory memory = sc_shown_memory_of_process(&model, sc_model_run(&model, i));
         sc_memory_sites_add(&baseline->memory, SC_MEMORY_BEFORE, &memory);
     }
     baseline->is_partial = baseline->is_partial || sc_reader_is_partial(&reader);

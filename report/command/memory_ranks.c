@@ -199,7 +199,7 @@ struct sc_memory_ranks sc_memory_ranks_make(struct sc_model *model)
     struct sc_memory_ranks ranks = {.ranks = calloc(count + 1, sizeof *ranks.ranks)};
     for (size_t i = 0; ranks.ranks && i < count; i++) {
         const struct sc_run *run = sc_model_run(model, i);
-        const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+        const struct sc_memory memory = sc_shown_memory_of_process(model, run);
         if (memory.record)
             ranks.ranks[ranks.count++] = rank_of(run, i, &memory);
     }

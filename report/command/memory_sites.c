@@ -66,7 +66,7 @@ void sc_memory_sites_add_labels(struct sc_memory_sites *sites, enum sc_memory_si
 void sc_memory_sites_add_all(struct sc_memory_sites *sites, struct sc_model *model)
 {
     for (size_t i = 0; i < model->reader->run_count; i++) {
-        const struct sc_memory memory = sc_shown_memory_of_run(model, sc_model_run(model, i));
+        const struct sc_memory memory = sc_shown_memory_of_process(model, sc_model_run(model, i));
         sc_memory_sites_add(sites, SC_MEMORY_NOW, &memory);
     }
 }

@@ -378,3 +378,8 @@ struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_
 {
     return sc_shown_memory_of_entry(&model->scratch, &model->makers, run->record);
 }
+
+struct sc_memory sc_shown_memory_of_process(struct sc_model *model, const struct sc_run *run)
+{
+    return run->replaced ? (struct sc_memory){0} : sc_shown_memory_of_run(model, run);
+}

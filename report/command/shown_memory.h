@@ -85,6 +85,10 @@ struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
 /* What the run that was asked for last holds; valid as the run is. */
 struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_run *run);
 
+/* The same for sums over processes and comparisons of them: a run that went on as another program
+ * holds nothing any more, and the next run is of the same process. */
+struct sc_memory sc_shown_memory_of_process(struct sc_model *model, const struct sc_run *run);
+
 /* Adds to a sum, which is at most what JSON has numbers for. */
 static inline void sc_shown_memory_add(uint64_t *sum, uint64_t more)
 {

@@ -126,6 +126,26 @@ class Ranks(Reports):
                       "       3 MB together: host of node2, by 1 process\n"
                       "       1 MB together: host of node1, by 1 process\n", text)
 
+    def test_what_a_process_was_before_it_became_another_program_is_in_no_sum(self):
+        """exec gives all memory back: three programs in turn are one process."""
+        lines = []
+        for mb in 100, 50:
+            lines += [run_line(), line(memory([account(mb * MB)], time_ns=mb))]
+        one = self.write("one.jsonl", *lines, run_line(), summary(memory([account(MB)])))
+        text = self.shown(one)
+        self.assertNotRegex(text, "processes|together|stands out")
+        self.assertIn("  as its last line says: the process went on as another program\n", text)
+        for name in "collapsed", "collapsed-peak":
+            put, = self.shown(one, name=name).splitlines()
+            self.assertTrue(put.endswith(f" {MB}"), put)
+        self.assertEqual([values["inuse_space"] for values, _, _ in
+                          samples_of(self.report("--format", "pprof", one))], [MB])
+        site, = json.loads(self.report("--json", one))["memory"]
+        self.assertEqual((site["bytes"], site["peak_bytes"]), (MB, MB))
+        old = self.of_run("old.jsonl", [account(MB)])
+        self.assertNotIn("-99 MB", self.shown("--baseline", one, old))
+        self.assertIn("no difference", self.shown("--baseline", one, old))
+
     def test_of_equal_ones_nobody_is(self):
         self.assertEqual(self.standing_out(self.shown(*self.ranks(64))), [])
 

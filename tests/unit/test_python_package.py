@@ -49,10 +49,10 @@ class Interface(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.report = pathlib.Path(folder.name) / "report.jsonl"
 
-    def told(self, program):
+    def told(self, program, **environment):
         """What the program prints, as JSON, under the library."""
         ran = module("run", "--report", str(self.report), "--", sys.executable, "-c",
-                     BEGIN + "import json\n" + program)
+                     BEGIN + "import json\n" + program, **environment)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         return json.loads(ran.stdout)
 
@@ -72,6 +72,12 @@ class Interface(unittest.TestCase):
                   "with libsafecopy.label('inner'):\n    wrong()\n"
                   "wrong(); libsafecopy.set_label(None); wrong()\nprint('null')")
         self.assertEqual(self.labels(), ["step 3", "inner", "step 3", None])
+
+    def test_a_label_may_be_any_text_whatever_the_locale_is(self):
+        self.told("for text in '\\u65e5\\u672c', '\\udcff', '\\ud800':\n"
+                  "    libsafecopy.label(text); wrong()\nprint('null')",
+                  LC_ALL="POSIX", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
+        self.assertEqual(self.labels(), ["\u65e5\u672c", "\\xff", "\\ud800"])
 
     def test_the_label_of_the_environment_comes_back(self):
         self.assertEqual(

@@ -37,7 +37,7 @@ static void put_all(FILE *out, struct sc_model *model, bool at_the_peak)
 {
     for (size_t i = 0; i < model->reader->run_count; i++) {
         const struct sc_run *run = sc_model_run(model, i);
-        const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+        const struct sc_memory memory = sc_shown_memory_of_process(model, run);
         const char *title = sc_shown_memory_title(&model->scratch, run);
         for (size_t at = 0; at < memory.account_count; at++) {
             const struct sc_memory_account *account = &memory.accounts[at];

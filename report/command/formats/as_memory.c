@@ -351,7 +351,7 @@ static void print_together(FILE *out, struct sc_model *model)
     struct sc_memory_tree tree = {.scratch = &scratch};
     for (size_t i = 0; i < model->reader->run_count; i++) {
         const struct sc_run *run = sc_model_run(model, i);
-        const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+        const struct sc_memory memory = sc_shown_memory_of_process(model, run);
         const char *host = sc_field_string(json_object_get(run->record, "run"), "host", "?");
         for (size_t at = 0; at < memory.place_count; at++) {
             const struct sc_memory_place *place = &memory.places[at];

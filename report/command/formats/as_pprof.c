@@ -282,7 +282,7 @@ void sc_as_pprof(FILE *out, struct sc_model *model)
     write_types(&profile);
     for (size_t i = 0; i < model->reader->run_count; i++) {
         const struct sc_run *run = sc_model_run(model, i);
-        const struct sc_memory memory = sc_shown_memory_of_run(model, run);
+        const struct sc_memory memory = sc_shown_memory_of_process(model, run);
         if (i == 0)
             write_program(&profile, run);
         for (size_t at = 0; at < memory.account_count; at++)

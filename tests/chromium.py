@@ -84,12 +84,15 @@ class Browser:
         while not any(event.get("method") == method for event in self.events):
             self.events.append(self.message())
 
+    def load(self, address):
+        self.events.clear()
+        self.call("Page.navigate", url=address)
+        self.wait_for("Page.loadEventFired")
+
     def open(self, path, fragment=""):
         """Opens a file, and returns when it is loaded, its script has run and a picture is drawn."""
-        for address in "about:blank", pathlib.Path(path).resolve().as_uri() + fragment:
-            self.events.clear()  # from one fragment to another of a page nothing is loaded
-            self.call("Page.navigate", url=address)
-            self.wait_for("Page.loadEventFired")
+        self.load("about:blank")  # from one fragment to another of a page nothing is loaded
+        self.load(pathlib.Path(path).resolve().as_uri() + fragment)
         self.settle()
 
     def settle(self):

@@ -18,8 +18,8 @@ SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
 SC_EMBED(sc_as_html_body, "report/command/formats/page.html");
 
 /* Of page.js and page.css, in base 64 (tests/unit/test_page.py --write). */
-#define SCRIPT_SHA256 "PDt6iZ7zM/JlBZzDcox+VIEHYxTEc5McZWkb8+ZXfNM="
-#define STYLE_SHA256 "G/adtxwpcvbmJsYPlvNv0LMiGGuXfuBXOl26hPozIoo="
+#define SCRIPT_SHA256 "lI1iJZxX5gTiADimL3rVgIxXNR61/T4l/QBsgljMIgQ="
+#define STYLE_SHA256 "GUv3p0Hfhg2FIPtygjgSVidxow2byBAU+qOkze/dyZc="
 
 enum { PLACES_MAX = 10000, LISTED_MAX = 200 };
 

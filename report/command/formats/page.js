@@ -129,7 +129,7 @@
     LANGUAGES[ending] = C;
   for (const language of [C, PYTHON, RUST, OTHER])
     language.tokens = new RegExp("(" + language.comment + ")|(\"(?:\\\\.|[^\"\\\\])*\"?|'(?:\\\\.|[^'\\\\])*'?)" +
-      "|(\\b\\d[\\w.']*)|([A-Za-z_]\\w*)(?=(\\s*\\()?)", "g");
+      "|(\\b\\d[\\w.']*)|([A-Za-z_]\\w*)(?=(\\s*\\()?)|(->)", "g");
   const languageOf = (file) => LANGUAGES[file.slice(file.lastIndexOf(".") + 1)] || OTHER;
 
   /* [from, to, class] of what is coloured. A comment that began in a line before is known by the
@@ -139,7 +139,7 @@
       return [[0, text.length, "c"]];
     return Array.from(text.matchAll(language.tokens), (match) => {
       const kind = match[1] !== undefined ? "c" : match[2] !== undefined ? "s" :
-        match[3] !== undefined ? "n" : language.words.has(match[4]) ? "k" : match[5] ? "f" : "";
+        match[3] !== undefined ? "n" : match[6] ? "o" : language.words.has(match[4]) ? "k" : match[5] ? "f" : "";
       return [match.index, match.index + match[0].length, kind];
     }).filter(([, , kind]) => kind);
   }

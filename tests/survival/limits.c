@@ -7,8 +7,9 @@
 // sets in time (early), the primary context (primary), or one that is green (green), a reset and
 // the same once more (reset), many functions (many), many modules that call malloc (many_heaps),
 // many calls that set a limit (sets), a module out of a file (cubin FILE), a launch that nothing
-// comes behind (none), a wait for the ledger to have so many MB (waits MB), a callback that hears of errors (logs), a context that is lost by a bad
-// address behind it all (fault). tests/unit/test_limits.py looks at what the report says.
+// comes behind (none), a wait for the ledger to have so many MB (waits MB), a callback that hears
+// of errors (logs), a context that is lost by a bad address behind it all (fault).
+// tests/unit/test_limits.py looks at what the report says.
 #include <cuda.h>
 #include <unistd.h>
 

@@ -85,7 +85,8 @@ START_TEST(every_key_takes_another_value)
               "help=1"),
         0);
     ck_assert_int_eq(options.mode, SC_MODE_REPORT);
-    ck_assert(options.strict && options.halt_on_error && options.timeline && options.um && options.help);
+    ck_assert(options.strict && options.halt_on_error && options.timeline && options.um &&
+              options.help);
     ck_assert(!options.guard && !options.python);
     ck_assert_int_eq(options.device, SC_DEVICE_ON);
     ck_assert_int_eq(options.kernels, SC_KERNELS_ORDER);

@@ -75,7 +75,7 @@ static SURVIVAL_HELPER void launch_many(void)
 /* Does the driver have so much by now, as the ledger says? Without the library nobody does. */
 static SURVIVAL_HELPER void await(long long bytes)
 {
-    static const char key[] = "\"driver_bytes\":";
+    static const char key[] = "\"unaccounted\":{\"bytes\":";
     static char json[256 << 10];
     for (unsigned i = 0; safecopy_version() && i < 100 * PATIENCE_S; i++) {
         (void)safecopy_get_memory(json, sizeof json);

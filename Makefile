@@ -457,7 +457,7 @@ $(eval $(call program_rules,$(OUT)/probes/%,tests/gpu/probes/%))
 
 $(GPU_OBJ): private CUDA = $(CUDA_CPPFLAGS)
 $(PROBES) $(addprefix $(OUT)/gpu/conformance_,managed memory settings virtual): $(OBJ)/tests/gpu/asking.o
-$(filter %_activity %_cupti %_resource,$(PROBES)): $(OBJ)/tests/gpu/asking_cupti.o
+$(filter %_activity %_cupti %_resource %_unified,$(PROBES)): $(OBJ)/tests/gpu/asking_cupti.o
 $(foreach p,$(PROBES),$(eval $(p): $(filter $(OBJ)/tests/gpu/probes/$(notdir $(p))/%,$(GPU_OBJ))))
 # They ask what docs/driver.md answers: by name, and for no test.
 .PHONY: probes

@@ -7,6 +7,7 @@
 #ifndef SC_CUPTI_HOOKS_NEWS_H
 #define SC_CUPTI_HOOKS_NEWS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum sc_news_kind {
@@ -16,11 +17,14 @@ enum sc_news_kind {
     SC_NEWS_GRAPH_ENDS,    /* a graph, an exec or a child graph; told for all calls */
     SC_NEWS_STREAM_WAITED, /* all its work is done, or was when the wait began */
     SC_NEWS_CONTEXT_WAITED,
+    SC_NEWS_MODULE_LOADED, /* the handle is the context's; told for all calls */
 };
 
 struct sc_news {
     enum sc_news_kind kind;
     uintptr_t handle;
+    const void *image; /* of a module, as the device has it: good until the receiver returns */
+    size_t image_bytes;
 };
 
 typedef void sc_news_told(const struct sc_news *news);

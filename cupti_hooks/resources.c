@@ -25,6 +25,7 @@ static const struct {
      SC_NEWS_STREAM_WAITED},
     {CUPTI_CB_DOMAIN_SYNCHRONIZE, CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED,
      SC_NEWS_CONTEXT_WAITED},
+    {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, SC_NEWS_MODULE_LOADED},
 };
 
 enum { HEARD = sizeof heard / sizeof heard[0] };
@@ -52,6 +53,7 @@ static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
     case SC_NEWS_STREAM_ENDS:
         return (uintptr_t)resource->resourceHandle.stream;
     case SC_NEWS_CONTEXT_ENDS:
+    case SC_NEWS_MODULE_LOADED:
         return (uintptr_t)resource->context;
     case SC_NEWS_GRAPH_ENDS:
         return graph_of(resource);
@@ -63,12 +65,22 @@ static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
     return 0;
 }
 
+static void read_module(const void *about, struct sc_news *news)
+{
+    const CUpti_ModuleResourceData *module =
+        ((const CUpti_ResourceData *)about)->resourceDescriptor;
+    if (!module)
+        return;
+    news->image = module->pCubin;
+    news->image_bytes = module->pCubin ? module->cubinSize : 0;
+}
+
 /* Is it news, since nobody else notes it? Wrappers do not know of children that go with their
  * graph. A call that is followed when a device's primary context is gone does not know which one
  * that was. */
 static bool is_due(enum sc_news_kind kind)
 {
-    if (kind == SC_NEWS_GRAPH_ENDS)
+    if (kind == SC_NEWS_GRAPH_ENDS || kind == SC_NEWS_MODULE_LOADED)
         return true;
     return !sc_ear_is_carried() && (!sc_ear.followed || kind == SC_NEWS_CONTEXT_ENDS);
 }
@@ -91,6 +103,8 @@ void sc_resources_hear(CUpti_CallbackDomain domain, uint32_t id, const void *abo
         if (heard[i].domain != domain || heard[i].id != id || !is_due(news.kind))
             continue;
         news.handle = handle_of(news.kind, about);
+        if (news.kind == SC_NEWS_MODULE_LOADED)
+            read_module(about, &news);
         if (news.handle)
             pass_on(&news);
     }

@@ -155,8 +155,8 @@ static void start_locked(void) SC_REQUIRES(lock)
     enable_named(CUPTI_CB_DOMAIN_DRIVER_API, sc_callbacks_is_audited, sc_callbacks_audit);
     enable_named(CUPTI_CB_DOMAIN_RUNTIME_API, sc_callbacks_is_named, NULL);
     sc_resources_each(enable);
-    if (request->starves)
-        sc_timeline_start(library.handle, request->symbol, request->starves);
+    if (request->records)
+        sc_timeline_start(library.handle, request->symbol, request->records);
     atomic_store(&sc_ear_open, true);
 }
 

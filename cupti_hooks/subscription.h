@@ -45,6 +45,7 @@ struct sc_missed_call {
 };
 
 struct sc_news;
+struct sc_timeline_request;
 
 struct sc_cupti_request {
     struct sc_libcupti_search search;
@@ -55,7 +56,7 @@ struct sc_cupti_request {
     /* Callback ids to be followed as well, once something was missed. */
     const uint16_t *followed;
     size_t followed_count;
-    void (*starves)(void); /* timeline.h; NULL: no timeline is wanted */
+    const struct sc_timeline_request *records; /* timeline.h; NULL: no records are wanted */
 };
 
 /* Once, when CUDA has come up. `request` must live as long as the process. */

@@ -36,13 +36,19 @@ static struct {
     __typeof__(&cuptiActivityGetNextRecord) next;
     __typeof__(&cuptiActivityGetNumDroppedRecords) dropped;
     __typeof__(&cuptiGetTimestamp) timestamp;
+    __typeof__(&cuptiActivityConfigureUnifiedMemoryCounter) configure_managed;
+    __typeof__(&cuptiGetResultString) result_string;
 } cupti;
 
-static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET};
-enum { KINDS = sizeof kinds / sizeof *kinds };
+enum { KINDS_MAX = 3 };
+static CUpti_ActivityKind kinds[KINDS_MAX]; /* that are enabled */
+static unsigned kind_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls of CUPTI */
 static _Atomic int state = SC_CUPTI_UNUSED;              /* an enum sc_cupti_state */
+static _Atomic int managed_state = SC_CUPTI_UNUSED;      /* the same */
+static const char *_Atomic managed_detail = "";
+static const struct sc_timeline_request *wanted;
 static _Atomic bool tool_was_first;
 static _Atomic bool on;      /* kinds are enabled; guarded by the lock, but for looks */
 static _Atomic bool closing; /* the process ends */
@@ -53,7 +59,6 @@ static _Atomic uint64_t records, dropped;
 static uint8_t *memory;
 static _Atomic bool is_out[BUFFERS];
 static _Atomic unsigned out_count, next_hint;
-static void (*tell_starving)(void);
 
 static uint8_t *take_buffer(void)
 {
@@ -65,7 +70,7 @@ static uint8_t *take_buffer(void)
             atomic_exchange_explicit(&is_out[at], true, memory_order_acquire))
             continue;
         if (atomic_fetch_add(&out_count, 1) + 1 == BUFFERS / 2)
-            tell_starving();
+            wanted->starves();
         SC_ASSERT(memory != NULL);
         return memory + (size_t)at * BUFFER_BYTES;
     }
@@ -114,7 +119,30 @@ static void remember_locked(uint32_t id, uint64_t start, uint64_t end) SC_REQUIR
     entry->end = end > entry->end ? end : entry->end;
 }
 
-/* Both structs have grown at their ends only since CUDA 11. */
+static void read_managed(const CUpti_ActivityUnifiedMemoryCounter3 *record)
+{
+    _Static_assert((int)SC_MANAGED_TO_DEVICE ==
+                           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD &&
+                       (int)SC_MANAGED_FAULT ==
+                           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT &&
+                       (int)SC_MANAGED_BETWEEN ==
+                           CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD,
+                   "as CUPTI numbers them");
+    const struct sc_managed_news news = {
+        .kind = (enum sc_managed_news_kind)record->counterKind,
+        .address = record->address,
+        .value = record->value,
+        .from = record->srcId,
+        .to = record->dstId,
+        .is_eviction =
+            record->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH &&
+            record->flags == CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_EVICTION,
+    };
+    atomic_fetch_add(&records, 1);
+    wanted->managed(&news);
+}
+
+/* All structs have grown at their ends only since CUDA 11. */
 static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_lock)
 {
     SC_ASSERT_HELD(&table_lock);
@@ -124,6 +152,8 @@ static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_l
         remember_locked(copy->correlationId, copy->start, copy->end);
     else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET)
         remember_locked(set->correlationId, set->start, set->end);
+    else if (record->kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER && wanted->managed)
+        read_managed((const void *)record);
 }
 
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_max)
@@ -196,28 +226,62 @@ static bool find_functions(void *library, void *(*symbol)(void *handle, const ch
     FIND(next, "cuptiActivityGetNextRecord");
     FIND(dropped, "cuptiActivityGetNumDroppedRecords");
     FIND(timestamp, "cuptiGetTimestamp");
+    FIND(configure_managed, "cuptiActivityConfigureUnifiedMemoryCounter");
+    FIND(result_string, "cuptiGetResultString");
 #undef FIND
     return cupti.register_callbacks && cupti.enable && cupti.disable && cupti.flush && cupti.next &&
            cupti.dropped && cupti.timestamp;
 }
 
-static void disable_kinds(unsigned count)
+static void disable_kinds(void)
 {
     atomic_store(&on, false);
-    while (count > 0)
-        cupti.disable(kinds[--count]);
+    while (kind_count > 0)
+        cupti.disable(kinds[--kind_count]);
 }
 
-static bool enable_kinds(void)
+static CUptiResult enable_kind(CUpti_ActivityKind kind)
 {
-    atomic_store(&on, true);
-    for (unsigned i = 0; i < KINDS; i++) {
-        if (cupti.enable(kinds[i]) == CUPTI_SUCCESS)
-            continue;
-        disable_kinds(i);
-        return false;
-    }
-    return true;
+    CUptiResult result = cupti.enable(kind);
+    SC_ASSERT(kind_count < KINDS_MAX);
+    if (result == CUPTI_SUCCESS)
+        kinds[kind_count++] = kind;
+    return result;
+}
+
+static enum sc_cupti_state enable_copies(void)
+{
+    if (enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS &&
+        enable_kind(CUPTI_ACTIVITY_KIND_MEMSET) == CUPTI_SUCCESS)
+        return SC_CUPTI_LISTENING;
+    disable_kinds();
+    return SC_CUPTI_FAILED;
+}
+
+/* All kinds, of all devices. */
+static CUptiResult configure_managed(void)
+{
+    CUpti_ActivityUnifiedMemoryCounterConfig all[SC_MANAGED_BETWEEN];
+    for (unsigned i = 0; i < SC_MANAGED_BETWEEN; i++)
+        all[i] = (CUpti_ActivityUnifiedMemoryCounterConfig){
+            .scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
+            .kind = (CUpti_ActivityUnifiedMemoryCounterKind)(i + 1),
+            .enable = 1,
+        };
+    return cupti.configure_managed(all, SC_MANAGED_BETWEEN);
+}
+
+static enum sc_cupti_state enable_managed(void)
+{
+    const char *detail = "";
+    if (!cupti.configure_managed || !cupti.result_string)
+        return SC_CUPTI_TOO_OLD;
+    CUptiResult result = configure_managed();
+    if (result == CUPTI_SUCCESS)
+        result = enable_kind(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+    if (result != CUPTI_SUCCESS && cupti.result_string(result, &detail) == CUPTI_SUCCESS)
+        atomic_store(&managed_detail, detail);
+    return result == CUPTI_SUCCESS ? SC_CUPTI_LISTENING : SC_CUPTI_FAILED;
 }
 
 static bool make_table(void)
@@ -229,8 +293,8 @@ static bool make_table(void)
     return made;
 }
 
-static enum sc_cupti_state start_locked(void *library,
-                                        void *(*symbol)(void *handle, const char *name))
+static enum sc_cupti_state prepare_locked(void *library,
+                                          void *(*symbol)(void *handle, const char *name))
     SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -239,22 +303,30 @@ static enum sc_cupti_state start_locked(void *library,
     if (!find_functions(library, symbol))
         return SC_CUPTI_TOO_OLD;
     memory = sc_pages_map((size_t)BUFFERS * BUFFER_BYTES);
-    if (!memory || !make_table() ||
-        cupti.register_callbacks(requested, completed) != CUPTI_SUCCESS || !enable_kinds())
+    if (!memory || !make_table() || cupti.register_callbacks(requested, completed) != CUPTI_SUCCESS)
         return SC_CUPTI_FAILED;
     return SC_CUPTI_LISTENING;
 }
 
-enum sc_cupti_state sc_timeline_start(void *library,
-                                      void *(*symbol)(void *handle, const char *name),
-                                      void (*starves)(void))
+void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *name),
+                       const struct sc_timeline_request *request)
 {
     pthread_mutex_lock(&lock);
-    tell_starving = starves;
-    enum sc_cupti_state result = start_locked(library, symbol);
-    atomic_store(&state, (int)result);
+    wanted = request;
+    enum sc_cupti_state copies = prepare_locked(library, symbol), managed = copies;
+    bool works = copies == SC_CUPTI_LISTENING;
+    atomic_store(&on, works); /* a buffer may be asked for as soon as a kind is enabled */
+    if (works && request->copies)
+        copies = enable_copies();
+    atomic_store(&on, works);
+    if (works && request->managed)
+        managed = enable_managed();
+    atomic_store(&on, kind_count > 0);
+    if (request->copies)
+        atomic_store(&state, (int)copies);
+    if (request->managed)
+        atomic_store(&managed_state, (int)managed);
     pthread_mutex_unlock(&lock);
-    return result;
 }
 
 enum sc_cupti_state sc_timeline_state(void)
@@ -262,9 +334,22 @@ enum sc_cupti_state sc_timeline_state(void)
     return (enum sc_cupti_state)atomic_load(&state);
 }
 
+enum sc_cupti_state sc_timeline_managed_state(void)
+{
+    return (enum sc_cupti_state)atomic_load(&managed_state);
+}
+
+const char *sc_timeline_managed_detail(void)
+{
+    return atomic_load(&managed_detail);
+}
+
 void sc_timeline_fail(void)
 {
-    atomic_store(&state, SC_CUPTI_FAILED);
+    if (wanted->copies)
+        atomic_store(&state, SC_CUPTI_FAILED);
+    if (wanted->managed)
+        atomic_store(&managed_state, SC_CUPTI_FAILED);
 }
 
 bool sc_timeline_is_on(void)
@@ -296,7 +381,7 @@ static void leave(void)
     const struct timespec moment = {.tv_nsec = LEAVE_POLL_NS};
     uint64_t until_ns = sc_now_ns() + LEAVE_MAX_S * UINT64_C(1000000000);
     SC_UNCANCELLED();
-    disable_kinds(KINDS);
+    disable_kinds();
     flush(true);
     for (; atomic_load(&out_count) && sc_now_ns() < until_ns; flush(true))
         nanosleep(&moment, NULL);
@@ -308,6 +393,12 @@ static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
     return sc_lock_until(&lock, &until) == 0;
 }
 
+static void yield_state(_Atomic int *what)
+{
+    int listening = SC_CUPTI_LISTENING;
+    atomic_compare_exchange_strong(what, &listening, SC_CUPTI_YIELDED);
+}
+
 /* A flush of ours that waits for the program's driver call is no reason to stay: CUPTI is told by
  * two threads then. */
 bool sc_timeline_yield(void) SC_UNFOLLOWED
@@ -317,7 +408,8 @@ bool sc_timeline_yield(void) SC_UNFOLLOWED
     bool leaves = atomic_load(&on);
     if (leaves) {
         leave();
-        atomic_store(&state, SC_CUPTI_YIELDED);
+        yield_state(&state);
+        yield_state(&managed_state);
     }
     if (locked)
         pthread_mutex_unlock(&lock);
@@ -335,6 +427,7 @@ void sc_timeline_child(void)
     table_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     atomic_store(&on, false);
     atomic_store(&state, SC_CUPTI_UNUSED);
+    atomic_store(&managed_state, SC_CUPTI_UNUSED);
 }
 
 void sc_timeline_get_counts(struct sc_timeline_counts *counts)

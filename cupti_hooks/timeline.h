@@ -8,6 +8,9 @@
  * One client of CUPTI has the records of the whole process, and a later client takes over buffers
  * too. So the library leaves before a tool registers, and does not come where a tool was first.
  *
+ * Records of managed memory (um=1) come in the same buffers: page faults of devices, and pages that
+ * move.
+ *
  * Thread-safe, not signal-safe. Locks: one held over calls of CUPTI; the callbacks take that of the
  * table, a leaf.
  */
@@ -29,17 +32,48 @@ struct sc_timeline_counts {
     uint64_t dropped; /* for want of a buffer, or incomplete when we left */
 };
 
-/* Pre: there is no context, or this call would wait for its work. `starves` is called when half of
- * the buffers are given out, on a thread of the program inside of a driver call: `starves` may wake
- * a thread and no more. */
-enum sc_cupti_state sc_timeline_start(void *library,
-                                      void *(*symbol)(void *handle, const char *name),
-                                      void (*starves)(void));
+/* The values are those of CUpti_ActivityUnifiedMemoryCounterKind. */
+enum sc_managed_news_kind {
+    SC_MANAGED_TO_DEVICE = 1,  /* bytes of the host's, to device `to` */
+    SC_MANAGED_TO_HOST = 2,    /* bytes of device `from` */
+    SC_MANAGED_HOST_FAULT = 3, /* the host touches a page that is not there */
+    SC_MANAGED_FAULT = 4,      /* device `from` does */
+    SC_MANAGED_THRASHING = 5,  /* bytes that go to and fro */
+    SC_MANAGED_THROTTLING = 6, /* a processor is kept waiting for that */
+    SC_MANAGED_REMOTE_MAP = 7, /* bytes that are read where they lie from now on, for that */
+    SC_MANAGED_BETWEEN = 8,    /* bytes of device `from`, to device `to` */
+};
 
-/* SC_CUPTI_UNUSED until the timeline was tried. Never waits. */
+struct sc_managed_news {
+    enum sc_managed_news_kind kind;
+    uint64_t address, value;
+    uint32_t from, to;
+    bool is_eviction; /* pages go to the host since others want their room */
+};
+
+struct sc_timeline_request {
+    bool copies; /* of copies and memsets */
+    /* Half of the buffers are given out; called on a thread of the program inside of a driver call:
+     * may wake a thread and no more. */
+    void (*starves)(void);
+    /* Managed memory; called on a thread of CUPTI's, with a lock of this module's held: takes no
+     * lock but leaves. NULL: nobody wants to know. */
+    void (*managed)(const struct sc_managed_news *news);
+};
+
+/* Pre: the driver is up, and there is no context, or this call would wait for its work. `request`
+ * lives for ever. */
+void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *name),
+                       const struct sc_timeline_request *request);
+
+/* SC_CUPTI_UNUSED until it was tried: of copies, and of managed memory. Never waits. */
 enum sc_cupti_state sc_timeline_state(void);
+enum sc_cupti_state sc_timeline_managed_state(void);
 
-/* Notes that the timeline cannot be tried. */
+/* What CUPTI answered where it counts nothing of managed memory; "" if it was not asked. */
+const char *sc_timeline_managed_detail(void);
+
+/* Notes that what was started is of no use. */
 void sc_timeline_fail(void);
 
 /* Makes CUPTI give back each buffer whose records are all complete. `all`: gives back every buffer;

@@ -1,5 +1,5 @@
 /* The limits of contexts (CUlimit): which calls set one, and which launch fixed the size of the
- * device's heap, with what is in force behind each.
+ * device's heap, with what is in force behind each; and which modules call malloc.
  *
  * Plain data. Limits are numbers of cuda.h, stacks are ids of track/stacks.h, times
  * CLOCK_MONOTONIC.
@@ -10,7 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SC_LIMIT_EVENTS = 48, SC_LIMIT_KERNEL_BYTES = 192 };
+/* Of the events some are kept for launches, which come last. */
+enum {
+    SC_LIMIT_EVENTS = 48,
+    SC_LIMIT_EVENTS_FOR_LAUNCHES = 8,
+    SC_LIMIT_MODULES = 16,
+    SC_LIMIT_KERNEL_BYTES = 192,
+};
 
 enum sc_limit_author { SC_LIMIT_BY_PROGRAM, SC_LIMIT_BY_OPTION, SC_LIMIT_BY_LAUNCH };
 
@@ -29,10 +35,25 @@ struct sc_limit_event {
     char kernel[SC_LIMIT_KERNEL_BYTES]; /* that was launched; "": not known */
 };
 
+/* A module that was loaded, and that calls the device's malloc. */
+struct sc_limit_module {
+    const char *api; /* that loaded it; NULL: not known, nor where it was called */
+    const char *runtime_api;
+    int32_t thread;
+    uint32_t stack;
+    uint64_t time_ns;
+    uint64_t size_bytes;
+    int device;                         /* -1: not known */
+    char caller[SC_LIMIT_KERNEL_BYTES]; /* its first function that calls malloc; "": not known */
+};
+
 struct sc_limit_events {
     struct sc_limit_event events[SC_LIMIT_EVENTS]; /* the first */
     unsigned count;
     uint64_t left_out;
+    struct sc_limit_module modules[SC_LIMIT_MODULES]; /* the first */
+    unsigned module_count;
+    uint64_t modules_left_out;
 };
 
 /* "CU_LIMIT_MALLOC_HEAP_SIZE", or "unknown". */

@@ -120,6 +120,7 @@ static void join_locked(struct sc_residence *residence, uint32_t at)
         return;
     uint64_t bytes = part[1].size_bytes;
     part->size_bytes += bytes;
+    part->faulted_by |= part[1].faulted_by;
     if (part[1].order > part->order) {
         part->order = part[1].order;
         part->asked_by = part[1].asked_by;
@@ -150,12 +151,22 @@ void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t
     sc_brief_lock_give(&residence->lock);
 }
 
+void sc_residence_fault(struct sc_residence *residence, uint64_t address, unsigned device)
+{
+    sc_brief_lock_take(&residence->lock);
+    uint32_t at = find_locked(residence, address);
+    if (at < residence->count && residence->parts[at].address <= address && device < 32)
+        residence->parts[at].faulted_by |= 1u << device;
+    sc_brief_lock_give(&residence->lock);
+}
+
 /* ---- sums ---- */
 
-/* The device that is to hold the part, or a negative number. */
-static int holder_of(const struct sc_residence_part *part, int only_device)
+static bool is_to_hold(const struct sc_residence_part *part, int device, int only_device)
 {
-    return part->place == SC_RESIDENCE_ANYWHERE ? only_device : part->place;
+    if (part->place != SC_RESIDENCE_ANYWHERE)
+        return part->place == device;
+    return part->faulted_by ? part->faulted_by >> device & 1 : only_device == device;
 }
 
 static void add(struct sc_residence_sum *sum, const struct sc_residence_part *part)
@@ -176,7 +187,7 @@ void sc_residence_sum(struct sc_residence *residence, int device, int only_devic
     memset(sum, 0, sizeof *sum);
     sc_brief_lock_take(&residence->lock);
     for (uint32_t i = 0; i < residence->count; i++)
-        if (holder_of(&residence->parts[i], only_device) == device)
+        if (is_to_hold(&residence->parts[i], device, only_device))
             add(sum, &residence->parts[i]);
     sc_brief_lock_give(&residence->lock);
 }

@@ -31,7 +31,8 @@ struct sc_residence_part {
     uint32_t made_by;  /* track/origins.h: the allocation, */
     uint32_t asked_by; /* and the advice or prefetch; 0: there was none */
     uint32_t context;
-    int place; /* as advised or prefetched */
+    uint32_t faulted_by; /* devices that were seen to fault there (um=1), a bit each */
+    int place;           /* as advised or prefetched */
 };
 
 struct sc_residence {
@@ -60,8 +61,11 @@ void sc_residence_end_context(struct sc_residence *residence, uint32_t context);
 void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
                       int place, uint32_t asked_by);
 
-/* What nobody has said anything of counts for `only_device`, the one that there is work on; -1:
- * there are several. */
+/* A device was seen to fault there. */
+void sc_residence_fault(struct sc_residence *residence, uint64_t address, unsigned device);
+
+/* What nobody has said anything of counts for the devices that were seen to fault there; where none
+ * was, for `only_device`, the one that there is work on; -1: there are several, or it is known. */
 void sc_residence_sum(struct sc_residence *residence, int device, int only_device,
                       struct sc_residence_sum *sum);
 

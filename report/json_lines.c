@@ -14,6 +14,7 @@
 #include "report/roll.h"
 #include "report/suppressing.h"
 #include "report/suppressions.h"
+#include "report/um_part.h"
 #include "report/version.h"
 #include "track/hazard.h"
 #include "track/hazard_words.h"
@@ -572,6 +573,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
     put_cupti(line, &totals->cupti);
     sc_json_put(line, "}");
     put_timeline(line, &totals->timeline);
+    sc_um_part_put(line, &totals->um);
     put_ignored(line, options->ignored);
     if (limits)
         sc_limits_part_put(line, limits);

@@ -10,6 +10,8 @@ void sc_limits_part_name(const struct sc_limit_events *limits, struct sc_limits_
     part->limits = limits;
     for (unsigned i = 0; i < limits->count; i++)
         sc_json_lines_name_stack(limits->events[i].stack, &part->stacks[i]);
+    for (unsigned i = 0; i < limits->module_count; i++)
+        sc_json_lines_name_stack(limits->modules[i].stack, &part->module_stacks[i]);
 }
 
 static void put_author(struct sc_text *line, const struct sc_limit_event *event)
@@ -40,11 +42,41 @@ static void put_event(struct sc_text *line, const struct sc_limit_event *event,
     sc_json_put(line, "}");
 }
 
+static void put_module(struct sc_text *line, const struct sc_limit_module *module,
+                       const struct sc_json_lines_stack *stack, size_t reserve)
+{
+    sc_json_put(line, "{caller:%s bytes:%lu", module->caller[0] != '\0' ? module->caller : NULL,
+                module->size_bytes);
+    if (module->device >= 0)
+        sc_json_put(line, "device:%d", module->device);
+    else
+        sc_json_put(line, "device:null");
+    sc_json_put(line, "api:%s", module->api);
+    if (module->runtime_api)
+        sc_json_put(line, "runtime_api:%s", module->runtime_api);
+    sc_json_put(line, "thread:%d time_ns:%lu", module->thread, module->time_ns);
+    sc_json_lines_put_stack(line, stack, reserve);
+    sc_json_put(line, "}");
+}
+
+/* Nothing where nobody was told of modules. */
+static void put_modules(struct sc_text *line, const struct sc_limits_part *part, size_t reserve)
+{
+    if (!part->limits->module_count)
+        return;
+    sc_json_put(line, "modules:[");
+    for (unsigned i = 0; i < part->limits->module_count; i++)
+        put_module(line, &part->limits->modules[i], &part->module_stacks[i], reserve);
+    sc_json_put(line, "] modules_left_out:%lu", part->limits->modules_left_out);
+}
+
 void sc_limits_part_put(struct sc_text *line, const struct sc_limits_part *part)
 {
     size_t reserve = (line->size - line->used) / 2;
     sc_json_put(line, "limits:{events:[");
     for (unsigned i = 0; i < part->limits->count; i++)
         put_event(line, &part->limits->events[i], &part->stacks[i], reserve);
-    sc_json_put(line, "] events_left_out:%lu}", part->limits->left_out);
+    sc_json_put(line, "] events_left_out:%lu", part->limits->left_out);
+    put_modules(line, part, reserve);
+    sc_json_put(line, "}");
 }

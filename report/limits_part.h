@@ -1,5 +1,5 @@
-/* The member `limits` of the summary's line: calls that set limits of contexts, and launches that
- * fixed one (ledger/limit_events.h). */
+/* The member `limits` of the summary's line: calls that set limits of contexts, launches that fixed
+ * one, and modules that call malloc (ledger/limit_events.h). */
 #ifndef SC_REPORT_LIMITS_PART_H
 #define SC_REPORT_LIMITS_PART_H
 
@@ -14,6 +14,7 @@ struct sc_text;
 struct sc_limits_part {
     const struct sc_limit_events *limits;
     struct sc_json_lines_stack stacks[SC_LIMIT_EVENTS];
+    struct sc_json_lines_stack module_stacks[SC_LIMIT_MODULES];
 };
 
 /* Locks: takes the loader's lock. */

@@ -89,6 +89,9 @@ static const struct option table[] = {
         "the audit and the API names; auto: where its cost is justified"),
     ROW("timeline", BOOL, timeline, "0", zero_one,
         "exact device times of the copies of hazards, from CUPTI activity"),
+    ROW("um", BOOL, um, "0", zero_one,
+        "page faults on managed memory, and pages that move, from CUPTI activity; SC602 judges by "
+        "them"),
     ROW("nvtx", CHOICE, nvtx, "auto", nvtx_modes,
         "hazards and stalls as marks and ranges in Nsight Systems"),
     ROW("postmortem", BOOL, postmortem, "1", zero_one,

@@ -45,6 +45,7 @@ struct sc_options {
     int kernels; /* enum sc_kernels_mode: judged where device memory is watched */
     int cupti;   /* enum sc_cupti_mode */
     bool timeline;
+    bool um;  /* page faults on managed memory are counted */
     int nvtx; /* enum sc_nvtx_mode */
     bool postmortem;
     bool memory;                /* the ledger of memory is kept */

@@ -25,6 +25,7 @@
 struct sc_budget;
 struct sc_hazard;
 struct sc_limit_events;
+struct sc_managed_counts;
 struct sc_no_verdicts;
 struct sc_options;
 struct sc_postmortem;
@@ -54,6 +55,14 @@ struct sc_report_timeline {
     uint64_t records;  /* activity records that came back */
     uint64_t dropped;  /* activity records that did not */
     uint64_t matched;  /* timing lines */
+};
+
+/* How it went with counts of managed memory (um=1). `state` NULL: nobody asked for them. */
+struct sc_report_um {
+    const char *state;  /* as above */
+    const char *detail; /* what CUPTI answered; NULL or "" if it said nothing */
+    uint64_t dropped;   /* activity records that did not come back */
+    const struct sc_managed_counts *counts;
 };
 
 /* When a hazard's copy ran on the device; CLOCK_MONOTONIC. */
@@ -93,6 +102,7 @@ struct sc_report_totals {
     } coverage;
     struct sc_report_cupti cupti;
     struct sc_report_timeline timeline;
+    struct sc_report_um um;
     const struct sc_statement *memory;    /* NULL: not known */
     const struct sc_limit_events *limits; /* NULL: nothing to tell */
     int exit_status;                      /* what the process ends with, -1 if unknown */

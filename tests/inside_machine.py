@@ -6,10 +6,12 @@ emulator of its own. The last line names the kernel and says how large the pages
 
 import concurrent.futures
 import fnmatch
+import functools
 import os
 import sys
 
 import emulated
+import groups_limit
 import run
 
 
@@ -26,7 +28,10 @@ class OtherMachine(emulated.EmulatedMachine):
 
 def main(out, patterns):
     total = run.Tally()
-    checks = [(name, check) for name, check in emulated.checks(OtherMachine(out), run.units, bool)
+    machine = OtherMachine(out)
+    every = [*emulated.checks(machine, run.units, bool),
+             ("memory.max", functools.partial(groups_limit.check, machine))]
+    checks = [(name, check) for name, check in every
               if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         results = pool.map(lambda check: run.run_check(*check), checks)

@@ -857,7 +857,7 @@ class Stress:
     SIMPLE = ("copy up", "copy down", "round trip", "device copy", "memset", "synchronous",
               "host function", "wait", "renew lane", "rewrite", "read", "beside", "hand", "take",
               "thread", "cancel")
-    # Options, the simulated device, threads, and steps where it is not all; None: without the library.
+    # Options, the simulated devices, threads, and steps where it is not all; None: without the library.
     SETTINGS = (
         ("strict=1", "late=1:late_limit=2ms", 6),
         ("", "delay=0:return=300us", 6),
@@ -873,7 +873,11 @@ class Stress:
         ("guard=uffd:snapshot_max=0", "delay=20us:seed=7", 16),
         ("strict=1:device=1", "late=1:late_limit=2ms:launch=100us", 6),
         ("device=0", "late=1:late_limit=2ms", 16, *SIMPLE),
+        ("strict=1:device=1", "devices=4:late=1:late_limit=2ms", 6),
+        ("snapshot_max=0:memory_every=50ms", "devices=4:delay=20us:seed=7", 16),
+        ("mode=report", "devices=4:late=1:late_limit=2ms:launch=100us", 6),
         (None, "late=1:late_limit=2ms", 6),
+        (None, "devices=4:late=1:late_limit=2ms", 6),
     )
     BESIDE_S = 300  # for beginning and end, on a loaded machine
 
@@ -884,9 +888,10 @@ class Stress:
         self.seed = int(os.environ.get("STRESS_SEED") or int.from_bytes(os.urandom(4), "big"))
 
     def checks(self):
-        return [(options or "plain" if options is not None else "without the library",
+        return [(f"{options or 'plain' if options is not None else 'without the library'}"
+                 f"{' on four devices' if 'devices=4' in device else ''}",
                  functools.partial(self.check, number))
-                for number, (options, *_) in enumerate(self.SETTINGS)]
+                for number, (options, device, *_) in enumerate(self.SETTINGS)]
 
     def check(self, number):
         options, device, threads, *steps = self.SETTINGS[number]
@@ -895,6 +900,7 @@ class Stress:
                 Directives.none(), options is not None, f"{report.option}:{options}")
             if "SIM_GPU" in environment:
                 environment["SIM_GPU"] = device
+                environment["STRESS_DEVICES"] = "4" if "devices=4" in device else "1"
             run = self.machine.run(
                 [self.program, f"{self.seconds:.1f}", self.seed + number, threads, *steps],
                 environment, self.seconds + self.BESIDE_S)

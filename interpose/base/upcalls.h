@@ -36,6 +36,10 @@ void sc_detours_pay(struct sc_stream_record *stream);
  * load without a tool. May be called with locks of the library's held. */
 void sc_nvtx_name_stream(const void *stream, const char *name);
 
+/* reaper/copy_times.c: with um=1 what CUPTI has recorded so far is known when this returns, or has
+ * not come within 0.1 s. No lock of the library's may be held. */
+void sc_copy_times_settle(void);
+
 /* postmortem/postmortem.c: the driver has answered the program's call with an error (CUresult). The
  * first error that leaves the context unusable has a line in the report when this returns. No lock
  * of the library should be held. errno is kept. */

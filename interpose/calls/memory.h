@@ -98,7 +98,7 @@ static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory
 {
     sc_unaccounted_note(call, kind);
     if (kind == SC_MEMORY_FUNCTION || kind == SC_MEMORY_MODULE)
-        sc_limits_function_met();
+        sc_limits_function_met(call);
     if (kind == SC_MEMORY_POOL && sc_booking_is_on())
         sc_booking_pools_changed();
 }

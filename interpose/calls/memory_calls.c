@@ -161,6 +161,16 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
     return result;
 }
 
+CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
+                                CUlogsCallbackHandle *callback)
+{
+    SC_WRAPPER(cuLogsRegisterCallback);
+    CUresult result = real(callbackFunc, userData, callback);
+    if (result == CUDA_SUCCESS)
+        sc_limits_errors_are_heard();
+    return result;
+}
+
 CUresult cuProfilerStart(void)
 {
     SC_WRAPPER(cuProfilerStart);

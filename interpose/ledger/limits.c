@@ -2,16 +2,19 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cupti_hooks/ear.h"
+#include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
+#include "ledger/cubin.h"
 #include "ledger/limit_events.h"
 #include "report/report.h"
 #include "track/brief_lock.h"
@@ -42,7 +45,8 @@ static struct {
 
 /* ---- the driver is asked: never while the program sets a limit, which asking would undo ---- */
 
-static _Atomic int changing; /* calls of the program's under way */
+static _Atomic bool is_heard; /* what the driver refuses */
+static _Atomic int changing;  /* calls of the program's under way */
 static _Atomic bool asking;
 
 static void begin_asking_alone(void)
@@ -52,10 +56,10 @@ static void begin_asking_alone(void)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }
 
-/* False: another thread asks, or sets a limit besides so many of our own. */
+/* False: another thread asks, or sets a limit besides so many of our own, or it would be heard. */
 static bool try_asking(int own)
 {
-    if (atomic_exchange(&asking, true))
+    if (atomic_load(&is_heard) || atomic_exchange(&asking, true))
         return false;
     if (atomic_load(&changing) == own)
         return true;
@@ -104,8 +108,10 @@ static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_
 static const struct sc_limit_event *note(const struct sc_limit_event *event)
 {
     struct sc_limit_event *kept = NULL;
+    unsigned most =
+        SC_LIMIT_EVENTS - (event->by == SC_LIMIT_BY_LAUNCH ? 0 : SC_LIMIT_EVENTS_FOR_LAUNCHES);
     sc_brief_lock_take(&noted.lock);
-    if (noted.all.count < SC_LIMIT_EVENTS)
+    if (noted.all.count < most)
         kept = &noted.all.events[noted.all.count++];
     else
         noted.all.left_out++;
@@ -131,7 +137,76 @@ bool sc_limits_draw(struct sc_limit_events *limits)
     sc_brief_lock_take(&noted.lock);
     *limits = noted.all;
     sc_brief_lock_give(&noted.lock);
-    return limits->count > 0;
+    return limits->count > 0 || limits->module_count > 0;
+}
+
+/* ---- modules that call malloc ---- */
+
+/* Whose load is not known yet: the call that loads one tells when it returns. */
+static _Atomic unsigned unclaimed;
+
+static struct sc_limit_module *next_module_locked(void)
+{
+    if (noted.all.module_count < SC_LIMIT_MODULES)
+        return &noted.all.modules[noted.all.module_count++];
+    noted.all.modules_left_out++;
+    return NULL;
+}
+
+void sc_limits_module_loaded(const struct sc_context *context, const void *image,
+                             size_t image_bytes)
+{
+    struct sc_limit_module loaded = {
+        .thread = sc_thread_id(),
+        .time_ns = sc_now_ns(),
+        .size_bytes = image_bytes,
+        .device = context ? context->device : -1,
+    };
+    if (!sc_cubin_imports(image, image_bytes, "malloc", loaded.caller, sizeof loaded.caller))
+        return;
+    sc_brief_lock_take(&noted.lock);
+    struct sc_limit_module *kept = next_module_locked();
+    if (kept) {
+        *kept = loaded;
+        atomic_fetch_add(&unclaimed, 1);
+    }
+    sc_brief_lock_give(&noted.lock);
+}
+
+/* One that the calling thread has loaded, or NULL. */
+static struct sc_limit_module *find_unclaimed_locked(void)
+{
+    for (unsigned i = 0; i < noted.all.module_count; i++)
+        if (!noted.all.modules[i].api && noted.all.modules[i].thread == sc_thread_id())
+            return &noted.all.modules[i];
+    return NULL;
+}
+
+static bool has_unclaimed(void)
+{
+    if (sc_likely(!atomic_load_explicit(&unclaimed, memory_order_relaxed)))
+        return false;
+    sc_brief_lock_take(&noted.lock);
+    bool has = find_unclaimed_locked() != NULL;
+    sc_brief_lock_give(&noted.lock);
+    return has;
+}
+
+static void claim_modules(const struct sc_call *call)
+{
+    SC_KEEP_ERRNO();
+    if (!has_unclaimed())
+        return;
+    sc_own_stack_learn();
+    uint32_t stack = sc_unwind_here(call->site);
+    sc_brief_lock_take(&noted.lock);
+    for (struct sc_limit_module *module; (module = find_unclaimed_locked()) != NULL;) {
+        module->api = call->api;
+        module->runtime_api = sc_ear_runtime_api();
+        module->stack = stack;
+        atomic_fetch_sub(&unclaimed, 1);
+    }
+    sc_brief_lock_give(&noted.lock);
 }
 
 /* ---- options ---- */
@@ -235,7 +310,14 @@ void sc_limits_start(void)
 {
     int version = 0;
     sc_real.cuDriverGetVersion(&version);
+    if (getenv("CUDA_LOG_FILE"))
+        sc_limits_errors_are_heard();
     atomic_store(&asks, version >= MEASURED_VERSION || sc_limits_are_wanted());
+}
+
+void sc_limits_errors_are_heard(void)
+{
+    atomic_store(&is_heard, true);
 }
 
 void sc_limits_change_begins(void)
@@ -322,8 +404,9 @@ static _Atomic int attended_in_all;
 static _Atomic uintptr_t asked[ASKED_SLOTS]; /* functions of contexts behind whose launch it was */
 
 /* A handle may be another function's once more. */
-void sc_limits_function_met(void)
+void sc_limits_function_met(const struct sc_call *call)
 {
+    claim_modules(call);
     if (!atomic_load_explicit(&asks, memory_order_relaxed) || !sc_active() ||
         atomic_load_explicit(&attended_in_all, memory_order_relaxed) > ATTENDED_IN_ALL)
         return;
@@ -380,6 +463,7 @@ void sc_limits_launched(const struct sc_call *call, struct sc_context *context, 
 {
     SC_KEEP_ERRNO();
     struct sc_context *owner = context->primary ? context->primary : context;
+    claim_modules(call);
     atomic_fetch_add_explicit(&attended_in_all, 1, memory_order_relaxed);
     if (atomic_fetch_sub_explicit(&attended_left, 1, memory_order_relaxed) <= 1)
         sc_process_attend_launches(false);

@@ -6,6 +6,8 @@
  * very value that is in force. So launches behind a function that was met are attended, until the
  * driver has been asked behind each function's first one. While nothing new is met, nobody attends.
  *
+ * Nobody asks where the program has the driver log its errors (CUDA_LOG_FILE, or a callback).
+ *
  * The driver is asked in relaxed mode, which breaks no capture, and changes no value. Locks: none
  * of the library's may be held. errno is kept. Thread-safe, not signal-safe.
  */
@@ -45,7 +47,15 @@ void sc_limits_change_begins(void);
 void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, CUresult result);
 
 /* A module was loaded, or a function was found. */
-void sc_limits_function_met(void);
+void sc_limits_function_met(const struct sc_call *call);
+
+/* The program hears of each error that the driver answers. Our question is one. */
+void sc_limits_errors_are_heard(void);
+
+/* CUPTI tells of a module that comes. `context`: NULL if it is not known. Inside of the driver:
+ * calls no driver, unwinds no stack, and takes a brief lock. */
+void sc_limits_module_loaded(const struct sc_context *context, const void *image,
+                             size_t image_bytes);
 
 /* The driver has accepted a launch in the context, which is not captured, while launches are
  * attended. `function` NULL: a graph's. */

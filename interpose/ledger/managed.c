@@ -3,9 +3,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "cupti_hooks/timeline.h"
 #include "interpose/base/process.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/driver/made_here.h"
 #include "interpose/ledger/booking.h"
+#include "interpose/ledger/moves.h"
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger_words.h"
 #include "ledger/residence.h"
@@ -48,10 +51,16 @@ static uint64_t ask_room(CUdevice device)
     return bytes;
 }
 
+static _Atomic uint64_t rooms[SC_LEDGER_DEVICES]; /* 0: not asked for yet */
+
+static uint64_t known_room(CUdevice device)
+{
+    return atomic_load_explicit(&rooms[device], memory_order_relaxed);
+}
+
 static uint64_t room_of(CUdevice device)
 {
-    static _Atomic uint64_t rooms[SC_LEDGER_DEVICES]; /* 0: not asked for yet */
-    uint64_t bytes = atomic_load_explicit(&rooms[device], memory_order_relaxed);
+    uint64_t bytes = known_room(device);
     if (bytes)
         return bytes;
     bytes = ask_room(device);
@@ -89,6 +98,11 @@ static struct sc_hazard describe(int device, const struct sc_residence_sum *sum,
     };
 }
 
+static bool is_told(int device)
+{
+    return atomic_load_explicit(&told, memory_order_relaxed) & 1u << device;
+}
+
 static void tell(int device, const struct sc_residence_sum *sum, bool is_asked)
 {
     if (atomic_fetch_or(&told, 1u << device) & 1u << device)
@@ -103,12 +117,51 @@ static void judge(int device, int only_device)
 {
     struct sc_residence_sum sum;
     uint64_t bytes = sc_residence_bytes(&sc_residence);
-    if (bytes == 0 || bytes <= room_of(device) ||
-        atomic_load_explicit(&told, memory_order_relaxed) & 1u << device)
+    if (bytes == 0 || bytes <= room_of(device) || is_told(device))
         return;
     sc_residence_sum(&sc_residence, device, only_device, &sum);
     if (sum.bytes > room_of(device))
-        tell(device, &sum, sum.asked_bytes > room_of(device));
+        tell(device, &sum, sum.asked_bytes > room_of(device) || sc_moves_evict(device));
+}
+
+void sc_managed_hear(const struct sc_managed_news *news)
+{
+    sc_moves_count(news);
+    if (news->kind == SC_MANAGED_FAULT)
+        sc_residence_fault(&sc_residence, news->address, news->from);
+}
+
+bool sc_managed_is_there(void)
+{
+    return sc_residence_bytes(&sc_residence) > 0;
+}
+
+/* What a device faults on, and works on beside it, does not fit where its pages had to make room.
+ */
+void sc_managed_judge_faults(void)
+{
+    for (int device = 0; device < SC_LEDGER_DEVICES && is_on(); device++)
+        if (sc_moves_evict(device))
+            judge(device, -1);
+}
+
+static bool may_exceed(void)
+{
+    uint64_t bytes = sc_residence_bytes(&sc_residence);
+    for (int device = 0; device < SC_LEDGER_DEVICES; device++)
+        if (known_room(device) && bytes > known_room(device) && !is_told(device))
+            return true;
+    return false;
+}
+
+/* Memory is about to go: what nobody has advised is looked at. */
+static void judge_rest(void)
+{
+    if (sc_moves_are_known() && may_exceed())
+        sc_copy_times_settle();
+    int only = sc_moves_are_known() ? -1 : sc_contexts_only_device();
+    if (only >= 0)
+        judge(only, only);
 }
 
 /* ---- what calls do ---- */
@@ -134,7 +187,7 @@ void sc_managed_leaves(CUdeviceptr address)
     SC_KEEP_ERRNO();
     if (!is_on())
         return;
-    sc_managed_end();
+    judge_rest();
     sc_residence_taken(&sc_residence, address);
 }
 
@@ -184,7 +237,6 @@ void sc_managed_context_ended(const struct sc_context *context)
 
 void sc_managed_end(void)
 {
-    int only = sc_contexts_only_device();
-    if (is_on() && only >= 0)
-        judge(only, only);
+    if (is_on())
+        judge_rest();
 }

@@ -13,6 +13,8 @@
 #include "interpose/base/warning.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/driver_code.h"
+#include "interpose/ledger/managed.h"
+#include "interpose/ledger/moves.h"
 #include "interpose/missed/replay.h"
 #include "interpose/missed/resource_news.h"
 #include "interpose/reaper/copy_times.h"
@@ -24,14 +26,15 @@
 
 #include "track/poison.h"
 
-/* Auto: where a miss matters more than the nanoseconds that each call then costs, and where the
- * timeline, which needs the calls' numbers, is asked for by itself. */
+/* Auto: where a miss matters more than the nanoseconds that each call then costs, and where records
+ * are asked for by themselves: the timeline, which needs the calls' numbers, and those of managed
+ * memory, which who subscribes has for itself. */
 static bool is_wanted(void)
 {
     if (sc_options.cupti == SC_CUPTI_OFF)
         return false;
     return sc_options.cupti == SC_CUPTI_REQUIRE || sc_process_is_alone() || sc_options.strict ||
-           sc_options.mode == SC_MODE_REPORT || sc_options.timeline;
+           sc_options.mode == SC_MODE_REPORT || sc_options.timeline || sc_options.um;
 }
 
 static void missed(const struct sc_missed_call *call, bool entering)
@@ -83,6 +86,8 @@ static void complain(const struct sc_cupti_status *status)
     }
     if (sc_options.timeline && status->state != SC_CUPTI_YIELDED)
         say_unmet("timeline=1", status);
+    if (sc_options.um && status->state != SC_CUPTI_YIELDED)
+        say_unmet("um=1", status);
 }
 
 static struct sc_report_cupti described(const struct sc_cupti_status *status)
@@ -113,7 +118,7 @@ static void tell_loss(void)
     complain(&status);
 }
 
-/* ---- the timeline ---- */
+/* ---- records: the timeline, and managed memory ---- */
 
 /* Where there is a context, CUPTI waits for its work: in cuptiSubscribe, and to turn records on. */
 static bool has_context(void)
@@ -132,14 +137,47 @@ static bool has_context(void)
     return false;
 }
 
-/* We listen; do records come? */
-static void follow_timeline(void)
+static void say_no_records(const char *why)
 {
-    if (sc_timeline_state() == SC_CUPTI_LISTENING && sc_copy_times_start())
-        return;
-    if (sc_cupti_yield_records())
+    if (sc_options.timeline)
+        sc_warning_say("timeline=1 cannot be met: %s", why);
+    if (sc_options.um)
+        sc_warning_say("um=1 cannot be met: %s", why);
+}
+
+static void say_no_counts(void)
+{
+    const char *detail = sc_timeline_managed_detail();
+    sc_warning_say("um=1 cannot be met: CUPTI counts nothing of managed memory here%s%s",
+                   detail[0] != '\0' ? ": " : "", detail);
+}
+
+static const struct sc_timeline_request *request_records(void)
+{
+    static struct sc_timeline_request request;
+    request = (struct sc_timeline_request){
+        .copies = sc_options.timeline,
+        .starves = sc_copy_times_wake,
+        .managed = sc_options.um ? sc_managed_hear : NULL,
+    };
+    return sc_options.timeline || sc_options.um ? &request : NULL;
+}
+
+/* We listen; do records come? */
+static void follow_records(void)
+{
+    bool copies = sc_timeline_state() == SC_CUPTI_LISTENING;
+    bool managed = sc_timeline_managed_state() == SC_CUPTI_LISTENING;
+    struct sc_copy_times_managed who = {0};
+    if (managed)
+        who = (struct sc_copy_times_managed){sc_managed_is_there, sc_managed_judge_faults};
+    bool runs = (copies || managed) && sc_copy_times_start(who);
+    if (!runs && (copies || managed) && sc_cupti_yield_records())
         sc_timeline_fail();
-    sc_warning_say("timeline=1 cannot be met: CUPTI gives no activity records");
+    if (sc_options.timeline && !(runs && copies))
+        sc_warning_say("timeline=1 cannot be met: CUPTI gives no activity records");
+    if (sc_options.um && !(runs && managed))
+        say_no_counts();
 }
 
 /* The work that is waited for may itself wait for the thread that brings us up. */
@@ -147,10 +185,7 @@ static void start_too_late(void)
 {
     sc_cupti_fail("CUDA was in use before the library");
     tell_loss();
-    if (!sc_options.timeline)
-        return;
-    sc_timeline_fail();
-    sc_warning_say("timeline=1 cannot be met: CUDA was in use before the library");
+    say_no_records("CUDA was in use before the library");
 }
 
 /* CUPTI starts threads when somebody subscribes. */
@@ -167,8 +202,7 @@ void sc_audit_start(void)
     static struct sc_cupti_request request;
     struct sc_cupti_status status;
     if (!is_wanted()) {
-        if (sc_options.timeline)
-            sc_warning_say("timeline=1 cannot be met: it needs CUPTI, and cupti=off");
+        say_no_records("it needs CUPTI, and cupti=off");
         return;
     }
     if (!sc_process_is_alone() && has_context()) {
@@ -180,14 +214,14 @@ void sc_audit_start(void)
         .symbol = cuptis_symbol,
         .missed = missed,
         .told = sc_resource_news,
-        .starves = sc_options.timeline ? sc_copy_times_wake : NULL,
+        .records = request_records(),
     };
     request.followed = sc_replay_ids(&request.followed_count);
     sc_cupti_start(&request);
     sc_cupti_get_status(&status);
     say_passed_over(&status);
-    if (status.state == SC_CUPTI_LISTENING && sc_options.timeline)
-        follow_timeline();
+    if (status.state == SC_CUPTI_LISTENING && request.records)
+        follow_records();
     if (status.state != SC_CUPTI_LISTENING)
         tell_loss();
     else if (sc_process_is_alone())
@@ -244,6 +278,22 @@ static void describe_timeline(const struct sc_cupti_status *cupti,
     timeline->matched = sc_copy_times_matched();
 }
 
+static void describe_um(const struct sc_cupti_status *cupti, struct sc_report_um *um)
+{
+    struct sc_timeline_counts counts;
+    enum sc_cupti_state state = sc_timeline_managed_state();
+    bool is_asked = state != SC_CUPTI_UNUSED;
+    if (!sc_options.um)
+        return;
+    sc_timeline_get_counts(&counts);
+    *um = (struct sc_report_um){
+        .state = sc_cupti_state_string(is_asked ? state : cupti->state),
+        .detail = is_asked ? sc_timeline_managed_detail() : cupti->detail,
+        .dropped = counts.dropped,
+        .counts = sc_moves_counts(),
+    };
+}
+
 void sc_audit_totals(struct sc_report_totals *totals)
 {
     struct sc_cupti_status status;
@@ -251,6 +301,7 @@ void sc_audit_totals(struct sc_report_totals *totals)
     sc_cupti_get_status(&status);
     totals->cupti = described(&status);
     describe_timeline(&status, &totals->timeline);
+    describe_um(&status, &totals->um);
     totals->coverage.wrapped = totals->operations;
     sc_cupti_counts(&wrapped, &missed_calls);
     if (!wrapped && !missed_calls && status.state != SC_CUPTI_LISTENING)

@@ -6,6 +6,7 @@
 #include "interpose/calls/context_calls.h"
 #include "interpose/capture/beside.h"
 #include "interpose/guard/door.h"
+#include "interpose/ledger/limits.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
@@ -66,6 +67,10 @@ static void act(const struct sc_news *news)
         break;
     case SC_NEWS_CONTEXT_WAITED:
         context_waited((CUcontext)news->handle);
+        break;
+    case SC_NEWS_MODULE_LOADED:
+        sc_limits_module_loaded(sc_contexts_known((CUcontext)news->handle), news->image,
+                                news->image_bytes);
         break;
     }
 }

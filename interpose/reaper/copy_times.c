@@ -8,6 +8,7 @@
 
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/timeline.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
@@ -26,6 +27,8 @@ enum {
     RECORD_MAX_S = 5,               /* behind the copy's end: its record was dropped */
     LAST_WAIT_NS = 200 * NS_PER_MS, /* at exit, for copies in flight */
     STOP_WAIT_NS = 400 * NS_PER_MS,
+    MANAGED_POLL_NS = 100 * NS_PER_MS,
+    SETTLE_WAIT_NS = 100 * NS_PER_MS,
 };
 
 struct awaited {
@@ -43,8 +46,10 @@ static struct awaited awaited[AWAITED_MAX]; /* the thread's own */
 static unsigned awaited_count;
 
 static sem_t work;
-static sem_t stopped;
+static sem_t stopped, settled;
+static _Atomic unsigned settling; /* threads that wait for the next flush */
 static _Atomic bool runs, stopping;
+static struct sc_copy_times_managed managed;
 static _Atomic uint64_t matched;
 
 static void take_arrived(void)
@@ -93,11 +98,21 @@ static void finish_awaited(void)
     awaited_count = kept;
 }
 
+static void flush(bool all)
+{
+    unsigned waiting = atomic_exchange(&settling, 0);
+    sc_timeline_flush(all);
+    if (managed.flushed)
+        managed.flushed();
+    for (; waiting > 0; waiting--)
+        sem_post(&settled);
+}
+
 static void look(void)
 {
     take_arrived();
-    if (ask_awaited() || sc_timeline_starves())
-        sc_timeline_flush(false);
+    if (ask_awaited() || sc_timeline_starves() || (managed.flushed && managed.has_any()))
+        flush(false);
     finish_awaited();
 }
 
@@ -125,7 +140,7 @@ static void finish(void)
         nanosleep(&moment, NULL);
         poll_ns = poll_ns * 2 < POLL_MAX_NS ? poll_ns * 2 : POLL_MAX_NS;
     }
-    sc_timeline_flush(true);
+    flush(true);
     finish_awaited();
 }
 
@@ -139,7 +154,7 @@ static void *run(void *unused)
     for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
         look();
         if (!awaited_count && !sc_timeline_starves())
-            poll_ns = 0;
+            poll_ns = managed.flushed ? MANAGED_POLL_NS : 0;
         else if (fresh || poll_ns == 0)
             poll_ns = POLL_MIN_NS;
         else
@@ -150,10 +165,12 @@ static void *run(void *unused)
     return NULL;
 }
 
-bool sc_copy_times_start(void)
+bool sc_copy_times_start(struct sc_copy_times_managed who)
 {
+    managed = who;
     sem_init(&work, 0, 0);
     sem_init(&stopped, 0, 0);
+    sem_init(&settled, 0, 0);
     atomic_store(&runs, sc_own_threads_start(run, SC_OWN_THREADS_SMALL));
     return atomic_load(&runs);
 }
@@ -162,6 +179,17 @@ void sc_copy_times_wake(void)
 {
     if (atomic_load_explicit(&runs, memory_order_acquire))
         sem_post(&work);
+}
+
+/* A post for somebody who has given up ends another one's wait early, which is allowed to. */
+void sc_copy_times_settle(void)
+{
+    if (!atomic_load_explicit(&runs, memory_order_acquire) || !managed.flushed)
+        return;
+    struct timespec at = sc_deadline_in(SETTLE_WAIT_NS);
+    atomic_fetch_add(&settling, 1);
+    sem_post(&work);
+    sc_sem_wait_until(&settled, &at);
 }
 
 void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket)

@@ -1,4 +1,5 @@
-/* When the copies of hazards really ran: the lines of type `timing` (timeline=1).
+/* When the copies of hazards really ran: the lines of type `timing` (timeline=1). And whatever else
+ * has records read, once CUPTI hands them over.
  *
  * A hazard is on disk as soon as it is known; what CUPTI recorded of its copy comes later. A thread
  * of the library's waits until the copy is complete, has CUPTI hand its records over, and writes
@@ -16,8 +17,15 @@
 struct sc_ticket;
 struct sc_hazard;
 
+/* Who wants records of managed memory (um=1); NULL: nobody. While there is any, the thread has
+ * CUPTI hand them over every 0.1 s, and tells of it. A flush takes 10 ms then (docs/driver.md). */
+struct sc_copy_times_managed {
+    bool (*has_any)(void);
+    void (*flushed)(void);
+};
+
 /* Starts the thread. False: there is none. */
-bool sc_copy_times_start(void);
+bool sc_copy_times_start(struct sc_copy_times_managed who);
 
 /* Wakes the thread. Does not wait, also in a callback of CUPTI's. */
 void sc_copy_times_wake(void);

@@ -75,10 +75,11 @@ static void keep_a_copy(void)
 static void be_a_rank(void)
 {
     const char *name = getenv("RANK");
-    int rank = name ? atoi(name) : 0;
+    int rank = name ? atoi(name) : 0, devices = 1;
     if (rank == 3)
         allocate_scratch();
-    CHECK(cudaSetDevice(rank));
+    CHECK(cudaGetDeviceCount(&devices));
+    CHECK(cudaSetDevice(rank % devices));
     load_weights();
     if (rank == 2)
         keep_a_copy();

@@ -31,6 +31,7 @@
     X(get, cuptiActivityGetAttribute)                                                              \
     X(set, cuptiActivitySetAttribute)                                                              \
     X(timestamps, cuptiActivityRegisterTimestampCallback)                                          \
+    X(configure_managed, cuptiActivityConfigureUnifiedMemoryCounter)                               \
     X(timestamp, cuptiGetTimestamp)                                                                \
     X(node_id, cuptiGetGraphNodeId)                                                                \
     X(finalize, cuptiFinalize)

@@ -21,6 +21,7 @@ static void make_block(struct block *block)
     unsigned char *bytes = NULL;
 
     *block = (struct block){.slot.memory = (enum memory)below(MEMORIES)};
+    block->slot.home = device_count > 1 ? (int)below((size_t)device_count) : 0;
     switch (block->slot.memory) {
     case PINNED:
         MUST(cudaMallocHost((void **)&bytes, size_bytes));

@@ -102,10 +102,14 @@ static void step_memset(void)
 {
     struct lane *lane = any_lane();
     struct slot *slot = any_slot();
-    struct buffer *buffer = one_in(2) && !slot->host.pageable ? &slot->host : &slot->device;
+    bool elsewhere = slot->home != lane->device; /* a device may not fill another one's memory */
+    bool on_host = (elsewhere || one_in(2)) && !slot->host.pageable;
+    struct buffer *buffer = on_host ? &slot->host : &slot->device;
     struct part part = any_part(buffer->size_bytes);
     unsigned char value = (unsigned char)below(256);
 
+    if (elsewhere && !on_host)
+        return;
     lane_may_write(lane, buffer);
     MUST(cudaMemsetAsync(buffer->bytes + part.at, value, part.size_bytes, lane->stream));
     lane->issued++;
@@ -217,6 +221,7 @@ static void step_synchronous(void)
     unsigned char *host = slot->host.bytes + part.at, *device = slot->device.bytes + part.at;
 
     host_may_write(&slot->device);
+    on_device(slot->home);
     switch (below(4)) {
     case 0:
         host_may_read(&slot->host);

@@ -162,8 +162,8 @@ static void handle_deaths(void)
 
 static void say_how(char **arguments, double seconds)
 {
-    static const char *const names[] = {"SIM_GPU", "SAFECOPY_OPTIONS", "LD_LIBRARY_PATH",
-                                        "LD_PRELOAD"};
+    static const char *const names[] = {"SIM_GPU", "STRESS_DEVICES", "SAFECOPY_OPTIONS",
+                                        "LD_LIBRARY_PATH", "LD_PRELOAD"};
     size_t used = 0;
 
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
@@ -239,6 +239,12 @@ int main(int count, char **arguments)
         seed = strtoull(arguments[2], NULL, 0);
     if (count > 3)
         worker_count = (unsigned)strtoul(arguments[3], NULL, 0);
+    if (getenv("STRESS_DEVICES"))
+        device_count = atoi(getenv("STRESS_DEVICES"));
+    if (device_count < 1 || device_count > DEVICES_MAX) {
+        fprintf(stderr, "STRESS_DEVICES=1 to %d\n", DEVICES_MAX);
+        return 2;
+    }
     if (worker_count < 1 || worker_count > THREADS_MAX || (count > 4 && !choose_steps(arguments))) {
         fprintf(stderr, "correct_programs [SECONDS [SEED [THREADS [STEP...]]]], 1 to %d threads\n",
                 THREADS_MAX);

@@ -53,7 +53,7 @@ static struct node any_node(void)
     do
         node.slot = me->slots[below(me->owned)];
     while (node.slot->host.pageable);
-    node.on_host = node.kind == NODE_SET && one_in(2);
+    node.on_host = node.kind == NODE_SET && (device_count > 1 || one_in(2));
     choose_part(&node);
     return node;
 }
@@ -84,6 +84,7 @@ static void capture_nodes(struct graph *graph)
     struct lane *first = &me->lanes[0], *second = &me->lanes[1], *now = first;
 
     MUST(pthread_rwlock_rdlock(captures));
+    on_lane(first);
     MUST(cudaStreamBeginCapture(first->stream, one_in(2) ? cudaStreamCaptureModeThreadLocal
                                                          : cudaStreamCaptureModeRelaxed));
     for (unsigned i = 0; i < graph->count; i++) {
@@ -92,7 +93,7 @@ static void capture_nodes(struct graph *graph)
             MUST(cudaEventRecord(now->event, now->stream));
             MUST(cudaStreamWaitEvent(next->stream, now->event, 0));
         }
-        now = next;
+        now = on_lane(next);
         issue_node(&graph->nodes[i], now->stream);
     }
     if (now != first) {

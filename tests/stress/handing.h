@@ -15,8 +15,8 @@ static void gather(struct slot *slot)
         return;
     for (unsigned i = 0; i < 2; i++)
         lane_may_write(lane, both[i]);
-    MUST(cudaEventRecord(slot->event, lane->stream));
-    behind.event = slot->event;
+    behind.event = slot->events[lane->device];
+    MUST(cudaEventRecord(behind.event, lane->stream));
     for (unsigned i = 0; i < 2; i++) {
         memset(both[i]->readers, 0, sizeof both[i]->readers);
         both[i]->writer = behind;

@@ -9,9 +9,15 @@ static bool is_done(const struct point *point)
     return !point->event && (!point->lane || point->number <= point->lane->done);
 }
 
+static struct lane *on_lane(struct lane *lane)
+{
+    on_device(lane->device);
+    return lane;
+}
+
 static struct lane *any_lane(void)
 {
-    return &me->lanes[below(LANES)];
+    return on_lane(&me->lanes[below(LANES)]);
 }
 
 static struct point point_on(struct lane *lane)
@@ -19,17 +25,19 @@ static struct point point_on(struct lane *lane)
     return (struct point){.lane = lane, .number = ++lane->issued};
 }
 
-/* What is issued on the lane next comes after the point. */
+/* What is issued on the lane next comes after the point. The lane's device is current behind it. */
 static void lane_after(struct lane *lane, const struct point *point)
 {
-    if (is_done(point) || point->lane == lane)
-        return;
-    if (point->event) {
-        MUST(cudaStreamWaitEvent(lane->stream, point->event, 0));
-        return;
+    cudaEvent_t event = is_done(point) || point->lane == lane ? NULL : point->event;
+
+    if (!is_done(point) && point->lane && point->lane != lane) {
+        event = point->lane->event;
+        on_lane(point->lane);
+        MUST(cudaEventRecord(event, point->lane->stream));
     }
-    MUST(cudaEventRecord(point->lane->event, point->lane->stream));
-    MUST(cudaStreamWaitEvent(lane->stream, point->lane->event, 0));
+    on_lane(lane);
+    if (event)
+        MUST(cudaStreamWaitEvent(lane->stream, event, 0));
 }
 
 static void CUDART_CB post_told(void *worker)
@@ -66,10 +74,15 @@ static void finish_synchronous(void)
         MUST(cudaStreamSynchronize(cudaStreamLegacy));
 }
 
-/* The host waits for all that was issued on the lane, in one of many ways. */
+/* The host waits for all that was issued on the lane, in one of many ways. The current device
+ * stays.
+ */
 static void host_after_lane(struct lane *lane)
 {
     cudaError_t answer;
+    int before = here;
+
+    on_lane(lane);
 
     switch (below(8)) {
     case 0:
@@ -95,13 +108,15 @@ static void host_after_lane(struct lane *lane)
         if (one_in(4)) {
             synchronize_device();
             for (unsigned i = 0; i < LANES; i++)
-                me->lanes[i].done = me->lanes[i].issued;
+                if (me->lanes[i].device == here)
+                    me->lanes[i].done = me->lanes[i].issued;
             break;
         } /* fall through */
     default:
         MUST(cudaStreamSynchronize(lane->stream));
     }
     lane->done = lane->issued;
+    on_device(before);
 }
 
 static void host_after(struct point *point)
@@ -200,6 +215,7 @@ static void check_device(struct slot *slot)
     unsigned char *image = memory_of(device->size_bytes);
 
     host_may_read(device);
+    on_device(slot->home);
     MUST(cudaMemcpy(image, device->bytes, device->size_bytes, cudaMemcpyDeviceToHost));
     expect_bytes(image, device->wanted, device->size_bytes, "device bytes");
     free(image);
@@ -215,15 +231,21 @@ static void make_lanes(void)
 {
     for (unsigned i = 0; i < LANES; i++) {
         struct lane *lane = &me->lanes[i];
+        lane->device = (int)(me->number + i) % device_count;
+        on_lane(lane);
         MUST(cudaEventCreateWithFlags(&lane->event,
                                       i % 2 ? cudaEventDisableTiming : cudaEventBlockingSync));
         lane->captures = i < 2;
     }
+    on_lane(&me->lanes[0]);
     MUST(cudaStreamCreateWithFlags(&me->lanes[0].stream, cudaStreamNonBlocking));
+    on_lane(&me->lanes[1]);
     MUST(cudaStreamCreateWithPriority(&me->lanes[1].stream, cudaStreamNonBlocking, 0));
+    on_lane(&me->lanes[2]);
     MUST(cudaStreamCreate(&me->lanes[2].stream));
     me->lanes[3].stream = cudaStreamPerThread;
-    me->lanes[4].stream = me->number % 4 ? me->lanes[0].stream : cudaStreamLegacy;
+    me->lanes[4].stream = cudaStreamLegacy;
+    on_lane(&me->lanes[4]);
     if (me->number % 4)
         MUST(cudaStreamCreateWithFlags(&me->lanes[4].stream, cudaStreamNonBlocking));
 }
@@ -235,6 +257,7 @@ static void renew_lane(void)
     bool blocking = lane == &me->lanes[2];
 
     host_after_lane(lane);
+    on_lane(lane);
     MUST(cudaStreamDestroy(lane->stream));
     MUST(cudaStreamCreateWithFlags(&lane->stream,
                                    blocking ? cudaStreamDefault : cudaStreamNonBlocking));
@@ -245,7 +268,7 @@ static void renew_lane(void)
 static void end_lanes(void)
 {
     for (unsigned i = 0; i < LANES; i++) {
-        struct lane *lane = &me->lanes[i];
+        struct lane *lane = on_lane(&me->lanes[i]);
         MUST(cudaStreamSynchronize(lane->stream));
         lane->done = lane->issued;
         if (i != 3 && lane->stream != cudaStreamLegacy)

@@ -3,7 +3,8 @@
  * A worker is a thread that makes one random step after the other. A buffer is a run of bytes, of
  * the host's or the device's, with a shadow: what it has to hold when everything that was issued is
  * done. A slot is a buffer of each kind, and has one worker at a time. A lane is a stream of a
- * worker; what was issued on it is numbered, and a point is such a number.
+ * worker; what was issued on it is numbered, and a point is such a number. With STRESS_DEVICES=4
+ * the lanes of a worker are of four devices in turn, and so are the buffers of the device's.
  *
  * A file each: world.h the memory, lanes.h the order, then what a step may be: copies.h, touches.h,
  * graphs.h, blocks.h, handing.h, signals.h, children.h, calls.h.
@@ -30,6 +31,7 @@
 enum {
     PAGE_BYTES = 4096,
     THREADS_MAX = 64,
+    DEVICES_MAX = 8,
     LANES = 5,
     READERS = 4,
     OWNED_MAX = 512, /* slots of one worker */
@@ -46,6 +48,7 @@ struct lane {
     cudaStream_t stream;
     cudaEvent_t event; /* recorded anew each time: who waits for it waits for its latest record */
     uint64_t issued, done;
+    int device;
     bool captures; /* a capture may be begun on it */
 };
 
@@ -72,8 +75,9 @@ struct slot {
     unsigned number;
     enum memory memory;
     struct buffer host, device;
-    cudaEvent_t event; /* behind what its former owner issued */
-    unsigned named;    /* by so many graphs, so that it stays where it is */
+    int home;                        /* the device that has it */
+    cudaEvent_t events[DEVICES_MAX]; /* of each device: behind what its former owner issued there */
+    unsigned named;                  /* by so many graphs, so that it stays where it is */
 };
 
 /* A slot that a worker obtains and gives back. */
@@ -128,7 +132,10 @@ struct worker {
 extern const char *repeat_line; /* how this run is made again */
 extern uint64_t seed;
 
+static int device_count = 1;
+
 static __thread struct worker *me;
+static __thread int here; /* the current device */
 
 /* ---- failures ---- */
 
@@ -165,6 +172,14 @@ static inline void must(int result, const char *call, const char *file, int line
 {
     if (result != 0)
         fail("%s:%d: %s returned %d (errno %d)", file, line, call, result, errno);
+}
+
+/* What the legacy stream is, and whose memory is made. */
+static inline void on_device(int device)
+{
+    if (here != device)
+        MUST(cudaSetDevice(device));
+    here = device;
 }
 
 /* ---- random choice ---- */

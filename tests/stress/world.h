@@ -129,16 +129,21 @@ static void fill_slot(struct slot *slot, unsigned char *bytes, size_t size_bytes
     make_bytes(slot->host.wanted, size_bytes, random_word());
     make_bytes(slot->device.wanted, size_bytes, random_word());
     memcpy(slot->host.bytes, slot->host.wanted, size_bytes);
+    on_device(slot->home);
     MUST(cudaMalloc((void **)&slot->device.bytes, size_bytes));
     MUST(cudaMemcpy(slot->device.bytes, slot->device.wanted, size_bytes, cudaMemcpyHostToDevice));
     MUST(cudaStreamSynchronize(cudaStreamLegacy));
-    MUST(cudaEventCreateWithFlags(&slot->event, cudaEventDisableTiming));
+    for (int i = 0; i < device_count; i++) {
+        on_device(i);
+        MUST(cudaEventCreateWithFlags(&slot->events[i], cudaEventDisableTiming));
+    }
 }
 
 /* Nothing of it is in flight. */
 static void empty_slot(struct slot *slot)
 {
-    MUST(cudaEventDestroy(slot->event));
+    for (int i = 0; i < device_count; i++)
+        MUST(cudaEventDestroy(slot->events[i]));
     MUST(cudaFree(slot->device.bytes));
     free(slot->host.wanted);
     free(slot->device.wanted);
@@ -161,6 +166,7 @@ static bool add_slot(struct area *area, size_t most)
         return false;
     slots[slot_count].number = slot_count;
     slots[slot_count].memory = area->memory;
+    slots[slot_count].home = (int)slot_count % device_count;
     fill_slot(&slots[slot_count++], bytes, size_bytes);
     return true;
 }

@@ -5,15 +5,20 @@
 // behind the launch of a kernel that calls malloc. With an argument the program asks for a larger
 // one then, which is too late. It says what else there is: nothing (late), a limit that the program
 // sets in time (early), the primary context (primary), or one that is green (green), a reset and
-// the same once more (reset), many functions (many), a context that is lost by a bad address behind
-// it all (fault). tests/unit/test_limits.py looks at what the report says.
+// the same once more (reset), many functions (many), many modules that call malloc (many_heaps),
+// many calls that set a limit (sets), a module out of a file (cubin FILE), a launch that nothing
+// comes behind (none), a wait for the ledger to have so many MB (waits MB), a callback that hears
+// of errors (logs), a context that is lost by a bad address behind it all (fault).
+// tests/unit/test_limits.py looks at what the report says.
 #include <cuda.h>
+#include <unistd.h>
 
+#include "../../include/safecopy.h"
 #include "survival.h"
 
 #define PTX ".version 7.0\n.target sm_70\n.address_size 64\n"
 
-enum { MB = 1 << 20, MANY = 200 };
+enum { MB = 1 << 20, MANY = 200, HEAPS = 19, SETS = 60, PATIENCE_S = 60 };
 
 static const char heap[] = PTX ".extern .func (.param .b64 r) malloc (.param .b64 n)\n;\n"
                                ".visible .entry take()\n{\n"
@@ -67,6 +72,50 @@ static SURVIVAL_HELPER void launch_many(void)
         launch(plain, "nothing");
 }
 
+/* Does the driver have so much by now, as the ledger says? Without the library nobody does. */
+static SURVIVAL_HELPER void await(long long bytes)
+{
+    static const char key[] = "\"unaccounted\":{\"bytes\":";
+    static char json[256 << 10];
+    for (unsigned i = 0; safecopy_version() && i < 100 * PATIENCE_S; i++) {
+        (void)safecopy_get_memory(json, sizeof json);
+        const char *at = strstr(json, key);
+        if (at && atoll(at + sizeof key - 1) >= bytes)
+            return;
+        usleep(10 * 1000);
+    }
+}
+
+static SURVIVAL_HELPER void load_heaps(void)
+{
+    CUmodule module;
+    for (int i = 0; i < HEAPS; i++)
+        CHECK(cuModuleLoadData(&module, heap));
+}
+
+static SURVIVAL_HELPER void set_often(void)
+{
+    for (int i = 0; i < SETS; i++)
+        CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048 + 1024 * (size_t)(i % 2)));
+}
+
+static void CUDA_CB count_error(void *count, CUlogLevel level, char *message, size_t length)
+{
+    (void)level, (void)message, (void)length;
+    ++*(int *)count;
+}
+
+static SURVIVAL_HELPER void load_file(const char *path)
+{
+    CUmodule module;
+    static char image[1 << 20];
+    FILE *file = fopen(path, "rb");
+    if (!file || fread(image, 1, sizeof image, file) == 0)
+        exit(3);
+    fclose(file);
+    CHECK(cuModuleLoadData(&module, image));
+}
+
 static CUcontext make(bool is_primary, bool is_green)
 {
     CUcontext context = NULL;
@@ -90,6 +139,9 @@ static CUcontext make(bool is_primary, bool is_green)
 int main(int argc, char **argv)
 {
     CHECK(cuInit(0));
+    int errors = 0;
+    if (does(argc, argv, "logs"))
+        CHECK(cuLogsRegisterCallback(count_error, &errors, NULL));
     bool is_primary = does(argc, argv, "primary") || does(argc, argv, "reset");
     CUcontext context = make(is_primary, does(argc, argv, "green")), current = NULL;
     CHECK(cuCtxGetCurrent(&current));
@@ -99,13 +151,26 @@ int main(int argc, char **argv)
         set(32 * MB);
     if (does(argc, argv, "many"))
         launch_many();
-    use_heap(argc > 1);
+    if (does(argc, argv, "many_heaps"))
+        load_heaps();
+    if (does(argc, argv, "sets"))
+        set_often();
+    if (does(argc, argv, "cubin"))
+        load_file(argv[2]);
+    use_heap(argc > 1 && !does(argc, argv, "none"));
     if (does(argc, argv, "reset")) {
         CHECK(cuDevicePrimaryCtxReset(0));
         make(true, false);
         print("reset");
         use_heap(true);
     }
+    if (does(argc, argv, "waits")) {
+        CUdeviceptr block;
+        CHECK(cuMemAlloc(&block, MB));
+        await(atoi(argv[2]) * (long long)MB);
+    }
+    if (does(argc, argv, "logs"))
+        printf("errors that were heard: %d\n", errors);
     if (does(argc, argv, "fault")) {
         launch(plain, "store_at_null");
         printf("synchronise -> %d\n", (int)cuCtxSynchronize());

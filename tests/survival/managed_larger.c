@@ -19,7 +19,7 @@
 
 enum { MB = 1 << 20, LARGE = 768, SMALL = 400, USED = 1 << 12 };
 
-static CUcontext contexts[2];
+static CUcontext contexts[4];
 static CUstream stream;
 
 static __attribute__((noinline)) CUdeviceptr make_first(size_t mb)
@@ -57,6 +57,51 @@ static void prefetch(CUdeviceptr array, size_t mb, CUdevice device)
 static void prefer(CUdeviceptr array, size_t mb, CUdevice device)
 {
     CHECK(cuMemAdvise_v2(array, mb * MB, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(device)));
+}
+
+/* touch_bytes(address, count): the device touches each page, from the first to the last. */
+static const char touching[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry touch_bytes(.param .u64 base, .param .u64 count)\n{\n"
+    "    .reg .pred %p;\n    .reg .b64 %a, %e;\n    .reg .b32 %v;\n"
+    "    ld.param.u64 %a, [base];\n    ld.param.u64 %e, [count];\n    add.u64 %e, %e, %a;\n"
+    "again:\n    ld.global.u32 %v, [%a];\n    st.global.u32 [%a], %v;\n"
+    "    add.u64 %a, %a, 4096;\n    setp.lt.u64 %p, %a, %e;\n    @%p bra again;\n    ret;\n}\n";
+
+static void touch(CUdeviceptr array, size_t bytes, int device)
+{
+    CUmodule module;
+    CUfunction function;
+    void *parameters[] = {&array, &bytes};
+    if (!contexts[device])
+        CHECK(cuDevicePrimaryCtxRetain(&contexts[device], device));
+    CHECK(cuCtxPushCurrent(contexts[device]));
+    CHECK(cuModuleLoadData(&module, touching));
+    CHECK(cuModuleGetFunction(&function, module, "touch_bytes"));
+    CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    CHECK(cuCtxSynchronize());
+    CHECK(cuCtxPopCurrent(NULL));
+}
+
+/* "touch_WHICH": by the device that has not allocated them, or by each of four a quarter. */
+static void touch_as(const char *which, CUdeviceptr first, CUdeviceptr second, size_t bytes)
+{
+    if (strcmp(which, "elsewhere") == 0) {
+        touch(first, bytes, 1);
+        touch(second, bytes, 1);
+    } else if (strcmp(which, "parts") == 0) {
+        for (int i = 0; i < 4; i++) {
+            touch(first + i * (bytes / 4), bytes / 4, i);
+            touch(second + i * (bytes / 4), bytes / 4, i);
+        }
+    } else if (strcmp(which, "one") == 0) {
+        touch(first, bytes, 1);
+        touch(first, bytes, 0);
+        touch(first, bytes, 1);
+    } else if (strcmp(which, "to_and_fro") == 0) {
+        for (int i = 0; i < 8; i++)
+            touch(first, 4 * MB, i % 2);
+    }
 }
 
 static void prefetch_batch(CUdeviceptr first, CUdeviceptr second, size_t mb, int second_device)
@@ -129,6 +174,8 @@ int main(int argc, char **argv)
             prefetch(tile, 16, CU_DEVICE_CPU);
         }
     }
+    if (strncmp(how, "touch_", 6) == 0)
+        touch_as(how + 6, first, second, mb * MB);
     use(first, second);
     if (strcmp(how, "reset") == 0) {
         CHECK(cuDevicePrimaryCtxReset(0));

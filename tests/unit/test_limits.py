@@ -7,6 +7,7 @@ on the real one."""
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -167,6 +168,62 @@ class Limits(unittest.TestCase):
         self.assertIn(f"a kernel that calls malloc gets NULL when the heap ({8 * MB} bytes) is used "
                       "up; used by take, launched by cuLaunchKernel",
                       self.shown("--format", "text").stdout)
+
+    def test_nobody_asks_where_errors_are_heard(self):
+        self.assertEqual(self.late(self.lines("logs")), [])
+        self.assertIn("errors that were heard: 1\n", self.run.stdout)  # the program's own
+        log = self.path.with_suffix(".log")
+        lines = self.lines(CUDA_LOG_FILE=str(log))
+        self.assertEqual((self.late(lines), self.events(lines, "launch")), ([], []))
+        if log.exists():  # of the driver's
+            self.assertEqual(log.read_text().count("cuCtxSetLimit"), 1)
+
+    def test_many_events_leave_room_for_the_launch(self):
+        hazard, = self.late(self.lines("sets"))
+        self.assertEqual(hazard["limit"]["kernel"], "take")
+
+    def modules(self, lines):
+        return lines[-1]["limits"].get("modules", [])
+
+    def test_modules_that_call_malloc_are_listed_where_cupti_listens(self):
+        for options in ":strict=1", ":mode=report", ":um=1", ":cupti=require":
+            lines = self.lines("none", options=options)
+            module, = self.modules(lines)
+            self.assertEqual((module["caller"], module["api"], module["device"]),
+                             ("take", "cuModuleLoadData", 0))
+            self.assertGreater(module["bytes"], 0)
+            self.assertGreater(len(module["stack"]), 1)
+        self.assertRegex(self.shown("--format", "memory").stdout,
+                         r"\n  limits:\n(.*\n)*    device 0: a module of [0-9.]+ [KM]?B calls malloc: "
+                         r"take\n {8}#0 launch ")
+        self.assertEqual(self.modules(self.lines("none")), [])
+        many = self.lines("many_heaps", options=":strict=1")
+        self.assertEqual((len(self.modules(many)), many[-1]["limits"]["modules_left_out"]), (16, 4))
+
+    @unittest.skipUnless(shutil.which("nvcc"), "there is no nvcc here")
+    def test_modules_as_nvcc_makes_them(self):
+        source, image = self.path.with_suffix(".cu"), self.path.with_suffix(".cubin")
+        for body, wanted in (("box = new int[4];", ["wants"]), ("*box = 1;", [])):
+            source.write_text("__device__ int *box;\n__global__ void other() {}\n"
+                              f"extern \"C\" __global__ void wants() {{ {body} }}\n")
+            subprocess.run(["nvcc", "-arch=sm_90", "-cubin", "-o", image, source], check=True,
+                           capture_output=True)
+            lines = self.lines("cubin", image, options=":strict=1")
+            self.assertEqual([module["caller"] for module in self.modules(lines)
+                              if module["caller"] != "take"], wanted)
+            self.assertEqual(json.dumps(lines).count("\"bytes\": %d" % image.stat().st_size),
+                             len(wanted))
+
+    @simulated
+    def test_what_an_oversized_heap_costs_stands_in_the_ledger(self):
+        others = 96 + 2 * 4 + 2 * 16  # the context, modules, first launches
+        for heap in 32, 256:
+            device, = self.lines("waits", str(heap + others - 1), options=f":device_heap={heap}M:memory_every=20ms")[-1][
+                "memory"]["devices"]
+            row = device["unaccounted"]
+            self.assertGreaterEqual(row["peak_bytes"], (heap + others - 1) * MB)
+            self.assertLess(row["peak_bytes"], (heap + others + 32) * MB)
+            self.assertGreaterEqual(max(step["bytes"] for step in row["steps"]), heap * MB)
 
     def test_many_functions_that_come_before_it_change_nothing(self):
         hazard, = self.late(self.lines("many"))

@@ -28,10 +28,10 @@ class Managed(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.report = pathlib.Path(temporary.name) / "r.jsonl"
 
-    def lines(self, *how, options="", gpu=FOUR):
+    def lines(self, *how, options="", gpu=FOUR, cupti=""):
         self.run = subprocess.run(
             [PROGRAM, *how], check=False, capture_output=True, text=True, timeout=120,
-            env={**ENVIRONMENT, "SIM_GPU": gpu, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+            env={**ENVIRONMENT, "SIM_GPU": gpu, "SIM_CUPTI": cupti, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                  "SAFECOPY_OPTIONS": f"strict=1:report_path={self.report}{options}"})
         self.assertEqual((self.run.returncode, self.run.stdout), (0, "done\n"), self.run.stderr)
         lines = [json.loads(line) for line in self.report.read_text().splitlines()]
@@ -128,6 +128,75 @@ class Managed(unittest.TestCase):
                          [{"device": 1, "bytes": 768 * MB}, {"device": None, "bytes": 768 * MB}])
         self.assertIn("  managed memory, as advised or prefetched: 768 MB to device 1, 768 MB to the "
                       "host\n", self.command("--format", "memory").stdout)
+
+    def moved(self, device):
+        return next((row for row in self.last["um"]["devices"] if row["device"] == device), None)
+
+    def test_by_what_devices_fault_on(self):
+        told, = self.told("touch_elsewhere", options=":um=1")
+        self.assertEqual((told["code"], told["certainty"], told["copy"]["device"],
+                          told["buffer"]["blocks"], told["buffer"]["size"], told["buffer"]["room"]),
+                         ("SC602", "observed", 1, 2, 1536 * MB, 1024 * MB))
+        self.assertIn("for device 1, which has 1 GB: the rest lies on the host, and on no other GPU",
+                      self.run.stderr)
+        self.assertIn("    cuMemAllocManaged at make_second ", self.run.stderr)
+        self.assertEqual(self.moved(1), {"device": 1, "faults": 768, "from_host_bytes": 1536 * MB,
+                                         "to_host_bytes": 512 * MB, "evicted_bytes": 512 * MB,
+                                         "from_devices_bytes": 0})
+        self.assertEqual((self.last["um"]["state"], self.last["um"]["dropped"]), ("listening", 0))
+        self.assertIn("  managed memory, device 1: 768 page faults, 1.5 GB from the host, 0 B from "
+                      "other devices, 512 MB to the host, 512 MB of it to make room\n",
+                      self.command("--format", "memory").stdout)
+
+    def test_not_by_the_device_that_allocates(self):
+        for how in ("plain",), ("touch_parts",), ("touch_one",), ("touch_elsewhere", "small"):
+            with self.subTest(how):
+                self.assertEqual(self.told(*how, options=":um=1"), [])
+        self.assertEqual([row["faults"] for row in self.told("touch_parts", options=":um=1") or
+                          self.last["um"]["devices"]], [192] * 4)
+        self.assertEqual(self.told("touch_one", options=":um=1") or self.moved(0)["from_devices_bytes"],
+                         768 * MB)
+
+    def test_pages_that_go_to_and_fro_are_counted(self):
+        self.told("touch_to_and_fro", options=":um=1")
+        self.assertEqual((self.moved(0)["faults"], self.moved(1)["faults"],
+                          self.last["um"]["thrashing_bytes"]), (8, 8, 4 * MB))
+        self.assertIn("  managed memory: 4 MB went to and fro\n",
+                      self.command("--format", "memory").stdout)
+
+    def test_where_faults_are_not_counted_it_says_why(self):
+        for cupti, options, state, why in (
+                ("held", "", "held", "CUPTI is held: CUPTI for a tool"),
+                ("old", "", "too-old", "CUPTI is too-old"),
+                ("uncounted", "", "failed", "CUPTI counts nothing of managed memory here: "
+                                            "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED"),
+                ("unpermitted", "", "failed", "CUPTI counts nothing of managed memory here: "
+                                              "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"),
+                ("", ":cupti=off", "unused", "it needs CUPTI, and cupti=off")):
+            with self.subTest(cupti):
+                told, = self.told("plain", options=":um=1" + options, cupti=cupti)
+                self.assertEqual((told["code"], told["certainty"]), ("SC602", "latent"))
+                self.assertEqual((self.last["um"]["state"], self.last["um"]["devices"]), (state, []))
+                self.assertIn(f"safecopy: um=1 cannot be met: {why}\n", self.run.stderr)
+                self.assertIn(f"  managed memory: page faults are not counted: CUPTI is {state}",
+                              self.command("--format", "memory").stdout)
+
+    def test_timeline_and_counts_together(self):
+        told, = self.told("touch_elsewhere", options=":um=1:timeline=1")
+        self.assertEqual(told["copy"]["device"], 1)
+        self.assertEqual(self.last["timeline"]["state"], "listening")
+        self.told("plain", options=":um=1:timeline=1", cupti="uncounted")
+        self.assertEqual((self.last["timeline"]["state"], self.last["um"]["state"]),
+                         ("listening", "failed"))
+
+    def test_a_tool_that_comes_ends_the_counts(self):
+        program = ROOT / "out" / "tests" / "cupti" / "timeline_yields"
+        run = subprocess.run([program], check=False, capture_output=True, text=True, timeout=60,
+                             env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                                  "SAFECOPY_OPTIONS": f"um=1:report_path={self.report}"})
+        self.assertEqual(run.returncode, 0, run.stderr + run.stdout)
+        last = json.loads(self.report.read_text().splitlines()[-1])
+        self.assertEqual(last["um"]["state"], "yielded")
 
 
 if __name__ == "__main__":

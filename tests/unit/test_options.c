@@ -51,7 +51,7 @@ START_TEST(defaults_are_those_of_the_contract)
     ck_assert_int_eq(options.device, SC_DEVICE_AUTO);
     ck_assert_int_eq(options.kernels, SC_KERNELS_OFF);
     ck_assert_int_eq(options.cupti, SC_CUPTI_AUTO);
-    ck_assert(!options.timeline);
+    ck_assert(!options.timeline && !options.um);
     ck_assert_int_eq(options.nvtx, SC_NVTX_AUTO);
     ck_assert(options.postmortem && options.memory);
     ck_assert_int_eq(options.pinned, SC_PINNED_HUGE);
@@ -78,14 +78,15 @@ START_TEST(every_key_takes_another_value)
               "suppressions=/"
               "s:guard=off:guard_budget=2%:snapshot_max=0:max_held=2M:stall_limit=250ms:"
               "capture=report:stacks=site:python=0:device=1:kernels=order:cupti=require:timeline=1:"
-              "nvtx=off:"
+              "nvtx=off:um=1:"
               "postmortem=0:memory=off:memory_signal=12:leaks=1:memory_every=2s:pinned=driver:"
               "device_heap=64M:stack_limit=2K:printf_fifo=1M:"
               "verbosity=2:"
               "help=1"),
         0);
     ck_assert_int_eq(options.mode, SC_MODE_REPORT);
-    ck_assert(options.strict && options.halt_on_error && options.timeline && options.help);
+    ck_assert(options.strict && options.halt_on_error && options.timeline && options.um &&
+              options.help);
     ck_assert(!options.guard && !options.python);
     ck_assert_int_eq(options.device, SC_DEVICE_ON);
     ck_assert_int_eq(options.kernels, SC_KERNELS_ORDER);
@@ -107,7 +108,7 @@ START_TEST(every_key_takes_another_value)
     ck_assert_int_eq(options.pinned, SC_PINNED_DRIVER);
     ck_assert_uint_eq(options.device_heap_bytes, 64 << 20);
     ck_assert_int_eq(options.verbosity, 2);
-    ck_assert_uint_eq(options.given, (1u << 31) - 1);
+    ck_assert_uint_eq(options.given, UINT32_MAX);
 }
 END_TEST
 

@@ -9,9 +9,11 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
-from safecopy_runs import CORRECT, ENVIRONMENT, HOLDS, LIBRARY, OUT, RACY, Runs, SAFECOPY
+import one_node_slurm
+from safecopy_runs import CORRECT, ENVIRONMENT, HOLDS, LIBRARY, OUT, PATIENCE_S, RACY, Runs, SAFECOPY
 
 RANKS = int(os.environ.get("RANKS", "8"))
 RACY_RANKS = (0, 1, 2, RANKS - 1)
@@ -47,9 +49,13 @@ class Ranks(Runs):
             stdout=subprocess.PIPE, text=True, env=self.environment(pattern, "RANK", rank))
 
     def kill(self, rank):
-        """SIGKILL, in the midst of its work."""
+        """SIGKILL, in the midst of its work: a hazard is on disk by then."""
         process = self.hold(rank)
         self.assertEqual(process.stdout.readline(), "ready\n")
+        until_s = time.monotonic() + PATIENCE_S
+        while not any("SC101" in path.read_text() for path in self.folder.glob(f"*.{rank}.*.jsonl")):
+            self.assertLess(time.monotonic(), until_s)
+            time.sleep(0.01)
         process.kill()
         process.communicate()
 
@@ -149,6 +155,17 @@ class Ranks(Runs):
         if enter:
             self.assertIn(f"  limit: {3 << 30}, by {below}/memory.limit_in_bytes\n", shown)
 
+    def test_ranks_whose_memory_stands_out(self):
+        self.assertEqual(set(self.launch(lambda _: [str(OUT / "demo" / "keeps"), "ranks"])), {0})
+        text = self.report("--format", "memory").stdout
+        self.assertIn(f"{RANKS} processes\n", text)
+        self.assertEqual(sorted(re.findall(r"(?m)^  stands out: (rank \d+): ", text)),
+                         ["rank 2", "rank 3"])
+        self.assertRegex(text, r"rank 2: .*: holds 256 MB more than most\n    \+256 MB, .*"
+                               r"in load_weights, from keep_a_copy, be_a_rank\n")
+        self.assertRegex(text, r"rank 3: .*: has memory of device 0 besides, .*\n    2 MB .*\n"
+                               r"(.*\n)? *#\d allocate_scratch ")
+
     def test_the_program_of_the_docs(self):
         """docs/several-gpus.md"""
         self.launch(lambda _: [str(OUT / "demo" / "portable")])
@@ -158,19 +175,35 @@ class Ranks(Runs):
         self.assertIn("rank 5: no summary: the run did not end normally", run.stdout)
         self.assertRegex(run.stdout, r"device 1, thread \d+")
 
+    def by_launcher(self, *launcher, variable, **environment):
+        """Reports that a launcher's ranks have left, some of which have a hazard."""
+        script = self.folder / "rank.sh"
+        script.write_text(f'case ${variable} in 0|1|2|{RANKS - 1}) exec "{RACY}" ;; esac\n'
+                          f'exec "{CORRECT}"\n')
+        run = self.start(SAFECOPY, "run", "--format", "text", "--report-dir", self.folder / "reports",
+                         "--", *launcher, "sh", script, env={**ENVIRONMENT, **environment})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn(f"{RANKS} runs of several ranks", run.stdout + run.stderr)
+        self.assertIn(f"(ranks {SPANS})", run.stdout + run.stderr)
+
     def test_mpirun(self):
         if not shutil.which("mpirun"):
             self.skipTest("no mpirun here")
-        script = self.folder / "rank.sh"
-        script.write_text(f'case $OMPI_COMM_WORLD_RANK in 0|1|2|{RANKS - 1}) exec "{RACY}" ;; esac\n'
-                          f'exec "{CORRECT}"\n')
-        environment = {**ENVIRONMENT, "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        run = self.start(SAFECOPY, "run", "--format", "text", "--report-dir", self.folder / "reports",
-                         "--", "mpirun", "--oversubscribe", "-n", str(RANKS), "sh", script,
-                         env=environment)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn(f"(ranks {SPANS})", run.stdout + run.stderr)
+        self.by_launcher("mpirun", "--oversubscribe", "-n", str(RANKS), variable="OMPI_COMM_WORLD_RANK",
+                         OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def test_srun(self):
+        if one_node_slurm.missing():
+            self.skipTest(f"no Slurm here: {one_node_slurm.missing()}")
+        folder = self.folder / "slurm"
+        folder.mkdir()
+        with one_node_slurm.one_node(folder, RANKS) as slurm:
+            self.by_launcher("srun", "-n", str(RANKS), variable="SLURM_PROCID", **slurm)
+
+    def test_torchrun(self):
+        if not shutil.which("torchrun"):
+            self.skipTest("no torchrun here")
+        self.by_launcher("torchrun", "--no-python", f"--nproc-per-node={RANKS}", variable="RANK")
 
 
 if __name__ == "__main__":

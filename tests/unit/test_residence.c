@@ -75,6 +75,30 @@ START_TEST(the_latest_advice_counts_and_parts_are_joined_again)
 }
 END_TEST
 
+START_TEST(what_devices_fault_on_is_theirs_until_somebody_says_where_it_is_to_lie)
+{
+    give(AT, 8 * KB, CONTEXT);
+    give(ELSEWHERE, 4 * KB, CONTEXT);
+    sc_residence_fault(residence, AT + 8 * KB - 1, 1);
+    sc_residence_fault(residence, AT + 8 * KB, 2); /* behind it */
+    sc_residence_fault(residence, AT, 32);         /* such a device is not known */
+    ck_assert_uint_eq(held(1, NO_DEVICE), 8 * KB);
+    ck_assert_uint_eq(held(0, 0), 4 * KB);
+    ck_assert_uint_eq(held(2, NO_DEVICE), 0);
+    sc_residence_fault(residence, AT + KB, 2);
+    ck_assert_uint_eq(held(1, NO_DEVICE) + held(2, NO_DEVICE), 16 * KB);
+    sc_residence_ask(residence, AT, 2 * KB, 0, ASKED);
+    ck_assert_uint_eq(held(1, NO_DEVICE), 6 * KB);
+    ck_assert_uint_eq(held(0, NO_DEVICE), 2 * KB);
+    sc_residence_ask(residence, AT, 2 * KB, SC_RESIDENCE_ANYWHERE, ASKED);
+    ck_assert_uint_eq(held(2, NO_DEVICE), 8 * KB);
+    ck_assert_uint_eq(residence->count, 2);
+    sc_residence_taken(residence, AT);
+    give(AT, 8 * KB, CONTEXT); /* the next one there has no faults */
+    ck_assert_uint_eq(held(1, NO_DEVICE), 0);
+}
+END_TEST
+
 START_TEST(who_asked_last_is_known_whatever_the_order_of_addresses)
 {
     give(AT, 4 * KB, CONTEXT);
@@ -158,6 +182,7 @@ int main(void)
     tcase_add_checked_fixture(test, set_up, tear_down);
     tcase_add_test(test, what_nobody_says_anything_of_is_the_only_devices);
     tcase_add_test(test, the_latest_advice_counts_and_parts_are_joined_again);
+    tcase_add_test(test, what_devices_fault_on_is_theirs_until_somebody_says_where_it_is_to_lie);
     tcase_add_test(test, who_asked_last_is_known_whatever_the_order_of_addresses);
     tcase_add_test(test, advice_of_several_blocks_leaves_the_space_between_them_alone);
     tcase_add_test(test, a_context_takes_its_blocks_along_and_no_other);

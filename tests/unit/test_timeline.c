@@ -13,16 +13,27 @@ static struct {
     CUpti_BuffersCallbackCompleteFunc completed;
     unsigned on, enables, disables, flushes, forced;
     unsigned fails_at;   /* this enable */
+    unsigned configured; /* counters of managed memory */
+    bool counts_nothing; /* of managed memory */
     unsigned returns_at; /* this flush, the buffer */
     uint8_t *kept;
     size_t dropped;
 } fake;
 
 static unsigned starved;
+static void *find_fake(void *library, const char *name);
 
 static void starve(void)
 {
     starved++;
+}
+
+static const struct sc_timeline_request copies = {.copies = true, .starves = starve};
+
+static enum sc_cupti_state start_with(void *library, const struct sc_timeline_request *request)
+{
+    sc_timeline_start(library, find_fake, request);
+    return sc_timeline_state();
 }
 
 static CUptiResult CUPTIAPI fake_register(CUpti_BuffersCallbackRequestFunc request_function,
@@ -38,6 +49,20 @@ static CUptiResult CUPTIAPI fake_enable(CUpti_ActivityKind kind)
     if (++fake.enables == fake.fails_at)
         return CUPTI_ERROR_NOT_COMPATIBLE;
     fake.on |= 1u << kind;
+    return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI fake_configure(CUpti_ActivityUnifiedMemoryCounterConfig *all,
+                                           uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        fake.configured |= all[i].enable << all[i].kind;
+    return fake.counts_nothing ? CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED : CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI fake_string(CUptiResult result, const char **text)
+{
+    *text = result == CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED ? "no" : "?";
     return CUPTI_SUCCESS;
 }
 
@@ -91,6 +116,8 @@ static void *find_fake(void *library, const char *name)
         {"cuptiActivityGetNextRecord", (void *)fake_next},
         {"cuptiActivityGetNumDroppedRecords", (void *)fake_dropped},
         {"cuptiGetTimestamp", (void *)fake_timestamp},
+        {"cuptiActivityConfigureUnifiedMemoryCounter", (void *)fake_configure},
+        {"cuptiGetResultString", (void *)fake_string},
     };
     for (size_t i = 0; library && i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i].name, name) == 0)
@@ -100,7 +127,7 @@ static void *find_fake(void *library, const char *name)
 
 static void start(void)
 {
-    ck_assert_int_eq(sc_timeline_start(&fake, find_fake, starve), SC_CUPTI_LISTENING);
+    ck_assert_int_eq(start_with(&fake, &copies), SC_CUPTI_LISTENING);
 }
 
 static uint8_t *ask_for_buffer(void)
@@ -262,7 +289,7 @@ END_TEST
 START_TEST(where_a_tool_was_first_nothing_is_registered)
 {
     ck_assert(!sc_timeline_yield());
-    ck_assert_int_eq(sc_timeline_start(&fake, find_fake, starve), SC_CUPTI_HELD);
+    ck_assert_int_eq(start_with(&fake, &copies), SC_CUPTI_HELD);
     ck_assert_ptr_null((void *)fake.requested);
     ck_assert_uint_eq(fake.flushes + fake.disables, 0);
 }
@@ -270,9 +297,9 @@ END_TEST
 
 START_TEST(what_cannot_be_had_leaves_nothing_on)
 {
-    ck_assert_int_eq(sc_timeline_start(NULL, find_fake, starve), SC_CUPTI_TOO_OLD);
+    ck_assert_int_eq(start_with(NULL, &copies), SC_CUPTI_TOO_OLD);
     fake.fails_at = 2;
-    ck_assert_int_eq(sc_timeline_start(&fake, find_fake, starve), SC_CUPTI_FAILED);
+    ck_assert_int_eq(start_with(&fake, &copies), SC_CUPTI_FAILED);
     ck_assert_uint_eq(fake.on, 0);
     ck_assert_ptr_null(ask_for_buffer());
 }
@@ -317,6 +344,85 @@ START_TEST(threads_bring_records_at_once)
 }
 END_TEST
 
+static struct sc_managed_news heard;
+static unsigned heard_count;
+
+static void hear_managed(const struct sc_managed_news *news)
+{
+    heard = *news;
+    heard_count++;
+}
+
+static const struct sc_timeline_request managed = {.starves = starve, .managed = hear_managed};
+static const struct sc_timeline_request both = {true, starve, hear_managed};
+
+static void bring_managed(CUpti_ActivityUnifiedMemoryCounterKind kind, uint32_t flags)
+{
+    uint8_t *buffer = ask_for_buffer();
+    *(CUpti_ActivityUnifiedMemoryCounter3 *)(void *)buffer =
+        (CUpti_ActivityUnifiedMemoryCounter3){.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+                                              .counterKind = kind,
+                                              .value = 4096,
+                                              .address = 0x10000,
+                                              .srcId = 1,
+                                              .dstId = 2,
+                                              .flags = flags};
+    fake.completed(NULL, 0, buffer, BUFFER_BYTES, sizeof(CUpti_ActivityMemcpy6));
+}
+
+START_TEST(records_of_managed_memory_are_told)
+{
+    sc_timeline_start(&fake, find_fake, &managed);
+    ck_assert_int_eq(sc_timeline_managed_state(), SC_CUPTI_LISTENING);
+    ck_assert_int_eq(sc_timeline_state(), SC_CUPTI_UNUSED);
+    ck_assert_uint_eq(fake.configured, 0x1fe); /* the eight kinds that there are */
+    ck_assert_uint_eq(fake.on, 1u << CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+    bring_managed(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, 4);
+    ck_assert_uint_eq(heard_count, 1);
+    ck_assert_int_eq(heard.kind, SC_MANAGED_FAULT);
+    ck_assert_uint_eq(heard.address, 0x10000);
+    ck_assert_uint_eq(heard.value, 4096);
+    ck_assert_uint_eq(heard.from, 1);
+    ck_assert_uint_eq(heard.to, 2);
+    ck_assert(!heard.is_eviction);
+    bring_managed(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
+                  CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_EVICTION);
+    ck_assert(heard.is_eviction);
+    bring_managed(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
+                  CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_COHERENCE);
+    ck_assert(!heard.is_eviction);
+    ck_assert(sc_timeline_yield());
+    ck_assert_uint_eq(fake.on, 0);
+    ck_assert_int_eq(sc_timeline_managed_state(), SC_CUPTI_YIELDED);
+    ck_assert_int_eq(sc_timeline_state(), SC_CUPTI_UNUSED);
+}
+END_TEST
+
+START_TEST(where_nothing_is_counted_copies_are_recorded_all_the_same)
+{
+    fake.counts_nothing = true;
+    sc_timeline_start(&fake, find_fake, &both);
+    ck_assert_int_eq(sc_timeline_managed_state(), SC_CUPTI_FAILED);
+    ck_assert_str_eq(sc_timeline_managed_detail(), "no");
+    ck_assert_int_eq(sc_timeline_state(), SC_CUPTI_LISTENING);
+    ck_assert_uint_eq(fake.on, 1u << CUPTI_ACTIVITY_KIND_MEMCPY | 1u << CUPTI_ACTIVITY_KIND_MEMSET);
+    bring(7, 5000, 6000);
+    expect(7, 5000, 6000);
+}
+END_TEST
+
+START_TEST(where_copies_are_not_recorded_managed_memory_is_counted_all_the_same)
+{
+    fake.fails_at = 2;
+    sc_timeline_start(&fake, find_fake, &both);
+    ck_assert_int_eq(sc_timeline_state(), SC_CUPTI_FAILED);
+    ck_assert_int_eq(sc_timeline_managed_state(), SC_CUPTI_LISTENING);
+    ck_assert_uint_eq(fake.on, 1u << CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+    bring_managed(CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT, 4);
+    ck_assert_uint_eq(heard_count, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("timeline");
@@ -333,6 +439,9 @@ int main(void)
     tcase_add_test(tests, where_a_tool_was_first_nothing_is_registered);
     tcase_add_test(tests, what_cannot_be_had_leaves_nothing_on);
     tcase_add_test(tests, at_the_end_and_in_a_child_cupti_is_not_called);
+    tcase_add_test(tests, records_of_managed_memory_are_told);
+    tcase_add_test(tests, where_nothing_is_counted_copies_are_recorded_all_the_same);
+    tcase_add_test(tests, where_copies_are_not_recorded_managed_memory_is_counted_all_the_same);
     tcase_add_test(tests, threads_bring_records_at_once);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -450,6 +450,36 @@ static void print_limit(FILE *out, struct sc_model *model, const json_t *event)
     print_stack(out, &stack);
 }
 
+/* "    device 0: a module of 7 KB calls malloc: take" */
+static void print_module(FILE *out, struct sc_model *model, const json_t *module)
+{
+    struct sc_frames stack;
+    const json_t *device = json_object_get(module, "device");
+    if (json_is_integer(device))
+        fprintf(out, "    device " NUMBER ": ", json_integer_value(device));
+    else
+        fputs("    a device that is not known: ", out);
+    fprintf(out, "a module of %s calls malloc", size_of(model, module, "bytes"));
+    if (sc_field_string(module, "caller", NULL))
+        fprintf(out, ": %s", PLAIN(sc_field_string(module, "caller", "?")));
+    fputc('\n', out);
+    sc_frames_shown(&stack, &model->scratch, &model->makers, json_object_get(module, "stack"));
+    print_stack(out, &stack);
+}
+
+static void print_modules(FILE *out, struct sc_model *model, const json_t *limits)
+{
+    json_int_t left_out = sc_field_number(limits, "modules_left_out");
+    size_t index;
+    json_t *module;
+    json_array_foreach(json_object_get(limits, "modules"), index, module)
+    {
+        print_module(out, model, module);
+    }
+    if (left_out > 0)
+        fprintf(out, "    and " NUMBER " modules more\n", left_out);
+}
+
 static void print_limits(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     const json_t *limits = json_object_get(json_object_get(run->record, "summary"), "limits");
@@ -457,7 +487,7 @@ static void print_limits(FILE *out, struct sc_model *model, const struct sc_run 
     json_int_t left_out = sc_field_number(limits, "events_left_out");
     size_t index;
     json_t *event;
-    if (json_array_size(events) > 0)
+    if (limits)
         fputs("  limits:\n", out);
     json_array_foreach(events, index, event)
     {
@@ -465,6 +495,7 @@ static void print_limits(FILE *out, struct sc_model *model, const struct sc_run 
     }
     if (left_out > 0)
         fprintf(out, "    and " NUMBER " more\n", left_out);
+    print_modules(out, model, limits);
 }
 
 /* ---- the whole ---- */
@@ -512,6 +543,40 @@ static void print_managed(FILE *out, struct sc_model *model, const json_t *memor
         fputc('\n', out);
 }
 
+static void print_moves(FILE *out, struct sc_model *model, const json_t *um)
+{
+    size_t index;
+    json_t *device;
+    json_array_foreach(json_object_get(um, "devices"), index, device)
+    {
+        fprintf(out,
+                "  managed memory, device " NUMBER ": " NUMBER " page faults, %s from the host, ",
+                sc_field_number(device, "device"), sc_field_number(device, "faults"),
+                size_of(model, device, "from_host_bytes"));
+        fprintf(out, "%s from other devices, ", size_of(model, device, "from_devices_bytes"));
+        fprintf(out, "%s to the host", size_of(model, device, "to_host_bytes"));
+        fprintf(out, ", %s of it to make room\n", size_of(model, device, "evicted_bytes"));
+    }
+    if (sc_field_number(um, "thrashing_bytes") > 0)
+        fprintf(out, "  managed memory: %s went to and fro\n",
+                size_of(model, um, "thrashing_bytes"));
+}
+
+/* What CUPTI told with um=1, or why it told nothing. */
+static void print_um(FILE *out, struct sc_model *model, const struct sc_run *run)
+{
+    const json_t *um = json_object_get(json_object_get(run->record, "summary"), "um");
+    const char *state = sc_field_string(um, "state", "listening");
+    const char *detail = sc_field_string(um, "detail", NULL);
+    print_moves(out, model, um);
+    if (strcmp(state, "listening") != 0)
+        fprintf(out, "  managed memory: page faults are not counted: CUPTI is %s%s%s\n",
+                PLAIN(state), detail ? ": " : "", detail ? PLAIN(detail) : "");
+    if (sc_field_number(um, "dropped") > 0)
+        fprintf(out, "  managed memory: " NUMBER " records of CUPTI's were lost\n",
+                sc_field_number(um, "dropped"));
+}
+
 static void print_run(FILE *out, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -526,6 +591,7 @@ static void print_run(FILE *out, struct sc_model *model, size_t index)
         fprintf(out, "  %s\n", PLAIN(memory.children));
     print_limits(out, model, run);
     print_managed(out, model, memory.record);
+    print_um(out, model, run);
     print_lines(out, model, run);
 }
 

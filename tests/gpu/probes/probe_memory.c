@@ -6,7 +6,10 @@
  */
 #include "../asking.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static size_t before;
 
@@ -250,10 +253,55 @@ static void ask_fixed(void)
     ask_same_limit("behind a reset", again);
 }
 
+static size_t show_log(const char *path, size_t from, const char *when)
+{
+    char line[512] = "";
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        say("%s: no log\n", when);
+        return 0;
+    }
+    fseek(file, (long)from, SEEK_SET);
+    size_t lines = 0;
+    for (; fgets(line, sizeof line, file); lines++)
+        say("%s: %.200s%s", when, line, strchr(line, '\n') ? "" : "\n");
+    from = (size_t)ftell(file);
+    fclose(file);
+    if (lines == 0)
+        say("%s: nothing\n", when);
+    return from;
+}
+
+/* Does the log that CUDA_LOG_FILE names tell of a limit that is refused? */
+static void ask_log(void)
+{
+    char path[] = "/tmp/probe_memory.XXXXXX";
+    CUmodule module = NULL;
+    CUfunction take = NULL;
+    uint64_t bytes = 1024;
+    size_t value = 0, at = 0;
+    close(mkstemp(path));
+    setenv("CUDA_LOG_FILE", path, 1);
+    begin();
+    CUdeviceptr answer = device_block();
+    void *params[] = {&bytes, &answer};
+    TRY(cuModuleLoadData(&module, heap_ptx));
+    TRY(cuModuleGetFunction(&take, module, "take"));
+    TRY(cuCtxGetLimit(&value, CU_LIMIT_MALLOC_HEAP_SIZE));
+    say("the value in force, before: %d\n", (int)cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, value));
+    at = show_log(path, at, "before");
+    TRY(cuLaunchKernel(take, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    settle();
+    say("behind a launch: %d\n", (int)cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, value));
+    show_log(path, at, "behind");
+    unlink(path);
+}
+
 static const struct question questions[] = {
     {.name = "contexts", .ask = ask_contexts}, {.name = "steps", .ask = ask_steps},
     {.name = "blocks", .ask = ask_blocks},     {.name = "local", .ask = ask_local},
     {.name = "heap", .ask = ask_heap},         {.name = "fixed", .ask = ask_fixed},
+    {.name = "log", .ask = ask_log},
 };
 
 int main(int argc, char **argv)

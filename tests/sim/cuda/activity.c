@@ -1,5 +1,7 @@
 /* What the device tells those who want records of its work. */
 #include "engine.h"
+#include "memory.h"
+#include "migrate.h"
 #include "sim_hooks.h"
 
 static _Atomic(const struct sim_activity_hooks *) hooks;
@@ -19,6 +21,8 @@ static size_t bytes_of(const struct sim_work *work)
 void sim_activity_issued_locked(CUstream stream, struct sim_op *op)
 {
     const struct sim_activity_hooks *to = atomic_load_explicit(&hooks, memory_order_relaxed);
+    if (op->work.kind == WORK_KERNEL_TOUCH)
+        op->work.touch.device = stream->context->device;
     if (!to || (op->work.kind != WORK_COPY && op->work.kind != WORK_FILL))
         return;
     struct sim_activity activity = {
@@ -35,6 +39,21 @@ void sim_activity_started(struct sim_op *op)
 {
     if (op->activity && !op->start_ns)
         op->start_ns = sim_now_ns();
+}
+
+/* What the driver has of a device's memory for others it takes from managed memory. */
+void sim_activity_touched(const struct sim_touch *touch)
+{
+    const struct sim_activity_hooks *to = atomic_load(&hooks);
+    struct sim_range range;
+    if (!to || !to->managed || touch->bytes == 0)
+        return;
+    sim_lock();
+    sim_memory_find_locked(touch->address, &range);
+    size_t room = sim_budget_free_locked(touch->device);
+    sim_unlock();
+    if (range.kind == MEMORY_MANAGED)
+        sim_migrate_touched(&range, touch->address, touch->bytes, touch->device, room, to->managed);
 }
 
 /* Hooks that are gone leave the record incomplete for ever, as a process that ends does. */

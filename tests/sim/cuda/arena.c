@@ -2,6 +2,7 @@
 #include "engine.h"
 #include "graph_memory.h"
 #include "memory.h"
+#include "migrate.h"
 #include "virtual.h"
 
 #include <errno.h>
@@ -262,6 +263,8 @@ void sim_memory_free_in_order_locked(uintptr_t address, CUstream stream, uint64_
     struct block *block = block_at(address, &arena, &base);
     if (!block || block->size == 0)
         return;
+    if (arena == arena_of_kind(MEMORY_MANAGED))
+        sim_migrate_freed(base);
     if (!stream && !block->exported && block->size > (size_t)1 << (RETURN_SHIFT - 1))
         return_pages(arena, base, block->size);
     give_budget_locked(MEMORY_PINNED + (enum sim_memory_kind)(arena - arenas), block->size,

@@ -94,6 +94,8 @@ static void end_locked(CUcontext context)
     announce_end_locked(context);
     context->magic = 0;
     sim_budget_own_locked(context->device, SIM_CONTEXT_BYTES, true);
+    if (context->heap_is_fixed)
+        sim_budget_own_locked(context->device, context->limits[CU_LIMIT_MALLOC_HEAP_SIZE], true);
     if (context->gate) {
         sim_stream_unref_locked(context->gate);
         context->gate = NULL;

@@ -80,6 +80,8 @@ void sim_record_unref_locked(struct sim_record *record); /* event.c; NULL is all
 void sim_activity_issued_locked(CUstream stream, struct sim_op *op);
 void sim_activity_started(struct sim_op *op);
 void sim_activity_done(const struct sim_op *op);
+/* A kernel touches managed memory; without the lock. */
+void sim_activity_touched(const struct sim_touch *touch);
 
 /* Used between engine.c, issue.c and hostfn.c only. */
 void sim_engine_advance_locked(CUstream stream);

@@ -10,6 +10,8 @@
  * "copy_bytes" has three parameters: it copies from the second to the first, as many bytes as the
  * third says (of 32 bits). "serve_words" has three as well: whenever the first word (of 32 bits) is
  * more than the second, it counts the second up, and ends when that has reached the third.
+ * "touch_bytes" has two, of 64 bits: an address, and how many bytes it touches there, which shows
+ * where somebody counts page faults and nowhere else.
  * "count_down" has one parameter, the handle of a condition: as a node of a graph it makes that one
  * less. */
 CUresult sim_kernel_work(CUfunction function, void **params, void **extra, struct sim_work *work);

@@ -56,6 +56,31 @@ static CUresult set_locked(CUcontext context, CUlimit limit, size_t value)
     return CUDA_SUCCESS;
 }
 
+/* Who hears of errors, of which only this call's are told. */
+static _Atomic(CUlogsCallback) hears;
+static void *_Atomic hears_with;
+
+SIM_API(cuLogsRegisterCallback,
+        (CUlogsCallback callbackFunc, void *userData, CUlogsCallbackHandle *callback), callbackFunc,
+        userData, callback)
+{
+    if (!callbackFunc)
+        return CUDA_ERROR_INVALID_VALUE;
+    atomic_store(&hears_with, userData);
+    atomic_store(&hears, callbackFunc);
+    if (callback)
+        *callback = (CUlogsCallbackHandle)(uintptr_t)&hears;
+    return CUDA_SUCCESS;
+}
+
+static void log_error(CUresult result)
+{
+    CUlogsCallback to = atomic_load(&hears);
+    char text[] = "Returning an error from cuCtxSetLimit";
+    if (result != CUDA_SUCCESS && to)
+        to(atomic_load(&hears_with), CU_LOG_LEVEL_ERROR, text, sizeof text - 1);
+}
+
 SIM_API(cuCtxSetLimit, (CUlimit limit, size_t value), limit, value)
 {
     CUcontext context;
@@ -66,6 +91,7 @@ SIM_API(cuCtxSetLimit, (CUlimit limit, size_t value), limit, value)
     if (result == CUDA_SUCCESS)
         result = set_locked(context, limit, value);
     sim_unlock();
+    log_error(result);
     return result;
 }
 

@@ -1,7 +1,9 @@
 /* Modules, libraries and kernels. Any image loads, any name is found, and no code runs. */
+#include "announce.h"
 #include "api.h"
 #include "capture.h"
 #include "copy.h"
+#include "cubin.h"
 #include "kernel.h"
 #include "memory.h"
 #include "ptx.h"
@@ -24,7 +26,9 @@ struct CUmod_st {
     uint32_t magic;
     CUfunction functions;
     unsigned count;
-    char *text; /* NULL: no PTX */
+    char *text;  /* NULL: no PTX */
+    char *image; /* what the device has; NULL: not known */
+    size_t image_bytes;
     bool uses_heap, uses_printf;
     CUdevice device; /* where it has memory; -1: nowhere */
 };
@@ -49,6 +53,14 @@ static bool is_kernel(const void *handle)
     return (uintptr_t)handle & 1;
 }
 
+static void announce_locked(CUmodule module)
+{
+    sim_announce_locked(&(struct sim_event){.resource = SIM_MODULE_LOADED,
+                                            .context = sim_context_current(),
+                                            .image = module->image,
+                                            .image_bytes = module->image_bytes});
+}
+
 static CUresult load(CUmodule *module, const void *image)
 {
     if (!module || !image)
@@ -59,9 +71,12 @@ static CUresult load(CUmodule *module, const void *image)
     (*module)->magic = MAGIC_MODULE;
     (*module)->device = sim_context_current() ? sim_context_current()->device : -1;
     (*module)->text = sim_ptx_copy(image);
+    (*module)->image = (*module)->text ? sim_cubin_of_text((*module)->text, &(*module)->image_bytes)
+                                       : sim_cubin_copy(image, &(*module)->image_bytes);
     sim_lock();
     if ((*module)->device >= 0)
         sim_budget_own_locked((*module)->device, SIM_MODULE_BYTES, false);
+    announce_locked(*module);
     sim_unlock();
     (*module)->uses_heap = (*module)->text && sim_ptx_calls((*module)->text, "malloc");
     (*module)->uses_printf = (*module)->text && sim_ptx_calls((*module)->text, "vprintf");
@@ -83,6 +98,7 @@ static CUresult unload(CUmodule module)
         sim_budget_own_locked(module->device, SIM_MODULE_BYTES, true);
     sim_unlock();
     free(module->text);
+    free(module->image);
     free(module);
     return CUDA_SUCCESS;
 }
@@ -155,6 +171,18 @@ static CUresult serve_work(void **params, void **extra, struct sim_work *work)
     return CUDA_SUCCESS;
 }
 
+static CUresult touch_work(void **params, void **extra, struct sim_work *work)
+{
+    uintptr_t address;
+    uint64_t bytes;
+    if (!read_parameter(params, extra, 0, &address, sizeof address) ||
+        !read_parameter(params, extra, 1, &bytes, sizeof bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    work->kind = WORK_KERNEL_TOUCH;
+    work->touch = (struct sim_touch){.address = address, .bytes = bytes};
+    return CUDA_SUCCESS;
+}
+
 static CUresult count_work(void **params, void **extra, struct sim_work *work)
 {
     work->kind = WORK_KERNEL_COUNT;
@@ -172,6 +200,8 @@ CUresult sim_kernel_work(CUfunction handle, void **params, void **extra, struct 
         return copy_work(params, extra, work);
     if (strcmp(function->name, "serve_words") == 0)
         return serve_work(params, extra, work);
+    if (strcmp(function->name, "touch_bytes") == 0)
+        return touch_work(params, extra, work);
     if (strcmp(function->name, "count_down") == 0)
         return count_work(params, extra, work);
     work->kind = strcmp(function->name, "fault") == 0 ? WORK_FAULT : WORK_KERNEL;
@@ -191,6 +221,8 @@ void sim_kernel_fixes_limits_locked(CUfunction handle, CUcontext context)
     if (!function->was_launched)
         sim_budget_own_locked(context->device, SIM_LAUNCH_BYTES, false);
     function->was_launched = true;
+    if (module->uses_heap && !context->heap_is_fixed)
+        sim_budget_own_locked(context->device, context->limits[CU_LIMIT_MALLOC_HEAP_SIZE], false);
     context->heap_is_fixed |= module->uses_heap;
     context->printf_is_fixed |= module->uses_printf;
 }

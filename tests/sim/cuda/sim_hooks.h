@@ -42,6 +42,7 @@ enum sim_resource {
     SIM_CONTEXT_ENDS = 2,
     SIM_STREAM_CREATED = 3,
     SIM_STREAM_ENDS = 4,
+    SIM_MODULE_LOADED = 6,
     SIM_GRAPH_CREATED = 9,
     SIM_GRAPH_ENDS = 10,
     SIM_NODE_BEGINS = 12,
@@ -64,6 +65,8 @@ struct sim_event {
     CUgraphNode node, original_node;
     CUgraphNodeType node_type;
     CUgraphExec exec;
+    const char *image; /* of a module, as the device has it */
+    size_t image_bytes;
 };
 
 typedef void sim_event_callback(const struct sim_event *event);
@@ -77,8 +80,24 @@ sim_cuda_set_event_callback(sim_event_callback *callback);
  * What the device does, for activity records: dlsym "sim_cuda_set_activity"; NULL removes it. Both
  * must do little: `issued` runs on the thread that issues, under the simulator's lock, and what it
  * returns is kept with the operation (NULL: nobody wants to know more). `done` runs on the device's
- * thread without a lock, after the program can know that the operation is complete.
+ * thread without a lock, after the program can know that the operation is complete. `managed` runs
+ * there too, before that, under a lock of managed memory's; NULL: nobody wants to know.
  */
+enum sim_managed_kind { /* as CUPTI numbers them */
+                        SIM_MANAGED_TO_DEVICE = 1,
+                        SIM_MANAGED_TO_HOST = 2,
+                        SIM_MANAGED_FAULT = 4,
+                        SIM_MANAGED_THRASHING = 5,
+                        SIM_MANAGED_BETWEEN = 8,
+};
+
+struct sim_managed {
+    enum sim_managed_kind kind;
+    uintptr_t address;
+    size_t value;
+    int from, to, is_eviction;
+};
+
 struct sim_activity {
     int is_memset;
     size_t bytes;
@@ -89,6 +108,7 @@ struct sim_activity {
 struct sim_activity_hooks {
     void *(*issued)(const struct sim_activity *activity);
     void (*done)(void *kept, uint64_t start_ns, uint64_t end_ns); /* CLOCK_MONOTONIC */
+    void (*managed)(const struct sim_managed *what);
 };
 
 typedef void sim_cuda_set_activity_fn(const struct sim_activity_hooks *hooks);

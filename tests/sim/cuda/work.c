@@ -1,5 +1,6 @@
 /* What operations do to memory. */
 #include "work.h"
+#include "engine.h"
 #include "virtual.h"
 
 #include <stdlib.h>
@@ -148,6 +149,9 @@ void sim_work_run(struct sim_work *work)
     case WORK_WAIT_VALUE:
         end_wait(&work->value);
         break;
+    case WORK_KERNEL_TOUCH:
+        sim_activity_touched(&work->touch);
+        break;
     case WORK_BAD_STORE:
         atomic_store(&sim_fault, CUDA_ERROR_ILLEGAL_ADDRESS);
         break;
@@ -215,6 +219,7 @@ uint64_t sim_work_busy_ns(const struct sim_work *work)
     case WORK_KERNEL:
         return work->kernel_ns;
     case WORK_KERNEL_COPY:
+    case WORK_KERNEL_TOUCH:
         return sim_options.kernel_ns;
     default:
         return 0;

@@ -17,6 +17,7 @@ enum sim_work_kind {
     WORK_KERNEL,
     WORK_KERNEL_COPY,  /* a kernel that copies bytes of the device */
     WORK_KERNEL_SERVE, /* one that answers the host, and lasts until it has */
+    WORK_KERNEL_TOUCH, /* one that touches each page */
     WORK_KERNEL_COUNT, /* one that counts a condition down, when its graph is launched */
     WORK_FAULT,        /* a kernel that fails */
     WORK_BAD_STORE,    /* one that writes where nothing is */
@@ -65,6 +66,12 @@ struct sim_serve {
     uint32_t turns;
 };
 
+struct sim_touch {
+    uintptr_t address; /* the program's */
+    size_t bytes;
+    int device;
+};
+
 struct sim_host {
     CUhostFn fn;
     void *arg;
@@ -81,6 +88,7 @@ struct sim_work {
         struct sim_fill fill;
         struct sim_value value;
         struct sim_serve serve;
+        struct sim_touch touch;
         struct sim_host host;
         uint64_t kernel_ns;
         CUgraphConditionalHandle condition;

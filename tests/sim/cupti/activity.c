@@ -152,7 +152,9 @@ static void done(void *kept, uint64_t start_ns, uint64_t end_ns)
         free(record);
 }
 
-static const struct sim_activity_hooks device_hooks = {issued, done};
+static void managed(const struct sim_managed *what);
+
+static const struct sim_activity_hooks device_hooks = {issued, done, managed};
 
 /* ---- buffers ---- */
 
@@ -268,6 +270,66 @@ void cupti_sim_call_ended(void)
     }
 }
 
+/* ---- managed memory ---- */
+
+static int counts_managed; /* cuptiActivityConfigureUnifiedMemoryCounter was called */
+
+static CUpti_ActivityUnifiedMemoryCounter3 describe_managed(const struct sim_managed *what)
+{
+    uint64_t now = cupti_time(read_clock(CLOCK_MONOTONIC));
+    return (CUpti_ActivityUnifiedMemoryCounter3){
+        .kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+        .counterKind = (CUpti_ActivityUnifiedMemoryCounterKind)what->kind,
+        .value = what->value,
+        .start = now,
+        .end = now,
+        .address = what->address,
+        .srcId = (uint32_t)what->from,
+        .dstId = (uint32_t)what->to,
+        .processId = (uint32_t)getpid(),
+        .flags = what->is_eviction ? CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_EVICTION : 0};
+}
+
+/* On the device's thread, as if it were one of CUPTI's: the record is complete at once. */
+static void managed(const struct sim_managed *what)
+{
+    const CUpti_ActivityUnifiedMemoryCounter3 record = describe_managed(what);
+    if (!is_on(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER))
+        return;
+    pthread_mutex_lock(&lock);
+    struct buffer *buffer = open_buffer_locked(sizeof record);
+    CUpti_BuffersCallbackRequestFunc from = request;
+    if (!buffer) {
+        pthread_mutex_unlock(&lock);
+        buffer = new_buffer(from);
+        pthread_mutex_lock(&lock);
+    }
+    if (buffer && buffer->used == 0) {
+        buffer->next = buffers;
+        buffers = buffer;
+    }
+    if (buffer) {
+        memcpy(buffer->memory + buffer->used, &record, sizeof record);
+        buffer->used += sizeof record;
+        buffer->count++;
+    } else {
+        dropped++;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+CUptiResult
+cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config,
+                                           uint32_t count)
+{
+    if (!config || count == 0)
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (cupti_sim_is_asked_to_be("uncounted"))
+        return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
+    counts_managed = 1;
+    return CUPTI_SUCCESS;
+}
+
 /* ---- what a tool calls ---- */
 
 static struct buffer *take_locked(int forced)
@@ -344,7 +406,8 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 
 static int is_any_on(void)
 {
-    return is_on(CUPTI_ACTIVITY_KIND_MEMCPY) || is_on(CUPTI_ACTIVITY_KIND_MEMSET);
+    return is_on(CUPTI_ACTIVITY_KIND_MEMCPY) || is_on(CUPTI_ACTIVITY_KIND_MEMSET) ||
+           is_on(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
 }
 
 static CUptiResult turn(CUpti_ActivityKind kind, int on)
@@ -362,6 +425,9 @@ static CUptiResult turn(CUpti_ActivityKind kind, int on)
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
     process = getpid();
+    if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER &&
+        (!counts_managed || cupti_sim_is_asked_to_be("unpermitted")))
+        return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     CUptiResult result = turn(kind, 1);
     if (result == CUPTI_SUCCESS)
         cupti_sim_synchronise();
@@ -373,16 +439,21 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
     return turn(kind, 0);
 }
 
+static size_t size_of_kind(CUpti_ActivityKind kind)
+{
+    if (kind == CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)
+        return sizeof(CUpti_ActivityUnifiedMemoryCounter3);
+    return kind == CUPTI_ACTIVITY_KIND_MEMSET ? sizeof(CUpti_ActivityMemset4)
+                                              : sizeof(CUpti_ActivityMemcpy6);
+}
+
 CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Activity **record)
 {
     if (!buffer || !record)
         return CUPTI_ERROR_INVALID_PARAMETER;
     uint8_t *next = buffer;
-    if (*record) {
-        next = (uint8_t *)*record + ((*record)->kind == CUPTI_ACTIVITY_KIND_MEMSET
-                                         ? sizeof(CUpti_ActivityMemset4)
-                                         : sizeof(CUpti_ActivityMemcpy6));
-    }
+    if (*record)
+        next = (uint8_t *)*record + size_of_kind((*record)->kind);
     if (next >= buffer + valid)
         return CUPTI_ERROR_MAX_LIMIT_REACHED;
     *record = (CUpti_Activity *)(void *)next;

@@ -129,8 +129,9 @@ static void hear(CUpti_CallbackDomain domain, int enter, int cbid, const char *s
 }
 
 /* SIM_CUPTI: `held`, by a tool that was there first; `broken`, as on a machine that CUPTI does not
- * support; `old`, by cuptiGetVersion; `later`, of its threads. */
-static int is_asked_to_be(const char *way)
+ * support; `old`, by cuptiGetVersion; `later`, of its threads; `unpermitted` and `uncounted`, of
+ * what it counts of managed memory. */
+int cupti_sim_is_asked_to_be(const char *way)
 {
     const char *asked = getenv("SIM_CUPTI");
     return asked && strcmp(asked, way) == 0;
@@ -163,7 +164,7 @@ static _Atomic int starts_later;
 static void start_threads_now_or_later(void)
 {
     static bool started;
-    if (!started && is_asked_to_be("later"))
+    if (!started && cupti_sim_is_asked_to_be("later"))
         atomic_store(&starts_later, 1);
     else if (!started)
         start_threads();
@@ -197,11 +198,15 @@ static void hear_resource(CUpti_SubscriberHandle to, const struct sim_event *eve
         .nodeType = event->node_type,
         .graphExec = event->exec,
     };
+    CUpti_ModuleResourceData module = {
+        .moduleId = 1, .cubinSize = event->image_bytes, .pCubin = event->image};
     int of_graph = event->graph || event->node || event->exec;
     CUpti_ResourceData data = {
         .context = event->context,
         .resourceHandle.stream = event->stream,
-        .resourceDescriptor = of_graph ? &graph : NULL,
+        .resourceDescriptor = of_graph       ? (void *)&graph
+                              : event->image ? &module
+                                             : NULL,
     };
     to->callback(to->user, CUPTI_CB_DOMAIN_RESOURCE, event->resource, &data);
 }
@@ -211,6 +216,7 @@ SAME(SIM_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 SAME(SIM_CONTEXT_ENDS, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 SAME(SIM_STREAM_CREATED, CUPTI_CBID_RESOURCE_STREAM_CREATED);
 SAME(SIM_STREAM_ENDS, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
+SAME(SIM_MODULE_LOADED, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 SAME(SIM_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_CREATED);
 SAME(SIM_GRAPH_ENDS, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING);
 SAME(SIM_NODE_BEGINS, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATE_STARTING);
@@ -311,7 +317,7 @@ static CUptiResult refuse(CUpti_SubscriberParams *parameters, const char *holder
 static CUptiResult subscribe_locked(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback,
                                     void *user, CUpti_SubscriberParams *parameters)
 {
-    if (is_asked_to_be("held"))
+    if (cupti_sim_is_asked_to_be("held"))
         return refuse(parameters, "a tool");
     if (atomic_load(&subscriber))
         return refuse(parameters, subscriber_name);
@@ -334,7 +340,7 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
     if (!handle || !callback ||
         (parameters && parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE))
         return CUPTI_ERROR_INVALID_PARAMETER;
-    if (!sim.hear_driver || is_asked_to_be("broken"))
+    if (!sim.hear_driver || cupti_sim_is_asked_to_be("broken"))
         return CUPTI_ERROR_NOT_INITIALIZED;
     pthread_mutex_lock(&lock);
     CUptiResult result = subscribe_locked(handle, callback, user, parameters);
@@ -456,6 +462,12 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char **str)
     case CUPTI_ERROR_NOT_INITIALIZED:
         *str = "CUPTI_ERROR_NOT_INITIALIZED";
         break;
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+        *str = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES";
+        break;
+    case CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED:
+        *str = "CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED";
+        break;
     case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
         *str = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
         break;
@@ -470,7 +482,7 @@ CUptiResult cuptiGetVersion(uint32_t *version)
 {
     if (!version)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    *version = is_asked_to_be("old") ? 10 : CUPTI_API_VERSION;
+    *version = cupti_sim_is_asked_to_be("old") ? 10 : CUPTI_API_VERSION;
     return CUPTI_SUCCESS;
 }
 

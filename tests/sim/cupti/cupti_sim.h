@@ -9,6 +9,9 @@ struct sim_activity_hooks;
 /* "cuMemcpyHtoDAsync_v2" for a callback id of the driver domain; NULL where there is none. */
 const char *cupti_sim_driver_name(unsigned cbid);
 
+/* Does SIM_CUPTI say so? */
+int cupti_sim_is_asked_to_be(const char *way);
+
 /* Finds the simulated driver; false if there is none. */
 int cupti_sim_find(void);
 

@@ -1,0 +1,79 @@
+#include "interpose/ledger/moves.h"
+
+#include "cupti_hooks/subscription.h"
+#include "cupti_hooks/timeline.h"
+#include "ledger/ledger_words.h"
+
+#include "track/poison.h"
+
+static struct sc_managed_counts counts;
+
+static void add(_Atomic uint64_t *count, uint64_t value)
+{
+    atomic_fetch_add_explicit(count, value, memory_order_relaxed);
+}
+
+/* Devices from the last one on are one. */
+static struct sc_managed_device *device_of(uint32_t number)
+{
+    return &counts.devices[number < SC_LEDGER_DEVICES ? number : SC_LEDGER_DEVICES - 1];
+}
+
+static void leave_device(const struct sc_managed_news *news)
+{
+    struct sc_managed_device *device = device_of(news->from);
+    add(&device->to_host_bytes, news->value);
+    if (news->is_eviction)
+        add(&device->evicted_bytes, news->value);
+}
+
+void sc_moves_count(const struct sc_managed_news *news)
+{
+    add(&counts.records, 1);
+    switch (news->kind) {
+    case SC_MANAGED_TO_DEVICE:
+        add(&device_of(news->to)->from_host_bytes, news->value);
+        break;
+    case SC_MANAGED_TO_HOST:
+        leave_device(news);
+        break;
+    case SC_MANAGED_BETWEEN:
+        add(&device_of(news->to)->from_devices_bytes, news->value);
+        break;
+    case SC_MANAGED_FAULT:
+        add(&device_of(news->from)->faults, news->value);
+        break;
+    case SC_MANAGED_HOST_FAULT: /* the value is the instruction's address */
+        add(&counts.host_faults, 1);
+        break;
+    case SC_MANAGED_THRASHING:
+        add(&counts.thrashing_bytes, news->value);
+        break;
+    case SC_MANAGED_THROTTLING:
+        add(&counts.throttled, 1);
+        break;
+    case SC_MANAGED_REMOTE_MAP:
+        add(&counts.remote_map_bytes, news->value);
+        break;
+    }
+}
+
+bool sc_moves_are_known(void)
+{
+    struct sc_timeline_counts all;
+    if (sc_timeline_managed_state() != SC_CUPTI_LISTENING)
+        return false;
+    sc_timeline_get_counts(&all);
+    return all.dropped == 0;
+}
+
+bool sc_moves_evict(int device)
+{
+    return device >= 0 && device < SC_LEDGER_DEVICES &&
+           atomic_load_explicit(&counts.devices[device].evicted_bytes, memory_order_relaxed) > 0;
+}
+
+const struct sc_managed_counts *sc_moves_counts(void)
+{
+    return &counts;
+}

@@ -1,0 +1,12 @@
+/* The member `um` of the summary's line: page faults on managed memory, and bytes that moved
+ * (ledger/managed_counts.h). */
+#ifndef SC_REPORT_UM_PART_H
+#define SC_REPORT_UM_PART_H
+
+struct sc_report_um;
+struct sc_text;
+
+/* Nothing where nobody asked for it. */
+void sc_um_part_put(struct sc_text *line, const struct sc_report_um *um);
+
+#endif

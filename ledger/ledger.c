@@ -130,6 +130,16 @@ static inline void count_in_pool(struct sc_ledger *ledger, struct sc_ledger_entr
         entry->of = 0;
 }
 
+/* Of physical memory people are told how often it was not released yet. */
+static void refer(struct sc_ledger *ledger, struct sc_ledger_entry *entry, int32_t more)
+    SC_REQUIRES(ledger->lock)
+{
+    struct sc_account *account = sc_accounts_at(accounts_at(ledger, entry->place), entry->account);
+    entry->references += (uint32_t)more;
+    if (account && entry->kind == SC_LEDGER_PHYSICAL)
+        account->references += (uint64_t)(int64_t)more;
+}
+
 /* May it have several references? */
 static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
 {
@@ -188,7 +198,7 @@ bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle)
     take(ledger);
     struct sc_ledger_entry *entry = find(ledger, SC_LEDGER_MEMORY, handle);
     if (entry)
-        entry->references++;
+        refer(ledger, entry, 1);
     give(ledger);
     return entry;
 }
@@ -221,17 +231,21 @@ static void unmap(struct sc_ledger *ledger, uint64_t handle) SC_REQUIRES(ledger-
 }
 
 /* It was opened before, and has one reference more. */
-static bool is_once_more(struct sc_ledger_entry *entry, const struct sc_ledger_block *block)
+static bool is_once_more(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
+                         const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
 {
     bool is_open = block->kind == SC_LEDGER_IMPORTED && entry->kind == SC_LEDGER_IMPORTED;
-    entry->references += is_open;
+    if (is_open)
+        refer(ledger, entry, 1);
     return is_open;
 }
 
 /* What had the name is counted no more. */
-static void displace(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+static void displace(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
+    if (entry->space == SC_LEDGER_MEMORY)
+        refer(ledger, entry, -(int32_t)entry->references);
     debit(ledger, entry);
     if (entry->space == SC_LEDGER_MAPPING)
         unmap(ledger, entry->of);
@@ -246,7 +260,7 @@ credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_
     entry->size_bytes = block->size_bytes;
     entry->of = block->of;
     if (is_shared(block->space, block->kind)) {
-        entry->references = 1;
+        entry->references = 0;
         entry->mappings = 0;
     }
     entry->context = block->context;
@@ -258,6 +272,8 @@ credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_
     sc_accounts_credit(accounts, block->kind, account, block->size_bytes, true);
     if (block->kind == SC_LEDGER_POOLED)
         count_in_pool(ledger, entry);
+    else if (is_shared(block->space, block->kind))
+        refer(ledger, entry, 1);
 }
 
 static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger,
@@ -266,7 +282,7 @@ static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger,
 {
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, block->space, block->name);
     struct sc_ledger_entry *entry = found.entry;
-    if (entry && is_once_more(entry, block))
+    if (entry && is_once_more(ledger, entry, block))
         return;
     if (entry)
         displace(ledger, entry);
@@ -311,7 +327,8 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
     bool shared = is_shared(entry->space, entry->kind);
     if (shared && entry->references == 0)
         return false;
-    entry->references -= shared;
+    if (shared)
+        refer(ledger, entry, -1);
     leaving->was = *entry;
     leaving->ends = ledger->ends;
     if (shared && (entry->references || entry->mappings))
@@ -375,7 +392,8 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
     uint32_t next = entry->next;
     *entry = *was;
     entry->next = next;
-    entry->references += is_shared(was->space, was->kind);
+    if (is_shared(was->space, was->kind))
+        refer(ledger, entry, 1);
     if (was->kind == SC_LEDGER_POOLED && was->of &&
         handle_of_pool(ledger, was->of) != leaving->pool)
         entry->of = 0;
@@ -391,7 +409,7 @@ void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving 
     take(ledger);
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, was->space, was->name);
     if (found.entry)
-        found.entry->references += is_there;
+        refer(ledger, found.entry, is_there);
     else if (!is_there && found.link && !is_over(ledger, leaving))
         put_back(ledger, found.link, leaving);
     give(ledger);

@@ -49,7 +49,8 @@ struct sc_account {
     uint8_t kind;
     bool was_reset; /* it ended by a reset, after which nobody gives anything back */
     uint64_t ever_blocks;
-    uint64_t outlived; /* ever_blocks when the last context of its device ended */
+    uint64_t references; /* to physical memory, of handles; what is mapped besides has none */
+    uint64_t outlived;   /* ever_blocks when the last context of its device ended */
 };
 
 /* Names of one space differ. Device memory and memory of the host share one. */

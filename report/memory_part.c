@@ -336,6 +336,8 @@ static void put_account(struct sc_text *line, const struct sc_memory_part *part,
                 "ever_blocks:%lu",
                 account->account.bytes, account->account.blocks, account->peak_bytes,
                 account->peak_blocks, account->account.ever_bytes, account->account.ever_blocks);
+    if (account->account.kind == SC_LEDGER_PHYSICAL)
+        sc_json_put(line, "references:%lu", account->account.references);
     sc_json_lines_put_stack(line, &part->stacks[i], reserve);
     sc_json_put(line, "}");
 }

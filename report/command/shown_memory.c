@@ -246,6 +246,7 @@ static void add_account(struct making *making, const json_t *record)
         .peak_blocks = sc_shown_memory_bytes(record, "peak_blocks"),
         .ever_bytes = sc_shown_memory_bytes(record, "ever_bytes"),
         .ever_blocks = sc_shown_memory_bytes(record, "ever_blocks"),
+        .references = sc_shown_memory_bytes(record, "references"),
     };
     account->is_own = is_own(account->kind);
     sc_frames_shown(&account->stack, making->scratch, making->makers,

@@ -55,6 +55,7 @@ struct sc_memory_account {
     bool is_own;       /* it is in the sum of its place */
     bool is_rest;      /* all accounts that the report leaves out, without a stack */
     uint64_t bytes, blocks, peak_bytes, peak_blocks, ever_bytes, ever_blocks;
+    uint64_t references; /* to physical memory; 0: released, or of another kind */
     struct sc_frames stack;
     const char *words;     /* "PyTorch, pooled, by cuMemAllocAsync at train.py:8 in step" */
     struct sc_digest site; /* the same in every run where the user's own functions made the call */

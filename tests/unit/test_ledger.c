@@ -277,13 +277,25 @@ static void give_physical(uint64_t handle)
     give_in(SC_LEDGER_MEMORY, SC_LEDGER_PHYSICAL, handle, 64 * MB, 0);
 }
 
+static uint64_t references(void)
+{
+    draw(0);
+    return account_of(SC_LEDGER_PHYSICAL, ONE)->account.references;
+}
+
 START_TEST(physical_memory_lives_as_long_as_references_and_mappings)
 {
     give_physical(7);
     give_in(SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, 0x10000, 64 * MB, 7);
     ck_assert(sc_ledger_refer(ledger, 7));
+    ck_assert_uint_eq(references(), 2);
+    ck_assert(leaves(SC_LEDGER_MEMORY, 7));
+    ck_assert_uint_eq(references(), 1);
+    refuse();
+    ck_assert_uint_eq(references(), 2);
     ck_assert(take_from(SC_LEDGER_MEMORY, 7));
     ck_assert(take_from(SC_LEDGER_MEMORY, 7));
+    ck_assert_uint_eq(references(), 0);
     ck_assert(!take_from(SC_LEDGER_MEMORY, 7)); /* the driver refuses it, too */
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
     ck_assert_uint_eq(held(SC_LEDGER_MAPPED), 64 * MB);
@@ -302,6 +314,9 @@ START_TEST(unmapped_memory_lives_until_it_is_released)
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
     ck_assert(leaves(SC_LEDGER_MEMORY, 7));
     refuse();
+    ck_assert_uint_eq(references(), 1);
+    give_physical(7); /* another one of that name, where a release was missed */
+    ck_assert_uint_eq(references(), 1);
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 64 * MB);
     ck_assert(take_from(SC_LEDGER_MEMORY, 7));
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 0);

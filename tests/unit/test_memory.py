@@ -445,10 +445,13 @@ class Held(unittest.TestCase):
         return self.memory(*arguments, name="memory_kept"), self.shown()
 
     def test_physical_memory_that_is_never_released(self):
-        memory, _ = self.kept("vmm")
+        memory, shown = self.kept("vmm")
         device, = memory["devices"]
         self.assertEqual(self.kinds(device), {"physical": (4096 * MB, 64)})
-        self.assertEqual(memory["accounts"][0]["api"], "cuMemCreate")
+        account = memory["accounts"][0]
+        self.assertEqual((account["api"], account["blocks"], account["references"]),
+                         ("cuMemCreate", 64, 64))
+        self.assertIn(", physical, by cuMemCreate, 64 references not released\n", shown)
         memory, _ = self.kept("vmm", "released")
         self.assertEqual(self.kinds(memory["devices"][0]), {})
 

@@ -186,6 +186,18 @@ static void print_unaccounted(FILE *out, struct sc_model *model,
     print_calls(out, place->steps, place->step_count);
 }
 
+/* ", 64 references not released" */
+static const char *references_of(struct sc_model *model, const struct sc_memory_account *account)
+{
+    const json_int_t count = (json_int_t)account->references;
+    if (count == 0)
+        return strcmp(account->kind, "physical") == 0 && account->blocks > 0
+                   ? ", released, and mapped still"
+                   : "";
+    return sc_scratch_print(&model->scratch, ", " NUMBER " reference%s not released", count,
+                            plural(count));
+}
+
 static void print_account(FILE *out, struct sc_model *model,
                           const struct sc_memory_account *account)
 {
@@ -195,9 +207,9 @@ static void print_account(FILE *out, struct sc_model *model,
     if (account->is_rest)
         fprintf(out, "%s\n", PLAIN(account->words));
     else
-        fprintf(out, "%s, %s, by %s%s%s\n", PLAIN(account->owner), PLAIN(account->kind),
+        fprintf(out, "%s, %s, by %s%s%s%s\n", PLAIN(account->owner), PLAIN(account->kind),
                 PLAIN(account->api), account->label ? ", during " : "",
-                account->label ? PLAIN(account->label) : "");
+                account->label ? PLAIN(account->label) : "", references_of(model, account));
     print_stack(out, &account->stack);
 }
 

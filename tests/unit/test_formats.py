@@ -18,6 +18,8 @@ import xml.etree.ElementTree
 
 import jsonschema
 
+import packages
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 COMMAND = OUT / "safecopy"
@@ -279,7 +281,7 @@ class Valid(unittest.TestCase):
         try:
             from perfetto.protos.perfetto.trace import perfetto_trace_pb2
         except ImportError:
-            self.skipTest("no Python package perfetto here")
+            self.skipTest(packages.missing("perfetto"))
         trace = perfetto_trace_pb2.Trace()
         trace.ParseFromString(written("perfetto"))
         events = [packet.track_event for packet in trace.packet if packet.HasField("track_event")]

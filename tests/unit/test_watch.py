@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`safecopy watch`: reports that grow, are cut, renamed, replaced and removed; how it ends; what reaches
-a terminal; and a collector of OpenTelemetry that is down, refuses, or is slow."""
+a terminal; and a collector of OpenTelemetry that is down or refuses."""
 
 import collections
 import fcntl
@@ -13,6 +13,7 @@ import re
 import select
 import shutil
 import signal
+import ssl
 import struct
 import subprocess
 import tempfile
@@ -396,7 +397,7 @@ class Terminal(Watching):
 class Collector:
     """Takes OTLP on a port of its own. `answers` are given one after the other, then 200."""
 
-    def __init__(self, answers=(), port=0):
+    def __init__(self, answers=(), port=0, certificate=None):
         self.answers, self.taken, self.asked, self.headers = list(answers), [], [], []
         collector = self
 
@@ -417,7 +418,11 @@ class Collector:
             def log_message(self, *_):
                 pass
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def close(self):
@@ -618,6 +623,26 @@ class Otlp(Watching):
             **ENVIRONMENT, "OTEL_EXPORTER_OTLP_HEADERS": 'api-key=s3cret%20"x",x-other=a=b'})
         self.assertEqual((collector.headers[0]["api-key"], collector.headers[0]["x-other"]),
                          ('s3cret "x"', "a=b"))
+
+    @unittest.skipUnless(shutil.which("openssl"), "no openssl here, which makes a certificate")
+    def test_tls(self):
+        """By the certificate that OpenTelemetry's variable names, and not without."""
+        key, certificate = (str(self.folder.parent / name) for name in ("key", "certificate"))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                        "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        collector = self.collector(certificate=(certificate, key))
+        self.write_ranks(1, 2)
+        status, _, err = self.run_to_end("--otlp", collector.url, env={
+            **ENVIRONMENT, "OTEL_EXPORTER_OTLP_CERTIFICATE": certificate})
+        self.assertEqual((status, err), (1, ""))
+        self.expect_all(collector, 1, 2)
+        process = self.start("--otlp", collector.url)
+        self.wait_for(process, "ended")
+        process.send_signal(signal.SIGINT)
+        self.assertIn("not all was sent", process.communicate(timeout=PATIENCE_S)[1])
+        self.assertEqual(process.returncode, 2)
+        self.expect_all(collector, 1, 2)
 
     def test_without_curl(self):
         run = subprocess.run([COMMAND, "watch", "--otlp", "http://127.0.0.1:9", self.folder],

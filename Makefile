@@ -137,7 +137,7 @@ OPT        := -O0
 INSTRUMENT += --coverage -fprofile-update=atomic
 endif
 ifneq ($(CHECKED),) # track/checks.h
-OPT        := -O1
+OPT        := -O0
 INSTRUMENT += -DSC_DEBUG -fno-omit-frame-pointer
 endif
 ifneq ($(ARCH),)

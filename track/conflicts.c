@@ -3,6 +3,7 @@
 #include "track/checks.h"
 #include "track/conflicts_internal.h"
 #include "track/kernel_flags.h"
+#include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 
@@ -11,9 +12,9 @@
 struct conflict_visit {
     struct sc_inflight *inflight;
     const struct sc_op_info *later;
-    sc_inflight_visit *visit;
-    void *context;
-    bool stopped;
+    struct sc_ops *found; /* NULL: one will do */
+    bool awaited;         /* only those that a wait for them ends */
+    bool is_over;
 };
 
 /* ---- the rule ---- */
@@ -57,18 +58,28 @@ static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
            sc_kernel_flags_tell(inflight, id);
 }
 
+static void note(struct conflict_visit *search, const struct sc_op_info *earlier)
+{
+    bool is_done =
+        search->awaited &&
+        (sc_ops_is_copied(earlier) || sc_order_complete(search->inflight->order, &earlier->ticket));
+    search->is_over = !search->found;
+    if (search->found && !is_done)
+        sc_ops_add(search->found, earlier);
+}
+
+/* False: no more are wanted. */
 static bool visit_conflict(struct conflict_visit *search, uint32_t id)
 {
     struct sc_order *order = search->inflight->order;
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
     const struct sc_op_info *later = search->later;
-    bool conflict =
-        earlier->ticket.stream != later->ticket.stream && sc_conflicts_clash(earlier, later) &&
+    if (earlier->ticket.stream != later->ticket.stream && sc_conflicts_clash(earlier, later) &&
         sc_ordering_between(sc_ops_unsure(order, earlier), sc_ops_unsure(order, later)) !=
             SC_ORDER_UNKNOWN &&
-        !is_ordered(order, later, earlier) && !has_told_by_flag(search->inflight, id);
-    search->stopped = conflict && !search->visit(search->context, id);
-    return !search->stopped;
+        !is_ordered(order, later, earlier) && !has_told_by_flag(search->inflight, id))
+        note(search, earlier);
+    return !search->is_over;
 }
 
 /* ---- where it looks ---- */
@@ -81,7 +92,7 @@ static uint32_t op_count(const struct sc_range *range)
 static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range *range,
                             struct conflict_visit *search)
 {
-    for (uint32_t id = range->first_op; id && !search->stopped;
+    for (uint32_t id = range->first_op; id && !search->is_over;
          id = sc_inflight_op(inflight, id)->range_next)
         visit_conflict(search, id);
 }
@@ -125,13 +136,14 @@ static void visit_host(struct conflict_visit *search)
         visit_host_ops(range, no_range, search);
 }
 
-void sc_conflicts_visit_some(struct sc_inflight *inflight, const struct sc_op_info *info,
-                             sc_inflight_visit *visit, void *context)
+bool sc_conflicts_find_some(struct sc_inflight *inflight, const struct sc_op_info *info,
+                            bool awaited, struct sc_ops *found)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    struct conflict_visit search = {inflight, info, visit, context, false};
+    struct conflict_visit search = {inflight, info, found, awaited, false};
     if (info->kind == SC_DEVICE)
         visit_grid_ops(&inflight->device_grid, NULL, &search);
     else
         visit_host(&search);
+    return search.is_over;
 }

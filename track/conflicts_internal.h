@@ -8,6 +8,8 @@
 
 #include "track/inflight.h"
 
+struct sc_ops;
+
 /* False only if nothing conflicts: by the counts of the range, and of what lies on none. */
 static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
@@ -19,17 +21,25 @@ static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struc
             sc_inflight_may_conflict(inflight->nowhere, writes, info->ticket.stream));
 }
 
-/* What sc_conflicts_visit does where there may be any. */
-void sc_conflicts_visit_some(struct sc_inflight *inflight, const struct sc_op_info *info,
-                             sc_inflight_visit *visit, void *context);
+/* What the functions below do where there may be any. */
+bool sc_conflicts_find_some(struct sc_inflight *inflight, const struct sc_op_info *info,
+                            bool awaited, struct sc_ops *found);
 
-/* Calls visit for each operation that conflicts with `info`, which is not issued yet or has just
- * been issued on info->ticket.stream, until visit returns false. */
-static inline void sc_conflicts_visit(struct sc_inflight *inflight, const struct sc_op_info *info,
-                                      sc_inflight_visit *visit, void *context)
+/* Adds the operations that conflict with `info`, which is not issued yet or has just been issued on
+ * info->ticket.stream. `awaited`: without those that are complete, or that a snapshot stands for.
+ */
+static inline void sc_conflicts_find(struct sc_inflight *inflight, const struct sc_op_info *info,
+                                     bool awaited, struct sc_ops *found)
 {
     if (sc_conflicts_may_be(inflight, info))
-        sc_conflicts_visit_some(inflight, info, visit, context);
+        sc_conflicts_find_some(inflight, info, awaited, found);
+}
+
+/* Is there one? */
+static inline bool sc_conflicts_any(struct sc_inflight *inflight, const struct sc_op_info *info)
+{
+    return sc_conflicts_may_be(inflight, info) &&
+           sc_conflicts_find_some(inflight, info, false, NULL);
 }
 
 #endif

@@ -534,10 +534,9 @@ void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_shape touched = {address, size_bytes, size_bytes, 1};
-    struct sc_ops_collector collector = {inflight, found, false};
     SC_INFLIGHT_EACH (walk, inflight, address, size_bytes)
         if (forbids(inflight, walk.op, touch) && is_too_early(&walk.op->info, &touched, touch))
-            sc_inflight_collect(&collector, walk.at.id);
+            sc_ops_add_judged(found, &walk.op->info);
 }
 
 static bool any_too_early(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
@@ -557,13 +556,12 @@ void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address,
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     size_t whole = pages.end - pages.start;
     const struct sc_shape touched = {pages.start, whole, whole, 1};
-    struct sc_ops_collector collector = {inflight, found, false};
     if (!any_too_early(inflight, address, size_bytes, touch))
         return;
     SC_INFLIGHT_EACH (walk, inflight, pages.start, whole)
         if (!sc_order_complete(inflight->order, &walk.op->info.ticket) &&
             forbids(inflight, walk.op, touch) && is_too_early(&walk.op->info, &touched, touch))
-            sc_inflight_collect(&collector, walk.at.id);
+            sc_ops_add_judged(found, &walk.op->info);
 }
 
 /* What differs is only what the device has read from snapshots, unless pages were copied later. */
@@ -991,24 +989,12 @@ void sc_inflight_next(struct sc_inflight_walk *walk)
     stop_at_next(walk);
 }
 
-bool sc_inflight_collect(void *context, uint32_t op)
-{
-    struct sc_ops_collector *collector = context;
-    const struct sc_op_info *info = &sc_inflight_op(collector->inflight, op)->info;
-    if (sc_ops_is_unjudged(info))
-        collector->any_unjudged = true;
-    else
-        sc_ops_add(collector->ops, info);
-    return true;
-}
-
 void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *found)
 {
-    struct sc_ops_collector collector = {inflight, found, false};
     found->count = 0;
     SC_INFLIGHT_EACH (walk, inflight, address, size_bytes)
-        sc_inflight_collect(&collector, walk.at.id);
+        sc_ops_add_judged(found, &walk.op->info);
 }
 
 /* Has the function returned whose local the operation uses? The stack may be another thread's, and

@@ -28,6 +28,8 @@
 #include "track/spans.h"
 #include "track/unseen.h"
 
+struct sc_ops;
+
 enum { SC_RETAINED_MAX = 1 << 16 };
 
 struct sc_range {
@@ -110,12 +112,6 @@ struct sc_inflight {
     uint32_t no_range, device_memory;
     struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
     struct sc_range *nowhere; /* the record of `no_range` */
-};
-
-struct sc_ops_collector {
-    struct sc_inflight *inflight;
-    struct sc_ops *ops;
-    bool any_unjudged; /* some were found that are not to be judged */
 };
 
 /* 0 or -ENOMEM. */
@@ -234,11 +230,6 @@ void sc_inflight_next(struct sc_inflight_walk *walk);
 #define SC_INFLIGHT_EACH(walk, inflight, address, size_bytes)                                      \
     for (struct sc_inflight_walk walk = sc_inflight_overlaps(inflight, address, size_bytes);       \
          walk.op; sc_inflight_next(&walk))
-
-/* False: no more are wanted. */
-typedef bool sc_inflight_visit(void *context, uint32_t op);
-/* One whose context is a struct sc_ops_collector: adds the operation. */
-bool sc_inflight_collect(void *collector, uint32_t op);
 
 /* Why its order is not certain now. */
 static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_info *info)

@@ -44,6 +44,14 @@ void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info)
     ops->count++;
 }
 
+bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info)
+{
+    bool is_judged = !sc_ops_is_unjudged(info);
+    if (is_judged)
+        sc_ops_add(ops, info);
+    return is_judged;
+}
+
 void sc_ops_give_back(struct sc_ops *ops)
 {
     give_block(ops->ops);

@@ -24,6 +24,9 @@ struct sc_ops {
 void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
 void sc_ops_give_back(struct sc_ops *ops);
 
+/* False: the operation is not to be judged, and is not added. */
+bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info);
+
 static inline void sc_ops_end(struct sc_ops *ops)
 {
     if (__builtin_expect(ops->ops != NULL, 0))

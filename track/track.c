@@ -434,27 +434,16 @@ bool sc_track_guards_until_known(struct sc_track *track)
 
 /* ---- operations ---- */
 
-static bool note_awaited(void *context, uint32_t id)
-{
-    struct sc_ops_collector *collector = context;
-    struct sc_inflight *inflight = collector->inflight;
-    const struct sc_op_info *info = &sc_inflight_op(inflight, id)->info;
-    bool done = sc_ops_is_copied(info) || sc_order_complete(inflight->order, &info->ticket);
-    return done || sc_inflight_collect(collector, id);
-}
-
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, bool awaited,
                         struct sc_ops *conflicts)
 {
-    struct sc_ops_collector collector = {&track->inflight, conflicts, false};
     conflicts->count = 0;
     if (info->kind == SC_DEVICE &&
         !sc_inflight_may_overlap_on_device(&track->inflight, info->shape.address,
                                            sc_shape_hull_bytes(&info->shape)))
         return;
     lock(track);
-    sc_conflicts_visit(&track->inflight, info, awaited ? note_awaited : sc_inflight_collect,
-                       &collector);
+    sc_conflicts_find(&track->inflight, info, awaited, conflicts);
     unlock(track);
 }
 
@@ -495,9 +484,8 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
-    struct sc_ops_collector collector = {&track->inflight, &issued->conflicts, false};
     sc_order_renew(&track->order, &info->ticket);
-    sc_conflicts_visit(&track->inflight, info, sc_inflight_collect, &collector);
+    sc_conflicts_find(&track->inflight, info, false, &issued->conflicts);
     add_op(track, info, &issued->overwritten);
 }
 

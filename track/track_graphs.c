@@ -143,26 +143,18 @@ void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_po
     unlock(track);
 }
 
-static bool note_conflict(void *found, uint32_t op)
-{
-    (void)op;
-    *(bool *)found = true;
-    return false;
-}
-
 static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *launch,
                             const struct sc_graph_use *run)
 {
     uint32_t id = find_last_run(track, run, launch->stream);
-    bool conflict = false;
     if (!id)
         return false;
     struct sc_op_info *op = &sc_inflight_op(&track->inflight, id)->info;
     if (!op->by_graph || op->api != launch->api || op->unsure != run->unsure)
         return false;
     op->unseen_waits = launch->unseen_waits;
-    sc_conflicts_visit(&track->inflight, op, note_conflict, &conflict);
-    if (conflict || !sc_inflight_issue_again(&track->inflight, id, launch->guards))
+    if (sc_conflicts_any(&track->inflight, op) ||
+        !sc_inflight_issue_again(&track->inflight, id, launch->guards))
         return false;
     if (!op->ticket.legacy)
         op->ticket.epoch = launch->place;

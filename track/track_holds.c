@@ -124,18 +124,16 @@ static void end_range(struct sc_track *track, const struct sc_take_down *request
 static bool find_judged(struct sc_track *track, struct sc_take_down *request, bool *to_be_held)
 {
     const struct sc_shape taken = {request->address, request->size_bytes, request->size_bytes, 1};
-    struct sc_ops_collector collector = {&track->inflight, &request->found, false};
+    bool has_others = false;
     SC_INFLIGHT_EACH (walk, &track->inflight, request->address, request->size_bytes) {
         const struct sc_op_info *info = &walk.op->info;
         if (!is_hurt(request, walk.op))
             continue;
         *to_be_held |= !request->passes_kernels || !sc_ops_is_kernel(info);
-        if (sc_shape_row_touches_folded(&taken, &info->shape, &info->fold))
-            sc_inflight_collect(&collector, walk.at.id);
-        else
-            collector.any_unjudged = true;
+        has_others |= !sc_shape_row_touches_folded(&taken, &info->shape, &info->fold) ||
+                      !sc_ops_add_judged(&request->found, info);
     }
-    return collector.any_unjudged;
+    return has_others;
 }
 
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)

@@ -101,10 +101,9 @@ static __attribute__((noinline)) void issue_as_any(struct sc_track *track,
                                                    struct sc_issued *issued) SC_REQUIRES(*track)
 {
     struct sc_op_info info;
-    struct sc_ops_collector collector = {&track->inflight, &issued->conflicts, false};
     sc_inflight_describe_upload(&track->inflight, upload, &info);
     info.ticket = *ticket;
-    sc_conflicts_visit(&track->inflight, &info, sc_inflight_collect, &collector);
+    sc_conflicts_find(&track->inflight, &info, false, &issued->conflicts);
     if (!sc_inflight_add(&track->inflight, &info, &issued->overwritten))
         sc_staging_keep(upload->slot, ticket);
     sc_staging_refill(upload->slot, upload->stream);

@@ -53,15 +53,9 @@ static struct sc_op_info plain(unsigned stream, enum sc_direction direction, uin
                                .kind = SC_DEVICE};
 }
 
-static bool note(void *found, uint32_t id)
-{
-    sc_ops_add(found, &sc_inflight_op(&inflight, id)->info);
-    return true;
-}
-
 static void find(const struct sc_op_info *info, struct sc_ops *found)
 {
-    sc_conflicts_visit(&inflight, info, note, found);
+    sc_conflicts_find(&inflight, info, false, found);
 }
 
 static unsigned conflicts(struct sc_op_info info)

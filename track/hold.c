@@ -270,28 +270,12 @@ struct sc_hold_totals sc_holds_totals(struct sc_holds *holds)
     return (struct sc_hold_totals){holds->held_peak_bytes, holds->held_peak_ns};
 }
 
-typedef void visit_ticket(void *context, const struct sc_ticket *ticket);
-
-static void each_awaited(struct sc_holds *holds, visit_ticket *visit, void *context)
-{
-    for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next) {
-        const struct sc_hold *hold = sc_holds_at(holds, id);
-        for (uint32_t i = 0; i < hold->ticket_count; i++)
-            if (!sc_order_complete(holds->order, &hold->tickets[i]))
-                visit(context, &hold->tickets[i]);
-    }
-}
-
-static void count_ticket(void *count, const struct sc_ticket *ticket)
-{
-    (void)ticket;
-    ++*(unsigned *)count;
-}
-
 unsigned sc_holds_awaited(struct sc_holds *holds)
 {
     unsigned count = 0;
-    each_awaited(holds, count_ticket, &count);
+    for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next)
+        for (uint32_t i = 0; i < sc_holds_at(holds, id)->ticket_count; i++)
+            count += !sc_order_complete(holds->order, &sc_holds_at(holds, id)->tickets[i]);
     return count;
 }
 
@@ -316,9 +300,8 @@ static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
 }
 
 /* A full list loses its highest stream to a lower one. */
-static void note_latest(void *context, const struct sc_ticket *ticket)
+static void note_latest(struct latest_tickets *latest, const struct sc_ticket *ticket)
 {
-    struct latest_tickets *latest = context;
     unsigned place = place_of(latest, ticket->stream);
     struct sc_ticket *at = &latest->tickets[place];
     if (ticket->stream <= latest->after || place == latest->max)
@@ -337,7 +320,10 @@ unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct
                                   unsigned max)
 {
     struct latest_tickets latest = {after, tickets, 0, max};
-    each_awaited(holds, note_latest, &latest);
+    for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next)
+        for (uint32_t i = 0; i < sc_holds_at(holds, id)->ticket_count; i++)
+            if (!sc_order_complete(holds->order, &sc_holds_at(holds, id)->tickets[i]))
+                note_latest(&latest, &sc_holds_at(holds, id)->tickets[i]);
     return latest.count;
 }
 

@@ -46,10 +46,10 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops
         if (sc_excuses_kernel_is_waiting(&ops->ops[i].ticket))
             give_no_verdict(SC_NO_VERDICT_WAITING_KERNEL, 1);
         else
-            sc_hazards_report_order(
-                sc_hazards_touch_code(&ops->ops[i], touch->touch), action_on(&ops->ops[i], heals),
-                ops, i, &(struct sc_later){.ticket = {.stream = touch->stream->id}},
-                &(struct sc_culprit){touch->call->api, touch->call->site, NULL});
+            sc_hazards_report_order(sc_hazards_touch_code(&ops->ops[i], touch->touch),
+                                    action_on(&ops->ops[i], heals), ops, i,
+                                    &(struct sc_later){.ticket = {.stream = touch->stream->id}},
+                                    SC_CULPRIT_OF(touch->call));
     give_no_verdict(SC_NO_VERDICT_ROOM, ops->count - sc_ops_kept(ops));
 }
 

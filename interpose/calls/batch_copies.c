@@ -326,7 +326,7 @@ static void know_earlier(struct sc_batch *batch, CUresult result)
         sc_track_forget_point(&sc_track, &batch->point);
         return;
     }
-    sc_hazards_know(&batch->point, &(struct sc_culprit){batch->call->api, batch->call->site, NULL});
+    sc_hazards_know(&batch->point, SC_CULPRIT_OF(batch->call));
     sc_guard_apply_own();
 }
 

@@ -84,8 +84,7 @@ static void report(const struct judgement *judgement, enum sc_action action,
     const struct sc_call *call = judgement->call;
     const struct sc_later later = later_of(judgement);
     sc_hazards_report_order(code_of(conflicts->ops[i].direction, judgement->direction), action,
-                            conflicts, i, &later,
-                            &(struct sc_culprit){call->api, call->site, NULL});
+                            conflicts, i, &later, SC_CULPRIT_OF(call));
 }
 
 /* What merely may take place is put in order, and others behind it, only where that is asked for.

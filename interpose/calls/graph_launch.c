@@ -78,9 +78,7 @@ struct launch {
 static void report_use(const struct launch *launch, enum sc_hazard_code code, enum sc_action action,
                        const struct sc_graph_use *use, const struct sc_graph_extra *extra)
 {
-    sc_hazards_report_graph(
-        code, action, use, extra,
-        &(struct sc_culprit){launch->uses.call->api, launch->uses.call->site, NULL});
+    sc_hazards_report_graph(code, action, use, extra, SC_CULPRIT_OF(launch->uses.call));
 }
 
 /* Held memory still has what the program left in it; what was not held is reported. */
@@ -363,8 +361,7 @@ static void note_heard(struct launch *launch, const struct sc_told *told)
     launch->heard = NULL;
     if (!point.stream)
         return;
-    sc_hazards_know(&point,
-                    &(struct sc_culprit){launch->uses.call->api, launch->uses.call->site, NULL});
+    sc_hazards_know(&point, SC_CULPRIT_OF(launch->uses.call));
     sc_guard_apply();
 }
 

@@ -98,7 +98,7 @@ static CUresult end(struct launch *launch, CUresult result)
 
 static void known(struct host_call *call)
 {
-    sc_hazards_know(&call->point, &(struct sc_culprit){call->api, call->site, NULL});
+    sc_hazards_know(&call->point, SC_CULPRIT_OF(call));
     sc_guard_apply();
 }
 

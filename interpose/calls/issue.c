@@ -385,8 +385,7 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
     const struct sc_later later = {.ticket = {.stream = issue->stream->id, .number = number},
                                    .ticks = issue->by_graph ? issue->graph_ticks : 0};
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
-        sc_hazards_report_order(SC204, action, conflicts, i, &later,
-                                &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
+        sc_hazards_report_order(SC204, action, conflicts, i, &later, SC_CULPRIT_OF(issue->call));
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
                        conflicts->count - sc_ops_kept(conflicts));
 }
@@ -459,8 +458,7 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
         return;
     SC_TRACKED(sc_inflight_seal(track.inflight, address, size_bytes, &overwritten));
     if (!sc_replaying_is_on()) /* or it may have written them already */
-        sc_hazards_report_overwritten(&overwritten,
-                                      &(struct sc_culprit){call->api, call->site, NULL});
+        sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
 /* Where nothing is queued in the stream, the driver takes the bytes of a small plain copy in the
@@ -763,8 +761,7 @@ SC_INLINED void report_late(const struct sc_issue *issue, const struct sc_issued
     if (sc_unlikely(issued->conflicts.count) && !issue->is_judged)
         report_unordered(issue, SC_ACTION_REPORTED, &issued->conflicts, number);
     if (sc_unlikely(issued->overwritten.count))
-        sc_hazards_report_overwritten(
-            &issued->overwritten, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
+        sc_hazards_report_overwritten(&issued->overwritten, SC_CULPRIT_OF(issue->call));
 }
 
 SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_ops *ops,
@@ -944,7 +941,7 @@ static __attribute__((noinline)) void end_joined(struct sc_issue *issue, CUresul
         sc_track_forget_point(&sc_track, &issue->point);
         return;
     }
-    sc_hazards_know(&issue->point, &(struct sc_culprit){issue->call->api, issue->call->site, NULL});
+    sc_hazards_know(&issue->point, SC_CULPRIT_OF(issue->call));
     sc_guard_apply_own();
 }
 

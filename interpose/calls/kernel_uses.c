@@ -95,7 +95,7 @@ static void judge_byte(const struct sc_op_info *info, const struct sc_call *call
         bool ordered =
             sc_hazards_heals(info) && sc_edges_order_after(stream, &conflicts.ops[i], call->api);
         sc_hazards_report_order(SC204, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, &conflicts,
-                                i, &later, &(struct sc_culprit){call->api, call->site, NULL});
+                                i, &later, SC_CULPRIT_OF(call));
     }
 }
 
@@ -121,7 +121,7 @@ static void seal_host(const struct sc_call *call, struct sc_stream_record *strea
     if (host->count == 0)
         return;
     sc_track_seal_for_kernel(&sc_track, host, in_order ? &later : NULL, &overwritten);
-    sc_hazards_report_overwritten(&overwritten, &(struct sc_culprit){call->api, call->site, NULL});
+    sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
 /* They are one operation, as all uses of the launch are. It has a mark of its own: behind it may

@@ -281,6 +281,5 @@ void sc_launch_uses_report_races(const struct sc_launch_uses *launch)
 {
     struct sc_graph_race race;
     while (SC_TRACKED(sc_graphs_next_race(track.graphs, launch->exec, &race)))
-        sc_hazards_report_race(&race,
-                               &(struct sc_culprit){launch->call->api, launch->call->site, NULL});
+        sc_hazards_report_race(&race, SC_CULPRIT_OF(launch->call));
 }

@@ -132,7 +132,7 @@ void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUeve
 
 static void know(struct sc_sync *sync)
 {
-    sc_hazards_know(&sync->point, &(struct sc_culprit){sync->call->api, sync->call->site, NULL});
+    sc_hazards_know(&sync->point, SC_CULPRIT_OF(sync->call));
 }
 
 /* The work before the event, like the operations. */

@@ -61,8 +61,7 @@ static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
     const struct sc_op_info later = {.ticket = {.stream = stream->id}, .after = after};
     SC_TRACKED(sc_inflight_seal_managed(track.inflight, in_order ? &later : NULL, &overwritten));
     if (!sc_replaying_is_on()) /* or it may have written them already */
-        sc_hazards_report_overwritten(&overwritten,
-                                      &(struct sc_culprit){call->api, call->site, NULL});
+        sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,

@@ -265,8 +265,7 @@ void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
         .runtime_api = begin->runtime_api,
         .stream_origin = begin->stream_origin,
     };
-    sc_hazards_report_capture(code, action, &copy,
-                              &(struct sc_culprit){call->api, call->site, NULL});
+    sc_hazards_report_capture(code, action, &copy, SC_CULPRIT_OF(call));
 }
 
 /* ---- captured events ---- */

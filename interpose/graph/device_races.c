@@ -163,7 +163,7 @@ static void note_races(const struct finding *finding, const struct sc_call *call
             if (!conflict(&finding->uses[k], &finding->uses[i]) || is_ordered(finding, k, i))
                 continue;
             if (!race.made.api)
-                race.made = sc_hazards_event(&(struct sc_culprit){call->api, call->site, NULL});
+                race.made = sc_hazards_event(SC_CULPRIT_OF(call));
             race.of[0] = with_author(finding, k, &race.made);
             race.of[1] = with_author(finding, i, &race.made);
             has_room = SC_TRACKED(sc_graphs_add_race(track.graphs, finding->exec->handle, &race));

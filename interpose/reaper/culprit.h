@@ -10,4 +10,7 @@ struct sc_culprit {
     const void *context;
 };
 
+/* Of a wrapper's call (interpose/driver/call.h). */
+#define SC_CULPRIT_OF(call) (&(struct sc_culprit){(call)->api, (call)->site, NULL})
+
 #endif

@@ -199,11 +199,14 @@ static void claim_modules(const struct sc_call *call)
         return;
     sc_own_stack_learn();
     uint32_t stack = sc_unwind_here(call->site);
+    const struct sc_context *context = sc_contexts_current();
     sc_brief_lock_take(&noted.lock);
     for (struct sc_limit_module *module; (module = find_unclaimed_locked()) != NULL;) {
         module->api = call->api;
         module->runtime_api = sc_ear_runtime_api();
         module->stack = stack;
+        if (module->device < 0 && context) /* nobody had met it yet */
+            module->device = context->device;
         atomic_fetch_sub(&unclaimed, 1);
     }
     sc_brief_lock_give(&noted.lock);

@@ -197,6 +197,8 @@ class Limits(unittest.TestCase):
                          r"\n  limits:\n(.*\n)*    device 0: a module of [0-9.]+ [KM]?B calls malloc: "
                          r"take\n {8}#0 launch ")
         self.assertEqual(self.modules(self.lines("none")), [])
+        module, = self.modules(self.lines("primary", options=":strict=1"))  # not met before it
+        self.assertEqual((module["caller"], module["device"]), ("take", 0))
         many = self.lines("many_heaps", options=":strict=1")
         self.assertEqual((len(self.modules(many)), many[-1]["limits"]["modules_left_out"]), (16, 4))
 

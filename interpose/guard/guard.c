@@ -103,10 +103,9 @@ void sc_guard_tell_some(void)
 /* Pages of which the kernel is still to be told. There may be too many records to look at. */
 static bool may_be_untold(uintptr_t start, size_t size_bytes)
 {
-    struct sc_spans *spans = guards();
-    return sc_spans_may_be_unapplied(spans, true) &&
-           (sc_pool_unused(&spans->pool) > LOOKED_AT_MAX ||
-            sc_spans_may_protect(spans, start, size_bytes));
+    return sc_spans_may_be_unapplied(guards(), true) &&
+           (sc_pool_unused(&guards()->pool) > LOOKED_AT_MAX ||
+            sc_spans_may_protect(guards(), start, size_bytes));
 }
 
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
@@ -443,10 +442,9 @@ static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t addr
 
 static void take_sources(const struct sc_range_info *range, const struct sc_pages *pages)
 {
-    for (uintptr_t at = pages->start; at < pages->end;) {
-        struct sc_pages all = in_area(range, at);
+    for (struct sc_pages all = {0, pages->start}; all.end < pages->end;) {
+        all = in_area(range, all.end);
         sc_protect_take_sources(&all);
-        at = all.end;
     }
 }
 
@@ -461,22 +459,24 @@ static bool is_slow(void)
 
 /* What has many pages is mprotect's, unless threads wait for each other for it. It needs the
  * signal. */
-static bool is_mprotects(size_t size_bytes)
+static bool is_mprotects(void)
 {
-    return size_bytes > SC_USERFAULTS_BRIEF_BYTES && sc_options.guard != SC_GUARD_UFFD &&
-           !is_slow() && sc_signals_take_over() == SC_TAKEOVER_DONE;
+    return sc_options.guard != SC_GUARD_UFFD && !is_slow() &&
+           sc_signals_take_over() == SC_TAKEOVER_DONE;
 }
 
 static void choose_mechanism(const struct sc_range_info *range, const struct sc_pages *pages,
                              bool is_source)
 {
     size_t size_bytes = pages->end - pages->start;
-    if (!sc_guard_uses_userfault(pages->start, guards()->page_mask + 1, false))
+    bool is_brief = size_bytes <= SC_USERFAULTS_BRIEF_BYTES;
+    if ((is_brief && !is_source) || !sc_areas_have(pages->start) ||
+        !sc_guard_uses_userfault(pages->start, guards()->page_mask + 1, false))
         return;
-    bool is_long = is_mprotects(size_bytes);
-    if (size_bytes > SC_USERFAULTS_BRIEF_BYTES)
-        sc_userfaults_prefer(!is_long);
-    if (is_source && !is_long && !sc_guard_uses_userfault(pages->start, size_bytes, true))
+    bool is_left = !is_brief && is_mprotects();
+    if (!is_brief)
+        sc_userfaults_prefer(!is_left);
+    if (is_source && !is_left && !sc_guard_uses_userfault(pages->start, size_bytes, true))
         take_sources(range, pages);
 }
 

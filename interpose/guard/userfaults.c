@@ -206,15 +206,14 @@ void sc_userfaults_prefer(bool preferred)
 
 static bool is_long(size_t size_bytes)
 {
-    bool is_brief = size_bytes <= SC_USERFAULTS_BRIEF_BYTES ||
-                    atomic_load_explicit(&is_preferred, memory_order_relaxed);
-    return !is_brief || size_bytes >= LONG_BYTES;
+    return size_bytes >= LONG_BYTES || (size_bytes > SC_USERFAULTS_BRIEF_BYTES &&
+                                        !atomic_load_explicit(&is_preferred, memory_order_relaxed));
 }
 
 /* About: what lies between the first page and the last one may be mprotect's. */
 bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source)
 {
-    return !is_long(size_bytes) && is_usable() && serves_page(address, is_source) &&
+    return is_usable() && !is_long(size_bytes) && serves_page(address, is_source) &&
            serves_page(address + size_bytes - 1, is_source);
 }
 

@@ -9,12 +9,12 @@ with ! names is not in the lot.
 import fnmatch
 
 # What tells of a change within minutes. Left out is what goes a way once more: strict=1 is what the
-# fixed twins are run with, which of a program without a mistake is the same program, and that is run so
-# alone; the older of two drivers lacks all that the newer one lacks; pinned_* are programs of survival
-# with pinned memory as they are; NAME' is another CPython of the same version; of the ways of twins a
-# few of each. The units and programs
-# that are named have to take their time. In the build that checks itself run the first random programs
-# of those that CI has there, and stress in the settings that differ most.
+# fixed twins are run with, which of a program without a mistake is the same program, and that is run
+# so alone; the older of two drivers lacks all that the newer one lacks; pinned_* are programs of
+# survival with pinned memory as they are; NAME' is another CPython of the same version; of the ways
+# of twins a few of each; of mistakes with guard=mprotect those that a guard tells of. The units and
+# programs that are named have to take their time. In the build that checks itself run the first
+# random programs of those that CI has there, and stress in the settings that differ most.
 GATE = {
     "arrows": "*",
     "format": "*",
@@ -31,7 +31,7 @@ GATE = {
     "survival": "* !*/strict !signal_stepped/* !streams_many/* !fork_at_map_limit/* "
                 "!touch_cancelled/* !set_ids/*",
     "pinned": "*/preloaded !pinned_*/* !signal_stepped/* !fork_at_map_limit/*",
-    "mprotect": "*/healed */preloaded !*_64m/* !signal_stepped/* !fork_at_map_limit/*",
+    "mprotect": "*sc20[123]*/healed *sc403*/healed */preloaded !*_64m/* !signal_stepped/* !fork_at_map_limit/*",
     "python": "* !*'/*",
     "debug": "fewer/* stress/strict=1 stress/mode=report stress/guard=uffd* "
              "stress/strict=1:guard=mprotect stress/strict=1:device=1",

@@ -1,4 +1,4 @@
-/* The mind: what is in flight, what is ordered, what must be held.
+/* The tracker: what is in flight, what is ordered, what must be held.
  *
  * Locks: one over all parts of the tracker, and within it one of each event. Under the lock no CUDA
  * function is called, no allocator and no I/O, and no other lock is taken. So the hooks of libc may

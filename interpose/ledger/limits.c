@@ -145,7 +145,7 @@ bool sc_limits_draw(struct sc_limit_events *limits)
 /* Whose load is not known yet: the call that loads one tells when it returns. */
 static _Atomic unsigned unclaimed;
 
-static struct sc_limit_module *next_module_locked(void)
+static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
 {
     if (noted.all.module_count < SC_LIMIT_MODULES)
         return &noted.all.modules[noted.all.module_count++];
@@ -174,7 +174,7 @@ void sc_limits_module_loaded(const struct sc_context *context, const void *image
 }
 
 /* One that the calling thread has loaded, or NULL. */
-static struct sc_limit_module *find_unclaimed_locked(void)
+static struct sc_limit_module *find_unclaimed_locked(void) SC_REQUIRES(noted.lock)
 {
     for (unsigned i = 0; i < noted.all.module_count; i++)
         if (!noted.all.modules[i].api && noted.all.modules[i].thread == sc_thread_id())

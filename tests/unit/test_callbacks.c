@@ -373,7 +373,7 @@ START_TEST(callbacks_that_come_for_each_node_stay_off)
 {
     enabled = 0;
     sc_resources_each(count_enabled);
-    ck_assert_uint_eq(enabled, 7);
+    ck_assert_uint_eq(enabled, 8);
 }
 END_TEST
 

@@ -12,8 +12,10 @@ import sys
 import time
 import unittest
 
-import one_node_slurm
-from safecopy_runs import CORRECT, ENVIRONMENT, HOLDS, LIBRARY, OUT, PATIENCE_S, RACY, Runs, SAFECOPY
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import one_node_slurm  # noqa: E402  (found by the path above)
+from safecopy_runs import (  # noqa: E402
+    CORRECT, ENVIRONMENT, HOLDS, LIBRARY, OUT, PATIENCE_S, RACY, Runs, SAFECOPY)
 
 RANKS = int(os.environ.get("RANKS", "8"))
 RACY_RANKS = (0, 1, 2, RANKS - 1)

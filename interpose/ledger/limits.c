@@ -18,6 +18,7 @@
 #include "ledger/limit_events.h"
 #include "report/report.h"
 #include "track/brief_lock.h"
+#include "track/checks.h"
 #include "track/hazard.h"
 #include "track/hazard_words.h"
 #include "track/kernel.h"

@@ -42,7 +42,7 @@ static struct {
 
 enum { KINDS_MAX = 3 };
 static CUpti_ActivityKind kinds[KINDS_MAX]; /* that are enabled */
-static unsigned kind_count;
+static _Atomic unsigned kind_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls of CUPTI */
 static _Atomic int state = SC_CUPTI_UNUSED;              /* an enum sc_cupti_state */
@@ -236,8 +236,8 @@ static bool find_functions(void *library, void *(*symbol)(void *handle, const ch
 static void disable_kinds(void)
 {
     atomic_store(&on, false);
-    while (kind_count > 0)
-        cupti.disable(kinds[--kind_count]);
+    for (unsigned left = atomic_exchange(&kind_count, 0); left > 0; left--)
+        cupti.disable(kinds[left - 1]);
 }
 
 static CUptiResult enable_kind(CUpti_ActivityKind kind)

@@ -360,7 +360,7 @@ bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint
     else if (is_known)
         is_known = let_go(ledger, found, leaving);
     give(ledger);
-    if (!is_known)
+    if (!is_known && leaving->was.name != name)
         leaving->was.name = 0;
     return is_known;
 }

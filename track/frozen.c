@@ -64,7 +64,7 @@ static bool waits_on(struct sc_frozen_memory *memory, const struct sc_device_use
     if (!sc_device_uses_touch(use, bytes_of(memory)))
         return true;
     if (use->access == SC_DEVICE_READS)
-        return memory->is_set;
+        return memory->launches > 0 && use->direction == SC_D2H;
     if (!sets_anew(use, &memory->memory))
         return false;
     memory->set = *use;
@@ -79,7 +79,7 @@ static bool outlives(struct sc_frozen_memory *memory, bool is_own,
 {
     const struct sc_shape *bytes = &bytes_of(memory)->shape;
     memory->launches += memory->is_set;
-    return is_own && write &&
+    return is_own && write && !write->named.count &&
            !sc_graph_write_may_touch(write, bytes->address, sc_shape_hull_bytes(bytes),
                                      memory->base);
 }

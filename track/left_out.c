@@ -118,9 +118,11 @@ static bool is_set_up(const struct sc_left_out *left_out, const struct sc_device
 static uint32_t site_of(const struct sc_left_out *left_out, const struct sc_hazard *what)
 {
     uint32_t site = 0;
-    while (site < left_out->site_count && (left_out->sites[site].event.stack != what->event.stack ||
-                                           left_out->sites[site].event.api != what->event.api ||
-                                           left_out->sites[site].ignored != what->ignored))
+    while (site < left_out->site_count &&
+           (left_out->sites[site].event.stack != what->event.stack ||
+            left_out->sites[site].event.api != what->event.api ||
+            left_out->sites[site].ignored != what->ignored ||
+            left_out->sites[site].may_be_meant != what->may_be_meant))
         site++;
     return site;
 }

@@ -40,6 +40,9 @@ void sc_nvtx_name_stream(const void *stream, const char *name);
  * not come within 0.1 s. No lock of the library's may be held. */
 void sc_copy_times_settle(void);
 
+/* reaper/copy_times.c: wakes the thread. Does not wait, also in a callback of CUPTI's. */
+void sc_copy_times_wake(void);
+
 /* postmortem/postmortem.c: the driver has answered the program's call with an error (CUresult). The
  * first error that leaves the context unusable has a line in the report when this returns. No lock
  * of the library should be held. errno is kept. */

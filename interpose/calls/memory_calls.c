@@ -165,10 +165,8 @@ CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
                                 CUlogsCallbackHandle *callback)
 {
     SC_WRAPPER(cuLogsRegisterCallback);
-    CUresult result = real(callbackFunc, userData, callback);
-    if (result == CUDA_SUCCESS)
-        sc_limits_errors_are_heard();
-    return result;
+    sc_limits_errors_are_heard(); /* before somebody may hear them */
+    return real(callbackFunc, userData, callback);
 }
 
 CUresult cuProfilerStart(void)

@@ -440,11 +440,14 @@ static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t addr
     return pages;
 }
 
+/* A huge page may end behind the range. */
 static void take_sources(const struct sc_range_info *range, const struct sc_pages *pages)
 {
-    for (struct sc_pages all = {0, pages->start}; all.end < pages->end;) {
-        all = in_area(range, all.end);
+    uintptr_t end = sc_spans_pages(guards(), range->address, range->size_bytes).end;
+    for (uintptr_t at = pages->start; at < pages->end && at < end;) {
+        struct sc_pages all = in_area(range, at);
         sc_protect_take_sources(&all);
+        at = all.end;
     }
 }
 
@@ -476,7 +479,8 @@ static void choose_mechanism(const struct sc_range_info *range, const struct sc_
     bool is_left = !is_brief && is_mprotects();
     if (!is_brief)
         sc_userfaults_prefer(!is_left);
-    if (is_source && !is_left && !sc_guard_uses_userfault(pages->start, size_bytes, true))
+    if (is_source && !is_left && sc_guard_uses_userfault(pages->start, size_bytes, false) &&
+        !sc_guard_uses_userfault(pages->start, size_bytes, true))
         take_sources(range, pages);
 }
 

@@ -331,6 +331,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
         sc_ledger_refused(&sc_ledger, &sc_booking_leaving);
     else if (taken && !is_known && rows[memory->kind].space == SC_LEDGER_ADDRESS)
         sc_ledger_free_unknown(&sc_ledger);
+    sc_booking_leaving.was.name = 0;
 }
 
 static _Atomic bool process_ends;

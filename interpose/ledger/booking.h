@@ -70,6 +70,7 @@ static inline void sc_booking_left_in_order(uintptr_t address, bool taken)
 {
     if (sc_unlikely(!taken || sc_booking_leaving.was.name != address))
         sc_booking_left(&(const struct sc_memory){SC_MEMORY_POOLED, address, 0, 0, 0}, taken);
+    sc_booking_leaving.was.name = 0;
 }
 
 /* A handle of it was made for others. Needs: it is on. */

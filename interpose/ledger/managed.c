@@ -154,10 +154,11 @@ static bool may_exceed(void)
     return false;
 }
 
-/* Memory is about to go: what nobody has advised is looked at. */
-static void judge_rest(void)
+/* Memory is about to go: what nobody has advised is looked at. `waits`: also what CUPTI has still
+ * to hand over, for which no callback of its own may wait. */
+static void judge_rest(bool waits)
 {
-    if (sc_moves_are_known() && may_exceed())
+    if (waits && sc_moves_are_known() && may_exceed())
         sc_copy_times_settle();
     int only = sc_moves_are_known() ? -1 : sc_contexts_only_device();
     if (only >= 0)
@@ -179,7 +180,10 @@ void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t by
         .context = context->legacy,
         .place = SC_RESIDENCE_ANYWHERE,
     };
+    bool is_first = !sc_managed_is_there();
     sc_residence_given(&sc_residence, &block);
+    if (is_first && sc_moves_are_known())
+        sc_copy_times_wake();
 }
 
 void sc_managed_leaves(CUdeviceptr address)
@@ -187,7 +191,7 @@ void sc_managed_leaves(CUdeviceptr address)
     SC_KEEP_ERRNO();
     if (!is_on())
         return;
-    judge_rest();
+    judge_rest(true);
     sc_residence_taken(&sc_residence, address);
 }
 
@@ -231,12 +235,13 @@ void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size
 
 void sc_managed_context_ended(const struct sc_context *context)
 {
-    sc_managed_end();
+    if (is_on())
+        judge_rest(false);
     sc_residence_end_context(&sc_residence, context->legacy);
 }
 
 void sc_managed_end(void)
 {
     if (is_on())
-        judge_rest();
+        judge_rest(true);
 }

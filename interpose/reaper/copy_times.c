@@ -8,6 +8,7 @@
 
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/timeline.h"
+#include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/marks.h"
@@ -186,10 +187,12 @@ void sc_copy_times_settle(void)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !managed.flushed)
         return;
+    SC_KEEP_ERRNO();
     struct timespec at = sc_deadline_in(SETTLE_WAIT_NS);
     atomic_fetch_add(&settling, 1);
     sem_post(&work);
-    sc_sem_wait_until(&settled, &at);
+    while (sc_sem_wait_until(&settled, &at) != 0 && errno == EINTR)
+        continue;
 }
 
 void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket)

@@ -27,9 +27,6 @@ struct sc_copy_times_managed {
 /* Starts the thread. False: there is none. */
 bool sc_copy_times_start(struct sc_copy_times_managed who);
 
-/* Wakes the thread. Does not wait, also in a callback of CUPTI's. */
-void sc_copy_times_wake(void);
-
 /* Has the times written of a hazard that is on disk; the ticket is that of its operation. Does
  * nothing without timeline=1, and where too many hazards are awaited already. Does not wait. */
 void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket);

@@ -458,7 +458,7 @@ static void add_at_work(struct sc_stream_record *stream)
     if (adds && (stream->kind != SC_STREAM_NONBLOCKING || !stream->marks.spare_count))
         sc_marks_add_locked(stream);
     else if (adds && !atomic_load_explicit(&stream->context->gone, memory_order_acquire) &&
-             !sc_streams_is_captured(stream))
+             !sc_contexts_is_quiet(stream->context) && !sc_streams_is_captured(stream))
         record_locked(stream);
     pthread_mutex_unlock(&stream->lock);
 }

@@ -79,7 +79,7 @@ static bool outlives(struct sc_frozen_memory *memory, bool is_own,
 {
     const struct sc_shape *bytes = &bytes_of(memory)->shape;
     memory->launches += memory->is_set;
-    return is_own && write && !write->named.count &&
+    return is_own && write &&
            !sc_graph_write_may_touch(write, bytes->address, sc_shape_hull_bytes(bytes),
                                      memory->base);
 }

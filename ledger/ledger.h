@@ -39,7 +39,8 @@ bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64
                     struct sc_ledger_block *block);
 
 /* The block is about to be taken back, or one reference to it: the last one takes it along. False:
- * nothing is known by that name. */
+ * nothing is known by that name. `leaving` stays as it is then where the block of that name has
+ * left into it already, as for a call that is replayed; zeros if it was never used. */
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving);
 

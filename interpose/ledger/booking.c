@@ -353,7 +353,7 @@ void sc_booking_process_ends(void)
 /* It is known by its device. */
 static void forget_primary(int device)
 {
-    struct sc_ledger_leaving leaving;
+    struct sc_ledger_leaving leaving = {.was.name = 0};
     sc_ledger_leaves(&sc_ledger, SC_LEDGER_HANDLE, (uint64_t)device + 1, &leaving);
 }
 

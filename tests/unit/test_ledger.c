@@ -69,7 +69,7 @@ static void refuse(void)
 
 static bool take_from(enum sc_ledger_space space, uint64_t name)
 {
-    struct sc_ledger_leaving taken;
+    struct sc_ledger_leaving taken = {.was.name = 0};
     return sc_ledger_leaves(ledger, space, name, &taken);
 }
 

@@ -25,6 +25,15 @@ static void put_author(struct sc_text *line, const struct sc_limit_event *event)
     sc_json_put(line, "asked:%lu result:%d", event->asked, event->result);
 }
 
+static void put_call(struct sc_text *line, const char *api, const char *runtime_api, int32_t thread,
+                     uint64_t time_ns)
+{
+    sc_json_put(line, "api:%s", api);
+    if (runtime_api)
+        sc_json_put(line, "runtime_api:%s", runtime_api);
+    sc_json_put(line, "thread:%d time_ns:%lu", thread, time_ns);
+}
+
 static void put_event(struct sc_text *line, const struct sc_limit_event *event,
                       const struct sc_json_lines_stack *stack, size_t reserve)
 {
@@ -34,10 +43,7 @@ static void put_event(struct sc_text *line, const struct sc_limit_event *event,
                 sc_limit_events_word(event->limit), event->in_force, event->device, event->context);
     if (event->context_ended)
         sc_json_put(line, "context_ended:true");
-    sc_json_put(line, "api:%s", event->api);
-    if (event->runtime_api)
-        sc_json_put(line, "runtime_api:%s", event->runtime_api);
-    sc_json_put(line, "thread:%d time_ns:%lu", event->thread, event->time_ns);
+    put_call(line, event->api, event->runtime_api, event->thread, event->time_ns);
     sc_json_lines_put_stack(line, stack, reserve);
     sc_json_put(line, "}");
 }
@@ -51,10 +57,7 @@ static void put_module(struct sc_text *line, const struct sc_limit_module *modul
         sc_json_put(line, "device:%d", module->device);
     else
         sc_json_put(line, "device:null");
-    sc_json_put(line, "api:%s", module->api);
-    if (module->runtime_api)
-        sc_json_put(line, "runtime_api:%s", module->runtime_api);
-    sc_json_put(line, "thread:%d time_ns:%lu", module->thread, module->time_ns);
+    put_call(line, module->api, module->runtime_api, module->thread, module->time_ns);
     sc_json_lines_put_stack(line, stack, reserve);
     sc_json_put(line, "}");
 }

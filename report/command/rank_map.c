@@ -4,8 +4,7 @@
 
 enum { SPANS_MAX = 16, NUMBER_MAX = 1000000 };
 
-/* -1: it is none. */
-static long number_of(const char *name)
+long sc_rank_map_number(const char *name)
 {
     char *end;
     long number = strtol(name, &end, 10);
@@ -28,7 +27,7 @@ static bool make_room(struct sc_rank_map *map)
 
 void sc_rank_map_add(struct sc_rank_map *map, size_t run, const char *rank)
 {
-    long number = rank ? number_of(rank) : -1;
+    long number = rank ? sc_rank_map_number(rank) : -1;
     struct sc_rank_span *last = map->count > 0 ? &map->spans[map->count - 1] : NULL;
     if (number < 0)
         return;

@@ -15,6 +15,9 @@ struct sc_rank_span {
     uint32_t rank; /* of the first run */
 };
 
+/* The rank that a name is, or -1. */
+long sc_rank_map_number(const char *name);
+
 /* All zero is none. */
 struct sc_rank_map {
     struct sc_rank_span *spans; /* by run, in ascending order */

@@ -2,27 +2,19 @@
 #include "report/command/rank_names.h"
 
 #include "report/command/fields.h"
+#include "report/command/rank_map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPANS_MAX = 16, NUMBER_MAX = 1000000 };
-
-/* -1: it is none. */
-static long number_of(const char *name)
-{
-    char *end;
-    long number = strtol(name, &end, 10);
-    bool is_plain = name[0] >= '0' && name[0] <= '9' && *end == '\0';
-    return is_plain && number < NUMBER_MAX ? number : -1;
-}
+enum { SPANS_MAX = 16 };
 
 static int by_rank(const void *a, const void *b, void *context)
 {
     const struct sc_rank_names *ranks = context;
     const size_t *left = a, *right = b;
     const char *names[] = {ranks->names[*left], ranks->names[*right]};
-    long numbers[] = {number_of(names[0]), number_of(names[1])};
+    long numbers[] = {sc_rank_map_number(names[0]), sc_rank_map_number(names[1])};
     int order = numbers[0] == numbers[1]  ? strcmp(names[0], names[1])
                 : numbers[0] < numbers[1] ? -1
                                           : 1;
@@ -127,7 +119,7 @@ const char *sc_rank_names_words(const struct sc_rank_names *ranks, struct sc_scr
     struct spans spans = {.scratch = scratch};
     for (size_t i = 0; i < ranks->count; i++)
         if (is_in(context, ranks->in_order[i]))
-            add(&spans, name_at(ranks, i), number_of(name_at(ranks, i)));
+            add(&spans, name_at(ranks, i), sc_rank_map_number(name_at(ranks, i)));
     return words_of(&spans);
 }
 
@@ -135,10 +127,10 @@ const char *sc_rank_names_missing(const struct sc_rank_names *ranks, struct sc_s
 {
     struct spans spans = {.scratch = scratch};
     long next = 0;
-    if (ranks->count == 0 || number_of(name_at(ranks, 0)) < 0)
+    if (ranks->count == 0 || sc_rank_map_number(name_at(ranks, 0)) < 0)
         return NULL;
     for (size_t i = 0; i < ranks->count; i++) {
-        long number = number_of(name_at(ranks, i));
+        long number = sc_rank_map_number(name_at(ranks, i));
         for (; next < number; next++)
             add(&spans, sc_scratch_print(scratch, "%ld", next), next);
         next = number + 1 > next ? number + 1 : next;

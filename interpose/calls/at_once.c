@@ -112,7 +112,7 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
             complete += came == SC_AWAITED;
         }
     } while (ops.count > SC_TRACK_OPS_MAX && complete > 0);
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* The verdicts come first: what the call waits for may look complete after it. */

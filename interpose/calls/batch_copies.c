@@ -327,7 +327,6 @@ static void know_earlier(struct sc_batch *batch, CUresult result)
         return;
     }
     sc_hazards_know(&batch->point, SC_CULPRIT_OF(batch->call));
-    sc_guard_apply_own();
 }
 
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)

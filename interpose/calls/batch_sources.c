@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "interpose/base/plain_memory.h"
 #include "interpose/base/process.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/issue_ops.h"
@@ -117,7 +118,8 @@ static void keep_source(struct sc_batch *batch, size_t index, const struct sc_is
                         struct sc_op_info *op)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
-    bool copied = op->kind == SC_STACK || sc_guard_may_be_stack(op->shape.address, hull_bytes);
+    bool copied =
+        op->kind == SC_STACK || sc_plain_memory_may_be_stack(op->shape.address, hull_bytes);
     if (copied && SC_TRACKED(sc_inflight_is_stable(track.inflight, op)))
         copy_source(batch, index, &op->shape);
     else if (!copied)

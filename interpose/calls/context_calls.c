@@ -81,7 +81,7 @@ static void end_work(const struct sc_context *context)
     sc_limits_context_ended(context);
     sc_reaper_graph_changed();
     end_pinned_holds(context);
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 void sc_context_calls_told_end(CUcontext handle)

@@ -351,7 +351,7 @@ static void end_records(struct launch *launch, const struct sc_told *told)
         sc_captures_note_event((CUevent)event, NULL);
     sc_track_launch_records(&sc_track, launch->uses.exec, &launch->before, told);
     if (told->broken)
-        sc_guard_apply();
+        sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* Some host nodes may have run by now. */
@@ -362,7 +362,7 @@ static void note_heard(struct launch *launch, const struct sc_told *told)
     if (!point.stream)
         return;
     sc_hazards_know(&point, SC_CULPRIT_OF(launch->uses.call));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* Nodes tell of some of the operations before the launch is done. */

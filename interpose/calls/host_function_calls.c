@@ -99,7 +99,7 @@ static CUresult end(struct launch *launch, CUresult result)
 static void known(struct host_call *call)
 {
     sc_hazards_know(&call->point, SC_CULPRIT_OF(call));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 static void run_function(void *argument)

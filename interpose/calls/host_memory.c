@@ -77,12 +77,12 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
     struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     if (context && address && kind != SC_REGISTERED) {
         sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes, false);
-        sc_guard_apply();
+        sc_guard_apply(SC_GUARD_ALL);
     }
     if (context && address) {
         sc_track_add_range(&sc_track, (uintptr_t)address, size_bytes, kind, context->legacy,
                            sc_made_here(call));
-        sc_guard_range_begins((uintptr_t)address, size_bytes, kind == SC_REGISTERED);
+        sc_guard_pin((uintptr_t)address, size_bytes, kind);
     }
 }
 
@@ -395,7 +395,7 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
     sc_sync_begin_free(&sync, giving->call);
     if (range->range)
         SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range->address));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
     sc_memory_leaves(giving->call, &giving->memory);
     CUresult result = sc_wrap_answered(giving->call, give_back_inside(give_back, giving->address));
     sc_permit_end(&giving->permit, result);
@@ -496,7 +496,7 @@ void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct
     sc_take_down_tell_graphs(range.address, range.size_bytes, kind == SC_REGISTERED,
                              &giving.culprit);
     SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range.address));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* A launch whose memory is not registered any more fails, and takes the context with it. The

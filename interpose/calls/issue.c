@@ -782,7 +782,7 @@ SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_op
     }
     sc_guard_attend(lanes);
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
-    sc_guard_tell(lanes);
+    sc_guard_apply(SC_GUARD_OWN);
     report_late(issue, &issued, ops->of[0].ticket.number);
     return all;
 }
@@ -882,7 +882,6 @@ SC_INLINED void record(struct sc_issue *issue)
     describe_all(issue, &ops);
     const struct recorded all = record_ops(issue, &ops, stack, now);
     note_issue_in_history(issue, stack, now, ops.of[0].ticket.number);
-    sc_guard_apply_own();
     sc_unfinished_queued(issue->stream, now);
     if (all.writes_host)
         sc_unfinished_written(issue->stream);
@@ -898,7 +897,7 @@ void sc_issue_recorded(const struct sc_issued_call *issued)
     struct sc_stream_record *stream = issued->stream;
     note_in_history(issued->call, stream, &issued->use, issued->stack, issued->ticks,
                     issued->number ? issued->number : next_number(stream));
-    sc_guard_apply_own();
+    sc_guard_apply(SC_GUARD_OWN);
     sc_unfinished_queued(stream, issued->ticks);
     if (issued->writes_host)
         sc_unfinished_written(stream);
@@ -942,7 +941,6 @@ static __attribute__((noinline)) void end_joined(struct sc_issue *issue, CUresul
         return;
     }
     sc_hazards_know(&issue->point, SC_CULPRIT_OF(issue->call));
-    sc_guard_apply_own();
 }
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)

@@ -148,7 +148,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
         return;
     sc_track_issue_one(&sc_track, infos, count);
     moment->ticket = infos[0].ticket;
-    sc_guard_apply_own();
+    sc_guard_apply(SC_GUARD_OWN);
     sc_marks_issued_alone(stream, moment->ticks);
 }
 

@@ -269,7 +269,7 @@ void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_inf
                             : record_at_once(launch, moment, &is_noted);
     if (!launch->graph)
         return;
-    sc_guard_apply_own();
+    sc_guard_apply(SC_GUARD_OWN);
     sc_marks_issued(launch->stream, size_bytes, false, launch->ticks);
     if (!is_noted)
         SC_TRACKED(sc_graphs_launched(track.graphs, launch->graph->handle, launch->stream->id));

@@ -161,7 +161,7 @@ static void done(struct sc_sync *sync)
         sc_unfinished_context_done(sync->context, sync->since_ticks);
     if (!sync->all_known)
         know(sync);
-    sc_guard_apply_on(streams);
+    sc_guard_apply(streams);
 }
 
 CUresult sc_sync_end(struct sc_sync *sync, CUresult result)

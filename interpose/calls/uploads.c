@@ -56,7 +56,7 @@ static void end(const struct sc_call *call, struct sc_stream_record *stream,
     if (sc_unlikely(issued.conflicts.count || issued.overwritten.count))
         sc_issue_report_late(call, stream, &issued, number);
     note_in_history(call->site, upload, number);
-    sc_guard_apply_own();
+    sc_guard_apply(SC_GUARD_OWN);
     sc_marks_issued(stream, upload->size_bytes, true, upload->ticks);
 }
 

@@ -102,7 +102,7 @@ SC_EXPORT void *dlopen(const char *file, int mode)
 {
     typedef void *open_function(const char *file, int mode);
     sc_deep_bound_settle();
-    sc_guard_doubt();
+    sc_guard_process(SC_GUARD_LOADS_CODE);
     if (sc_unlikely(mode & RTLD_DEEPBIND))
         sc_deep_bound_is_due = true;
     return SC_NEXT(open_function *, "dlopen")(file, mode);

@@ -194,7 +194,7 @@ static void become_active(void)
         sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     sc_nvtx_start();
-    sc_guard_begin();
+    sc_guard_process(SC_GUARD_USES_CUDA);
     sc_process_uses_cuda(sc_ear_is_open());
 }
 
@@ -251,7 +251,7 @@ static void in_child(void)
     sc_annotations_child();
     if (atomic_load(&up))
         sc_process_stops();
-    sc_guard_child(atomic_load(&up));
+    sc_guard_process(SC_GUARD_FORKED);
     if (!atomic_load(&up))
         return;
     sc_track_ignore_libc(&sc_track);
@@ -395,7 +395,7 @@ static void end_all(void *argument)
     if (!sc_own_lock_depth) { /* or else a signal handler that interrupted us: the locks are taken
                                */
         sc_reaper_stop();
-        sc_guard_unprotect_all(true);
+        sc_guard_process(SC_GUARD_ENDS);
         sc_copy_times_stop();
         sc_spare_stack_call_last(stop_showing, NULL);
     }
@@ -587,7 +587,7 @@ static void begin_by_options(void)
 {
     bool works = wants_to_work();
     tells_no_use = works && sc_options_find_choice(options_text(), "verbosity") == 2;
-    sc_guard_start(works);
+    sc_guard_process(works ? SC_GUARD_STARTS : SC_GUARD_STARTS_UNWANTED);
 }
 
 bool sc_life_is_off(void)

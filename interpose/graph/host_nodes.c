@@ -19,7 +19,7 @@ static void know(struct sc_point *point, void *site)
     if (!point->stream)
         return;
     sc_hazards_know(point, &(struct sc_culprit){"cuGraphLaunch", site, NULL});
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* The launch is open until the last of its host nodes has returned, or is open itself. */

@@ -1,11 +1,11 @@
-#include "interpose/guard/door.h"
+#include "interpose/guard/guard.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 
 #include "interpose/base/compiler.h"
-#include "interpose/base/mappings.h"
 #include "interpose/base/own_stack.h"
+#include "interpose/base/plain_memory.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/guard/apart.h"
@@ -22,6 +22,7 @@
 #include "interpose/memory/areas.h"
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/reaper.h"
+#include "interpose/signals/sharing.h"
 #include "interpose/signals/signals.h"
 #include "interpose/signals/upwards.h"
 #include "report/options.h"
@@ -47,18 +48,14 @@
 
 enum { LOOKED_AT_MAX = 256 };
 
+static bool uses_cuda;
+
 static struct sc_spans *guards(void)
 {
     return sc_track_parts.guards;
 }
 
-/* ---- the process ---- */
-
-void sc_guard_begin(void)
-{
-    sc_guard_budget_start();
-    sc_signals_enter_handlers();
-}
+/* ---- figures ---- */
 
 struct sc_report_guard sc_guard_totals(void)
 {
@@ -77,11 +74,12 @@ bool sc_guard_busy(void)
     return sc_unlikely(atomic_load_explicit(&guards()->busy, memory_order_relaxed) != 0);
 }
 
-void sc_guard_apply_on(uint64_t stream_bits)
+void sc_guard_apply(uint64_t stream_bits)
 {
-    if (sc_likely(!sc_spans_may_be_unapplied(guards(), stream_bits != 0)))
+    if (sc_likely(!sc_spans_attended && !sc_spans_may_be_unapplied(guards(), stream_bits != 0)))
         return;
     uint64_t before = sc_guard_budget_begin();
+    sc_protect_tell();
     sc_protect_apply(stream_bits);
     sc_guard_budget_end(before);
 }
@@ -90,13 +88,6 @@ void sc_guard_attend_some(uint64_t lanes)
 {
     uint64_t before = sc_guard_budget_begin();
     sc_protect_attend(lanes);
-    sc_guard_budget_end(before);
-}
-
-void sc_guard_tell_some(void)
-{
-    uint64_t before = sc_guard_budget_begin();
-    sc_protect_tell();
     sc_guard_budget_end(before);
 }
 
@@ -117,6 +108,11 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
            may_be_untold(start, whole);
 }
 
+bool sc_guard_has(const void *address, size_t size_bytes)
+{
+    return sc_guard_busy() && (size_bytes == SIZE_MAX || sc_guard_overlaps(address, size_bytes));
+}
+
 /* ---- fork ---- */
 
 static void let_inherited_go(void)
@@ -124,13 +120,6 @@ static void let_inherited_go(void)
     SC_KEEP_ERRNO();
     sc_protect_let_go_inherited(0);
     sc_apart_forget();
-}
-
-void sc_guard_child(bool used_cuda)
-{
-    sc_signals_child();
-    if (used_cuda)
-        let_inherited_go();
 }
 
 bool sc_guard_is_done_by_child(void)
@@ -148,13 +137,13 @@ static void let_go(void *argument)
     const struct sc_pages *of = argument;
     SC_TRACKED(sc_guarded_let_go(track.inflight, of->start, of->end - of->start, SC_TOUCH_WRITE,
                                  true, SC_NO_VERDICT_KERNEL));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 void sc_guard_unprotect(const void *address, size_t size_bytes)
 {
     struct sc_pages of = {(uintptr_t)address, (uintptr_t)address + (size_bytes ? size_bytes : 1)};
-    if (sc_guard_busy() && sc_guard_overlaps(address, size_bytes) && !sc_guard_is_done_by_child())
+    if (sc_guard_has(address, size_bytes) && !sc_guard_is_done_by_child())
         sc_spare_stack_repeat(let_go, &of);
 }
 
@@ -162,7 +151,7 @@ static void let_all_go(void *unused)
 {
     (void)unused;
     SC_TRACKED(sc_guarded_end_all(track.inflight));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 static void repeat_all(void *unused)
@@ -184,7 +173,7 @@ static void give_all_up(void *unused)
 {
     (void)unused;
     SC_TRACKED(sc_guarded_give_up(track.inflight));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
     sc_protect_join_all();
 }
 
@@ -199,38 +188,42 @@ bool sc_guard_makes_room(void)
 
 /* ---- what is guarded ---- */
 
-/* What is guarded for another operation was plain, and no stack. */
-static uintptr_t guarded_until(uintptr_t address, uintptr_t end)
+/* ---- the process ---- */
+
+void sc_guard_process(enum sc_guard_moment moment)
 {
-    uintptr_t until = address;
-    while (until < end && SC_TRACKED(sc_spans_cover(track.guards, until)))
-        until = (until | guards()->page_mask) + 1;
-    return until < end ? until : end;
+    switch (moment) {
+    case SC_GUARD_STARTS_UNWANTED:
+    case SC_GUARD_STARTS:
+        sc_sharing_start(moment == SC_GUARD_STARTS);
+        break;
+    case SC_GUARD_USES_CUDA:
+        uses_cuda = true;
+        sc_guard_budget_start();
+        sc_signals_enter_handlers();
+        break;
+    case SC_GUARD_LOADS_CODE:
+        sc_signals_doubt();
+        break;
+    case SC_GUARD_FORKED:
+        sc_signals_child();
+        if (uses_cuda)
+            let_inherited_go();
+        break;
+    case SC_GUARD_ENDS:
+        sc_guard_unprotect_all(true);
+        break;
+    }
 }
 
-static bool is_plain(uintptr_t address, size_t size_bytes)
-{
-    return sc_mappings_are_plain(address, size_bytes, guarded_until);
-}
-
-static bool is_plain_heap(uintptr_t address, size_t size_bytes)
-{
-    return sc_mappings_are_plain_heap(address, size_bytes, guarded_until);
-}
-
-bool sc_guard_may_be_stack(uintptr_t address, size_t size_bytes)
-{
-    return sc_own_stack_touches(address, size_bytes) ||
-           sc_own_stack_is_mains(address, size_bytes) ||
-           (is_plain(address, size_bytes) && !is_plain_heap(address, size_bytes));
-}
+/* ---- which pages ---- */
 
 /* Nobody has said what pageable memory is, and of whom. */
 static bool is_pageable_allowed(const struct sc_range_info *range)
 {
     uintptr_t start = range->address & ~guards()->page_mask;
     size_t size_bytes = range->address - start + range->size_bytes;
-    return !sc_own_stack_is_mains(start, size_bytes) && is_plain_heap(start, size_bytes);
+    return !sc_own_stack_is_mains(start, size_bytes) && sc_plain_memory_is_heap(start, size_bytes);
 }
 
 /* Memory of the driver's own allocations is plain; a registration may be of anything. */
@@ -241,9 +234,9 @@ static bool is_allowed(const struct sc_range_info *range)
     if (range->guarding != SC_GUARDING_UNKNOWN)
         return range->guarding == SC_GUARDING_ALLOWED;
     uintptr_t start = range->address & ~guards()->page_mask;
-    bool allowed =
-        range->kind == SC_PINNED || (range->kind == SC_REGISTERED &&
-                                     is_plain(start, range->address - start + range->size_bytes));
+    bool allowed = range->kind == SC_PINNED ||
+                   (range->kind == SC_REGISTERED &&
+                    sc_plain_memory_is(start, range->address - start + range->size_bytes));
     SC_TRACKED(sc_guarded_set(track.inflight, range->address, range->size_bytes,
                               allowed ? SC_GUARDING_ALLOWED : SC_GUARDING_FORBIDDEN));
     return allowed;

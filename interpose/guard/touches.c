@@ -9,6 +9,7 @@
 #include "interpose/driver/driver_code.h"
 #include "interpose/guard/atomic_stores.h"
 #include "interpose/guard/door.h"
+#include "interpose/guard/guard.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/protect.h"
@@ -357,7 +358,7 @@ static void let_page_go(const struct touch *touch, bool in_order, bool beside)
     SC_TRACE("let-go address", touch->address);
     if (end_watch(touch, in_order) && beside)
         sc_neighbours_note(touch->address);
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* Until nothing forbids the touch any more, or the toucher has to wait. */

@@ -27,7 +27,7 @@ static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
     *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_blocked_threads_find(thread, &blocks))
         return false;
-    sc_guard_doubt();
+    sc_signals_doubt();
     enum sc_takeover takeover = blocks ? SC_TAKEOVER_BLOCKED : sc_signals_take_over();
     if (takeover == SC_TAKEOVER_BLOCKED)
         *reason = SC_NO_VERDICT_BLOCKED;

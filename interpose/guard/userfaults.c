@@ -18,7 +18,6 @@
 #include "interpose/memory/huge_pages.h"
 #include "report/userfaultfd.h"
 #include "track/kernel.h"
-#include "track/own_pages.h"
 #include "track/pages.h"
 #include "track/source_costs.h"
 #include "track/ticks.h"
@@ -60,7 +59,6 @@ enum {
     SOURCES = 0x40,     /* ... for write-protection as well */
 };
 
-static _Atomic uint8_t *pages; /* PAGES_MAX, from the beginning on */
 static _Atomic int descriptor = -1;
 static _Atomic bool has_reader;
 static _Atomic int state; /* enum sc_userfaultfd_state */
@@ -70,7 +68,7 @@ static uintptr_t
 
 static _Atomic uint8_t *page_at(uintptr_t address)
 {
-    return &pages[(address - sc_areas.start) / PAGE_BYTES];
+    return &sc_areas.marks[(address - sc_areas.start) / PAGE_BYTES];
 }
 
 static uint8_t known_of(uintptr_t address)
@@ -158,7 +156,7 @@ static enum sc_userfaultfd_state open_and_try(void)
 {
     enum sc_userfaultfd_state opened;
     atomic_store(&descriptor, sc_userfaultfd_open(&opened));
-    if (opened == SC_USERFAULTFD_OPENED && (!(pages = sc_pages_map(PAGES_MAX)) || !hang_bell()))
+    if (opened == SC_USERFAULTFD_OPENED && !hang_bell())
         opened = SC_USERFAULTFD_NO_DESCRIPTOR;
     return opened;
 }
@@ -225,7 +223,7 @@ static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
 
 /* Who takes pages out of the page tables (madvise) looks before and behind: they are known to be
  * adopted before the kernel is asked. */
-bool sc_guard_adopt(uintptr_t start, size_t size_bytes)
+static bool adopt(uintptr_t start, size_t size_bytes)
 {
     if (!sc_userfaults_begin())
         return false;
@@ -237,6 +235,13 @@ bool sc_guard_adopt(uintptr_t start, size_t size_bytes)
     }
     set_all_known(start, size_bytes, 0);
     return false;
+}
+
+/* Memory that was freed and is used again has kept what it was. */
+void sc_userfaults_serve(uintptr_t address, size_t size_bytes)
+{
+    if (sc_areas_are_shared(address) && !is_adopted(address))
+        adopt(address, (size_bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1));
 }
 
 /* The kernel maps a huge page as one where a mapping has all of it: its first page becomes a
@@ -254,7 +259,7 @@ bool sc_userfaults_adopt_huge(uintptr_t area)
 {
     if (is_adopted(area)) /* by a thread that had the locks before */
         return true;
-    bool adopted = make_small(area) && sc_guard_adopt(area, SC_AREAS_BYTES);
+    bool adopted = make_small(area) && adopt(area, SC_AREAS_BYTES);
     sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_NORMAL);
     return adopted;
 }
@@ -286,13 +291,6 @@ void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
             put_all_back(page, PAGE_BYTES);
 }
 
-void sc_guard_leave(uintptr_t start, size_t size_bytes)
-{
-    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        if (is_adopted(page))
-            set_known(page, 0);
-}
-
 /* ---- the end ---- */
 
 /* The descriptor is no more ours in the program's table, or a seccomp filter refuses to use it. The
@@ -319,8 +317,9 @@ static void let_all_through(void)
     atomic_store(&has_reader, false);
     atomic_store(&state, SC_USERFAULTFD_LOST);
     for (unsigned page = 0; page < PAGES_MAX; page++)
-        if (pages[page])
-            atomic_fetch_and_explicit(&pages[page], BY_MPROTECT | ACCESS, memory_order_relaxed);
+        if (sc_areas.marks[page])
+            atomic_fetch_and_explicit(&sc_areas.marks[page], BY_MPROTECT | ACCESS,
+                                      memory_order_relaxed);
     unregister_pages(sc_areas.start, sc_areas.size_bytes);
     wake(sc_areas.start, sc_areas.size_bytes);
     sc_kernel_call(SYS_close, atomic_load(&descriptor)); /* of the reader's table */

@@ -25,8 +25,8 @@
  *
  * Thread safe where the caller has the lock under which the kernel is told of the page
  * (interpose/guard/protect.h), or is a handler that lets a page through. Signal safe but for
- * sc_userfaults_begin and sc_guard_adopt, which take a lock of the module's own; no other lock; no
- * CUDA; errno is kept.
+ * sc_userfaults_begin and sc_userfaults_serve, which take a lock of the module's own; no other
+ * lock; no CUDA; errno is kept.
  */
 #ifndef SC_INTERPOSE_GUARD_USERFAULTS_H
 #define SC_INTERPOSE_GUARD_USERFAULTS_H
@@ -48,9 +48,13 @@ void sc_userfaults_give_up(void);
 /* Whether there is a descriptor, and why not. */
 enum sc_userfaultfd_state sc_userfaults_state(void);
 
-/* sc_guard_adopt for an area of a block. The huge page that maps it becomes small ones first: of a
- * huge one no part is kept off without the rest. None of it is guarded, and the caller has the
- * locks under which it would be. */
+/* Pages that allocations share (sc_areas_are_shared), and that the driver has pinned, are
+ * registered. Where the kernel refuses they are mprotect's, as all other memory is. */
+void sc_userfaults_serve(uintptr_t address, size_t size_bytes);
+
+/* The same for an area of a block. False: it was not registered. The huge page that maps it becomes
+ * small ones first: of a huge one no part is kept off without the rest. None of it is guarded, and
+ * the caller has the locks under which it would be. */
 bool sc_userfaults_adopt_huge(uintptr_t area);
 /* Are all pages of the interval such? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);

@@ -78,7 +78,7 @@ static bool look_for_loss(void *context, uintptr_t start, uintptr_t end, const c
 static bool is_lost(const void *address, size_t size_bytes, enum loss loss)
 {
     uintptr_t start = (uintptr_t)address;
-    bool is_guarded = sc_guard_busy() && sc_guard_overlaps(address, size_bytes);
+    bool is_guarded = sc_guard_has(address, size_bytes);
     struct loss_search search = {start, start + size_bytes, loss, is_guarded, false};
     return !sc_mappings_each(look_for_loss, &search) || search.found;
 }

@@ -53,7 +53,7 @@ typedef void *mmap_function(void *address, size_t size_bytes, int protection, in
  */
 static bool is_no_concern(void)
 {
-    return sc_unlikely(!sc_active()) && !sc_guard_busy();
+    return sc_unlikely(!sc_active()) && !sc_guard_has(NULL, SIZE_MAX);
 }
 
 /* ---- munmap ---- */

@@ -200,7 +200,7 @@ static void after_unmapping(const struct module *module, const struct sc_culprit
  * when it is through. */
 static void let_go(const struct modules *modules)
 {
-    for (unsigned i = 0; i < modules->count && sc_guard_busy(); i++) {
+    for (unsigned i = 0; i < modules->count; i++) {
         const struct module *module = &modules->list[i];
         sc_guard_unprotect((const void *)module->start, module->end - module->start);
     }

@@ -95,13 +95,13 @@ void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
 {
     SC_TRACKED(
         sc_guarded_set(track.inflight, (uintptr_t)address, size_bytes, SC_GUARDING_FORBIDDEN));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
     bool may_be_of_range = sc_losses_limit_snapshots(address, size_bytes, snapshots);
     sc_mappings_forget((uintptr_t)address, size_bytes);
-    if (may_be_of_range || (sc_guard_busy() && sc_guard_overlaps(address, size_bytes)))
+    if (may_be_of_range || sc_guard_has(address, size_bytes))
         sc_losses_forbid_guarding(address, size_bytes);
 }

@@ -1,5 +1,6 @@
 #include "interpose/memory/areas.h"
 
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include "track/brief_lock.h"
 #include "track/checks.h"
 #include "track/kernel.h"
+#include "track/own_pages.h"
 #include "track/spans_calls.h"
 #include "track/track_parts.h"
 
@@ -64,7 +66,8 @@ static bool is_reserved_locked(void) SC_REQUIRES(lock)
     SC_ASSERT_HELD(&lock);
     const size_t size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
     if (state == UNTRIED && !has_limit(RLIMIT_AS)) {
-        sc_areas.start = sc_areas_reserve(size_bytes);
+        sc_areas.marks = sc_pages_map(size_bytes / PAGE_BYTES);
+        sc_areas.start = sc_areas.marks ? sc_areas_reserve(size_bytes) : 0;
         sc_areas.size_bytes = sc_areas.start ? size_bytes : 0;
         sc_spans_set_lanes(sc_track_parts.guards, sc_areas.start, sc_areas.size_bytes,
                            sc_areas.start ? (size_t)SC_AREAS_SHARED * SC_AREAS_BYTES : 0);
@@ -203,9 +206,19 @@ uintptr_t sc_areas_map(size_t size_bytes)
     return start;
 }
 
+/* What is mapped there next is nobody's yet. */
+static void clear_marks(uintptr_t start, size_t size_bytes)
+{
+    _Atomic uint8_t *mark = &sc_areas.marks[(start - sc_areas.start) / PAGE_BYTES];
+    for (_Atomic uint8_t *end = mark + size_bytes / PAGE_BYTES; mark < end; mark++)
+        if (atomic_load_explicit(mark, memory_order_relaxed))
+            atomic_store_explicit(mark, 0, memory_order_relaxed);
+}
+
 /* Where the reservation cannot be had back, the pages stay taken. */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes)
 {
+    clear_marks(start, size_bytes);
     if (map(start, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED))
         give(start, size_bytes);
     else

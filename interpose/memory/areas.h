@@ -25,16 +25,25 @@ enum {
     SC_AREAS_COUNT = 8190, /* 16 GB */
 };
 
-/* Set once, before the first allocation. Start 0: there is no such space. */
+/* Set once, before the first allocation. Start 0: there is no such space. A page has a mark, which
+ * is the guard's (interpose/guard/userfaults.h), and 0 when it is mapped. */
 extern struct sc_areas {
     uintptr_t start;
     size_t size_bytes;
+    _Atomic uint8_t *marks;
 } sc_areas __attribute__((visibility("hidden")));
 
 /* Does the address lie in an area? Two loads; signal safe. */
 static inline bool sc_areas_have(uintptr_t address)
 {
     return address - sc_areas.start < sc_areas.size_bytes;
+}
+
+/* Does it lie in one that allocations share? Signal safe. */
+static inline bool sc_areas_are_shared(uintptr_t address)
+{
+    return sc_areas_have(address) &&
+           address - sc_areas.start < (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
 }
 
 /* Does it lie in one with a lane? Signal safe. */
@@ -46,7 +55,7 @@ uintptr_t sc_areas_map(size_t size_bytes);
 /* Takes whole areas, in which nothing is mapped. 0: there are not so many in a row. */
 uintptr_t sc_areas_take_block(size_t size_bytes);
 
-/* Gives back what either has given. */
+/* Gives back what either has given, of which nothing is kept off. */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes);
 
 /* Address space at a multiple of SC_AREAS_BYTES, in which nothing is mapped. 0: there is none. No

@@ -253,12 +253,10 @@ static uintptr_t map_pages(size_t pages_bytes)
 
 static void unmap_pages(uintptr_t start, size_t pages_bytes)
 {
-    if (!sc_areas_have(start)) {
+    if (sc_areas_have(start))
+        sc_areas_unmap(start, pages_bytes);
+    else
         sc_huge_pages_unmap(start, pages_bytes);
-        return;
-    }
-    sc_guard_leave(start, pages_bytes);
-    sc_areas_unmap(start, pages_bytes);
 }
 
 /* Forgotten first: once it is unmapped, another thread may be given the same address. */
@@ -311,8 +309,6 @@ static void make(void *argument)
     if (register_pages(start, request) == CUDA_SUCCESS) {
         if (add(start, request)) {
             making->start = start;
-            if (request->pages_bytes % SC_HUGE_PAGE_BYTES && sc_areas_have(start))
-                sc_guard_adopt(start, request->pages_bytes);
             return;
         }
         unregister_pages(start);

@@ -23,7 +23,7 @@
 static void waited(struct sc_point *point, const char *api)
 {
     sc_hazards_know(point, &(struct sc_culprit){api, NULL, NULL});
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
     sc_cupti_widen();
 }
 

@@ -271,7 +271,7 @@ void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where)
     sc_track_compare(&sc_track, point, &comparisons);
     sc_guard_attend(lanes);
     sc_track_known(&sc_track, point, &comparisons, &overwritten);
-    sc_guard_tell(lanes);
+    sc_guard_apply(SC_GUARD_OWN);
     if (sc_unlikely(overwritten.count))
         sc_hazards_report_overwritten(&overwritten, where);
 }

@@ -75,7 +75,7 @@ static bool is_pending(int number)
 
 static bool may_have_fault(void)
 {
-    return sc_options.guard ? sc_guard_lets_faults_in() : has_handler(SIGSEGV);
+    return sc_options.guard ? sc_guard_lets_faults_in(true) : has_handler(SIGSEGV);
 }
 
 /* The filter may ask for the handler here as well, so the handler can come meanwhile. */

@@ -366,7 +366,7 @@ void sc_reaper_give_back_pinned(const struct sc_context *context)
     SC_KEEP_ERRNO();
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
-        sc_guard_apply();
+        sc_guard_apply(SC_GUARD_ALL);
         end_or_put_back(&release, give_back_pinned(&release, context));
         release = sc_track_take_ready(&sc_track, release.age);
     }
@@ -376,7 +376,7 @@ static void give_back_ready(void)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
-        sc_guard_apply();
+        sc_guard_apply(SC_GUARD_ALL);
         end_or_put_back(&release, give_back(&release));
         release = sc_track_take_ready(&sc_track, release.age);
     }
@@ -435,7 +435,7 @@ static void *run(void *argument)
             fresh = true;
         unlock_reaper();
         ask_awaited();
-        sc_guard_apply();
+        sc_guard_apply(SC_GUARD_ALL);
         give_back_ready();
         report_suspended(atomic_exchange(&reaper.decides_all, false));
         bool has_work = SC_TRACKED(sc_holds_have_work(track.holds)) || suspended_since();

@@ -48,7 +48,7 @@ void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *cul
         request->kind = SC_HOLD_WAIT;
         sc_track_take_down(&sc_track, request);
     }
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
     if (request->found.count > 0 && !request->stays)
         sc_recently_freed(culprit->api, culprit->site, request->address, request->size_bytes);
 }

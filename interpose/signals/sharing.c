@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "interpose/base/loader.h"
-#include "interpose/guard/door.h"
 
 #include "track/poison.h"
 
@@ -23,7 +22,7 @@ static bool is_reached(void)
     return sc_loader_symbol(RTLD_DEFAULT, "__sigsuspend") == (void *)__sigsuspend;
 }
 
-void sc_guard_start(bool wanted)
+void sc_sharing_start(bool wanted)
 {
     is_wanted = wanted;
     atomic_store(&owner, getpid());

@@ -38,7 +38,10 @@ static inline bool sc_sharing_is_on(void)
         atomic_load_explicit(&sc_sharing_now, memory_order_acquire) == SC_SHARING_FAULTS, 0);
 }
 
-/* May anything be shared in this process (sc_guard_start)? */
+/* The process starts. With `wanted` false nothing will be shared. */
+void sc_sharing_start(bool wanted);
+
+/* May anything be shared in this process? */
 bool sc_sharing_is_wanted(void);
 
 /* May anything be shared, in a process that uses CUDA and wants the library's work? Not where the

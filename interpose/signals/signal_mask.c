@@ -201,16 +201,14 @@ void sc_signal_mask_begin(void)
     sc_signal_mask_begin_blocked();
 }
 
-void sc_guard_function_begins(void)
+bool sc_guard_lets_faults_in(bool is_own)
 {
-    if (sc_sharing_is_on())
+    bool is_on = sc_sharing_is_on();
+    if (is_own)
+        sc_signal_mask_believe_unblocked();
+    else if (is_on)
         sc_signal_mask_begin();
-}
-
-bool sc_guard_lets_faults_in(void)
-{
-    sc_signal_mask_believe_unblocked();
-    return sc_sharing_is_on() || !sc_blocked_threads_were_found();
+    return is_on || (is_own && !sc_blocked_threads_were_found());
 }
 
 /* ---- mask calls ---- */

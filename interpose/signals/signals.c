@@ -383,7 +383,7 @@ static enum sc_takeover share(void)
 static _Atomic uint64_t action_good_until; /* ticks */
 static _Atomic uint64_t put_off_ns;
 
-void sc_guard_doubt(void)
+void sc_signals_doubt(void)
 {
     atomic_store_explicit(&put_off_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&action_good_until, 0, memory_order_relaxed);

@@ -30,6 +30,10 @@ void sc_signals_enter_handlers(void);
 /* In a forked child, which has signals of its own. */
 void sc_signals_child(void);
 
+/* What is about to happen may replace the handler of SIGSEGV past the hooks, as a runtime does that
+ * starts: it is looked for more often again. Two stores. */
+void sc_signals_doubt(void);
+
 /* Makes the library's handler the one that the kernel knows, and the former handler the program's.
  * When the handler is in place already, a system call now and then, 50 us to 0.1 s after the last
  * one: who has replaced it past the hooks is taken for the program, and taken over again. */

@@ -19,10 +19,10 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/masked_threads.h"
 #include "interpose/driver/driver_code.h"
-#include "interpose/guard/door.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
+#include "interpose/signals/signals.h"
 
 #include "track/poison.h"
 
@@ -143,7 +143,7 @@ SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
                              sc_run_function *function, void *argument)
 {
     sc_create_function *real = SC_NEXT(sc_create_function *, "pthread_create");
-    sc_guard_doubt();
+    sc_signals_doubt();
     bool is_ours = is_there_because_of_us((uintptr_t)function, (uintptr_t)SC_SITE());
     struct start *place = note_start(attributes, (uintptr_t)function, argument);
     sc_run_function *run = place ? begin : function;

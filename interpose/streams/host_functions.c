@@ -111,7 +111,7 @@ void sc_host_functions_runs(unsigned call, uint64_t launched_ticks)
 {
     struct call *own = call_of(call);
     own_ticks = launched_ticks;
-    sc_guard_function_begins();
+    sc_guard_lets_faults_in(false);
     if (!own)
         return;
     running = call;

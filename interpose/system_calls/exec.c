@@ -12,7 +12,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
-#include "interpose/guard/door.h"
+#include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/system_calls/exec.h"

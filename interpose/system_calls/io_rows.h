@@ -76,7 +76,7 @@
 
 #include "interpose/base/unwinder_pipe.h"
 #include "interpose/guard/data_limit.h"
-#include "interpose/guard/door.h"
+#include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/timer_threads.h"

@@ -39,7 +39,7 @@ static void let_go(const struct sc_pages *pages)
     static const struct sc_culprit nobody = {.api = ""};
     const void *start = (const void *)pages->start;
     size_t size_bytes = pages->end - pages->start;
-    if (!sc_guard_busy() || !sc_guard_overlaps(start, size_bytes))
+    if (!sc_guard_has(start, size_bytes))
         return;
     SC_UNCANCELLED();
     if (sc_own_lock_depth)

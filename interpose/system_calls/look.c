@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "interpose/base/compiler.h"
+#include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/touches.h"
 #include "interpose/system_calls/keep_off.h"

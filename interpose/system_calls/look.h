@@ -16,8 +16,9 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/guard/door.h"
+#include "interpose/guard/guard.h"
 #include "interpose/reaper/culprit.h"
 #include "track/track_presence.h"
 

@@ -12,8 +12,10 @@
 #include "interpose/base/compiler.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/neighbours.h"
+#include "interpose/guard/userfaults.h"
 #include "interpose/system_calls/keep_off.h"
 #include "track/kernel.h"
+#include "track/op_kinds.h"
 #include "track/peek.h"
 
 #include "track/poison.h"
@@ -94,9 +96,10 @@ static __attribute__((noinline)) void keep_all_off(void)
     sc_kernel_call(SYS_close, threads);
 }
 
-void sc_guard_range_begins(uintptr_t address, size_t size_bytes, bool is_registered)
+void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     sc_neighbours_forget(address, size_bytes);
-    if (is_registered && sc_unlikely(atomic_load_explicit(&noted, memory_order_relaxed)))
+    sc_userfaults_serve(address, size_bytes);
+    if (kind == SC_REGISTERED && sc_unlikely(atomic_load_explicit(&noted, memory_order_relaxed)))
         keep_all_off();
 }

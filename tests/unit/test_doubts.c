@@ -59,8 +59,9 @@ enum sc_sleep sc_sleeping_threads_look(int32_t thread, int32_t waiter)
     return sleeps;
 }
 
-void sc_guard_function_begins(void)
+bool sc_guard_lets_faults_in(bool is_own)
 {
+    return is_own;
 }
 
 /* ---- a host function that polls ---- */

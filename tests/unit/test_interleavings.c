@@ -20,6 +20,7 @@
 #include "interpose/base/spare_stack.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/door.h"
+#include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/page_access.h"
@@ -332,7 +333,7 @@ bool sc_page_access_denies(uintptr_t address, enum sc_touch touch)
 struct sc_options sc_options = {.mode = SC_MODE_FIX, .stall_limit_ns = 1000000000};
 struct sc_process sc_process = {.is_active = true};
 
-void sc_guard_apply_on(uint64_t stream_bits)
+void sc_guard_apply(uint64_t stream_bits)
 {
     if (sc_spans_may_be_unapplied(&sc_track.inflight.guards, stream_bits != 0))
         sc_protect_apply(~UINT64_C(0));
@@ -615,10 +616,10 @@ static bool naive_fault(const struct sc_fault *fault)
     if (sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0) {
         LOCKED(&sc_track, sc_guarded_let_go(&sc_track.inflight, fault->address, 1, SC_TOUCH_WRITE,
                                             false, SC_NO_VERDICT_NEIGHBOURS));
-        sc_guard_apply();
+        sc_guard_apply(SC_GUARD_ALL);
         return true;
     }
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
     bool covered = sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0;
     return covered ||
            !sc_page_access_denies(fault->address, fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ);
@@ -689,7 +690,7 @@ static void issue(uintptr_t address)
     attend();
     sc_track_issue(&sc_track, &(struct sc_order_call){0}, &op, 1, &issued);
     tell();
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 static void synchronise(void)
@@ -698,7 +699,7 @@ static void synchronise(void)
     attend();
     sc_track_known(&sc_track, &point, NULL, NULL);
     tell();
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 static void must_not_fault(uintptr_t address, enum sc_touch kind)
@@ -740,7 +741,7 @@ static void protects_its_own_page(void)
     issue(address);
     synchronise();
     LOCKED(&sc_track, sc_guarded_set(&sc_track.inflight, address, PAGE, SC_GUARDING_FORBIDDEN));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
     kernel[2] = SC_ACCESS_NONE;
     programs_own[2] = true;
     if (!touch(address, SC_TOUCH_READ))
@@ -753,7 +754,7 @@ static void frees_beside(void)
     issue(base + 8);
     synchronise();
     LOCKED(&sc_track, sc_inflight_remove_range_at(&sc_track.inflight, base));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* ---- exploring ---- */
@@ -776,7 +777,7 @@ static void clean_world(void)
         sc_track_known(&sc_track, &point, NULL, NULL);
     }
     LOCKED(&sc_track, sc_inflight_remove_range_at(&sc_track.inflight, base));
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
     base ^= BASES_APART;
     memset(kernel, 0, sizeof kernel);
     memset(programs_own, 0, sizeof programs_own);
@@ -791,7 +792,7 @@ static void check_end(void)
     for (unsigned i = 0; i < THREADS && !violation; i++)
         if (!coroutines[i].is_over)
             violated("the threads wait for each other");
-    sc_guard_apply();
+    sc_guard_apply(SC_GUARD_ALL);
     for (unsigned i = 0; i < PAGES && !violation; i++)
         if (kernel[i] != SC_ACCESS_ALL && !programs_own[i])
             violated("a page stays protected");

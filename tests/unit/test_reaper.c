@@ -257,7 +257,7 @@ void sc_own_threads_enter_driver(const char *name)
     sc_own_lock_enter();
 }
 
-void sc_guard_apply_on(uint64_t stream_bits)
+void sc_guard_apply(uint64_t stream_bits)
 {
     (void)stream_bits;
 }

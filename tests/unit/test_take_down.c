@@ -53,7 +53,7 @@ static void note_step(char step)
     steps[count] = step;
 }
 
-void sc_guard_apply_on(uint64_t stream_bits)
+void sc_guard_apply(uint64_t stream_bits)
 {
     (void)stream_bits;
     note_step('a');

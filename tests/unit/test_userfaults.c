@@ -94,7 +94,8 @@ static bool begin_without_sources(void)
     ck_assert_ptr_nonnull(block);
     alias = mremap(block, 0, BYTES, MREMAP_MAYMOVE);
     ck_assert_ptr_ne(alias, MAP_FAILED);
-    ck_assert(sc_guard_adopt((uintptr_t)block, BYTES));
+    sc_userfaults_serve((uintptr_t)block, BYTES);
+    ck_assert(sc_userfaults_have_adopted((uintptr_t)block, BYTES));
     ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
     ck_assert_int_eq(pthread_create(&reader, NULL, read_events, NULL), 0);
     while (!atomic_load(&is_reading))
@@ -417,7 +418,6 @@ START_TEST(memory_that_is_given_back_is_registered_no_more)
         return;
     set(0, PAGES, SC_ACCESS_NONE);
     set(0, PAGES, SC_ACCESS_ALL);
-    sc_guard_leave((uintptr_t)block, BYTES);
     sc_areas_unmap((uintptr_t)block, BYTES);
     uintptr_t other = sc_areas_map(BYTES);
     ck_assert(!sc_guard_uses_userfault(other, PAGE, false));

@@ -58,7 +58,7 @@ static struct {
 /* A reader of the report (report_path may name a FIFO) may be slow for so long. */
 enum { PATIENCE_MS = 10 * 1000 };
 /* And of stderr. */
-enum { TELL_PATIENCE_MS = 2000 };
+enum { TELL_PATIENCE_MS = 2000, BRIEF_BYTES = 1024 };
 
 static char parent_path[SC_OPTIONS_PATH_SIZE]; /* of the report of the process that forked us */
 
@@ -113,15 +113,32 @@ static void tell(const struct sc_text *text)
         is_mute = true;
 }
 
-void sc_report_say(void *context, const char *line)
+static void say_in(char *bytes, size_t size_bytes, const char *line)
 {
-    (void)context;
-    char bytes[SC_OPTIONS_PATH_SIZE + 512];
-    struct sc_text text = sc_text_in(bytes, sizeof bytes - 1);
+    struct sc_text text = sc_text_in(bytes, size_bytes - 1);
     sc_text_put(&text, "safecopy: ");
     sc_plain_put(&text, line, strlen(line));
     bytes[text.used++] = '\n';
     tell(&text);
+}
+
+static __attribute__((noinline)) void say_briefly(const char *line)
+{
+    char bytes[BRIEF_BYTES];
+    say_in(bytes, sizeof bytes, line);
+}
+
+static __attribute__((noinline)) void say_at_length(const char *line)
+{
+    char bytes[SC_OPTIONS_PATH_SIZE + 512];
+    say_in(bytes, sizeof bytes, line);
+}
+
+/* The stack may have little room. No byte takes more than six when it is written. */
+void sc_report_say(void *context, const char *line)
+{
+    (void)context;
+    (strlen(line) < BRIEF_BYTES / 6 - 2 ? say_briefly : say_at_length)(line);
 }
 
 static void say_failure(const char *path, int error)

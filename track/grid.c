@@ -301,7 +301,7 @@ bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t s
         for (uint64_t cell = address >> cell_shift(level); cell <= end >> cell_shift(level);
              cell++) {
             uint32_t slot = slot_of(grid, level, cell);
-            if (atomic_load_explicit(&grid->heads[slot], memory_order_relaxed) != 0 &&
+            if (atomic_load_explicit(&grid->heads[slot], memory_order_acquire) != 0 &&
                 cell_may_overlap(grid, slot, address, size_bytes))
                 return true;
         }

@@ -98,8 +98,8 @@ static inline bool sc_grid_is_empty(struct sc_grid *grid)
  * Lock-free. */
 static inline bool sc_grid_may_reach(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
-    uintptr_t low = atomic_load_explicit(&grid->low, memory_order_relaxed);
-    return address < atomic_load_explicit(&grid->high, memory_order_relaxed) &&
+    uintptr_t low = atomic_load_explicit(&grid->low, memory_order_acquire);
+    return address < atomic_load_explicit(&grid->high, memory_order_acquire) &&
            (address >= low || low - address <= size_bytes);
 }
 

@@ -1,6 +1,8 @@
 #include "interpose/base/warning.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "interpose/base/process.h"
 #include "report/options.h"
@@ -9,15 +11,22 @@
 
 #include "track/poison.h"
 
+/* The stack may have little room. Of threads that warn at the same time one has room for a path. */
+static char line[SC_OPTIONS_PATH_SIZE + 256];
+static atomic_flag is_taken = ATOMIC_FLAG_INIT;
+
 void sc_warning_say(const char *format, ...)
 {
-    char line[SC_OPTIONS_PATH_SIZE + 256];
-    struct sc_text text = sc_text_in(line, sizeof line);
+    char brief[256];
     va_list values;
     if (sc_options.verbosity < 1)
         return;
+    bool is_ours = !atomic_flag_test_and_set(&is_taken);
+    struct sc_text text = sc_text_in(is_ours ? line : brief, is_ours ? sizeof line : sizeof brief);
     va_start(values, format);
     sc_text_format_list(&text, format, &values);
     va_end(values);
-    sc_report_say(NULL, line);
+    sc_report_say(NULL, text.bytes);
+    if (is_ours)
+        atomic_flag_clear(&is_taken);
 }

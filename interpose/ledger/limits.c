@@ -143,8 +143,9 @@ bool sc_limits_draw(struct sc_limit_events *limits)
 
 /* ---- modules that call malloc ---- */
 
-/* Whose load is not known yet: the call that loads one tells when it returns. */
-static _Atomic unsigned unclaimed;
+/* Those that the calling thread loads, and whose load is not known yet: the call that loads one tells
+ * when it returns. */
+static __thread bool has_unclaimed __attribute__((tls_model("initial-exec")));
 
 static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
 {
@@ -169,7 +170,7 @@ void sc_limits_module_loaded(const struct sc_context *context, const void *image
     struct sc_limit_module *kept = next_module_locked();
     if (kept) {
         *kept = loaded;
-        atomic_fetch_add(&unclaimed, 1);
+        has_unclaimed = true;
     }
     sc_brief_lock_give(&noted.lock);
 }
@@ -183,21 +184,12 @@ static struct sc_limit_module *find_unclaimed_locked(void) SC_REQUIRES(noted.loc
     return NULL;
 }
 
-static bool has_unclaimed(void)
-{
-    if (sc_likely(!atomic_load_explicit(&unclaimed, memory_order_relaxed)))
-        return false;
-    sc_brief_lock_take(&noted.lock);
-    bool has = find_unclaimed_locked() != NULL;
-    sc_brief_lock_give(&noted.lock);
-    return has;
-}
-
 static void claim_modules(const struct sc_call *call)
 {
     SC_KEEP_ERRNO();
-    if (!has_unclaimed())
+    if (sc_likely(!has_unclaimed))
         return;
+    has_unclaimed = false;
     sc_own_stack_learn();
     uint32_t stack = sc_unwind_here(call->site);
     const struct sc_context *context = sc_contexts_current();
@@ -208,7 +200,6 @@ static void claim_modules(const struct sc_call *call)
         module->stack = stack;
         if (module->device < 0 && context) /* nobody had met it yet */
             module->device = context->device;
-        atomic_fetch_sub(&unclaimed, 1);
     }
     sc_brief_lock_give(&noted.lock);
 }

@@ -154,12 +154,25 @@ static bool may_exceed(void)
     return false;
 }
 
+/* To settle takes a twentieth of the program's time at most. */
+static void settle(void)
+{
+    enum { SHARE = 20 };
+    static _Atomic uint64_t due_ns;
+    uint64_t before = sc_now_ns();
+    if (before < atomic_load_explicit(&due_ns, memory_order_relaxed))
+        return;
+    sc_copy_times_settle();
+    uint64_t after = sc_now_ns();
+    atomic_store_explicit(&due_ns, after + SHARE * (after - before), memory_order_relaxed);
+}
+
 /* Memory is about to go: what nobody has advised is looked at. `waits`: also what CUPTI has still
  * to hand over, for which no callback of its own may wait. */
 static void judge_rest(bool waits)
 {
     if (waits && sc_moves_are_known() && may_exceed())
-        sc_copy_times_settle();
+        settle();
     int only = sc_moves_are_known() ? -1 : sc_contexts_only_device();
     if (only >= 0)
         judge(only, only);

@@ -3,16 +3,24 @@
 // needs: sim (it fills the device, on which others run)
 //
 // Allocations fail for want of memory, and the program goes on. With an argument the device is full
-// of the program's own (full), of what a pool (pool) or one of many (pools) frees behind work,
-// there never was so much (large), page-locked memory is limited (host), or is freed under a copy
-// and wanted again (held): tests/unit/test_memory.py looks at what is said of it.
+// of the program's own (full), of what a pool (pool) or one of many (pools) frees behind work, or
+// of another process's (others), there never was so much (large), page-locked memory is limited
+// (host), is so in very many registrations (registrations), or is freed under a copy and wanted
+// again (held): tests/unit/test_memory.py looks at what is said of it.
 #include <cuda.h>
 
 #include <semaphore.h>
 
 #include "survival.h"
 
-enum { MB = 1 << 20, ASKED = 200 * MB, KEPT_FREE = 124 * MB, FAILURES = 1000, POOLS = 20 };
+enum {
+    MB = 1 << 20,
+    PAGE = 4096,
+    ASKED = 200 * MB,
+    KEPT_FREE = 124 * MB,
+    FAILURES = 1000,
+    POOLS = 20
+};
 
 static CUstream stream;
 
@@ -102,6 +110,19 @@ static void fill_many_pools(void)
         CHECK(cuMemPoolDestroy(pools[i]));
 }
 
+/* As many registrations as the second argument says, each of a page that lies apart; one more
+ * fails. */
+static void register_pages(size_t count)
+{
+    char *pages = aligned_alloc(PAGE, (2 * count + 1) * PAGE);
+    for (size_t i = 0; i < count; i++)
+        CHECK(cuMemHostRegister(pages + 2 * i * PAGE, PAGE, 0));
+    SHOW(cuMemHostRegister(pages + 2 * count * PAGE, PAGE, 0));
+    for (size_t i = 0; i < count; i++)
+        CHECK(cuMemHostUnregister(pages + 2 * i * PAGE));
+    free(pages);
+}
+
 static void ask_for_too_much(void)
 {
     CUdeviceptr block = 0;
@@ -150,6 +171,10 @@ int main(int argc, char **argv)
         fill_many_pools();
     if (is_asked(argc, argv, "large"))
         ask_for_too_much();
+    if (argc > 1 && strcmp(argv[1], "others") == 0)
+        SHOW(ask());
+    if (argc > 2 && strcmp(argv[1], "registrations") == 0)
+        register_pages(strtoul(argv[2], NULL, 10));
     if (argc > 1 && strcmp(argv[1], "host") == 0)
         fill_the_host();
     if (argc > 1 && strcmp(argv[1], "held") == 0)

@@ -43,6 +43,17 @@ class Consoles(unittest.TestCase):
                              "a (pid 8 on host) at 0x99, b.c:10\n```\n")
         self.assertEqual(consoles(self.page).returncode, 0)
 
+    def test_numbers_of_a_run_are_written_as_of_any_other(self):
+        """The same number is the same within its block, and a command stays as it is."""
+        lines = ("$ echo 'at f+0x12 0xa' \"(pid $$)\"", "at f+0x1000 0x7f0000000000 (pid 1001 on host)",
+                 "$ echo '0xb 0xa' \"pid $PPID\"", "0x7f0000001000 0x7f0000000000 pid 1002", "```",
+                 "```console", "$ echo \"thread $PPID, pid $PPID\"", "thread 2001, pid 1001")
+        right = "\n".join(("```console", *lines, "```", ""))
+        self.page.write_text(right.replace("pid 1002", "pid 77").replace("f+0x1000", "f+0x12"))
+        self.assertEqual(consoles(self.page).returncode, 0)
+        self.assertEqual(consoles("--fix", self.page).returncode, 0)
+        self.assertEqual(self.page.read_text(), right)
+
     def test_a_block_of_a_machine_is_run_for_fix_alone(self):
         self.page.write_text("```console machine\n$ echo 1\n2\n```\n```console\n$ echo 3\n3\n```\n")
         self.assertEqual(consoles(self.page).returncode, 0)

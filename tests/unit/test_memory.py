@@ -482,8 +482,8 @@ class Held(unittest.TestCase):
         memory, _ = self.kept("graphs", "destroyed")
         self.assertEqual([device for device in memory["devices"] if device["kinds"]], [])
 
-    def failures(self, what, gpu="device_memory=1G:host_memory=1G", **rest):
-        lines = self.lines(what, name="memory_oom", SIM_GPU=gpu, **rest)
+    def failures(self, *what, gpu="device_memory=1G:host_memory=1G", **rest):
+        lines = self.lines(*what, name="memory_oom", SIM_GPU=gpu, **rest)
         return [line for line in lines if line["type"] == "oom"]
 
     @simulated
@@ -516,6 +516,25 @@ class Held(unittest.TestCase):
                          ("pool_keeps_unused", largest["pool"]))
         self.assertGreaterEqual(failure["unused_bytes"], 900 * MB)
         self.assertEqual(self.run.stdout, "ask() -> 2\nask() -> 0\n")
+
+    @simulated
+    def test_others_have_what_is_wanted(self):
+        failure, = self.failures("others", gpu="device_memory=1G:others_memory=900M",
+                                 options=":verbosity=2")
+        self.assertEqual((failure["verdict"], failure["own_bytes"], failure["free_bytes"],
+                          failure["total_bytes"]), ("others", 0, 124 * MB, 1024 * MB))
+        self.assertIn(": other processes, or the driver, have the rest\n", self.run.stderr)
+        self.assertEqual(self.run.stdout, "ask() -> 2\n")
+
+    @simulated
+    def test_registrations_that_are_too_many(self):
+        """A quarter of what the kernel allows are too many, and one less is a limit of another kind."""
+        most = int(pathlib.Path("/proc/sys/vm/max_map_count").read_text()) // 4
+        for count, verdict in (most, "registrations"), (most - 1, "limit"):
+            with self.subTest(count):
+                failure, = self.failures("registrations", str(count), gpu=f"host_memory={count * 4096}")
+                self.assertEqual((failure["verdict"], failure["device"], failure["size"],
+                                  failure["own_bytes"]), (verdict, None, 4096, count * 4096))
 
     def test_more_than_there_ever_was(self):
         self.assertEqual([line["verdict"] for line in self.failures("large")], ["too_large"] * 2)

@@ -14,7 +14,8 @@ static size_t limit_of(CUdevice device)
 {
     if (device == SIM_HOST)
         return sim_options.host_memory ? sim_options.host_memory : SIZE_MAX;
-    return sim_options.device_memory[device];
+    uint64_t most = sim_options.device_memory[device], others = sim_options.others_memory;
+    return most > others ? most - others : 0;
 }
 
 bool sim_budget_take_locked(CUdevice device, size_t bytes)

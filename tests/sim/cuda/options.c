@@ -66,6 +66,7 @@ static const struct key {
     {"return", SETS(return_ns), time_units, 0, DAY_NS},
     {"driver", SETS(driver), plain, 12000, 13990},
     {"host_memory", SETS(host_memory), size_units, 0, UINT64_C(1) << 44},
+    {"others_memory", SETS(others_memory), size_units, 0, UINT64_C(1) << 44},
 };
 
 static void store(const struct key *key, uint64_t number)

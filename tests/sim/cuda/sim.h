@@ -47,6 +47,7 @@ struct sim_options {
     uint64_t region;                         /* a power of two; 0: as much as there is room for */
     uint64_t device_memory[SIM_MAX_DEVICES]; /* bytes that each has */
     uint64_t host_memory;                    /* bytes that may be pinned; 0: any */
+    uint64_t others_memory;                  /* bytes that another process has of each device */
     int driver;                              /* the CUDA version that the driver is for */
 };
 #define SIM_DEVICE_MEMORY ((size_t)8 << 30) /* unless SIM_GPU says otherwise */

@@ -1,7 +1,10 @@
 """The ledger of memory (docs/memory.md) beside a framework's own statistics."""
 
 import ctypes
+import importlib
 import json
+import pathlib
+import sys
 
 
 def _ask():
@@ -27,6 +30,24 @@ def held(owner, *kinds, peak=False):
         print(f"of {owner} nothing is known, but of", *sorted(known))
     return sum(account["peak_bytes" if peak else "bytes"] for account in memory["accounts"]
                if account["owner"] == owner and account["kind"] in kinds)
+
+
+def _package():
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[4] / "python"))
+    return importlib.import_module("libsafecopy")
+
+
+def of_own_pool(owner):
+    """What the owner's own pool has taken of the first device and how much of that is in use, as
+    libsafecopy asks the framework or the program has told it; None where there is no library."""
+    memory = _package().memory()
+    pools = memory["devices"][0].get("suballocators", []) if memory else []
+    found = [(pool["reserved_bytes"], pool["used_bytes"]) for pool in pools if pool["owner"] == owner]
+    return (found or [(0, 0)])[0] if memory else None
+
+
+def tell_pool(owner, reserved, used):
+    _package().set_pool(owner, 0, reserved, used)
 
 
 def compare(what, own, ours):

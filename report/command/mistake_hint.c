@@ -204,11 +204,15 @@ static void sketch_relaxed(struct sketch *sketch)
     const struct sc_mistake_side *event = &sketch->mistake->event;
     if (!is_c(event) || !is_one_line(event) || before_statement(event, true) != event->line)
         return;
+    bool is_driver = calls_the_driver(event->call);
+    const char *exchange = is_driver ? "cuThreadExchangeStreamCaptureMode(&mode);"
+                                     : "cudaThreadExchangeStreamCaptureMode(&mode);";
     add(sketch, event, event->line,
-        "enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;");
-    add(sketch, event, event->line, "cudaThreadExchangeStreamCaptureMode(&mode);");
+        is_driver ? "CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;"
+                  : "enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;");
+    add(sketch, event, event->line, exchange);
     put_line(sketch, event, event->line);
-    add(sketch, event, event->line, "cudaThreadExchangeStreamCaptureMode(&mode);");
+    add(sketch, event, event->line, exchange);
 }
 
 void sc_mistake_hint_make(struct sc_mistake *mistake, struct sc_scratch *scratch,

@@ -39,7 +39,45 @@ void order(void)
     cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
     cudaMalloc(&p, 3);
 }
+void close_one(struct camera *camera)
+{
+    cudaFreeHost(camera->staging);
+    cudaHostUnregister(camera->staging);
+    munmap(camera->staging, 4096);
+    cudaGraphLaunch(exec, stream);
+}
 """
+ORDER = {"event": ("cudaMemcpyAsync", 17, "order"), "copy": ("cudaMemcpyAsync", 15, "order")}
+WAIT = "+    cudaStreamSynchronize(stream);"
+WRITE = [WAIT, "     camera->staging[3] = ',';"]
+IN_ORDER = ["     cudaMemcpyAsync(a, b, 4, kind, first);", "+    cudaEventRecord(done, first);", ".",
+            "+    cudaStreamWaitEvent(second, done, 0);", "     cudaMemcpyAsync(c, a, 4, kind, second);"]
+EXCHANGE = "+    cudaThreadExchangeStreamCaptureMode(&mode);"
+# What each code with a sketch is asked by, and the lines of the sketch.
+SKETCHES = {
+    "SC101": ({}, [WAIT, "     for (int i = 0; i < 8; i++)", "         free(cameras[i].staging);"]),
+    "SC102": ({"direction": "D2H"}, [WAIT, "     for (int i = 0; i < 8; i++)",
+                                     "         free(cameras[i].staging);"]),
+    "SC103": ({"event": ("cudaHostUnregister", 24, "close_one")},
+              [WAIT, "     cudaHostUnregister(camera->staging);"]),
+    "SC104": ({"event": ("munmap", 25, "close_one")}, [WAIT, "     munmap(camera->staging, 4096);"]),
+    "SC105": ({"event": ("cudaFreeHost", 23, "close_one")}, [WAIT, "     cudaFreeHost(camera->staging);"]),
+    "SC201": ({"event": ("memory write", 11, "close_all")}, WRITE),
+    "SC202": ({"event": ("memory read", 11, "close_all"), "direction": "D2H"}, WRITE),
+    "SC203": ({"event": ("memory write", 11, "close_all"), "direction": "D2H"}, WRITE),
+    "SC204": (ORDER, IN_ORDER),
+    "SC302": ({"event": ("cudaMalloc", 19, "order"), "copy": ("cudaStreamBeginCapture", 18, "order"),
+               "direction": "none"},
+              ["+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;", EXCHANGE,
+               "     cudaMalloc(&p, 3);", EXCHANGE]),
+    "SC303": ({"event": ("cudaMalloc", 19, "order"), "copy": ("cudaStreamBeginCapture", 18, "order"),
+               "direction": "none"},
+              ["-    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);",
+               "+    cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);"]),
+    "SC403": ({"event": ("memory write", 11, "close_all"), "copy": ("cudaGraphLaunch", 26, "close_one")},
+              WRITE),
+    "SC501": ({**ORDER, "kind": "device"}, IN_ORDER),
+}
 
 
 def data_of(page):
@@ -214,22 +252,34 @@ class Sketch(Page):
     def hint(self, **more):
         return ["{0}{2}".format(*line) for line in self.one(**more).get("hint", [])]
 
-    def test_a_wait_stands_before_the_loop(self):
-        self.assertEqual(self.hint(), ["+    cudaStreamSynchronize(stream);", "     for (int i = 0; i < 8; i++)",
-                                       "         free(cameras[i].staging);"])
+    def test_each_code_has_its_own_or_none(self):
+        for code in re.findall(r"^SC_HAZARD\((SC\d+)", (ROOT / "track" / "hazard.def").read_text(), re.M):
+            asked, lines = SKETCHES.get(code, ({}, []))
+            with self.subTest(code):
+                self.assertEqual(self.hint(code=code, **asked), lines)
 
-    def test_of_two_operations_the_second_waits_for_the_first(self):
-        self.assertEqual(
-            self.hint(code="SC204", event=("cudaMemcpyAsync", 17, "f"), copy=("cudaMemcpyAsync", 15, "f")),
-            ["     cudaMemcpyAsync(a, b, 4, kind, first);", "+    cudaEventRecord(done, first);", ".",
-             "+    cudaStreamWaitEvent(second, done, 0);", "     cudaMemcpyAsync(c, a, 4, kind, second);"])
+    def test_the_driver_has_its_own_names(self):
+        self.source.write_text("cuMemcpyHtoDAsync(d, h, 3, s);\nh[0] = 1;\n"
+                               "cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL);\ncuMemAlloc(&d, 3);\n")
+        self.assertEqual(self.hint(code="SC201", event=("memory write", 2, "f"),
+                                   copy=("cuMemcpyHtoDAsync_v2", 1, "f")),
+                         ["+cuStreamSynchronize(s);", " h[0] = 1;"])
+        self.assertEqual(self.hint(code="SC303", direction="none", event=("cuMemAlloc_v2", 4, "f"),
+                                   copy=("cuStreamBeginCapture_v2", 3, "f"))[1],
+                         "+cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);")
+        self.assertEqual(self.hint(code="SC302", direction="none", event=("cuMemAlloc_v2", 4, "f"),
+                                   copy=("cuStreamBeginCapture_v2", 3, "f")),
+                         ["+CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;",
+                          "+cuThreadExchangeStreamCaptureMode(&mode);", " cuMemAlloc(&d, 3);",
+                          "+cuThreadExchangeStreamCaptureMode(&mode);"])
 
-    def test_a_capture_of_the_own_thread(self):
-        self.assertEqual(
-            self.hint(code="SC303", direction="none", event=("cudaMalloc", 19, "f"),
-                      copy=("cudaStreamBeginCapture", 18, "f")),
-            ["-    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);",
-             "+    cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);"])
+    def test_the_docs_name_the_codes(self):
+        text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+        named = re.search(r"\*\*What to do\*\* comes next, and for (.*?)\s+a\s+sketch", text, re.S)[1]
+        codes = set(re.findall(r"SC\d+", named))
+        for first, last in re.findall(r"SC(\d+)\s+to\s+SC(\d+)", named):
+            codes |= {f"SC{number}" for number in range(int(first), int(last) + 1)}
+        self.assertEqual(codes, set(SKETCHES))
 
     def test_none_where_the_kind_or_the_source_allows_none(self):
         self.assertEqual(self.hint(code="SC402"), [])

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 
 #include "track/poison.h"
 
-enum { CHUNK_BYTES = 4096, READ_END = 0, WRITE_END = 1 };
+enum { READ_END = 0, WRITE_END = 1 };
 
 /* More than 0, or what the kernel said where it stopped. It moves at most 0x7ffff000 bytes a call.
  */
@@ -146,19 +147,53 @@ void sc_peek_all(struct sc_peek_item *items, unsigned count)
     }
 }
 
+/* ---- comparing ---- */
+
+/* Stacks are small. Who finds no block free, as one that a handler has left by a jump never is again,
+ * reads less at a time. */
+enum { BLOCKS = 8, BLOCK_BYTES = 16384, PAGE_BYTES_MIN = 4096, STACK_BYTES = 256 };
+static char blocks[BLOCKS][BLOCK_BYTES];
+static _Atomic uint32_t taken_blocks; /* a bit each */
+
+static char *take_block(void)
+{
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        if (!(atomic_fetch_or_explicit(&taken_blocks, 1u << i, memory_order_acquire) & 1u << i))
+            return blocks[i];
+    return NULL;
+}
+
+static void return_block(const char *block)
+{
+    uint32_t number = (uint32_t)((block - blocks[0]) / BLOCK_BYTES);
+    atomic_fetch_and_explicit(&taken_blocks, ~(1u << number), memory_order_release);
+}
+
+/* What is not there differs from nothing: where not all can be read, each page counts by itself. */
+static bool equals_by(struct reader *reader, char *into, size_t most_bytes, uintptr_t address,
+                      const char *expected, size_t size_bytes)
+{
+    bool equals = true;
+    for (size_t done = 0, piece; equals && done < size_bytes; done += piece) {
+        piece = most_bytes - (address + done) % most_bytes; /* ends where a page does */
+        if (piece > size_bytes - done)
+            piece = size_bytes - done;
+        if (read_anyhow(reader, into, address + done, piece))
+            equals = memcmp(into, expected + done, piece) == 0;
+        else if (most_bytes > PAGE_BYTES_MIN)
+            equals = equals_by(reader, into, PAGE_BYTES_MIN, address + done, expected + done, piece);
+    }
+    return equals;
+}
+
 bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes)
 {
     struct reader reader = {.has_pipe = false};
-    const char *wanted = expected;
-    char found[CHUNK_BYTES];
-    bool equals = true;
-    for (size_t done = 0, chunk; equals && done < size_bytes; done += chunk) {
-        chunk = CHUNK_BYTES - (address + done) % CHUNK_BYTES; /* one page may be absent */
-        if (chunk > size_bytes - done)
-            chunk = size_bytes - done;
-        equals = !read_anyhow(&reader, found, address + done, chunk) ||
-                 memcmp(found, wanted + done, chunk) == 0;
-    }
+    char on_stack[STACK_BYTES], *block = take_block();
+    bool equals = equals_by(&reader, block ? block : on_stack,
+                            block ? BLOCK_BYTES : sizeof on_stack, address, expected, size_bytes);
     close_reader(&reader);
+    if (block)
+        return_block(block);
     return equals;
 }

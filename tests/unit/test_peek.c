@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,52 @@ START_TEST(what_is_absent_does_not_differ)
 }
 END_TEST
 
+/* More than is read at a time, and a page of it absent. */
+static void compare_around_a_hole(void)
+{
+    enum { PAGES = 40 };
+    static char expected[PAGES * PAGE];
+    char *pages = map(PAGES * PAGE);
+    memset(expected, 7, sizeof expected);
+    memset(pages, 7, sizeof expected);
+    munmap(pages + 18 * PAGE, PAGE);
+    ck_assert(sc_peek_equals((uintptr_t)pages + 3, expected, PAGES * PAGE - 3));
+    const size_t changed[] = {3, 17 * PAGE + 5, 19 * PAGE, PAGES * PAGE - 1};
+    for (unsigned i = 0; i < sizeof changed / sizeof *changed; i++) {
+        pages[changed[i]]++;
+        ck_assert(!sc_peek_equals((uintptr_t)pages + 3, expected, PAGES * PAGE - 3));
+        pages[changed[i]]--;
+    }
+    munmap(pages, PAGES * PAGE);
+}
+
+START_TEST(what_is_around_the_absent_is_compared)
+{
+    compare_around_a_hole();
+}
+END_TEST
+
+static void *compare_much(void *pages)
+{
+    static char expected[64 * PAGE];
+    for (int i = 0; i < 200; i++)
+        ck_assert(sc_peek_equals((uintptr_t)pages, expected, sizeof expected));
+    return NULL;
+}
+
+/* They are more than there are blocks to read into. */
+START_TEST(many_threads_compare_at_a_time)
+{
+    pthread_t threads[24];
+    char *pages = map(64 * PAGE);
+    for (unsigned i = 0; i < 24; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, compare_much, pages), 0);
+    for (unsigned i = 0; i < 24; i++)
+        pthread_join(threads[i], NULL);
+    munmap(pages, 64 * PAGE);
+}
+END_TEST
+
 static int lowest_free_descriptor(void)
 {
     int free = dup(STDOUT_FILENO);
@@ -208,6 +255,8 @@ int main(void)
     tcase_add_test(group, what_is_absent_is_not_read);
     tcase_add_test(group, what_is_absent_among_many_is_left_out);
     tcase_add_test(group, what_is_absent_does_not_differ);
+    tcase_add_test(group, what_is_around_the_absent_is_compared);
+    tcase_add_test(group, many_threads_compare_at_a_time);
     tcase_add_loop_test(group, a_kernel_that_refuses_is_gone_round, EPERM, EPERM + 1);
     tcase_add_loop_test(group, a_kernel_that_refuses_is_gone_round, ENOSYS, ENOSYS + 1);
     tcase_add_test(group, without_a_descriptor_all_is_absent);

@@ -174,10 +174,14 @@ static void make_real_in_child(void)
         block_really();
 }
 
+/* What is kept is pending then, and comes back to the library's handler if no program starts. */
 void sc_signal_mask_hand_over(void)
 {
-    if (sc_signal_mask_really_blocks_fault() && !is_real_in_child())
-        block_really();
+    if (!sc_signal_mask_really_blocks_fault() || is_real_in_child())
+        return;
+    block_really();
+    if (sc_signal_mask.keeps_one && !sc_sharing_is_vfork_child())
+        sc_kept_signal_deliver();
 }
 
 void sc_signal_mask_take_back(void)

@@ -133,7 +133,8 @@ void sc_signal_mask_begin(void);
 /* The calling thread has begun with SIGSEGV really blocked: now it only believes so. */
 void sc_signal_mask_begin_blocked(void);
 
-/* Around a call that starts another program, which inherits what this thread believes. */
+/* Around a call that starts another program, which inherits what this thread believes and, in its
+ * place, a SIGSEGV that it keeps. */
 void sc_signal_mask_hand_over(void);
 void sc_signal_mask_take_back(void);
 

@@ -39,21 +39,21 @@ static void put_stack(struct writing *writing, uint32_t stack)
 static void put_moment(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
     uint64_t then_ns = operation->time_ns;
-    sc_json_put(writing->line, "thread:%d time_ns:%lu age_ns:%lu", operation->thread, then_ns,
+    sc_json_put(writing->line, "thread:%d time_ns:%lu age_ns:%lu", operation->is.thread, then_ns,
                 writing->now_ns > then_ns ? writing->now_ns - then_ns : 0);
-    put_stack(writing, operation->stack);
+    put_stack(writing, operation->is.stack);
 }
 
 static void put_operation(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
-    sc_json_put(writing->line, "{api:%s direction:%s", operation->api,
-                sc_hazard_direction_string(operation->direction));
-    if (operation->address)
-        sc_json_put(writing->line, "address:%#lx", operation->address);
-    if (operation->source)
-        sc_json_put(writing->line, "source:%#lx", operation->source);
-    if (operation->size_bytes)
-        sc_json_put(writing->line, "size:%lu", operation->size_bytes);
+    sc_json_put(writing->line, "{api:%s direction:%s", operation->is.api,
+                sc_hazard_direction_string(operation->is.direction));
+    if (operation->is.address)
+        sc_json_put(writing->line, "address:%#lx", operation->is.address);
+    if (operation->is.source)
+        sc_json_put(writing->line, "source:%#lx", operation->is.source);
+    if (operation->is.size_bytes)
+        sc_json_put(writing->line, "size:%lu", operation->is.size_bytes);
     if (operation->in_flight)
         sc_json_put(writing->line, "in_flight:true");
     put_moment(writing, operation);
@@ -62,9 +62,9 @@ static void put_operation(struct writing *writing, const struct sc_postmortem_op
 
 static void put_free(struct writing *writing, const struct sc_postmortem_operation *freed)
 {
-    sc_json_put(writing->line, "{api:%s address:%#lx", freed->api, freed->address);
-    if (freed->size_bytes)
-        sc_json_put(writing->line, "size:%lu", freed->size_bytes);
+    sc_json_put(writing->line, "{api:%s address:%#lx", freed->is.api, freed->is.address);
+    if (freed->is.size_bytes)
+        sc_json_put(writing->line, "size:%lu", freed->is.size_bytes);
     put_moment(writing, freed);
     sc_json_put(writing->line, "}");
 }

@@ -8,7 +8,7 @@
 #define SC_REPORT_POSTMORTEM_LINE_H
 
 #include "track/hazard_event.h"
-#include "track/op_kinds.h"
+#include "track/history.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,13 +18,8 @@ struct sc_limit_event;
 struct sc_text;
 
 struct sc_postmortem_operation {
-    const char *api;
-    enum sc_direction direction;
-    uintptr_t address, source; /* written, or given back; and read. 0: not known, or none */
-    size_t size_bytes;         /* 0: not known */
-    int32_t thread;
+    struct sc_history_entry is; /* has its stack */
     uint64_t time_ns;
-    uint32_t stack;
     bool in_flight; /* the host has not learnt of its end */
 };
 

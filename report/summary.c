@@ -335,7 +335,7 @@ static void put_in_flight(struct sc_text *text, const struct sc_postmortem_brief
     if (brief->in_flight > 0) {
         sc_text_format(text, " on %u stream%s; the latest ", brief->streams,
                        plural(brief->streams));
-        put_call(text, brief->operation.api, NULL, brief->operation.stack, " at ");
+        put_call(text, brief->operation.is.api, NULL, brief->operation.is.stack, " at ");
     }
     sc_text_char(text, '\n');
 }
@@ -347,8 +347,8 @@ static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *br
     if (brief->frees == 0)
         return;
     sc_text_format(text, "    memory given back before: %u block%s; the latest %#lx by ",
-                   brief->frees, plural(brief->frees), freed->address);
-    put_call(text, freed->api, NULL, freed->stack, " at ");
+                   brief->frees, plural(brief->frees), freed->is.address);
+    put_call(text, freed->is.api, NULL, freed->is.stack, " at ");
     sc_text_put(text, ", ");
     put_time(text, now_ns > freed->time_ns ? now_ns - freed->time_ns : 0);
     sc_text_put(text, " before\n");

@@ -2,6 +2,7 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "track/op_kinds.h"
 #include "track/ticks.h"
 
 #include "track/poison.h"

@@ -12,22 +12,20 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "track/history.h"
-#include "track/op_kinds.h"
 
-/* The bytes that an operation uses, as its call names them; 0: not known. */
-struct sc_recent_use {
-    uintptr_t address, source; /* written, and read */
-    size_t size_bytes;
-    enum sc_direction direction;
-};
-
-/* The driver has accepted the operation. The entry need not have the thread. */
-SC_INLINED void sc_recently_issued(struct sc_history_entry entry)
+/* The driver has accepted the operation. `use`: its stack, direction and bytes. */
+SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream, uint64_t ticks,
+                                   uint64_t number, struct sc_history_entry use)
 {
     if (!sc_options.postmortem)
         return;
-    entry.thread = sc_thread_id();
-    sc_history_note_issued(&sc_history, &entry);
+    use.api = api;
+    use.site = (uintptr_t)site;
+    use.stream = stream;
+    use.thread = sc_thread_id();
+    use.ticks = ticks;
+    use.number = number;
+    sc_history_note_issued(&sc_history, &use);
 }
 
 /* The program gives the memory back by a call that returns to `site`. The caller's stack is taken

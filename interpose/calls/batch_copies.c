@@ -196,23 +196,12 @@ static void note_uses_of_device(const struct sc_issue *issue, const struct sc_is
 {
     struct sc_op_info moment = {
         .ticket = {.stream = issue->stream->id},
-        .stack = issued->stack,
+        .stack = issued->use.stack,
         .ticks = issued->ticks,
         .thread = sc_thread_id(),
     };
     sc_device_uses_note_all(issue->uses.of, issue->uses.count, issue->call, issue->stream,
                             ops->count ? &ops->of[0] : &moment);
-}
-
-static void note_first_use(struct sc_recent_use *use, const struct sc_issue_ops *ops)
-{
-    for (unsigned i = 0; i < ops->count && !use->size_bytes; i++) {
-        const struct sc_op_info *op = &ops->of[i];
-        bool writes = sc_direction_writes_host(op->direction);
-        use->direction = op->direction;
-        use->size_bytes = sc_shape_hull_bytes(&op->shape);
-        *(writes ? &use->address : &use->source) = op->shape.address;
-    }
 }
 
 struct recording {
@@ -260,7 +249,7 @@ static void keep_source_as_it_was(struct sc_batch_source *source, const struct s
         .fold = copy->sides.src.fold,
         .ticket = {.stream = issued->stream->id},
         .access = SC_ACCESS_ALL,
-        .stack = issued->stack,
+        .stack = issued->use.stack,
         .ticks = issued->ticks,
         .thread = sc_thread_id(),
     };
@@ -289,12 +278,13 @@ static void record(struct sc_batch *batch, size_t index, struct recording *recor
         sc_batch_sources_hand_over(source, &ops);
     if (issue.is_empty)
         return;
-    if ((ops.count || issue.uses.count) && !issued->stack)
-        issued->stack = sc_unwind_here(batch->call->site);
-    note_first_use(&issued->use, &ops);
+    if ((ops.count || issue.uses.count) && !issued->use.stack)
+        issued->use.stack = sc_unwind_here(batch->call->site);
+    for (unsigned i = 0; i < ops.count && !issued->use.size_bytes; i++)
+        sc_issue_use_host(&issued->use, ops.of[i].direction, &ops.of[i].shape);
     ask_if_over(batch, recording, &issue, &ops);
     if (ops.count)
-        issued->size_bytes += sc_issue_record(&issue, &ops, issued->stack, issued->ticks);
+        issued->size_bytes += sc_issue_record(&issue, &ops, issued->use.stack, issued->ticks);
     for (unsigned i = 0; i < ops.count; i++)
         count(issued, &ops.of[i]);
     if ((source && source->copy) || must_wait(source, &copy))

@@ -64,7 +64,7 @@ static enum sc_hazard_code code_of(enum sc_direction earlier, enum sc_direction 
 struct judgement {
     const struct sc_call *call;
     struct sc_stream_record *stream; /* NULL: it is the host's */
-    enum sc_direction direction;
+    const struct sc_op_info *use;
     bool heals;
     bool waits; /* the call does, for its own operation */
 };
@@ -83,7 +83,7 @@ static void report(const struct judgement *judgement, enum sc_action action,
 {
     const struct sc_call *call = judgement->call;
     const struct sc_later later = later_of(judgement);
-    sc_hazards_report_order(code_of(conflicts->ops[i].direction, judgement->direction), action,
+    sc_hazards_report_order(code_of(conflicts->ops[i].direction, judgement->use->direction), action,
                             conflicts, i, &later, SC_CULPRIT_OF(call));
 }
 
@@ -133,11 +133,10 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     sc_nvtx_stall_end();
 }
 
-static void judge(const struct sc_op_info *info, const struct judgement *judgement,
-                  enum sc_device_healing healing)
+static void judge(const struct judgement *judgement, enum sc_device_healing healing)
 {
     SC_OPS(conflicts);
-    sc_track_conflicts(&sc_track, info, false, &conflicts);
+    sc_track_conflicts(&sc_track, judgement->use, false, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_op_info *earlier = &conflicts.ops[i];
         if (!earlier->origin)
@@ -169,8 +168,7 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
     bool heals = may_heal() && healing != SC_NOT_HEALED;
     for (unsigned i = 0; i < count; i++) {
         struct sc_op_info info = describe(&uses[i], call, stream, after);
-        judge(&info,
-              &(struct judgement){call, stream, info.direction, heals && sc_hazards_heals(&info),
+        judge(&(struct judgement){call, stream, &info, heals && sc_hazards_heals(&info),
                                   healing == SC_HEALED_BY_WAIT},
               healing);
     }
@@ -186,7 +184,7 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
         .kind = SC_DEVICE,
         .origin = allocation->origin,
     };
-    judge(&info, &(struct judgement){call, NULL, SC_FREE, may_heal(), true}, SC_HEALED_BY_WAIT);
+    judge(&(struct judgement){call, NULL, &info, may_heal(), true}, SC_HEALED_BY_WAIT);
 }
 
 struct sc_op_info sc_device_uses_moment(const struct sc_call *call,

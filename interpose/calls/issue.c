@@ -814,46 +814,20 @@ static bool notes_uses_of_device(const struct sc_issue *issue)
            !is_over_in_call(issue);
 }
 
-/* The host range, where the call has named nothing. */
-SC_INLINED struct sc_recent_use use_of(const struct sc_issue *issue)
+/* The host range is told where the call has named nothing. `number`: 0: it is done. */
+static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64_t ticks,
+                            uint64_t number)
 {
-    const struct sc_host_use *use = first_op(issue);
-    struct sc_recent_use recent = {.direction = SC_NO_DIRECTION};
-    if (issue->named.size_bytes || !use)
-        return issue->named.size_bytes ? issue->named : recent;
-    recent.direction = use->direction;
-    recent.size_bytes = sc_shape_hull_bytes(&use->shape);
-    *(sc_direction_writes_host(use->direction) ? &recent.address : &recent.source) =
-        use->shape.address;
-    return recent;
-}
-
-/* `number`: 0: it is done. */
-SC_INLINED void note_in_history(const struct sc_call *call, const struct sc_stream_record *stream,
-                                const struct sc_recent_use *use, uint32_t stack, uint64_t ticks,
-                                uint64_t number)
-{
-    sc_recently_issued((struct sc_history_entry){
-        .api = call->api,
-        .site = (uintptr_t)call->site,
-        .stack = stack,
-        .stream = stream->id,
-        .direction = use->direction,
-        .ticks = ticks,
-        .number = number,
-        .address = use->address,
-        .source = use->source,
-        .size_bytes = use->size_bytes,
-    });
-}
-
-static void note_issue_in_history(const struct sc_issue *issue, uint32_t stack, uint64_t ticks,
-                                  uint64_t number)
-{
+    struct sc_history_entry use = {.direction = SC_NO_DIRECTION};
+    const struct sc_host_use *first = first_op(issue);
     if (!sc_options.postmortem)
         return;
-    struct sc_recent_use use = use_of(issue);
-    note_in_history(issue->call, issue->stream, &use, stack, ticks, number);
+    if (issue->named.size_bytes)
+        use = issue->named;
+    else if (first)
+        sc_issue_use_host(&use, first->direction, &first->shape);
+    use.stack = stack;
+    sc_recently_issued(issue->call->api, issue->call->site, issue->stream->id, ticks, number, use);
 }
 
 /* A copy within the device, a memset there. */
@@ -862,14 +836,14 @@ static void note_device_work(const struct sc_issue *issue)
     uint64_t now = sc_ticks();
     if (issue->stream->kind != SC_STREAM_NONBLOCKING)
         sc_unfinished_queued(issue->stream, now);
-    note_issue_in_history(issue, 0, now, next_number(issue->stream));
+    note_in_history(issue, 0, now, next_number(issue->stream));
 }
 
 /* What no operation on host memory is part of. */
 static __attribute__((noinline)) void note_without(const struct sc_issue *issue)
 {
     if (is_over_in_call(issue))
-        note_issue_in_history(issue, 0, sc_ticks(), 0);
+        note_in_history(issue, 0, sc_ticks(), 0);
     else
         note_device_work(issue);
 }
@@ -881,7 +855,7 @@ SC_INLINED void record(struct sc_issue *issue)
     uint32_t stack = sc_unwind_here(issue->call->site);
     describe_all(issue, &ops);
     const struct recorded all = record_ops(issue, &ops, stack, now);
-    note_issue_in_history(issue, stack, now, ops.of[0].ticket.number);
+    note_in_history(issue, stack, now, ops.of[0].ticket.number);
     sc_unfinished_queued(issue->stream, now);
     if (all.writes_host)
         sc_unfinished_written(issue->stream);
@@ -895,8 +869,8 @@ SC_INLINED void record(struct sc_issue *issue)
 void sc_issue_recorded(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;
-    note_in_history(issued->call, stream, &issued->use, issued->stack, issued->ticks,
-                    issued->number ? issued->number : next_number(stream));
+    sc_recently_issued(issued->call->api, issued->call->site, stream->id, issued->ticks,
+                       issued->number ? issued->number : next_number(stream), issued->use);
     sc_guard_apply(SC_GUARD_OWN);
     sc_unfinished_queued(stream, issued->ticks);
     if (issued->writes_host)

@@ -62,10 +62,10 @@ struct sc_issue {
                      * it than the operations do: no conflict is looked for then */
     bool is_detour; /* a capture stood in the way of the operation, which is reported */
     bool by_graph;
-    uint8_t unsure;               /* as of a struct sc_op_info */
-    uint64_t graph_ticks;         /* of the launch, if `by_graph` */
-    const struct sc_point *after; /* as of a struct sc_op_info */
-    struct sc_recent_use named;
+    uint8_t unsure;                /* as of a struct sc_op_info */
+    uint64_t graph_ticks;          /* of the launch, if `by_graph` */
+    const struct sc_point *after;  /* as of a struct sc_op_info */
+    struct sc_history_entry named; /* direction and bytes */
     struct sc_order_call ordered;
     uint64_t place; /* of the call, in a legacy stream */
     struct sc_point point;
@@ -84,7 +84,19 @@ void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream
 static inline void sc_issue_names(struct sc_issue *issue, enum sc_direction direction,
                                   uintptr_t address, uintptr_t source, size_t size_bytes)
 {
-    issue->named = (struct sc_recent_use){address, source, size_bytes, direction};
+    issue->named.direction = direction;
+    issue->named.address = address;
+    issue->named.source = source;
+    issue->named.size_bytes = size_bytes;
+}
+
+/* The history is told of host memory that the operation uses. */
+static inline void sc_issue_use_host(struct sc_history_entry *use, enum sc_direction direction,
+                                     const struct sc_shape *shape)
+{
+    use->direction = direction;
+    use->size_bytes = sc_shape_hull_bytes(shape);
+    *(sc_direction_writes_host(direction) ? &use->address : &use->source) = shape->address;
 }
 
 /* The one host range of an operation whose other side is device memory, if there is one. It is an
@@ -167,13 +179,12 @@ void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op);
 struct sc_issued_call {
     const struct sc_call *call;
     struct sc_stream_record *stream;
-    uint32_t stack;
     uint64_t ticks;
     uint64_t number; /* of the last operation; 0: none was recorded */
     size_t size_bytes;
     bool snapshotted; /* every source is */
     bool writes_host;
-    struct sc_recent_use use; /* for the history */
+    struct sc_history_entry use; /* for the history: stack, direction and bytes */
 };
 
 /* Behind the records: the pages are brought into line, the queue is noted, a mark follows if one is

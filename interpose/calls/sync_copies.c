@@ -280,17 +280,14 @@ static CUresult end_moved(struct copy *copy, CUresult result)
 static void note_in_history(const struct copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
-    sc_recently_issued((struct sc_history_entry){
-        .api = copy->call->api,
-        .site = (uintptr_t)copy->call->site,
-        .stream = copy->on->id,
-        .direction = sc_copy_sides_direction(sides),
-        .ticks = sc_ticks(),
-        .number = copy->sync.on ? 0 : sc_track_issued(&sc_track, copy->on->id) + 1,
-        .address = sides->dst.shape.address,
-        .source = sides->src.shape.address,
-        .size_bytes = sc_shape_hull_bytes(&sides->dst.shape),
-    });
+    sc_recently_issued(copy->call->api, copy->call->site, copy->on->id, sc_ticks(),
+                       copy->sync.on ? 0 : sc_track_issued(&sc_track, copy->on->id) + 1,
+                       (struct sc_history_entry){
+                           .direction = sc_copy_sides_direction(sides),
+                           .address = sides->dst.shape.address,
+                           .source = sides->src.shape.address,
+                           .size_bytes = sc_shape_hull_bytes(&sides->dst.shape),
+                       });
 }
 
 static void note_uses(const struct copy *copy, uint64_t place)

@@ -27,22 +27,6 @@
 
 #include "track/poison.h"
 
-SC_INLINED void note_in_history(void *site, const struct sc_upload *upload, uint64_t number)
-{
-    sc_recently_issued((struct sc_history_entry){
-        .api = upload->api,
-        .site = (uintptr_t)site,
-        .stack = upload->stack,
-        .stream = upload->stream,
-        .direction = SC_H2D,
-        .ticks = upload->ticks,
-        .number = number,
-        .address = upload->target,
-        .source = upload->source,
-        .size_bytes = upload->size_bytes,
-    });
-}
-
 static void end(const struct sc_call *call, struct sc_stream_record *stream,
                 struct sc_upload *upload)
 {
@@ -55,7 +39,12 @@ static void end(const struct sc_call *call, struct sc_stream_record *stream,
     uint64_t number = sc_track_issue_upload(&sc_track, upload, &issued);
     if (sc_unlikely(issued.conflicts.count || issued.overwritten.count))
         sc_issue_report_late(call, stream, &issued, number);
-    note_in_history(call->site, upload, number);
+    sc_recently_issued(call->api, call->site, upload->stream, upload->ticks, number,
+                       (struct sc_history_entry){.stack = upload->stack,
+                                                 .direction = SC_H2D,
+                                                 .address = upload->target,
+                                                 .source = upload->source,
+                                                 .size_bytes = upload->size_bytes});
     sc_guard_apply(SC_GUARD_OWN);
     sc_marks_issued(stream, upload->size_bytes, true, upload->ticks);
 }

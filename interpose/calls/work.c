@@ -32,16 +32,8 @@
 void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
                   uint64_t number, uint64_t ticks)
 {
-    if (!sc_options.postmortem)
-        return;
-    sc_recently_issued((struct sc_history_entry){
-        .api = call->api,
-        .site = (uintptr_t)call->site,
-        .stream = stream->id,
-        .direction = SC_NO_DIRECTION,
-        .ticks = ticks,
-        .number = number,
-    });
+    sc_recently_issued(call->api, call->site, stream->id, ticks, number,
+                       (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
 /* What may write host memory, a kernel or a function of the host's. */
@@ -190,19 +182,6 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
     return stream;
 }
 
-SC_INLINED void note_issued(const char *api, void *site, struct sc_stream_record *stream,
-                            uint64_t ticks)
-{
-    sc_recently_issued((struct sc_history_entry){
-        .api = api,
-        .site = (uintptr_t)site,
-        .stream = stream->id,
-        .direction = SC_NO_DIRECTION,
-        .ticks = ticks,
-        .number = sc_stream_front_issued(stream->front) + 1,
-    });
-}
-
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result)
 {
@@ -210,7 +189,8 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
     if (sc_unlikely(result != CUDA_SUCCESS))
         sc_detour_refused(api, site, per_thread, result);
     else
-        note_issued(api, site, stream, ticks);
+        sc_recently_issued(api, site, stream->id, ticks, sc_stream_front_issued(stream->front) + 1,
+                           (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
 struct sc_stream_record *sc_work_begin_quietly(enum sc_simplicity least, CUstream handle,
@@ -233,6 +213,6 @@ uint64_t sc_work_end_quietly(const struct sc_call *call, struct sc_stream_record
         return 0;
     }
     uint64_t ticks = sc_ticks();
-    note_issued(call->api, call->site, stream, ticks);
+    sc_work_note(call, stream, sc_stream_front_issued(stream->front) + 1, ticks);
     return ticks;
 }

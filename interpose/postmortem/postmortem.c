@@ -94,17 +94,10 @@ static bool is_done(const struct sc_history_entry *entry)
 static struct sc_postmortem_operation describe(const struct sc_history_entry *entry, bool in_flight)
 {
     void *site = (void *)entry->site;
-    return (struct sc_postmortem_operation){
-        .api = entry->api,
-        .direction = entry->direction,
-        .address = entry->address,
-        .source = entry->source,
-        .size_bytes = entry->size_bytes,
-        .thread = entry->thread,
-        .time_ns = sc_ticks_to_ns(entry->ticks),
-        .stack = entry->stack || !site ? entry->stack : sc_stacks_put(&site, 1),
-        .in_flight = in_flight,
-    };
+    struct sc_postmortem_operation operation = {*entry, sc_ticks_to_ns(entry->ticks), in_flight};
+    if (site && !entry->stack)
+        operation.is.stack = sc_stacks_put(&site, 1);
+    return operation;
 }
 
 /* ---- streams ---- */

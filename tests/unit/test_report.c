@@ -715,14 +715,14 @@ static uint32_t stack_number(uintptr_t number)
 static struct sc_postmortem_operation an_operation(uint32_t stack)
 {
     return (struct sc_postmortem_operation){
-        .api = "cuMemcpyHtoDAsync_v2",
-        .direction = SC_H2D,
-        .address = 0x1000,
-        .source = 0x2000,
-        .size_bytes = 16,
-        .thread = 5,
+        .is = {.api = "cuMemcpyHtoDAsync_v2",
+               .direction = SC_H2D,
+               .address = 0x1000,
+               .source = 0x2000,
+               .size_bytes = 16,
+               .thread = 5,
+               .stack = stack},
         .time_ns = LOST_NS - 1500000,
-        .stack = stack,
         .in_flight = true,
     };
 }
@@ -741,7 +741,7 @@ START_TEST(a_lost_context_has_its_line_at_once)
     struct sc_hazard hazard = a_hazard();
     struct sc_postmortem_operation operation = an_operation(stack_number(1));
     struct sc_postmortem_operation freed = {
-        .api = "cuMemFree_v2", .address = 0x3000, .thread = 6, .time_ns = LOST_NS + 1};
+        .is = {.api = "cuMemFree_v2", .address = 0x3000, .thread = 6}, .time_ns = LOST_NS + 1};
     struct sc_postmortem_stream stream = {0x40, 1, &operation, 1};
     struct sc_postmortem loss = a_loss();
     loss.streams = &stream;

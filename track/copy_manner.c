@@ -5,36 +5,19 @@
 /* With more pageable memory than this a batch breaks its promises, or is late. */
 enum { BATCHED_BYTES_MAX = 64 * 1024 };
 
+enum cell { LATE, READ, HAD, TURN, WAIT, DONE };
+
 /* `waits`, the source, the target. */
-#define LATE                                                                                       \
-    {                                                                                              \
-        false, SC_LATE, SC_LATE                                                                    \
-    }
-#define READ                                                                                       \
-    {                                                                                              \
-        false, SC_IN_CALL, SC_LATE                                                                 \
-    }
-#define HAD                                                                                        \
-    {                                                                                              \
-        false, SC_TAKEN, SC_LATE                                                                   \
-    }
-#define TURN                                                                                       \
-    {                                                                                              \
-        true, SC_IN_CALL, SC_LATE                                                                  \
-    }
-#define WAIT                                                                                       \
-    {                                                                                              \
-        true, SC_IN_CALL, SC_IN_CALL                                                               \
-    }
-#define DONE                                                                                       \
-    {                                                                                              \
-        false, SC_IN_CALL, SC_IN_CALL                                                              \
-    }
+static const struct sc_copy_manner manners[] = {
+    [LATE] = {false, SC_LATE, SC_LATE},      [READ] = {false, SC_IN_CALL, SC_LATE},
+    [HAD] = {false, SC_TAKEN, SC_LATE},      [TURN] = {true, SC_IN_CALL, SC_LATE},
+    [WAIT] = {true, SC_IN_CALL, SC_IN_CALL}, [DONE] = {false, SC_IN_CALL, SC_IN_CALL},
+};
 
 /* A row for each place of the source. In it a cell for each of the target: device, managed, managed
  * as the host's, locked, pageable. Managed memory is the device's where the call does not name it
  * the host's, and where it does, it is staged as pageable memory is. */
-static const struct sc_copy_manner manners[][SC_PLACES][SC_PLACES] =
+static const enum cell cells[][SC_PLACES][SC_PLACES] =
     {
         [SC_COPY_ASYNC] =
             {
@@ -56,14 +39,7 @@ static const struct sc_copy_manner manners[][SC_PLACES][SC_PLACES] =
             },
         /* By contract: this driver waits for the stream where pageable memory goes to the device.
          */
-        [SC_COPY_BATCH_STREAM] =
-            {
-                [SC_PLACE_DEVICE] = {LATE, LATE, LATE, LATE, LATE},
-                [SC_PLACE_MANAGED] = {LATE, LATE, LATE, LATE, LATE},
-                [SC_PLACE_MANAGED_AS_HOST] = {LATE, LATE, LATE, LATE, LATE},
-                [SC_PLACE_LOCKED] = {LATE, LATE, LATE, LATE, LATE},
-                [SC_PLACE_PAGEABLE] = {LATE, LATE, LATE, LATE, LATE},
-            },
+        [SC_COPY_BATCH_STREAM] = {{LATE}}, /* all of them */
         [SC_COPY_BATCH_DURING_CALL] =
             {
                 [SC_PLACE_DEVICE] = {WAIT, WAIT, WAIT, WAIT, WAIT},
@@ -74,11 +50,7 @@ static const struct sc_copy_manner manners[][SC_PLACES][SC_PLACES] =
             },
         [SC_COPY_BATCH_ANY] =
             {
-                [SC_PLACE_DEVICE] = {LATE, LATE, LATE, LATE, LATE},
-                [SC_PLACE_MANAGED] = {LATE, LATE, LATE, LATE, LATE},
-                [SC_PLACE_MANAGED_AS_HOST] = {LATE, LATE, LATE, LATE, LATE},
-                [SC_PLACE_LOCKED] = {LATE, LATE, LATE, LATE, LATE},
-                [SC_PLACE_PAGEABLE] = {HAD, LATE, LATE, LATE, LATE},
+                [SC_PLACE_PAGEABLE] = {HAD, LATE, LATE, LATE, LATE}, /* and all others LATE */
             },
 };
 
@@ -91,7 +63,7 @@ static enum sc_copy_place place_of(const struct sc_copy_case *asked, enum sc_cop
 
 static struct sc_copy_manner cell(enum sc_copy_call call, const struct sc_copy_case *asked)
 {
-    return manners[call][place_of(asked, asked->src)][place_of(asked, asked->dst)];
+    return manners[cells[call][place_of(asked, asked->src)][place_of(asked, asked->dst)]];
 }
 
 /* A large source is staged when the stream has come to it. */
@@ -111,11 +83,10 @@ static bool is_small(const struct sc_copy_case *asked)
 /* The contract counts for large copies, and for devices that work in place. */
 static struct sc_copy_manner batch(const struct sc_copy_case *asked)
 {
-    static const struct sc_copy_manner promised = READ, late = LATE;
     struct sc_copy_manner manner = cell(asked->call, asked);
     if (asked->call == SC_COPY_BATCH_DURING_CALL)
-        return asked->in_place || (!manner.waits && !is_small(asked)) ? promised : manner;
-    return manner.read == SC_TAKEN && !is_small(asked) ? late : manner;
+        return asked->in_place || (!manner.waits && !is_small(asked)) ? manners[READ] : manner;
+    return manner.read == SC_TAKEN && !is_small(asked) ? manners[LATE] : manner;
 }
 
 /* The launch of a graph does with a node's copy what a call in the stream does. */

@@ -2,18 +2,20 @@
 
 #include <string.h>
 
+#include "interpose/base/x86.h"
+
 #include "track/poison.h"
 
 #if defined(__x86_64__)
 
 /* What follows the first byte: . nothing, m a ModRM byte, b 1 byte, z 4 bytes, M a ModRM byte and
- * 1 byte, Z a ModRM byte and 4 bytes, v 4 bytes or 8, p it is a prefix, s see read_special, ? the
+ * 1 byte, Z a ModRM byte and 4 bytes, v 4 bytes or 8, s see read_special, ? the
  * look ends. */
 static const char *const one_byte[16] = {
-    "mmmmbz??mmmmbz?s", "mmmmbz??mmmmbz??", "mmmmbzp?mmmmbzp?", "mmmmbzp?mmmmbzp?",
-    "pppppppppppppppp", "................", "??smppppzZbM????", "ssssssssssssssss",
+    "mmmmbz??mmmmbz?s", "mmmmbz??mmmmbz??", "mmmmbz??mmmmbz??", "mmmmbz??mmmmbz??",
+    "????????????????", "................", "??sm????zZbM????", "ssssssssssssssss",
     "MZ?Mmmmmmmmmmmmm", "..........?.....", "????....bz......", "bbbbbbbbvvvvvvvv",
-    "MMssssMs?.??s???", "mmmm???.mmmmmmmm", "ssss????ss?s????", "p?pps.ss......ms",
+    "MMssssMs?.??s???", "mmmm???.mmmmmmmm", "ssss????ss?s????", "????s.ss......ms",
 };
 
 /* The same behind 0F: s are branches. */
@@ -25,24 +27,16 @@ static const char *const two_bytes[16] = {
 };
 
 struct reading {
-    const unsigned char *bytes;
-    size_t size_bytes, at, given_bytes;
+    struct sc_x86 code;
+    size_t given_bytes;
     uintptr_t pc;
-    bool is_short;   /* the bytes have ended */
-    bool has_prefix; /* of any kind */
-    bool halves;     /* 66: numbers of 4 bytes have 2 */
-    bool is_wide;    /* REX.W */
-    unsigned char opcode, modrm;
     bool is_relative; /* the operand lies `offset` bytes behind the instruction */
     int32_t offset;
 };
 
 static unsigned char next(struct reading *reading)
 {
-    if (reading->at < reading->size_bytes)
-        return reading->bytes[reading->at++];
-    reading->is_short = true;
-    return 0;
+    return sc_x86_next(&reading->code);
 }
 
 static int32_t next_number(struct reading *reading, unsigned size_bytes)
@@ -55,7 +49,7 @@ static int32_t next_number(struct reading *reading, unsigned size_bytes)
 
 static void next_operand(struct reading *reading)
 {
-    unsigned char modrm = reading->modrm = next(reading);
+    unsigned char modrm = reading->code.modrm = next(reading);
     unsigned mod = modrm >> 6, rm = modrm & 7;
     bool has_base = mod == 3 || rm != 4 || (next(reading) & 7) != 5;
     reading->is_relative = mod == 0 && rm == 5;
@@ -65,15 +59,10 @@ static void next_operand(struct reading *reading)
         reading->offset = next_number(reading, 4);
 }
 
-static unsigned field(const struct reading *reading)
-{
-    return reading->modrm >> 3 & 7;
-}
-
 static struct sc_instruction ended(const struct reading *reading, enum sc_instruction_way way)
 {
-    struct sc_instruction read = {.way = way, .length = (unsigned)reading->at};
-    if (reading->is_short)
+    struct sc_instruction read = {.way = way, .length = (unsigned)reading->code.at};
+    if (reading->code.is_short)
         read.way = SC_WAY_UNKNOWN;
     return read;
 }
@@ -82,13 +71,13 @@ static struct sc_instruction jumped(struct reading *reading, enum sc_instruction
                                     unsigned size_bytes)
 {
     int32_t offset = next_number(reading, size_bytes);
-    struct sc_instruction read = ended(reading, reading->halves ? SC_WAY_UNKNOWN : way);
-    read.target = reading->pc + reading->at + (uintptr_t)(intptr_t)offset;
+    struct sc_instruction read = ended(reading, reading->code.halves ? SC_WAY_UNKNOWN : way);
+    read.target = reading->pc + reading->code.at + (uintptr_t)(intptr_t)offset;
     read.effect = way == SC_WAY_CALL ? SC_EFFECT_SPOILS : SC_EFFECT_KEEPS;
-    if (way == SC_WAY_BRANCH && (reading->opcode & 0x70) != 0x60) /* not those of loops */
-        read.condition = (reading->opcode & 15) == 4   ? SC_IF_EQUAL
-                         : (reading->opcode & 15) == 5 ? SC_IF_UNEQUAL
-                                                       : SC_IF_UNKNOWN;
+    if (way == SC_WAY_BRANCH && (reading->code.opcode & 0x70) != 0x60) /* not those of loops */
+        read.condition = (reading->code.opcode & 15) == 4   ? SC_IF_EQUAL
+                         : (reading->code.opcode & 15) == 5 ? SC_IF_UNEQUAL
+                                                            : SC_IF_UNKNOWN;
     return read;
 }
 
@@ -100,11 +89,11 @@ static struct sc_instruction read_group_5(struct reading *reading)
         SC_WAY_JUMP, SC_WAY_UNKNOWN, SC_WAY_ON,   SC_WAY_UNKNOWN,
     };
     next_operand(reading);
-    enum sc_instruction_way way = ways[field(reading)];
+    enum sc_instruction_way way = ways[sc_x86_field(&reading->code)];
     if (way == SC_WAY_ON)
         return ended(reading, SC_WAY_ON);
     struct sc_instruction read = ended(reading, reading->is_relative ? way : SC_WAY_UNKNOWN);
-    read.target = reading->pc + reading->at + (uintptr_t)(intptr_t)reading->offset;
+    read.target = reading->pc + reading->code.at + (uintptr_t)(intptr_t)reading->offset;
     read.is_pointer = true;
     return read;
 }
@@ -116,39 +105,22 @@ static struct sc_instruction read_rest(struct reading *reading, char what)
     if (what == 'b' || what == 'M')
         next(reading);
     else if (what == 'z' || what == 'Z')
-        next_number(reading, reading->halves && !reading->is_wide ? 2 : 4);
+        next_number(reading, reading->code.halves && !reading->code.is_wide ? 2 : 4);
     else if (what == 'v')
-        next_number(reading, reading->is_wide ? 8 : reading->halves ? 2 : 4);
+        next_number(reading, reading->code.is_wide ? 8 : reading->code.halves ? 2 : 4);
     return ended(reading, what == '?' || what == 's' ? SC_WAY_UNKNOWN : SC_WAY_ON);
-}
-
-/* VEX and EVEX: bytes that stand for the prefixes and for 0F, 0F 38 or 0F 3A. */
-static struct sc_instruction read_vector(struct reading *reading)
-{
-    unsigned map = 1;
-    unsigned more = reading->opcode == 0x62 ? 3 : reading->opcode == 0xC4 ? 2 : 1;
-    if (more > 1)
-        map = next(reading) & (more == 3 ? 7 : 31);
-    for (unsigned i = more > 1; i < more; i++)
-        next(reading);
-    unsigned char opcode = next(reading);
-    if (map == 1)
-        return read_rest(reading, two_bytes[opcode >> 4][opcode & 15]);
-    return read_rest(reading, map == 2 ? 'm' : map == 3 ? 'M' : '?');
 }
 
 static struct sc_instruction read_behind_0f(struct reading *reading)
 {
-    unsigned char opcode = reading->opcode = next(reading);
+    unsigned char opcode = reading->code.opcode;
     char what = two_bytes[opcode >> 4][opcode & 15];
+    if (reading->code.coding != SC_X86_LEGACY)
+        return read_rest(reading, what);
     if (opcode == 0x0B)
         return ended(reading, SC_WAY_TRAP);
     if (what == 's')
         return jumped(reading, SC_WAY_BRANCH, 4);
-    if (opcode == 0x38 || opcode == 0x3A) {
-        next(reading);
-        return read_rest(reading, opcode == 0x38 ? 'm' : 'M');
-    }
     struct sc_instruction read = read_rest(reading, what);
     if (opcode == 0x1E || opcode == 0x1F) /* they do nothing */
         read.effect = SC_EFFECT_KEEPS;
@@ -157,24 +129,18 @@ static struct sc_instruction read_behind_0f(struct reading *reading)
 
 static struct sc_instruction read_special(struct reading *reading)
 {
-    unsigned char opcode = reading->opcode;
+    unsigned char opcode = reading->code.opcode;
     if (opcode >= 0x70 && opcode <= 0x7F)
         return jumped(reading, SC_WAY_BRANCH, 1);
     switch (opcode) {
-    case 0x0F:
-        return read_behind_0f(reading);
-    case 0x62:
-    case 0xC4:
-    case 0xC5:
-        return read_vector(reading);
     case 0xC2:
     case 0xC3:
         next_number(reading, opcode == 0xC2 ? 2 : 0);
         return ended(reading, SC_WAY_RETURN);
     case 0xC7: /* the last of this group begins a transaction */
         next_operand(reading);
-        next_number(reading, reading->halves ? 2 : 4);
-        return ended(reading, field(reading) == 0 ? SC_WAY_ON : SC_WAY_UNKNOWN);
+        next_number(reading, reading->code.halves ? 2 : 4);
+        return ended(reading, sc_x86_field(&reading->code) == 0 ? SC_WAY_ON : SC_WAY_UNKNOWN);
     case 0xE8:
     case 0xE9:
         return jumped(reading, opcode == 0xE8 ? SC_WAY_CALL : SC_WAY_JUMP, 4);
@@ -183,8 +149,8 @@ static struct sc_instruction read_special(struct reading *reading)
     case 0xF6:
     case 0xF7:
         next_operand(reading);
-        if (field(reading) < 2)
-            next_number(reading, opcode == 0xF6 ? 1 : reading->halves ? 2 : 4);
+        if (sc_x86_field(&reading->code) < 2)
+            next_number(reading, opcode == 0xF6 ? 1 : reading->code.halves ? 2 : 4);
         return ended(reading, SC_WAY_ON);
     case 0xFF:
         return read_group_5(reading);
@@ -201,14 +167,14 @@ static bool is_of_canary(const struct reading *reading, unsigned length)
 {
     enum { FS = 0x64 };
     static const unsigned char place[] = {0x25, 0x28, 0, 0, 0};
-    return length == 9 && reading->bytes[0] == FS && reading->is_wide &&
-           memcmp(reading->bytes + 4, place, sizeof place) == 0;
+    return length == 9 && reading->code.bytes[0] == FS && reading->code.is_wide &&
+           memcmp(reading->code.bytes + 4, place, sizeof place) == 0;
 }
 
 static struct sc_instruction with_next(const struct reading *reading, unsigned length)
 {
     struct sc_instruction next = sc_instructions_read(
-        reading->bytes + length, reading->given_bytes - length, reading->pc + length);
+        reading->code.bytes + length, reading->given_bytes - length, reading->pc + length);
     next.length += length;
     return next;
 }
@@ -217,13 +183,13 @@ static struct sc_instruction with_next(const struct reading *reading, unsigned l
 static void note_canary(const struct reading *reading, struct sc_instruction *read)
 {
     enum { LOAD = 0x8B, SUB = 0x2B, XOR = 0x33, CMP = 0x3B, CMP_TO = 0x39 };
-    unsigned char opcode = reading->opcode;
+    unsigned char opcode = reading->code.opcode;
     unsigned length = read->length;
     if (read->way != SC_WAY_ON || !is_of_canary(reading, length))
         return;
     bool compares = opcode == SUB || opcode == XOR || opcode == CMP;
     if (opcode == LOAD && reading->given_bytes > length + 1) {
-        const unsigned char *behind = reading->bytes + length;
+        const unsigned char *behind = reading->code.bytes + length;
         compares = (behind[0] & 0xF8) == 0x48 && (behind[1] == CMP || behind[1] == CMP_TO);
         if (compares)
             *read = with_next(reading, length);
@@ -235,49 +201,50 @@ static void note_canary(const struct reading *reading, struct sc_instruction *re
 /* What compilers do with a number in eax, where it has no prefix. */
 static void note_effect(const struct reading *reading, struct sc_instruction *read)
 {
-    const unsigned char *bytes = reading->bytes;
+    const unsigned char *bytes = reading->code.bytes;
     bool is_own = read->length == 2 && bytes[1] == 0xC0; /* eax and eax */
-    if (reading->has_prefix || read->way != SC_WAY_ON)
+    if (reading->code.has_prefix || reading->code.map != 0 || read->way != SC_WAY_ON)
         return;
-    if (reading->opcode == 0x90)
+    if (reading->code.opcode == 0x90)
         read->effect = SC_EFFECT_KEEPS;
-    else if (reading->opcode == 0xB8 || (is_own && (bytes[0] == 0x31 || bytes[0] == 0x33)))
+    else if (reading->code.opcode == 0xB8 || (is_own && (bytes[0] == 0x31 || bytes[0] == 0x33)))
         read->effect = SC_EFFECT_SETS;
     else if ((is_own && (bytes[0] == 0x84 || bytes[0] == 0x85)) || bytes[0] == 0x3C ||
              bytes[0] == 0x3D || (bytes[0] == 0x83 && bytes[1] == 0xF8))
         read->effect = SC_EFFECT_COMPARES;
-    struct reading number = {.bytes = bytes, .size_bytes = read->length};
+    struct reading number = {.code = {.bytes = bytes, .size_bytes = read->length}};
     if (bytes[0] == 0x83 || bytes[0] == 0x3C)
-        number.at = read->length - 1;
+        number.code.at = read->length - 1;
     else if (bytes[0] == 0xB8 || bytes[0] == 0x3D)
-        number.at = 1;
+        number.code.at = 1;
     else
         return;
-    read->number = next_number(&number, read->length - (unsigned)number.at);
+    read->number = next_number(&number, read->length - (unsigned)number.code.at);
+}
+
+static struct sc_instruction read_any(struct reading *reading)
+{
+    unsigned map = reading->code.map;
+    unsigned char opcode = reading->code.opcode;
+    if (map == 1)
+        return read_behind_0f(reading);
+    if (map != 0)
+        return read_rest(reading, map == 2 ? 'm' : map == 3 ? 'M' : '?');
+    char what = reading->code.coding == SC_X86_LEGACY ? one_byte[opcode >> 4][opcode & 15] : '?';
+    return what == 's' ? read_special(reading) : read_rest(reading, what);
 }
 
 struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
                                            uintptr_t pc)
 {
+    size_t looked_at =
+        size_bytes < SC_INSTRUCTION_BYTES_MAX ? size_bytes : SC_INSTRUCTION_BYTES_MAX;
     struct reading reading = {
-        .bytes = bytes,
-        .size_bytes = size_bytes < SC_INSTRUCTION_BYTES_MAX ? size_bytes : SC_INSTRUCTION_BYTES_MAX,
-        .given_bytes = size_bytes,
-        .pc = pc};
-    for (;;) {
-        unsigned char byte = reading.opcode = next(&reading);
-        char what = one_byte[byte >> 4][byte & 15];
-        if (what != 'p' || reading.is_short) {
-            struct sc_instruction read =
-                what == 's' ? read_special(&reading) : read_rest(&reading, what);
-            note_effect(&reading, &read);
-            note_canary(&reading, &read);
-            return read;
-        }
-        reading.has_prefix = true;
-        reading.halves |= byte == 0x66;
-        reading.is_wide = (byte & 0xF8) == 0x48;
-    }
+        .code = sc_x86_begin(bytes, looked_at), .given_bytes = size_bytes, .pc = pc};
+    struct sc_instruction read = read_any(&reading);
+    note_effect(&reading, &read);
+    note_canary(&reading, &read);
+    return read;
 }
 
 #elif defined(__aarch64__)

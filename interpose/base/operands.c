@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interpose/base/instructions.h"
+#include "interpose/base/x86.h"
 
 #include "track/poison.h"
 
@@ -42,154 +43,37 @@ static const char *const behind_0f3a[16] = {
 
 static const char *const *const maps[] = {one_byte, behind_0f, behind_0f38, behind_0f3a};
 
-enum prefix { NONE, P66, PF3, PF2 };
-enum coding { LEGACY, VEX, EVEX };
-
-struct code {
-    const unsigned char *bytes;
-    size_t size_bytes, at;
-    bool is_short;  /* the bytes have ended */
-    bool is_other;  /* an address of another kind, or a mask */
-    bool halves;    /* 66 */
-    bool is_wide;   /* W */
-    bool has_index; /* bit 3 of registers' numbers */
-    bool has_base;
-    bool is_repeated;
-    bool broadcasts;
-    enum prefix prefix; /* the one that tells instructions apart */
-    enum coding coding;
-    unsigned map, vector_bytes;
-    unsigned char opcode, modrm;
-};
-
-static unsigned char next(struct code *code)
-{
-    if (code->at < code->size_bytes)
-        return code->bytes[code->at++];
-    code->is_short = true;
-    return 0;
-}
-
-/* ---- what stands before the opcode ---- */
-
-static bool take_prefix(struct code *code, unsigned char byte)
-{
-    switch (byte) {
-    case 0x26:
-    case 0x2E:
-    case 0x36:
-    case 0x3E:
-    case 0xF0:
-        return true;
-    case 0x64:
-    case 0x65:
-    case 0x67:
-        return code->is_other = true;
-    case 0x66:
-        if (code->prefix == NONE)
-            code->prefix = P66;
-        return code->halves = true;
-    case 0xF2:
-    case 0xF3:
-        code->prefix = byte == 0xF2 ? PF2 : PF3;
-        return code->is_repeated = true;
-    default:
-        return false;
-    }
-}
-
-static void take_vector_bits(struct code *code, unsigned char bits)
-{
-    code->prefix = (enum prefix)(bits & 3);
-    code->has_index = code->has_base = false;
-}
-
-/* In their bytes R, X and B are inverted. */
-static void take_vector_prefix(struct code *code, unsigned char first)
-{
-    unsigned char registers = first == 0xC5 ? 0xE0 : next(code);
-    unsigned char bits = next(code);
-    take_vector_bits(code, bits);
-    code->coding = first == 0x62 ? EVEX : VEX;
-    code->map = first == 0xC5 ? 1 : registers & (first == 0x62 ? 7 : 31);
-    code->is_wide = first != 0xC5 && bits & 0x80;
-    code->has_index = !(registers & 0x40);
-    code->has_base = !(registers & 0x20);
-    code->vector_bytes = bits & 4 ? 32 : 16;
-    if (first == 0x62) {
-        unsigned char more = next(code);
-        code->vector_bytes = 16U << (more >> 5 & 3);
-        code->broadcasts = more & 0x10;
-        code->is_other |= (more & 7) != 0;
-    }
-    code->opcode = next(code);
-}
-
-static void take_map(struct code *code)
-{
-    code->map = 1;
-    code->opcode = next(code);
-    if (code->opcode == 0x38 || code->opcode == 0x3A) {
-        code->map = code->opcode == 0x38 ? 2 : 3;
-        code->opcode = next(code);
-    }
-}
-
-static void take_opcode(struct code *code)
-{
-    unsigned char byte = next(code);
-    while (take_prefix(code, byte))
-        byte = next(code);
-    if ((byte & 0xF0) == 0x40) {
-        code->is_wide = byte & 8;
-        code->has_index = byte & 2;
-        code->has_base = byte & 1;
-        byte = next(code);
-    }
-    code->opcode = byte;
-    code->vector_bytes = 16;
-    if (byte == 0x0F)
-        take_map(code);
-    else if (byte == 0xC4 || byte == 0xC5 || byte == 0x62)
-        take_vector_prefix(code, byte);
-}
-
 /* ---- how much lies in memory ---- */
 
-static unsigned field(const struct code *code)
-{
-    return code->modrm >> 3 & 7;
-}
-
-static size_t x87_bytes(const struct code *code)
+static size_t x87_bytes(const struct sc_x86 *code)
 {
     static const unsigned char sizes[8][8] = {
         {4, 4, 4, 4, 4, 4, 4, 4},   {4, 0, 4, 4, 28, 2, 28, 2}, {4, 4, 4, 4, 4, 4, 4, 4},
         {4, 4, 4, 4, 0, 10, 0, 10}, {8, 8, 8, 8, 8, 8, 8, 8},   {8, 8, 8, 8, 108, 0, 108, 2},
         {2, 2, 2, 2, 2, 2, 2, 2},   {2, 2, 2, 2, 10, 8, 10, 8}};
-    return sizes[code->opcode & 7][field(code)];
+    return sizes[code->opcode & 7][sc_x86_field(code)];
 }
 
-static size_t operand_bytes(const struct code *code)
+static size_t operand_bytes(const struct sc_x86 *code)
 {
     return code->is_wide ? 8 : code->halves ? 2 : 4;
 }
 
-static size_t by_prefix(const struct code *code, size_t none, size_t p66, size_t pf3, size_t pf2)
+static size_t by_prefix(const struct sc_x86 *code, size_t none, size_t p66, size_t pf3, size_t pf2)
 {
     const size_t sizes[] = {none, p66, pf3, pf2};
     return sizes[code->prefix];
 }
 
 /* Those that are not the same for each field and prefix. */
-static size_t special_bytes(const struct code *code, char what)
+static size_t special_bytes(const struct sc_x86 *code, char what)
 {
     size_t vector = code->vector_bytes, number = code->is_wide ? 8 : 4;
     switch (what) {
     case 'A': /* states of the processor */
-        return field(code) < 2 ? 512 : field(code) < 4 ? 4 : 0;
+        return sc_x86_field(code) < 2 ? 512 : sc_x86_field(code) < 4 ? 4 : 0;
     case 'B':
-        return field(code) == 1 ? 2 * number : 0;
+        return sc_x86_field(code) == 1 ? 2 * number : 0;
     case 'C':
         return by_prefix(code, 8, 8, number, number);
     case 'c':
@@ -197,17 +81,17 @@ static size_t special_bytes(const struct code *code, char what)
     case 'D':
         return by_prefix(code, vector / 2, vector, 4, 8);
     case 'E':
-        return code->prefix == PF3 ? 8 : number;
+        return code->prefix == SC_X86_F3 ? 8 : number;
     case 'G':
-        return field(code) < 2 ? operand_bytes(code) : field(code) % 2 == 0 ? 8 : 0;
+        return sc_x86_field(code) < 2 ? operand_bytes(code) : sc_x86_field(code) % 2 == 0 ? 8 : 0;
     case 'H':
         return by_prefix(code, 0, vector, vector / 2, vector);
     case 'L':
         return by_prefix(code, 8, 8, vector, vector == 16 ? 8 : vector);
     case 'm':
-        return code->prefix == PF2 ? 1 : operand_bytes(code);
+        return code->prefix == SC_X86_F2 ? 1 : operand_bytes(code);
     case 's':
-        return code->prefix == P66 ? 8 : 4;
+        return code->prefix == SC_X86_66 ? 8 : 4;
     case 'X':
         return x87_bytes(code);
     default:
@@ -215,17 +99,17 @@ static size_t special_bytes(const struct code *code, char what)
     }
 }
 
-static size_t size_of(const struct code *code, char what)
+static size_t size_of(const struct sc_x86 *code, char what)
 {
     size_t vector = code->vector_bytes, number = code->is_wide ? 8 : 4;
-    bool is_mmx = code->coding == LEGACY && code->prefix == NONE;
+    bool is_mmx = code->coding == SC_X86_LEGACY && code->prefix == SC_X86_NONE;
     if (code->broadcasts)
         return what == 'i' || what == 'v' || what == 'p' ? number : 0;
     switch (what) {
     case '1':
-        return code->coding == LEGACY ? 1 : 0;
+        return code->coding == SC_X86_LEGACY ? 1 : 0;
     case 'o':
-        return code->coding == LEGACY ? operand_bytes(code) : 0;
+        return code->coding == SC_X86_LEGACY ? operand_bytes(code) : 0;
     case 'b':
         return 1;
     case '2':
@@ -269,29 +153,29 @@ static uintptr_t register_of(const ucontext_t *context, unsigned number)
 }
 
 /* A small offset counts operands with EVEX. */
-static uintptr_t offset(struct code *code, unsigned size_bytes, size_t operand)
+static uintptr_t offset(struct sc_x86 *code, unsigned size_bytes, size_t operand)
 {
     uint32_t number = 0;
     for (unsigned i = 0; i < size_bytes; i++)
-        number |= (uint32_t)next(code) << 8 * i;
+        number |= (uint32_t)sc_x86_next(code) << 8 * i;
     if (size_bytes == 4)
         return (uintptr_t)(intptr_t)(int32_t)number;
-    return (uintptr_t)(intptr_t)(int8_t)number * (code->coding == EVEX ? operand : 1);
+    return (uintptr_t)(intptr_t)(int8_t)number * (code->coding == SC_X86_EVEX ? operand : 1);
 }
 
-static uintptr_t behind(const struct code *code, const ucontext_t *context)
+static uintptr_t behind(const struct sc_x86 *code, const ucontext_t *context)
 {
     uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
     return pc + sc_instructions_read(code->bytes, code->size_bytes, pc).length;
 }
 
-static uintptr_t place_of(struct code *code, const ucontext_t *context, size_t operand)
+static uintptr_t place_of(struct sc_x86 *code, const ucontext_t *context, size_t operand)
 {
     unsigned mod = code->modrm >> 6, base = code->modrm & 7;
     uintptr_t place = 0;
     bool has_base = mod != 0 || base != 5;
     if (base == 4) {
-        unsigned char more = next(code);
+        unsigned char more = sc_x86_next(code);
         unsigned index = (more >> 3 & 7) | (code->has_index ? 8 : 0);
         base = more & 7;
         has_base = mod != 0 || base != 5;
@@ -307,8 +191,8 @@ static uintptr_t place_of(struct code *code, const ucontext_t *context, size_t o
 
 /* ---- string instructions ---- */
 
-static size_t reach_of_string(const struct code *code, const ucontext_t *context, uintptr_t address,
-                              bool is_write)
+static size_t reach_of_string(const struct sc_x86 *code, const ucontext_t *context,
+                              uintptr_t address, bool is_write)
 {
     enum { DOWNWARDS = 0x400 };
     const greg_t *registers = context->uc_mcontext.gregs;
@@ -324,7 +208,7 @@ static size_t reach_of_string(const struct code *code, const ucontext_t *context
 /* ---- searches ---- */
 
 /* pcmpeq, pcmpgt and pminu; those of SSE4 for texts and whole vectors; those of AVX-512. */
-static bool compares(const struct code *code)
+static bool compares(const struct sc_x86 *code)
 {
     static const unsigned char opcodes[4][9] = {
         {0},
@@ -341,9 +225,8 @@ static bool may_be_search(const unsigned char *bytes, size_t size_bytes)
 {
     enum { LOOKS_MAX = 4 };
     for (unsigned i = 0; i < LOOKS_MAX; i++) {
-        struct code code = {.bytes = bytes, .size_bytes = size_bytes};
+        const struct sc_x86 code = sc_x86_begin(bytes, size_bytes);
         struct sc_instruction read = sc_instructions_read(bytes, size_bytes, 0);
-        take_opcode(&code);
         if (compares(&code))
             return true;
         if (read.way != SC_WAY_ON)
@@ -360,15 +243,14 @@ size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const uc
                          uintptr_t address, bool is_write)
 {
     enum { VECTOR_BYTES = 16 };
-    struct code code = {.bytes = bytes, .size_bytes = size_bytes};
-    take_opcode(&code);
+    struct sc_x86 code = sc_x86_begin(bytes, size_bytes);
     if (code.is_other || code.map >= sizeof maps / sizeof maps[0])
         return 0;
     char what = maps[code.map][code.opcode >> 4][code.opcode & 15];
     if (code.map == 0 && what == 'S')
         return code.is_short ? 0 : reach_of_string(&code, context, address, is_write);
-    bool narrows = code.coding == EVEX && code.map == 2 && code.prefix == PF3;
-    code.modrm = next(&code);
+    bool narrows = code.coding == SC_X86_EVEX && code.map == 2 && code.prefix == SC_X86_F3;
+    code.modrm = sc_x86_next(&code);
     size_t operand = narrows ? 0 : size_of(&code, what);
     if (operand == 0 || code.modrm >> 6 == 3)
         return 0;

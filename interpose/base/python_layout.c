@@ -10,69 +10,43 @@
     .object_type = 8, .type_name = 24, .bytes_size = 16, .bytes_data = 32, .string_length = 16,    \
     .string_state = 32, .state_shift = 2
 
+#define TO_3_10                                                                                    \
+    .ends = SC_PYTHON_ENDS_AT_EACH, .thread_frame = 24, .frame_previous = 24, .frame_code = 32,    \
+    .code_file = 104, .code_function = 112, .code_table = 120, .code_first_line = 40,              \
+    .string_ascii = 48, .string_compact = 72, OBJECTS_OF_64_BITS
+
+#define FROM_3_11                                                                                  \
+    .instruction = SC_PYTHON_INSTRUCTION_POINTER, .format = SC_PYTHON_LOCATIONS,                   \
+    .thread_cframe = 56, .frame_instruction = 56, .code_file = 112, .code_function = 128,          \
+    .code_table = 136, OBJECTS_OF_64_BITS
+
 static const struct sc_python_layout tables[] = {
-    {.ends = SC_PYTHON_ENDS_AT_EACH, /* 3.9 */
-     .instruction = SC_PYTHON_INSTRUCTION_BYTES,
+    {.instruction = SC_PYTHON_INSTRUCTION_BYTES, /* 3.9 */
      .format = SC_PYTHON_LNOTAB,
-     .thread_frame = 24,
-     .frame_previous = 24,
-     .frame_code = 32,
      .frame_instruction = 104,
-     .code_file = 104,
-     .code_function = 112,
-     .code_table = 120,
-     .code_first_line = 40,
-     .string_ascii = 48,
-     .string_compact = 72,
-     OBJECTS_OF_64_BITS},
-    {.ends = SC_PYTHON_ENDS_AT_EACH, /* 3.10 */
-     .instruction = SC_PYTHON_INSTRUCTION_UNITS,
+     TO_3_10},
+    {.instruction = SC_PYTHON_INSTRUCTION_UNITS, /* 3.10 */
      .format = SC_PYTHON_LINETABLE,
-     .thread_frame = 24,
-     .frame_previous = 24,
-     .frame_code = 32,
      .frame_instruction = 96,
-     .code_file = 104,
-     .code_function = 112,
-     .code_table = 120,
-     .code_first_line = 40,
-     .string_ascii = 48,
-     .string_compact = 72,
-     OBJECTS_OF_64_BITS},
+     TO_3_10},
     {.ends = SC_PYTHON_ENDS_AT_ENTRY, /* 3.11 */
-     .instruction = SC_PYTHON_INSTRUCTION_POINTER,
-     .format = SC_PYTHON_LOCATIONS,
-     .thread_cframe = 56,
      .cframe_frame = 8,
      .frame_previous = 48,
      .frame_code = 32,
-     .frame_instruction = 56,
      .frame_mark = 68,
-     .code_file = 112,
-     .code_function = 128,
-     .code_table = 136,
      .code_first_line = 72,
      .code_instructions = 184,
      .string_ascii = 48,
      .string_compact = 72,
-     OBJECTS_OF_64_BITS},
+     FROM_3_11},
     {.ends = SC_PYTHON_ENDS_AT_SHIM, /* 3.12 */
-     .instruction = SC_PYTHON_INSTRUCTION_POINTER,
-     .format = SC_PYTHON_LOCATIONS,
-     .thread_cframe = 56,
-     .cframe_frame = 0,
      .frame_previous = 8,
-     .frame_code = 0,
-     .frame_instruction = 56,
      .frame_mark = 70,
-     .code_file = 112,
-     .code_function = 128,
-     .code_table = 136,
      .code_first_line = 68,
      .code_instructions = 192,
      .string_ascii = 40,
      .string_compact = 56,
-     OBJECTS_OF_64_BITS},
+     FROM_3_11},
 };
 
 /* ---- what the interpreter says of itself ---- */

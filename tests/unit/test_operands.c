@@ -1,4 +1,4 @@
-/* links: interpose/base/operands.c interpose/base/instructions.c
+/* links: interpose/base/operands.c interpose/base/instructions.c interpose/base/x86.c
  * not-under: memcheck (which takes an instruction apart, and faults at another byte)
  *
  * How far instructions reach: on x86-64 the processor itself says, by faults at the end of a page.

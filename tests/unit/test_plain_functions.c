@@ -1,4 +1,4 @@
-/* links: interpose/streams/plain_functions.c interpose/base/instructions.c
+/* links: interpose/streams/plain_functions.c interpose/base/instructions.c interpose/base/x86.c
  *
  * Which functions can wait for nobody, by their code: functions that a compiler has made, and on
  * x86-64 some that are spelled out. What is plain by these rules depends on the compiler; what is

@@ -1,12 +1,13 @@
 // expect-exit: 0
 // needs: kernel (execve)
 //
-// A SIGSEGV that is blocked and pending stays so when exec fails, and is pending in the program that
-// takes the place of this one. A child that starts a program leaves it with its parent.
+// A SIGSEGV that is blocked and pending stays so when exec fails, and is pending in the program
+// that takes the place of this one. A child that starts a program leaves it with its parent.
 #include "in_flight.h"
 
 #include <signal.h>
 #include <spawn.h>
+#include <sys/wait.h>
 
 static int is_pending(void)
 {
@@ -39,7 +40,7 @@ static void block_and_send(void)
 
 static void spawn(char *program)
 {
-    char *arguments[] = {program, "child", NULL};
+    char name[] = "child", *arguments[] = {program, name, NULL};
     char *environment[] = {NULL};
     pid_t child = 0;
     int status = 0;

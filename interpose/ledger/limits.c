@@ -143,8 +143,8 @@ bool sc_limits_draw(struct sc_limit_events *limits)
 
 /* ---- modules that call malloc ---- */
 
-/* Those that the calling thread loads, and whose load is not known yet: the call that loads one tells
- * when it returns. */
+/* Those that the calling thread loads, and whose load is not known yet: the call that loads one
+ * tells when it returns. */
 static __thread bool has_unclaimed __attribute__((tls_model("initial-exec")));
 
 static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
